@@ -1,0 +1,1 @@
+"""Learning from ordinal data: medoids, outliers, classes, clusters and maps."""

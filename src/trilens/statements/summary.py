@@ -1,0 +1,143 @@
+"""What was collected: the paper's Table 1, with repeats, contradictions and raters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from trilens._typing import AnyArray
+from trilens.statements.combine import answer_counts, questions
+from trilens.statements.value import Kind, Statements
+
+
+@dataclass(frozen=True)
+class RaterSummary:
+    """One rater's share: answers, their median time, and how often others agree.
+
+    ``agreement`` is the share of the other raters' answers to the same triples that equal
+    this rater's answer; None where nobody else was asked the same.
+    """
+
+    rater: str
+    statements: int
+    median_seconds: float | None
+    agreement: float | None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The quantities of the paper's Table 1, plus repeats and contradictions.
+
+    ``coverage_percent`` is statements / possible triples * 100, as in the paper, so it may
+    pass 100 where triples repeat; ``triples_covered`` counts different triples. For
+    ``closer`` statements a triple is an anchor with an unordered pair.
+    """
+
+    kind: Kind
+    statements: int
+    objects: int
+    triples_possible: int
+    triples_covered: int
+    coverage_percent: float
+    appearances_min: int
+    appearances_mean: float
+    appearances_max: int
+    objects_never_seen: int
+    repeated_triples: int
+    contradictory_triples: int
+    median_seconds: float | None
+    raters: tuple[RaterSummary, ...]
+    rounds: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as ``trilens describe --json`` prints them."""
+        return {
+            "kind": self.kind,
+            "statements": self.statements,
+            "objects": self.objects,
+            "triples_possible": self.triples_possible,
+            "triples_covered": self.triples_covered,
+            "coverage_percent": self.coverage_percent,
+            "appearances": {
+                "min": self.appearances_min,
+                "mean": self.appearances_mean,
+                "max": self.appearances_max,
+            },
+            "objects_never_seen": self.objects_never_seen,
+            "repeated_triples": self.repeated_triples,
+            "contradictory_triples": self.contradictory_triples,
+            "median_seconds": self.median_seconds,
+            "rounds": self.rounds,
+            "raters": [
+                {
+                    "rater": rater.rater,
+                    "statements": rater.statements,
+                    "median_seconds": rater.median_seconds,
+                    "agreement": rater.agreement,
+                }
+                for rater in self.raters
+            ],
+        }
+
+
+def summarise(statements: Statements) -> Summary:
+    n, m = statements.n_objects, len(statements)
+    votes, _ = answer_counts(statements)
+    appears = np.bincount(statements.triples.ravel(), minlength=n) if m else np.zeros(n, int)
+    possible = comb(n, 3) * (3 if statements.kind == "closer" else 1)
+    return Summary(
+        kind=statements.kind,
+        statements=m,
+        objects=n,
+        triples_possible=possible,
+        triples_covered=len(votes),
+        coverage_percent=100.0 * m / possible if possible else 0.0,
+        appearances_min=int(appears.min()) if n else 0,
+        appearances_mean=float(appears.mean()) if n else 0.0,
+        appearances_max=int(appears.max()) if n else 0,
+        objects_never_seen=int((appears == 0).sum()),
+        repeated_triples=int((votes.sum(axis=1) > 1).sum()),
+        contradictory_triples=int(((votes > 0).sum(axis=1) > 1).sum()),
+        median_seconds=_median(statements.seconds),
+        raters=_raters(statements, votes),
+        rounds=None if statements.rounds is None else len(np.unique(statements.rounds)),
+    )
+
+
+def _raters(statements: Statements, votes: AnyArray) -> tuple[RaterSummary, ...]:
+    if statements.raters is None:
+        return ()
+    names, rater = np.unique(statements.raters, return_inverse=True)
+    question, answer, _ = questions(statements)
+    # votes of everybody else: all votes less the rater's own on the same question
+    own, own_of = np.unique(rater * np.int64(len(votes) or 1) + question, return_inverse=True)
+    own_votes = np.bincount(own_of * 3 + answer, minlength=3 * len(own)).reshape(-1, 3)[own_of]
+    others = votes[question] - own_votes
+    asked = np.bincount(rater, weights=others.sum(axis=1), minlength=len(names))
+    agreed = np.bincount(
+        rater, weights=others[np.arange(len(answer)), answer], minlength=len(names)
+    )
+    size = np.bincount(rater, minlength=len(names))
+    by_rater = np.argsort(rater, kind="stable")
+    parts = np.split(by_rater, np.cumsum(size)[:-1])
+    return tuple(
+        RaterSummary(
+            rater=str(names[i]),
+            statements=int(size[i]),
+            median_seconds=_median(
+                None if statements.seconds is None else statements.seconds[parts[i]]
+            ),
+            agreement=float(agreed[i] / asked[i]) if asked[i] else None,
+        )
+        for i in range(len(names))
+    )
+
+
+def _median(seconds: AnyArray | None) -> float | None:
+    if seconds is None:
+        return None
+    known = seconds[~np.isnan(seconds)]
+    return float(np.median(known)) if len(known) else None

@@ -1,0 +1,163 @@
+"""Every quantity, stated slowly and obviously from the paper's formula.
+
+Plain loops over statements and objects; every fast path must equal these.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+
+def count_central(triples, n):
+    """N and D of Algorithm 1: as the singled-out object, and at all."""
+    singled, appears = np.zeros(n, int), np.zeros(n, int)
+    for statement in triples:
+        singled[statement[0]] += 1
+        for x in statement:
+            appears[x] += 1
+    return singled, appears
+
+
+def centrality(triples, n, kind="central"):
+    """LD of Algorithm 1; for odd statements 1 - P(odd). 0 for objects never seen."""
+    singled, appears = count_central(triples, n)
+    value = np.zeros(n)
+    for x in range(n):
+        if appears[x]:
+            share = singled[x] / appears[x]
+            value[x] = share if kind == "central" else 1 - share
+    return value
+
+
+def count_pairs(triples, n, kind="central"):
+    """N and D of Algorithm 5 for every pair, for the three kinds of statements.
+
+    A central or odd statement compares its three pairs, and singles out the third object of
+    the pair of the others. A similarity triplet compares the anchor's two pairs, and singles
+    out the farther object, which is third to the pair of the anchor and the near one.
+    """
+    third, appears = np.zeros((n, n), int), np.zeros((n, n), int)
+    for a, b, c in triples:
+        if kind == "closer":
+            compared, singled = [(a, b), (a, c)], (a, b)
+        else:
+            compared, singled = [(a, b), (a, c), (b, c)], (b, c)
+        for x, y in compared:
+            appears[x, y] += 1
+            appears[y, x] += 1
+        x, y = singled
+        third[x, y] += 1
+        third[y, x] += 1
+    return third, appears
+
+
+def count_classes(triples, y, n_classes):
+    """N_Ci(O) and D_Ci(O) of Algorithm 3; y holds 0..K-1, or -1 for unlabelled."""
+    n = len(y)
+    singled, appears = np.zeros((n, n_classes), int), np.zeros((n, n_classes), int)
+    for statement in triples:
+        for x in statement:
+            u, v = (z for z in statement if z != x)
+            if y[u] == y[v] and y[u] >= 0:
+                appears[x, y[u]] += 1
+                if statement[0] == x:
+                    singled[x, y[u]] += 1
+    return singled, appears
+
+
+def count_labelled_pairs(triples, labelled, n):
+    """N(x, l) and D(x, l) of Algorithm 4 for every object x and labelled l, third one labelled.
+
+    Columns follow the order of ``labelled``, a list of ids.
+    """
+    column = {x: j for j, x in enumerate(labelled)}
+    third, appears = np.zeros((n, len(labelled)), int), np.zeros((n, len(labelled)), int)
+    for statement in triples:
+        for x, label, other in itertools.permutations(statement):
+            if label in column and other in column:
+                appears[x, column[label]] += 1
+                if statement[0] == other:
+                    third[x, column[label]] += 1
+    return third, appears
+
+
+def lens_value(third, appears):
+    """V of Algorithms 4 and 5: infinity where nothing was asked."""
+    value = np.full(third.shape, np.inf)
+    for index in np.ndindex(third.shape):
+        if appears[index]:
+            value[index] = third[index] / appears[index]
+    return value
+
+
+def k_rng(triples, n, k, error_rate=0.0, sigma=None):
+    """The weight matrix W of Algorithm 5, with the correction of eq. (14)."""
+    V = lens_value(*count_pairs(triples, n))
+    W = np.zeros((n, n))
+    for i, j in itertools.permutations(range(n), 2):
+        corrected = (V[i, j] - error_rate / 2) / (1 - 1.5 * error_rate)
+        if n > 2 and corrected < k / (n - 2):
+            W[i, j] = 1 if sigma is None else np.exp(-(corrected**2) / sigma**2)
+    return W
+
+
+def in_lens(D, x, i, j):
+    """Whether x lies in Lens(i, j): strict inequalities, on the given numbers."""
+    return D[x, i] < D[i, j] and D[x, j] < D[i, j]
+
+
+def lens_counts(D):
+    """For every pair the number of objects in its lens; the diagonal is 0."""
+    n = len(D)
+    counts = np.zeros((n, n), int)
+    for i, j in itertools.permutations(range(n), 2):
+        counts[i, j] = sum(in_lens(D, x, i, j) for x in range(n))
+    return counts
+
+
+def exact_lens_depth(D):
+    """LD(x; D): the number of pairs i < j whose lens holds x."""
+    n = len(D)
+    return np.array(
+        [
+            sum(in_lens(D, x, i, j) for i, j in itertools.combinations(range(n), 2))
+            for x in range(n)
+        ],
+        dtype=int,
+    )
+
+
+def exact_k_rng(D, k):
+    """The true k-RNG: fewer than k objects in the lens."""
+    n = len(D)
+    edges = lens_counts(D) < k
+    edges[np.arange(n), np.arange(n)] = False
+    return edges
+
+
+def most_central(D, a, b, c):
+    """The most central of three, or None where no side is strictly the longest."""
+    for x, y, z in ((a, b, c), (b, a, c), (c, a, b)):
+        if D[x, y] < D[y, z] and D[x, z] < D[y, z]:
+            return x
+    return None
+
+
+def odd_one(D, a, b, c):
+    """The odd one of three, or None where no side is strictly the shortest."""
+    for x, y, z in ((a, b, c), (b, a, c), (c, a, b)):
+        if D[x, y] > D[y, z] and D[x, z] > D[y, z]:
+            return x
+    return None
+
+
+def purity(clusters, classes):
+    """Purity of a clustering (the paper's eq. for it)."""
+    clusters, classes = np.asarray(clusters), np.asarray(classes)
+    total = 0
+    for cluster in set(clusters.tolist()):
+        members = classes[clusters == cluster].tolist()
+        total += max(members.count(label) for label in set(members))
+    return total / len(classes)
