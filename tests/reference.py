@@ -99,7 +99,7 @@ def k_rng(triples, n, k, error_rate=0.0, sigma=None):
     for i, j in itertools.permutations(range(n), 2):
         corrected = (V[i, j] - error_rate / 2) / (1 - 1.5 * error_rate)
         if n > 2 and corrected < k / (n - 2):
-            W[i, j] = 1 if sigma is None else np.exp(-(corrected**2) / sigma**2)
+            W[i, j] = 1 if sigma is None else np.exp(-(max(corrected, 0) ** 2) / sigma**2)
     return W
 
 
@@ -161,3 +161,34 @@ def purity(clusters, classes):
         members = classes[clusters == cluster].tolist()
         total += max(members.count(label) for label in set(members))
     return total / len(classes)
+
+
+def krng_votes(triples, codes, n_classes, k, x):
+    """Algorithm 4 for one unlabelled x: the votes for each class, and how they came about."""
+    labelled = [i for i in range(len(codes)) if codes[i] >= 0]
+    third, appears = count_labelled_pairs(triples, labelled, len(codes))
+    V = lens_value(third, appears)[x]
+    threshold = k / (len(labelled) - 1) if len(labelled) > 1 else np.inf
+    near = [j for j in range(len(labelled)) if V[j] < threshold]
+    how = "neighbours"
+    if not near:
+        how = "nearest" if np.isfinite(V.min()) else "unknown"
+        near = [j for j in range(len(labelled)) if V[j] == V.min()]
+    votes = [0] * n_classes
+    for j in near:
+        votes[codes[labelled[j]]] += 1
+    return votes, how
+
+
+def leave_one_out_error(triples, codes, n_classes, k):
+    """Algorithm 4 with each labelled object unlabelled in turn; a tie counts by its chance."""
+    errors = []
+    for x in range(len(codes)):
+        if codes[x] < 0:
+            continue
+        without = list(codes)
+        without[x] = -1
+        votes, _ = krng_votes(triples, without, n_classes, k, x)
+        best = [c for c in range(n_classes) if votes[c] == max(votes)]
+        errors.append(1 - (1 / len(best) if codes[x] in best else 0))
+    return np.mean(errors)

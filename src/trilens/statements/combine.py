@@ -143,3 +143,13 @@ def decide(statements: Statements, kind: Literal["central", "odd"]) -> Statement
         statements._names,
         kind,
     )
+
+
+def as_kind(statements: Statements, kind: str) -> Statements:
+    """The same knowledge as statements of another kind, where it implies them."""
+    if kind == statements.kind:
+        return statements
+    if kind == "closer":
+        rows = np.repeat(np.arange(len(statements)), 2)
+        return statements._replace(statements.to_triplets(), rows, kind="closer")
+    return decide(statements, "central" if kind == "central" else "odd")

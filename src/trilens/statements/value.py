@@ -262,6 +262,7 @@ class Statements:
         rows: AnyArray,
         n_objects: int | None = None,
         names: Iterable[str] | None = None,
+        kind: str | None = None,
     ) -> Statements:
         def at_rows(column: AnyArray | None) -> AnyArray | None:
             return None if column is None else column[rows]
@@ -270,7 +271,7 @@ class Statements:
             triples,
             self.n_objects if n_objects is None else n_objects,
             self._names if names is None else names,
-            self.kind,
+            self.kind if kind is None else kind,
             at_rows(self.raters),
             at_rows(self.rounds),
             at_rows(self.seconds),

@@ -1,0 +1,57 @@
+# make demo   try it          make test   every check          make help   the rest
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DATA := $(wildcard ../shared/data)
+export TRILENS_DATA ?= $(abspath $(DATA))
+
+.PHONY: help install demo test lint docs bench clean system
+
+help:
+	@echo "make install   a virtual environment in .venv with every extra"
+	@echo "make demo      a simulated study from answers to a report"
+	@echo "make test      style, types, architecture, tests and doctests"
+	@echo "make lint      style, types and architecture alone"
+	@echo "make docs      the documentation site, in site/"
+	@echo "make bench     the benchmarks, ours beside the rivals"
+	@echo "make clean     remove what the others made"
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit("trilens needs Python 3.11 or newer") if sys.version_info < (3, 11) else 0'
+	$(PYTHON) -m venv $(VENV)
+
+# one stamp per set of extras: pip runs again only when the requirements change
+$(VENV)/installed-%: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$*]'
+	touch $@
+
+install: $(VENV)/installed-all
+
+demo: install
+	$(BIN)/trilens demo
+
+# Chromium opens the report in the tests; installed where the system lets us
+system:
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || { \
+		if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+			apt-get update -qq && apt-get install -y -qq chromium chromium-driver >/dev/null; \
+		else echo "chromium and chromedriver are missing: the tests of the report need them"; fi; }
+
+lint: $(VENV)/installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: system lint
+	$(BIN)/pytest -n 2
+
+docs: $(VENV)/installed-docs
+	$(BIN)/python docs/build.py
+
+bench: $(VENV)/installed-bench
+	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf $(VENV) site demo build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,89 @@
+"""The command line: one file per command, each parses, calls and prints."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from trilens import __version__
+from trilens.errors import TrilensError
+
+COMMANDS = (
+    "analyze",
+    "describe",
+    "depth",
+    "medoid",
+    "outliers",
+    "classify",
+    "cluster",
+    "graph",
+    "embed",
+    "convert",
+    "reduce",
+    "simulate",
+    "demo",
+    "completion",
+)
+
+
+class _Commands(click.Group):
+    """Loads a command's module when the command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"trilens.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except TrilensError as error:
+            raise click.ClickException(str(error)) from error
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else "output: "
+            raise click.ClickException(f"{place}{error.strerror or error}") from error
+        except MemoryError as error:
+            raise click.ClickException(
+                "not enough memory; fewer objects (trilens convert a part) or a larger machine"
+            ) from error
+        return result
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="trilens")
+def trilens() -> None:
+    """Learn from answers like "of these three, A is the most central".
+
+    \b
+    trilens describe answers.csv
+    trilens medoid answers.csv
+    trilens analyze answers.csv -o report.html
+    """
+
+
+def main() -> None:
+    """Run the command line; one line on stderr and status 1 for bad data, 2 for a wrong flag."""
+    try:
+        trilens(prog_name="trilens")
+    except SystemExit:
+        _close_output()
+        raise
+
+
+def _close_output() -> None:
+    """A reader that went away must not make the interpreter complain at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,52 @@
+"""`trilens describe`."""
+
+from __future__ import annotations
+
+import click
+
+from trilens.cli.options import Source, json_option, statement_options
+from trilens.cli.tables import print_facts, print_json, print_table
+
+
+@click.command("describe")
+@statement_options
+@json_option
+def command(source: Source, as_json: bool) -> None:
+    """Say what was collected.
+
+    Statements, objects, coverage, repeats, contradictions, raters, response times.
+
+    \b
+    Example: trilens describe answers.csv
+    """
+    summary = source.read().summary()
+    if as_json:
+        print_json(summary.to_dict())
+        return
+    facts = {
+        "kind": summary.kind,
+        "statements": f"{summary.statements:,}",
+        "objects": f"{summary.objects:,}",
+        "triples possible": f"{summary.triples_possible:,}",
+        "triples covered": f"{summary.triples_covered:,}",
+        "statements / possible": f"{summary.coverage_percent:.2f} %",
+        "statements per object": (
+            f"{summary.appearances_mean:.2f} on average, "
+            f"{summary.appearances_min:,} to {summary.appearances_max:,}"
+        ),
+        "triples asked again": f"{summary.repeated_triples:,}",
+        "of these contradictory": f"{summary.contradictory_triples:,}",
+    }
+    if summary.objects_never_seen:
+        facts["objects never seen"] = f"{summary.objects_never_seen:,}"
+    if summary.rounds is not None:
+        facts["rounds"] = f"{summary.rounds:,}"
+    if summary.median_seconds is not None:
+        facts["median response time"] = f"{summary.median_seconds:.2f} s"
+    print_facts(facts)
+    if summary.raters:
+        click.echo()
+        print_table(
+            ["rater", "statements", "median s", "agreement"],
+            [(r.rater, r.statements, r.median_seconds, r.agreement) for r in summary.raters],
+        )

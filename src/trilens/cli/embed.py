@@ -1,0 +1,41 @@
+"""`trilens embed`."""
+
+from __future__ import annotations
+
+import click
+
+from trilens.cli.options import Source, dim_option, json_option, seed_option, statement_options
+from trilens.cli.progress import bar
+from trilens.cli.tables import note, print_json
+
+
+@click.command("embed")
+@statement_options
+@click.option(
+    "--method",
+    type=click.Choice(["lensmap", "soe", "ste", "tste", "gnmds"]),
+    default="lensmap",
+    show_default=True,
+)
+@dim_option
+@click.option("-o", "--output", metavar="OUT.csv", required=True, help="Coordinates, or -.")
+@seed_option
+@json_option
+def command(source: Source, method: str, dim: int, output: str, seed: int, as_json: bool) -> None:
+    """Give every object coordinates, and say how many triplets these violate.
+
+    \b
+    Example: trilens embed answers.csv --method soe --dim 2 -o map.csv
+    """
+    from trilens.maps import violations, write_coordinates
+    from trilens.tasks.coordinates import coordinates
+
+    statements = source.read()
+    with bar(f"{method} in {dim} dimensions") as progress:
+        points = coordinates(statements, method, dim, seed, progress)
+    write_coordinates(points, statements.names, output)
+    share = violations(points, statements.to_triplets())
+    if as_json:
+        print_json({"method": method, "dim": dim, "violations": share})
+    else:
+        note(f"{method}, {dim} dimensions: {100 * share:.2f} % of the triplets violated: {output}")

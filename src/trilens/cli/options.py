@@ -1,0 +1,81 @@
+"""Options that the commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from trilens.cli.progress import status
+
+if TYPE_CHECKING:
+    from trilens.statements import Statements
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
+)
+dim_option = click.option(
+    "--dim", type=click.IntRange(min=1), default=2, show_default=True, help="Dimension of the map."
+)
+labels_option = click.option(
+    "--labels", metavar="FILE", help="A table with the columns object,label."
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the statements come from, as the command line says it."""
+
+    file: str
+    kind: str | None
+    columns: list[str] | None
+    objects: str | None
+
+    def read(self) -> Statements:
+        """The statements of the file; `-` is standard input."""
+        from trilens.formats import read_statements
+
+        with status(f"reading {self.file}"):
+            return read_statements(
+                self.file, kind=self.kind, columns=self.columns, objects=self.objects
+            )
+
+
+def statement_options(command: F) -> F:
+    """FILE, --kind, --columns, --objects; the command gets them as one ``source``."""
+
+    @click.argument("file")
+    @click.option(
+        "--kind",
+        type=click.Choice(["central", "odd", "closer"]),
+        help="What was asked; by default as the file's header says, else central.",
+    )
+    @click.option(
+        "--columns",
+        metavar="A,B,C",
+        help="Names of the columns of a file without header, such as other_1,other_2,odd.",
+    )
+    @click.option(
+        "--objects", metavar="FILE", help="One object name a line: fixes order, adds unseen ones."
+    )
+    @wraps(command)
+    def with_source(
+        file: str, kind: str | None, columns: str | None, objects: str | None, **rest: Any
+    ) -> Any:
+        split = None if columns is None else [name.strip() for name in columns.split(",")]
+        return command(source=Source(file, kind, split, objects), **rest)
+
+    return with_source  # type: ignore[return-value]
+
+
+def read_labels_for(statements: Statements, path: str) -> list[str | None]:
+    """The label of each object by a label file; None where the file leaves it out."""
+    from trilens.formats import labels_for, read_labels
+
+    return list(labels_for(statements, read_labels(path)))

@@ -1,0 +1,23 @@
+"""Sufficient statistics of statements: integers per object, pair and class, that add.
+
+Counts are a monoid: the counts of a part plus the counts of the rest are the counts of the
+whole, bit for bit, so a stream is counted by summing the counts of its chunks::
+
+    sum(count_central(chunk) for chunk in chunks)
+"""
+
+from trilens.counts.central import CentralCounts, count_central
+from trilens.counts.classes import ClassCounts, count_classes
+from trilens.counts.labelled import LabelledPairCounts, count_labelled_pairs
+from trilens.counts.pairs import PairCounts, count_pairs
+
+__all__ = [
+    "CentralCounts",
+    "ClassCounts",
+    "LabelledPairCounts",
+    "PairCounts",
+    "count_central",
+    "count_classes",
+    "count_labelled_pairs",
+    "count_pairs",
+]

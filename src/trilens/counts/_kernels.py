@@ -1,0 +1,70 @@
+"""The compiled loops over statements whose counters are per object.
+
+Ids were checked when the statements were made; they are read as unsigned numbers, which
+spares every access the test for a negative index.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from trilens._typing import AnyArray, Int32Array, IntArray
+
+#: A 32-bit counter cannot pass its end within so many statements.
+_SPAN = 1 << 30
+
+
+@njit(nogil=True, cache=True)
+def central(triples: Int32Array, n: int) -> IntArray:
+    """(2, n): how often each object stands first, and how often second or third."""
+    total = np.zeros((2, n), dtype=np.int64)
+    for start in range(0, len(triples), _SPAN):
+        # counters of 32 bits: twice as many of them stay in the nearest cache
+        first = np.zeros(n, dtype=np.uint32)
+        rest = np.zeros(n, dtype=np.uint32)
+        for i in range(start, min(start + _SPAN, len(triples))):
+            first[np.uint32(triples[i, 0])] += np.uint32(1)
+            rest[np.uint32(triples[i, 1])] += np.uint32(1)
+            rest[np.uint32(triples[i, 2])] += np.uint32(1)
+        for x in range(n):
+            total[0, x] += first[x]
+            total[1, x] += rest[x]
+    return total
+
+
+@njit(nogil=True, cache=True)
+def classes(triples: Int32Array, labels: Int32Array, n_classes: int) -> IntArray:
+    """(2, n, K): singled and appears of Algorithm 3."""
+    counted = np.zeros((2, len(labels), n_classes), dtype=np.int64)
+    for i in range(len(triples)):
+        a, b, c = np.uint32(triples[i, 0]), np.uint32(triples[i, 1]), np.uint32(triples[i, 2])
+        of_a, of_b, of_c = labels[a], labels[b], labels[c]
+        if of_b == of_c and of_b >= 0:
+            counted[0, a, of_b] += 1
+            counted[1, a, of_b] += 1
+        if of_a == of_c and of_a >= 0:
+            counted[1, b, of_a] += 1
+        if of_a == of_b and of_a >= 0:
+            counted[1, c, of_a] += 1
+    return counted
+
+
+@njit(nogil=True, cache=True)
+def labelled_pairs(triples: Int32Array, column: Int32Array, counted: AnyArray) -> None:
+    """Add third and appears of Algorithm 4 to ``counted``, (2, n, L)."""
+    for i in range(len(triples)):
+        a, b, c = np.uint32(triples[i, 0]), np.uint32(triples[i, 1]), np.uint32(triples[i, 2])
+        col_a, col_b, col_c = column[a], column[b], column[c]
+        # the third object is a, the central one
+        if col_a >= 0 and col_c >= 0:
+            counted[0, b, col_c] += 1
+            counted[1, b, col_c] += 1
+            counted[1, b, col_a] += 1
+        if col_a >= 0 and col_b >= 0:
+            counted[0, c, col_b] += 1
+            counted[1, c, col_b] += 1
+            counted[1, c, col_a] += 1
+        if col_b >= 0 and col_c >= 0:
+            counted[1, a, col_b] += 1
+            counted[1, a, col_c] += 1

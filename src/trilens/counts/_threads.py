@@ -1,0 +1,55 @@
+"""How many threads count, and which statements each of them takes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import TypeVar
+
+from trilens.errors import ParameterError
+
+Result = TypeVar("Result")
+
+#: Up to so many statements plain numpy counts in less time than numba needs to be imported.
+#: Tests lower it to send small inputs through the compiled loops.
+small = 1 << 16
+
+
+def is_small(n_statements: int) -> bool:
+    """Whether plain numpy is the faster way, imports included."""
+    return n_statements <= small
+
+
+def resolve_threads(n_threads: int | None, n_statements: int, n_cells: int) -> int:
+    """The number of threads: those asked for, or one per core this process may use.
+
+    Every thread owns a set of counters that must be cleared and merged, so one more thread
+    pays only where there are more statements than counters for it.
+    """
+    if n_threads is None:
+        try:
+            n_threads = len(os.sched_getaffinity(0))
+        except AttributeError:  # not every system can tell
+            n_threads = os.cpu_count() or 1
+    elif isinstance(n_threads, bool) or int(n_threads) != n_threads or n_threads < 1:
+        raise ParameterError(
+            f"n_threads is {n_threads!r}; it must be a whole number, 1 or more, or None for all"
+        )
+    return max(1, min(int(n_threads), n_statements // max(n_cells, 1)))
+
+
+def split(start: int, stop: int, n_parts: int) -> list[slice]:
+    """``n_parts`` ranges of nearly equal length that make up ``start:stop``."""
+    size = stop - start
+    edges = [start + size * part // n_parts for part in range(n_parts + 1)]
+    return [slice(low, high) for low, high in pairwise(edges)]
+
+
+def in_threads(work: Callable[[int], Result], n_threads: int) -> list[Result]:
+    """``[work(0), ..., work(n_threads - 1)]``, each in a thread of its own."""
+    if n_threads == 1:
+        return [work(0)]
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(work, range(n_threads)))

@@ -1,0 +1,291 @@
+"""Counts per pair of objects: how often it was compared, and by which third object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from trilens._typing import AnyArray, IntArray
+from trilens.counts._add import (
+    add_cells,
+    cell_dtype,
+    require_same_kind,
+    require_same_shape,
+    sum_dtype,
+)
+from trilens.counts._threads import in_threads, is_small, resolve_threads, split
+from trilens.errors import ParameterError
+from trilens.statements import Kind, Statements, StatementsLike, as_statements
+
+#: An ``ndarray`` or a ``scipy.sparse.csr_array``; scipy is imported where it is used.
+Cells: TypeAlias = Any
+Layout: TypeAlias = Literal["auto", "dense", "sparse"]
+
+#: Up to so many objects the matrices are always dense: 128 MiB for both.
+_DENSE_OBJECTS = 4096
+#: Up to so many objects the byte counters of a thread stay near the processor.
+_BYTE_OBJECTS = 2048
+#: Statements dealt out to tiles at a time; the keys take 6 bytes for each.
+_BATCH = 1 << 25
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """N and D of the paper's Algorithm 5, for every kind of statements; ``+`` merges.
+
+    Both matrices are symmetric with an empty diagonal, and both are dense or both sparse
+    (``scipy.sparse.csr_array`` with sorted columns and without stored zeros).
+
+    Attributes
+    ----------
+    third : (n, n) ndarray or csr_array
+        Statements that compare the pair and single out the third object: as the most central
+        (``central``), as the odd one (``odd``), as the farther one (``closer``).
+    appears : (n, n) ndarray or csr_array
+        Statements that compare the pair. A ``central`` or ``odd`` statement compares its three
+        pairs, a ``closer`` one the two pairs with its anchor.
+    kind : {"central", "odd", "closer"}
+
+    Notes
+    -----
+    A statement adds at most 1 to a cell, so cells are ``int32`` for fewer than 2**31
+    statements. ``+`` goes over to ``int64`` where the largest cells of the two could add up to
+    more. Adding a dense and a sparse count gives a dense one.
+    """
+
+    third: Cells
+    appears: Cells
+    kind: Kind = "central"
+
+    @property
+    def n_objects(self) -> int:
+        """The number of objects."""
+        return int(self.appears.shape[0])
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the matrices are sparse."""
+        return not isinstance(self.appears, np.ndarray)
+
+    def to_dense(self) -> PairCounts:
+        """The same counts in two ``ndarray``."""
+        if not self.is_sparse:
+            return self
+        return PairCounts(self.third.toarray(), self.appears.toarray(), self.kind)
+
+    def __add__(self, other: PairCounts) -> PairCounts:
+        if not isinstance(other, PairCounts):
+            return NotImplemented
+        require_same_kind(self.kind, other.kind)
+        require_same_shape(self.appears.shape, other.appears.shape)
+        return PairCounts(
+            _add(self.third, other.third), _add(self.appears, other.appears), self.kind
+        )
+
+    def __radd__(self, other: int) -> PairCounts:
+        return self if other == 0 else NotImplemented  # what sum() starts with
+
+
+def _add(a: Cells, b: Cells) -> Cells:
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return add_cells(a, b)
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        dense, sparse = (a, b) if isinstance(a, np.ndarray) else (b, a)
+        total = dense.astype(sum_dtype(dense, sparse.data))
+        cells = sparse.tocoo()
+        total[cells.row, cells.col] += cells.data
+        return total
+    dtype = sum_dtype(a.data, b.data)
+    return a.astype(dtype, copy=False) + b.astype(dtype, copy=False)
+
+
+def count_pairs(
+    statements: StatementsLike, n_threads: int | None = None, layout: Layout = "auto"
+) -> PairCounts:
+    """How often each pair was compared, and how often the third object was singled out.
+
+    Parameters
+    ----------
+    statements : Statements or (m, 3) array of int
+        Of any kind.
+    n_threads : int, optional
+        By default one per core that this process may use.
+    layout : {"auto", "dense", "sparse"}
+        ``auto`` is dense for up to 4096 objects, and beyond where n**2 <= 8 m: that is where
+        two dense matrices (8 n**2 bytes) take no more than the sparse ones may (64 m bytes).
+
+    Returns
+    -------
+    PairCounts
+
+    Examples
+    --------
+    >>> pairs = count_pairs([[0, 1, 2], [0, 1, 2], [2, 0, 1]])
+    >>> pairs.third.tolist()
+    [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
+    >>> pairs.appears.tolist()
+    [[0, 3, 3], [3, 0, 3], [3, 3, 0]]
+    """
+    S = as_statements(statements)
+    if layout not in get_args(Layout):
+        raise ParameterError(
+            f"layout is {layout!r}; it must be one of {', '.join(get_args(Layout))}"
+        )
+    if layout == "auto":
+        dense = S.n_objects <= _DENSE_OBJECTS or S.n_objects**2 <= 8 * len(S)
+        layout = "dense" if dense else "sparse"
+    threads = resolve_threads(n_threads, len(S), S.n_objects)
+    count: Callable[[Statements, int], tuple[Cells, Cells]]
+    if layout == "sparse":
+        count = _sparse_small if is_small(len(S)) else _sparse
+    elif is_small(len(S)):
+        count = _dense_small
+    else:
+        count = _dense_bytes if S.n_objects <= _BYTE_OBJECTS else _dense_tiles
+    third, appears = count(S, threads)
+    return PairCounts(third, appears, S.kind)
+
+
+def _cells(S: Statements) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:
+    """The pairs compared, smaller id first, in order, and their third and appears."""
+    a, b, c = S.triples.T.astype(np.int64)
+    if S.kind == "closer":
+        x, y = np.concatenate([a, a]), np.concatenate([b, c])
+    else:
+        x, y = np.concatenate([b, a, a]), np.concatenate([c, b, c])
+    n = max(S.n_objects, 1)
+    key, inverse = np.unique(np.minimum(x, y) * n + np.maximum(x, y), return_inverse=True)
+    dtype = cell_dtype(len(S))
+    # the pairs whose third object was singled out come first
+    third = np.bincount(inverse[: len(S)], minlength=len(key)).astype(dtype)
+    appears = np.bincount(inverse, minlength=len(key)).astype(dtype)
+    return key // n, key % n, third, appears
+
+
+def _dense_small(S: Statements, n_threads: int) -> tuple[AnyArray, AnyArray]:
+    low, high, third, appears = _cells(S)
+    matrices = np.zeros((2, S.n_objects, S.n_objects), dtype=third.dtype)
+    for matrix, values in zip(matrices, (third, appears), strict=True):
+        matrix[low, high] = values
+        matrix[high, low] = values
+    return matrices[0], matrices[1]
+
+
+def _sparse_small(S: Statements, n_threads: int) -> tuple[Cells, Cells]:
+    from scipy.sparse import coo_array
+
+    low, high, third, appears = _cells(S)
+    shape = (S.n_objects, S.n_objects)
+    matrices = []
+    for values in (third, appears):
+        there = np.flatnonzero(values)
+        row = np.concatenate([low[there], high[there]])
+        column = np.concatenate([high[there], low[there]])
+        data = np.concatenate([values[there], values[there]])
+        matrix = coo_array((data, (row, column)), shape=shape).tocsr()
+        matrix.sort_indices()
+        matrices.append(matrix)
+    return matrices[0], matrices[1]
+
+
+def _dense_bytes(S: Statements, n_threads: int) -> tuple[AnyArray, AnyArray]:
+    from trilens.counts import _pair_kernels
+
+    n = S.n_objects
+    ids = S.triples.reshape(-1)
+    n_threads = resolve_threads(n_threads, len(S), n * n // 16)
+    ranges = split(0, len(S), n_threads)
+
+    def work(part: int) -> tuple[AnyArray, AnyArray]:
+        some = ids[3 * ranges[part].start : 3 * ranges[part].stop]
+        planes = np.zeros((2, n * n), dtype=np.uint8)
+        carried = np.empty(len(some) // 256 + 1, dtype=np.uint32)
+        used = _pair_kernels.count_bytes(some, n, S.kind == "closer", planes, carried)
+        return planes, carried[:used]
+
+    third, appears = np.zeros((2, n * n), dtype=cell_dtype(len(S)))
+    for planes, carried in in_threads(work, n_threads):
+        _pair_kernels.add_bytes(planes, carried, third, appears)
+    third, appears = third.reshape(n, n), appears.reshape(n, n)
+    return third + third.T, appears + appears.T
+
+
+def _dense_tiles(S: Statements, n_threads: int) -> tuple[AnyArray, AnyArray]:
+    from trilens.counts import _pair_kernels
+
+    n, m = S.n_objects, len(S)
+    ids = S.triples.reshape(-1)
+    n_side = -(-n // _pair_kernels.SIDE)
+    third, appears = (np.empty(n * n, dtype=cell_dtype(m)) for _ in range(2))
+    for start in range(0, max(m, 1), _BATCH):
+        stop = min(start + _BATCH, m)
+        ranges = split(start, stop, n_threads)
+        most = -(-(stop - start) // n_threads)
+        n_lists = 2 * n_side**2
+        # full blocks, and for each list one that is not full
+        n_blocks = 3 * most // (1 << _pair_kernels.LOG_BLOCK) + n_lists
+        # memory is only taken for the blocks that are written to
+        pool = np.empty((n_threads, n_blocks << _pair_kernels.LOG_BLOCK), dtype=np.uint16)
+        before = np.empty((n_threads, n_blocks), dtype=np.int32)
+        end = np.zeros((n_threads, n_lists), dtype=np.uint32)
+
+        def deal(
+            part: int,
+            ranges: list[slice] = ranges,
+            lists: tuple[AnyArray, AnyArray, AnyArray] = (pool, end, before),
+        ) -> None:
+            some = ids[3 * ranges[part].start : 3 * ranges[part].stop]
+            mine = (array[part] for array in lists)
+            _pair_kernels.scatter(some, n_side, S.kind == "closer", *mine)
+
+        def count(
+            part: int,
+            add: bool = start > 0,
+            lists: tuple[AnyArray, AnyArray, AnyArray] = (pool, end, before),
+        ) -> None:
+            _pair_kernels.gather(part, n_threads, n, *lists, add, third, appears)
+
+        in_threads(deal, n_threads)
+        in_threads(count, n_threads)
+    return third.reshape(n, n), appears.reshape(n, n)
+
+
+def _sparse(S: Statements, n_threads: int) -> tuple[Cells, Cells]:
+    from trilens.counts import _pair_kernels
+
+    n, m = S.n_objects, len(S)
+    keys = np.empty((2 if S.kind == "closer" else 3, m), dtype=np.uint64)
+    ranges = split(0, m, n_threads)
+
+    def work(part: int) -> None:
+        rows = ranges[part]
+        _pair_kernels.pair_keys(S.triples[rows], S.kind == "closer", keys[:, rows])
+
+    in_threads(work, n_threads)
+    flat = keys.reshape(-1)
+    flat.sort()
+    lengths = np.zeros((2, 2, n), dtype=np.int64)
+    _pair_kernels.row_lengths(flat, lengths)
+    starts = [_row_starts(plane) for plane in lengths]
+    index = np.int32 if starts[1][-1] <= np.iinfo(np.int32).max else np.int64
+    columns = [np.empty(start[-1], dtype=index) for start in starts]
+    values = [np.empty(start[-1], dtype=cell_dtype(m)) for start in starts]
+    below = [
+        np.stack([s[:-1], s[:-1] + plane[0]]) for s, plane in zip(starts, lengths, strict=True)
+    ]
+    _pair_kernels.fill_rows(flat, below[0], columns[0], values[0], below[1], columns[1], values[1])
+    return _csr(starts[0], columns[0], values[0]), _csr(starts[1], columns[1], values[1])
+
+
+def _row_starts(lengths: IntArray) -> IntArray:
+    return np.concatenate([[0], np.cumsum(lengths.sum(axis=0))])
+
+
+def _csr(start: IntArray, columns: AnyArray, values: AnyArray) -> Cells:
+    from scipy.sparse import csr_array
+
+    n = len(start) - 1
+    return csr_array((values, columns, start.astype(columns.dtype)), shape=(n, n))

@@ -1,0 +1,200 @@
+"""The 60 cars: most-central statements collected in a survey (Section 5.2 of the paper)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from trilens._typing import AnyArray, IntArray
+from trilens.datasets.cache import Origin, Source, find_files
+from trilens.errors import ParameterError
+from trilens.statements import Statements
+
+#: The address is the one that cblearn's loader uses; it could not be tried when this was
+#: written. The archive's own sha256 is not pinned; that of each member is.
+ORIGIN = Origin(
+    homepage="http://www.tml.cs.uni-tuebingen.de/team/luxburg/code_and_data/index.php "
+    "(60_cars_data.zip)",
+    sources=(
+        Source(
+            "http://www.tml.cs.uni-tuebingen.de/team/luxburg/code_and_data/60_cars_data.zip",
+            member="60_cars_data/{name}",
+        ),
+    ),
+)
+
+CITATION = (
+    "Matthäus Kleindessner and Ulrike von Luxburg. Lens depth function and k-relative "
+    "neighborhood graph: versatile tools for ordinal data analysis. Journal of Machine "
+    "Learning Research 18(58):1-52, 2017."
+)
+LICENSE = (
+    "Pictures: public domain (Wikimedia Commons). Statements: no licence stated; "
+    "cite the paper when publishing."
+)
+
+COLLECTIONS = ("ALL", "ALL_REDUCED", "T_ALL", "T_ALL_REDUCED")
+NAMES = tuple(str(car) for car in range(1, 61))
+
+#: The paper's classes, in its order.
+CLASSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        label: tuple(cars.split())
+        for label, cars in {
+            "ordinary": "2 6 7 8 9 10 11 12 16 17 25 32 35 36 37 38 39 41 44 45 46 55 58 60",
+            "sports": "15 19 20 28 40 42 47 48 49 50 51 52 54 56 59",
+            "off-road/SUV": "1 3 4 5 13 14 18 22 24 26 27 29 31 33 34 43 57",
+            "outlier": "21 23 30 53",
+        }.items()
+    }
+)
+
+#: The test triple that every participant was shown, and the answer that passes.
+TEST_TRIPLE = ("15", "18", "53")
+TEST_ANSWER = "18"
+
+
+@dataclass(frozen=True, eq=False)
+class Cars:
+    """The car data set.
+
+    Attributes
+    ----------
+    statements : mapping of str to Statements
+        ``"ALL"`` (7097), ``"ALL_REDUCED"`` (6338), ``"T_ALL"`` (6757), ``"T_ALL_REDUCED"``
+        (6056), all of kind ``central`` over the 60 cars.
+    survey : Statements
+        Every answer in the order given, with ``rounds`` and ``seconds``.
+    names : tuple of str
+        ``"1"`` to ``"60"``.
+    labels : (60,) array of str
+        The class of each car.
+    classes : tuple of str
+        The four classes, in the paper's order.
+    pictures : mapping of str to Path
+        The picture of each car; empty if none were asked for.
+    """
+
+    statements: Mapping[str, Statements]
+    survey: Statements
+    names: tuple[str, ...]
+    labels: AnyArray
+    classes: tuple[str, ...]
+    pictures: Mapping[str, Path]
+    citation: str = CITATION
+    license: str = LICENSE
+
+    @property
+    def target(self) -> IntArray:
+        """(60,) array: the position of each car's class in ``classes``."""
+        return np.array([self.classes.index(label) for label in self.labels], dtype=np.int64)
+
+
+def load_cars(pictures: bool = True) -> Cars:
+    """The 60 cars of the paper: statements, survey rows, classes, pictures.
+
+    ``ALL_REDUCED`` and ``T_ALL_REDUCED`` hold the authors' random choices between answers
+    given equally often and are loaded as they are; ``ALL`` and ``T_ALL`` equal
+    `rebuild` of the survey.
+
+    Parameters
+    ----------
+    pictures
+        Whether the 60 pictures are wanted too (about 1 MB).
+
+    Returns
+    -------
+    Cars
+
+    Raises
+    ------
+    DatasetError
+        If the files are not to be had, or corrupted.
+    """
+    from trilens.formats import read_statements
+
+    tables = [f"cars/ordinal_data_preprocessed/{name}.csv" for name in COLLECTIONS]
+    images = [f"cars/car_data_set_images/{name}.jpg" for name in NAMES] if pictures else []
+    survey, *found = find_files(["cars/survey_data.csv", *tables, *images], ORIGIN)
+    collections, shown = found[: len(tables)], found[len(tables) :]
+    label_of = {car: label for label, cars in CLASSES.items() for car in cars}
+    labels = np.array([label_of[name] for name in NAMES])
+    labels.flags.writeable = False
+    return Cars(
+        statements=MappingProxyType(
+            {
+                name: read_statements(path, kind="central")
+                for name, path in zip(COLLECTIONS, collections, strict=True)
+            }
+        ),
+        survey=read_statements(survey, kind="central"),
+        names=NAMES,
+        labels=labels,
+        classes=tuple(CLASSES),
+        pictures=MappingProxyType(dict(zip(NAMES, shown, strict=True)) if pictures else {}),
+    )
+
+
+def passed_test_rounds(survey: Statements) -> AnyArray:
+    """The rounds in which the test triple (15, 18, 53) was answered with 18.
+
+    Parameters
+    ----------
+    survey : Statements
+        Of kind ``central``, with ``rounds``.
+
+    Returns
+    -------
+    (r,) array
+        The rounds, sorted.
+
+    Examples
+    --------
+    >>> answers = [["18", "15", "53"], ["15", "18", "53"], ["18", "15", "1"]]
+    >>> triples = [[int(car) - 1 for car in answer] for answer in answers]
+    >>> passed_test_rounds(Statements(triples, names=NAMES, rounds=[1, 2, 2])).tolist()
+    [1]
+    """
+    rounds = _rounds(survey)
+    test = np.sort([survey.ids[name] for name in TEST_TRIPLE])
+    is_test = (np.sort(survey.triples, axis=1) == test).all(axis=1)
+    passed = is_test & (survey.triples[:, 0] == survey.ids[TEST_ANSWER])
+    return np.unique(rounds[passed])
+
+
+def rebuild(survey: Statements, name: str) -> Statements:
+    """``ALL`` or ``T_ALL`` from the survey rows, statement by statement as in the authors' files.
+
+    Parameters
+    ----------
+    survey : Statements
+        The survey rows of `load_cars`.
+    name : {"ALL", "T_ALL"}
+        All rounds, or those of `passed_test_rounds`.
+    """
+    if name not in ("ALL", "T_ALL"):
+        raise ParameterError(
+            f"{name!r} cannot be rebuilt; 'ALL' and 'T_ALL' can (the reduced collections "
+            f"hold random choices)"
+        )
+    if name == "T_ALL":
+        survey = survey.take(np.isin(_rounds(survey), passed_test_rounds(survey)))
+    triples = survey.triples.copy()
+    triples[:, 1:].sort(axis=1)
+    return Statements(
+        triples,
+        names=survey.names,
+        kind=survey.kind,
+        rounds=survey.rounds,
+        seconds=survey.seconds,
+    )
+
+
+def _rounds(survey: Statements) -> AnyArray:
+    if survey.rounds is None:
+        raise ParameterError("the statements have no rounds; give the survey rows of load_cars()")
+    return survey.rounds

@@ -1,0 +1,30 @@
+"""The truth, from dissimilarities: lens counts, lens depth, the k-RNG and the medoid.
+
+What the paper estimates from statements, computed by its definition; the ground truth of
+experiments, and a tool in its own right. No triangle inequality is assumed, and ties are exact.
+
+>>> import numpy as np
+>>> D = np.array([[0, 2, 3], [2, 0, 1], [3, 1, 0]])
+>>> lens_depth(D)
+array([0, 1, 0])
+"""
+
+from trilens.exact.depth import lens_depth, lens_depth_of
+from trilens.exact.lenses import k_rng, lens_counts
+from trilens.exact.medoids import medoid
+from trilens.exact.semimetrics import (
+    check_dissimilarities,
+    dissimilarities,
+    graph_dissimilarities,
+)
+
+__all__ = [
+    "check_dissimilarities",
+    "dissimilarities",
+    "graph_dissimilarities",
+    "k_rng",
+    "lens_counts",
+    "lens_depth",
+    "lens_depth_of",
+    "medoid",
+]

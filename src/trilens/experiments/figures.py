@@ -1,0 +1,148 @@
+"""Figures in the style of the paper's: panels of curves, sorted values, maps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trilens.errors import MissingExtraError
+from trilens.experiments.results import Results
+from trilens.formats.atomic import atomic_write
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Dots per inch of the pictures: legible, and small enough for the documentation.
+DPI = 80
+
+
+@dataclass(frozen=True)
+class Curves:
+    """One panel: the mean of a metric against a column, a curve for each method.
+
+    Attributes
+    ----------
+    title, ylabel : str
+    conditions : dict
+        Which rows; see `Results.where`.
+    x : str
+        The column along the x axis.
+    log : bool
+        Whether the x axis is logarithmic.
+    column : str
+        What is averaged: ``value`` or a time.
+    spread : bool
+        Whether the smallest and the largest value are shown.
+    log_y : bool
+    """
+
+    title: str
+    conditions: dict[str, Any]
+    ylabel: str = ""
+    x: str = "n_statements"
+    log: bool = True
+    column: str = "value"
+    spread: bool = False
+    log_y: bool = False
+
+
+_AXIS_NAMES = {
+    "n_statements": "number of statements",
+    "error_rate": "errorprob",
+    "noise_param": "noiseparam",
+    "k": "k",
+}
+
+
+def new_figure(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:
+    """A figure outside of pyplot, so that nothing has to be closed, and its axes in order."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("trilens reproduce", "plots") from None
+
+    figure = Figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
+    return figure, list(np.ravel(figure.subplots(rows, columns, squeeze=False)))
+
+
+def curve_figure(
+    results: Results, panels: Sequence[Curves], columns: int = 3, size: tuple[float, float] = (4, 3)
+) -> Figure:
+    """Panels of curves with one legend; panels without any result are left out."""
+    found = [(panel, results.where(**panel.conditions)) for panel in panels]
+    found = [(panel, part) for panel, part in found if len(part)]
+    columns = min(columns, max(len(found), 1))
+    figure, axes = new_figure(max(-(-len(found) // columns), 1), columns, size)
+    # the same colour for a method in every panel
+    methods = sorted({m for _, part in found for m in part.levels("method")})
+    for ax, (panel, part) in zip(axes, found, strict=False):
+        _draw_curves(ax, panel, part, methods)
+    for ax in axes[len(found) :]:
+        ax.set_axis_off()
+    handles: dict[str, Any] = {}
+    for ax in axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    figure.legend(
+        list(handles.values()),
+        list(handles),
+        loc="outside lower center",
+        ncols=min(len(handles), 5) or 1,
+        frameon=False,
+    )
+    return figure
+
+
+def _draw_curves(ax: Axes, panel: Curves, part: Results, methods: list[str]) -> None:
+    from trilens.plots.style import MARKERS, PALETTE, plain
+
+    for i, method in enumerate(methods):
+        mine = part.where(method=method)
+        at = sorted(mine.levels(panel.x))
+        if not at:
+            continue
+        groups = [
+            np.array(mine.where(**{panel.x: x}).column(panel.column), dtype=np.float64) for x in at
+        ]
+        style: dict[str, Any] = {"color": PALETTE[i % 8], "marker": MARKERS[i % 5]}
+        ax.plot(at, [g.mean() for g in groups], markersize=4, label=method, **style)
+        if panel.spread:
+            low, high = [g.min() for g in groups], [g.max() for g in groups]
+            ax.fill_between(at, low, high, color=PALETTE[i % 8], alpha=0.12, linewidth=0)
+    if panel.log:
+        ax.set_xscale("log")
+    if panel.log_y:
+        ax.set_yscale("log")
+    else:
+        ax.set_ylim(bottom=0)
+    ax.set_title(panel.title, fontsize="medium")
+    ax.set_xlabel(_AXIS_NAMES.get(panel.x, panel.x))
+    ax.set_ylabel(panel.ylabel)
+    plain(ax, grid="y")
+
+
+def sorted_values(ax: Axes, values: Sequence[float], special: Sequence[int], title: str) -> None:
+    """Values in increasing order, those of ``special`` objects marked, as the paper draws them."""
+    from trilens.plots.style import ACCENT, PALETTE, plain
+
+    order = np.argsort(values, kind="stable")
+    y = np.asarray(values)[order]
+    marked = np.isin(order, special)
+    x = np.arange(1, len(y) + 1)
+    ax.scatter(x[~marked], y[~marked], s=8, color=PALETTE[0])
+    ax.scatter(x[marked], y[marked], s=24, color=ACCENT, marker="D")
+    ax.set_title(title, fontsize="medium")
+    ax.set_xlabel("objects, sorted")
+    plain(ax, grid="y")
+
+
+def save(figure: Figure, path: Path) -> None:
+    """The figure as a PNG file; the same figure gives the same bytes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(path) as file:
+        figure.savefig(file, format="png", dpi=DPI, metadata={"Software": None})

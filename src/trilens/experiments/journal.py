@@ -1,0 +1,88 @@
+"""The journal: every finished cell, on the disk before the next one counts as done.
+
+One line per cell, appended with a single write and flushed: a checksum, then JSON. A run that
+is killed leaves at worst one torn line at the end; a line that does not match its checksum is
+as good as not written, and its cell is done again. Two runs that write to one journal at a
+time only do some cells twice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from zlib import crc32
+
+from trilens import __version__
+from trilens.errors import FormatError
+
+Rows = list[dict[str, Any]]
+
+
+class Journal:
+    """The finished cells of one experiment.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "cells.jsonl"
+    >>> with Journal(path) as journal:
+    ...     journal.append("cell 1", [{"value": 0.5}])
+    >>> Journal(path).read()
+    {'cell 1': [{'value': 0.5}]}
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: int | None = None
+
+    def read(self) -> dict[str, Rows]:
+        """The rows of every finished cell, by the cell's key.
+
+        Lines that are torn or corrupted, or of another version of trilens, are passed over.
+        """
+        if not self.path.exists():
+            return {}
+        return dict(_sound_lines(self.path.read_bytes()))
+
+    def append(self, key: str, rows: Rows) -> None:
+        """Write a finished cell; it is on the disk when this returns."""
+        assert self._file is not None
+        text = json.dumps({"version": __version__, "cell": key, "rows": rows}).encode()
+        line = b"%08x %s\n" % (crc32(text), text)
+        written = os.write(self._file, line)
+        if written < len(line):
+            raise FormatError(f"{self.path}: the disk is full; free some space and run again")
+        os.fsync(self._file)
+
+    def __enter__(self) -> Self:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        size = os.fstat(self._file).st_size
+        # a torn line must not swallow the one that is written after it
+        if size and os.pread(self._file, 1, size - 1) != b"\n":
+            os.write(self._file, b"\n")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._file is not None
+        os.close(self._file)
+        self._file = None
+
+
+def _sound_lines(content: bytes) -> Iterator[tuple[str, Rows]]:
+    for line in content.split(b"\n"):
+        checksum, _, text = line.partition(b" ")
+        if checksum != b"%08x" % crc32(text):
+            continue
+        entry = json.loads(text)
+        if entry["version"] == __version__:
+            yield entry["cell"], entry["rows"]

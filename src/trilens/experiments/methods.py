@@ -1,0 +1,115 @@
+"""What the experiments compare, under the names that stand in tables and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+
+from trilens._typing import AnyArray, FloatArray
+from trilens.counts import PairCounts, count_central, count_pairs
+from trilens.experiments.experiment import Clock, Point, Seeds, timed
+from trilens.simulate import distort, simulate_statements
+from trilens.statements import Kind, Statements
+
+ALG1, ALG2, ALG3, ALG4 = (f"Algorithm {i}" for i in (1, 2, 3, 4))
+ALG5_WEIGHTED, ALG5_UNWEIGHTED = "Algorithm 5 weighted", "Algorithm 5 unweighted"
+CROWD_MEDIAN = "Crowd-Median"
+LENS_MAP = "lens map"
+
+#: The ordinal embeddings: name on the page, and name of the map.
+EMBEDDINGS = {"GNMDS": "gnmds", "SOE": "soe", "STE": "ste", "t-STE": "tste"}
+
+T = TypeVar("T")
+
+
+def clocked(work: Callable[[], T]) -> tuple[T, Clock]:
+    """The result of ``work`` and the seconds it took."""
+    clocks: list[Clock] = []
+    with timed(clocks):
+        result = work()
+    return result, clocks[0]
+
+
+def clocked_often(work: Callable[[], T], times: int = 5) -> tuple[T, Clock]:
+    """The same for work so short that one call cannot be timed; the first call is not counted."""
+    result = work()
+    clocks: list[Clock] = []
+    with timed(clocks):
+        for _ in range(times):
+            work()
+    return result, Clock(clocks[0].cpu / times, clocks[0].wall / times)
+
+
+def spoiled(D: FloatArray, point: Point, seeds: Seeds) -> FloatArray:
+    """The dissimilarities that answers follow: under Noise model II distorted once per cell.
+
+    Distorted values may be negative; lifted by a constant, they give the same statements and
+    are dissimilarities again.
+    """
+    if not point.noise_param:
+        return D
+    noisy = distort(D, point.noise_param, seeds.rng("noise"))
+    noisy -= min(float(noisy.min()), 0.0)
+    np.fill_diagonal(noisy, 0.0)
+    return noisy
+
+
+def statements_of(
+    D: AnyArray, point: Point, seeds: Seeds, kind: Kind = "central", ties: Any = "random"
+) -> Statements:
+    """The cell's statements; all of them when the number is that of all and drawn uniformly."""
+    total = len(D) * (len(D) - 1) * (len(D) - 2) // 6
+    every = point.n_statements == total and point.sampling == "uniform"
+    return simulate_statements(
+        D,
+        None if every else point.n_statements,
+        kind=kind,
+        sampling=point.sampling,  # type: ignore[arg-type]
+        error_rate=point.error_rate,
+        ties=ties,
+        random_state=seeds.rng(f"{kind} statements"),
+        n_threads=1,
+    )
+
+
+def embeddings(
+    S: Statements, dim: int, seeds: Seeds
+) -> Iterator[tuple[str, FloatArray, Clock]]:
+    """Each ordinal embedding as the paper runs it, from one random start."""
+    from trilens.tasks.coordinates import make_map
+
+    for name, method in EMBEDDINGS.items():
+        model = make_map(method, dim, seeds.integer(name), init="random", n_threads=1)
+        X, clock = clocked(lambda model=model: model.fit_transform(S))  # type: ignore[misc]
+        yield name, X, clock
+
+
+def lens_map(
+    S: Statements | PairCounts, dim: int, power: Any = "auto"
+) -> tuple[FloatArray, Clock]:
+    """The lens map, counting included where statements are given."""
+    from trilens.maps import LensMap
+
+    def work() -> FloatArray:
+        pairs = S if isinstance(S, PairCounts) else count_pairs(S, n_threads=1)
+        X: FloatArray = LensMap(dim, power=power).fit_transform(pairs)
+        return X
+
+    return clocked(work)
+
+
+@cache
+def warm() -> None:
+    """Load what is compiled, so that no measured time holds it."""
+    from trilens.maps import LensMap
+
+    S = Statements(np.tile(np.array([[0, 1, 2], [1, 2, 3]]), (70_000, 1)))
+    count_central(S, n_threads=1)
+    LensMap(2).fit(count_pairs(S, n_threads=1))
+    from trilens.tasks.coordinates import make_map
+
+    for method in EMBEDDINGS.values():
+        make_map(method, 2, 0, init="random", n_threads=1).fit(S.take(np.arange(1000)))

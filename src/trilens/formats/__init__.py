@@ -1,0 +1,20 @@
+"""Statement files: reading, writing and scanning; label files and lists of objects."""
+
+from trilens.formats.atomic import atomic_write
+from trilens.formats.labels import Labels, labels_for, read_labels
+from trilens.formats.objects import read_objects
+from trilens.formats.read import read_statements
+from trilens.formats.scan import Scan, scan_statements
+from trilens.formats.write import write_statements
+
+__all__ = [
+    "Labels",
+    "Scan",
+    "atomic_write",
+    "labels_for",
+    "read_labels",
+    "read_objects",
+    "read_statements",
+    "scan_statements",
+    "write_statements",
+]

@@ -1,0 +1,141 @@
+"""Label files: the class of some of the objects."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Mapping
+
+from trilens.errors import LabelError
+from trilens.formats.dialect import invalid_utf8, records
+from trilens.formats.source import PathLike, one_line, open_source, quoted
+from trilens.statements import Statements
+from trilens.statements.value import shown
+
+_COLUMNS = ("object", "label")
+
+
+class Labels(dict[str, str]):
+    """Labels by object name, with the file and the rows they came from."""
+
+    def __init__(self, labels: Mapping[str, str], source: str, rows: Mapping[str, int]) -> None:
+        super().__init__(labels)
+        self.source = source
+        self.rows = dict(rows)
+
+    def place(self, name: str) -> str:
+        """How a message names the row of an object."""
+        return f"{self.source}, row {self.rows[name]:,}"
+
+
+def read_labels(path: PathLike) -> Labels:
+    """The label of each object that a label file names.
+
+    The file is CSV or TSV (comma, tab or semicolon) with the columns ``object`` and
+    ``label``; others are passed over. An object that it leaves out is unlabelled.
+
+    Raises
+    ------
+    LabelError
+        For a missing column, an empty label, or an object with two different labels.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "labels.csv"
+    >>> _ = file.write_text("object,label\\n44,ordinary\\n15,sports\\n")
+    >>> dict(read_labels(file))
+    {'44': 'ordinary', '15': 'sports'}
+    """
+    source = open_source(path)
+    label = source.label
+    data = source.read().removeprefix(codecs.BOM_UTF8)
+    if b"\0" in data:
+        raise LabelError(f"{label} is a binary file; a label file has the columns object,label")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise LabelError(str(invalid_utf8(data, error.start, label, 1))) from error
+    if not text.strip():
+        raise LabelError(f"{label} is empty; a label file has the columns object,label")
+    header, separator = _header(text, label)
+    at_object, at_label = (header.index(name) for name in _COLUMNS)
+    labels: dict[str, str] = {}
+    rows: dict[str, int] = {}
+    for number, (cells, line, _) in enumerate(records(text, separator)):
+        if number == 0:
+            continue
+        place = f"{label}, row {line + 1:,}"
+        if len(cells) != len(header):
+            raise LabelError(
+                f"{place}: {len(cells)} columns where the header has {len(header)}; "
+                f"every row must have the same columns"
+            )
+        name, given = cells[at_object], cells[at_label]
+        if not name.strip():
+            raise LabelError(f"{place}: the object is empty; name it or leave the row out")
+        if not given.strip():
+            raise LabelError(
+                f"{place}: the label of object {quoted(name)} is empty; "
+                f"leave the row out if the object is unlabelled"
+            )
+        if labels.setdefault(name, given) != given:
+            raise LabelError(
+                f"{place}: object {quoted(name)} has the label {quoted(given)}, but "
+                f"{quoted(labels[name])} in row {rows[name]:,}; an object has one label"
+            )
+        rows.setdefault(name, line + 1)
+    if not labels:
+        raise LabelError(f"{label} has no labels, only a header; add a row per labelled object")
+    return Labels(labels, label, rows)
+
+
+def labels_for(S: Statements, labels: Mapping[str, str]) -> list[str | None]:
+    """The label of each object of ``S``, in order; None for the unlabelled.
+
+    Parameters
+    ----------
+    labels
+        From `read_labels`, or any mapping from names to labels.
+
+    Raises
+    ------
+    LabelError
+        Where the labels name an object that the statements do not have.
+
+    Examples
+    --------
+    >>> labels_for(Statements([[0, 1, 2]], names=["a", "b", "c"]), {"c": "red"})
+    [None, None, 'red']
+    """
+    unknown = [name for name in labels if name not in S.ids]
+    if unknown:
+        first = unknown[0]
+        if isinstance(labels, Labels):
+            file, place = labels.source, labels.place(first)
+        else:
+            file = place = "the labels"
+        if len(unknown) == len(labels):
+            raise LabelError(
+                f"{file}: none of the {len(labels):,} objects is in the statements, whose "
+                f"objects are {shown(S.names)}; is it the label file of other statements?"
+            )
+        raise LabelError(
+            f"{place}: object {quoted(first)} is not in the statements ({len(unknown):,} of "
+            f"{len(labels):,} labelled objects are unknown); leave the row out, or list the "
+            f"object with objects= (--objects)"
+        )
+    return [labels.get(name) for name in S.names]
+
+
+def _header(text: str, label: str) -> tuple[list[str], str]:
+    seen: list[str] = []
+    for separator in (",", "\t", ";"):
+        cells, _, _ = next(records(text, separator), ([], 0, 0))
+        header = [cell.strip().casefold() for cell in cells]
+        if all(header.count(name) == 1 for name in _COLUMNS):
+            return header, separator
+        seen = max(seen, cells, key=len)
+    raise LabelError(
+        f"{label}: the first row must name the columns object and label, once each; "
+        f"it is {one_line(', '.join(seen), 80)}"
+    )

@@ -1,0 +1,153 @@
+"""Where statements come from: a file, a compressed file or the standard input."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import sys
+import tempfile
+import weakref
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO, TypeAlias, cast
+
+from trilens.errors import FormatError, TrilensError
+
+PathLike: TypeAlias = str | os.PathLike[str]
+
+#: The format behind each ending.
+ENDINGS = {
+    ".csv": "text",
+    ".tsv": "text",
+    ".txt": "text",
+    ".dat": "text",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".npz": "npz",
+}
+
+_MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"PK\x03\x04": "npz", b"{": "jsonl"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Something to read, any number of times."""
+
+    #: How messages name it.
+    label: str
+    #: The ending that tells the format, lower case, ``.gz`` taken off; "" where there is none.
+    ending: str
+    path: Path | None
+    compressed: bool
+    #: What came from the standard input, which can be read only once.
+    stored: bytes | BinaryIO | None = field(default=None, repr=False)
+
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """The uncompressed bytes as a stream; every failure to get them is a `FormatError`."""
+        try:
+            if self.path is None:
+                yield self._stored_stream()
+                return
+            with open(self.path, "rb") as raw:
+                if self.compressed:
+                    with gzip.open(raw) as unpacked:
+                        yield cast(BinaryIO, unpacked)
+                else:
+                    yield raw
+        except (OSError, EOFError, zlib.error, ValueError, MemoryError) as error:
+            if isinstance(error, TrilensError):
+                raise
+            raise FormatError(self._problem(error)) from error
+
+    def read(self) -> bytes:
+        """All bytes."""
+        with self.open() as stream:
+            return stream.read()
+
+    @property
+    def format(self) -> str:
+        """``text``, ``parquet``, ``arrow``, ``jsonl`` or ``npz``: by ending, else by content."""
+        if self.ending in ENDINGS:
+            return ENDINGS[self.ending]
+        with self.open() as stream:
+            head = stream.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
+        return next((found for magic, found in _MAGIC.items() if head.startswith(magic)), "text")
+
+    def _stored_stream(self) -> BinaryIO:
+        if isinstance(self.stored, bytes):
+            return BytesIO(self.stored)
+        assert self.stored is not None
+        self.stored.seek(0)
+        return self.stored
+
+    def _problem(self, error: Exception) -> str:
+        if isinstance(error, FileNotFoundError):
+            return f"{self.label}: there is no such file; check the path"
+        if isinstance(error, IsADirectoryError):
+            return f"{self.label} is a folder; give a statement file"
+        if isinstance(error, PermissionError):
+            return f"{self.label}: no permission to read it; change its permissions"
+        if isinstance(error, MemoryError):
+            return f"{self.label} does not fit in memory; use scan_statements"
+        if isinstance(error, gzip.BadGzipFile | EOFError | zlib.error):
+            return (
+                f"{self.label} is truncated or is not a gzip file "
+                f"({one_line(error)}); compress it again"
+            )
+        why = error.strerror if isinstance(error, OSError) and error.strerror else one_line(error)
+        return f"{self.label!r} cannot be read: {why}"
+
+
+def open_source(path: PathLike, *, spool: bool = False) -> Source:
+    """The source at ``path``; ``"-"`` takes the standard input, once and for all.
+
+    With ``spool`` the standard input goes to a temporary file instead of the memory.
+    """
+    if os.fspath(path) == "-":
+        stdin = sys.stdin.buffer
+        stored: bytes | BinaryIO
+        if spool:
+            stored = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115  # lives with the source
+            shutil.copyfileobj(stdin, stored)
+            stored.seek(0)
+            packed = stored.read(2) == b"\x1f\x8b"
+        else:
+            stored = stdin.read()
+            packed = stored.startswith(b"\x1f\x8b")
+        source = Source("standard input", "", None, packed, stored)
+        if not isinstance(stored, bytes):
+            weakref.finalize(source, stored.close)
+        return source if not packed else _unpacked(source)
+    file = Path(path)
+    ending = file.suffix.lower()
+    if ending == ".gz":
+        return Source(str(path), Path(file.stem).suffix.lower(), file, True)
+    return Source(str(path), ending, file, False)
+
+
+def _unpacked(source: Source) -> Source:
+    try:
+        data = gzip.decompress(source.read())
+    except (OSError, EOFError, zlib.error) as error:
+        raise FormatError(source._problem(error)) from error
+    return Source(source.label, "", None, False, data)
+
+
+def one_line(text: object, most: int = 160) -> str:
+    """Foreign text (a library's message, a cell) in one line of bounded length."""
+    flat = " ".join(str(text).split())
+    return flat if len(flat) <= most else f"{flat[:most]}..."
+
+
+def quoted(cell: str, most: int = 60) -> str:
+    """A name as messages show it."""
+    return repr(cell) if len(cell) <= most else f"{cell[:most]!r}..."

@@ -1,0 +1,275 @@
+"""Parquet, Arrow (Feather) and JSON lines: tables that have their own column names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from trilens.errors import FormatError, TrilensError
+from trilens.formats.batch import Batch, Mode, NotIntegers, first_null, missing_cell
+from trilens.formats.columns import Layout, resolve
+from trilens.formats.source import Source, one_line
+from trilens.statements import KINDS, Kind
+
+#: The key of the schema's metadata: JSON with ``kind`` and ``names``.
+METADATA_KEY = b"trilens"
+
+#: Row batches from a reader, each with the file's row (from 1) of its first row.
+Pieces = Callable[[int | None], Iterator[tuple[Any, Callable[[int], int]]]]
+
+_EXACT_FLOAT = 2.0**53
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A table whose columns are known."""
+
+    source: Source
+    layout: Layout
+    stored_names: tuple[str, ...] | None
+    pieces: Pieces
+    doubtful_header: bool = False
+
+    @property
+    def label(self) -> str:
+        return self.source.label
+
+    def batches(self, mode: Mode, block_bytes: int | None = None) -> Iterator[Batch]:
+        """The rows, in one batch or in batches of about ``block_bytes``; see `TextFile`."""
+        for table, row_in_file in self.pieces(block_bytes):
+            batch = Batch(table, self.label, row_in_file)
+            if len(batch):
+                yield self._plain(batch, mode)
+
+    def _plain(self, batch: Batch, mode: Mode) -> Batch:
+        picked: dict[str, Any] = {}
+        for role, at in self.layout.used.items():
+            name = self.layout.names[at]
+            column = batch.table.column(at)
+            if pa.types.is_dictionary(column.type):
+                column = column.cast(column.type.value_type)
+            if role.startswith("object_"):
+                picked[role] = self._objects(column, name, batch, mode)
+            elif role == "seconds":
+                picked[role] = self._seconds(column, name)
+            else:
+                picked[role] = self._text(column, name)
+        return Batch(pa.table(picked), batch.label, batch.row_in_file)
+
+    def _objects(self, column: Any, name: str, batch: Batch, mode: Mode) -> Any:
+        missing = first_null(column)
+        if missing is not None:
+            raise missing_cell(batch, missing, "", f"column {name}")
+        if pa.types.is_floating(column.type):
+            column = self._whole(column, name, batch)
+        if pa.types.is_integer(column.type):
+            if mode == "text":
+                return column.cast(pa.string()).dictionary_encode()
+            try:
+                return column.cast(pa.int64())
+            except pa.ArrowInvalid:  # above 2^63
+                raise NotIntegers from None
+        if not _is_text(column.type):
+            raise self._wrong_type(column, name, "object names are text or whole numbers")
+        if mode == "integers":
+            raise NotIntegers
+        return column.cast(pa.large_string()).dictionary_encode()
+
+    def _whole(self, column: Any, name: str, batch: Batch) -> Any:
+        """Floating-point ids: what pandas makes of a column of integers with a gap."""
+        values = column.cast(pa.float64()).to_numpy()
+        wrong = ~(np.abs(values) < _EXACT_FLOAT) | (values % 1 != 0)
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            if np.isnan(values[row]):
+                raise missing_cell(batch, row, "nan", f"column {name}")
+            raise FormatError(
+                f"{batch.place(row)}: {values[row]} in column {name} names no object; "
+                f"object names are text or whole numbers"
+            )
+        return pa.chunked_array([values.astype(np.int64)])
+
+    def _seconds(self, column: Any, name: str) -> Any:
+        if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
+            if not pa.types.is_null(column.type):
+                raise self._wrong_type(column, name, "seconds are numbers")
+            return pa.chunked_array([np.full(len(column), np.nan)])
+        return column.cast(pa.float64(), safe=False)
+
+    def _text(self, column: Any, name: str) -> Any:
+        if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
+            raise self._wrong_type(column, name, "it must hold text or whole numbers")
+        return column.cast(pa.large_string()).dictionary_encode()
+
+    def _wrong_type(self, column: Any, name: str, allowed: str) -> FormatError:
+        return FormatError(
+            f"{self.label}: column {one_line(name, 40)} holds {one_line(column.type, 60)}; "
+            f"{allowed}: convert the column"
+        )
+
+
+def open_table(source: Source, columns: list[str] | None, kind: Kind | None) -> TableFile:
+    """A Parquet, Arrow or JSON lines file."""
+    if source.format == "jsonl":
+        from trilens.formats.jsonlines import json_pieces
+
+        names, metadata, pieces = json_pieces(source)
+    elif source.format == "parquet":
+        names, metadata, pieces = _parquet(source)
+    else:
+        names, metadata, pieces = _arrow(source)
+    stored_kind, stored_names = _stored(metadata)
+    if columns is not None and len(columns) != len(names):
+        raise FormatError(
+            f"{source.label}: columns= names {len(columns)} columns, but the file has "
+            f"{len(names)} ({one_line(', '.join(names), 80)}); name every column"
+        )
+    layout = resolve(names if columns is None else columns, kind, source.label)
+    if layout.kind is None and stored_kind is not None:
+        if kind is not None and kind != stored_kind:
+            raise FormatError(
+                f"{source.label} says that its statements are of kind {stored_kind}, but kind "
+                f"{kind} was asked for; leave the kind out"
+            )
+        layout = Layout(**(vars(layout) | {"kind": stored_kind}))
+    return TableFile(source, layout, stored_names if columns is None else None, pieces)
+
+
+def undecodable(source: Source, what: str, error: BaseException) -> FormatError:
+    """The refusal of a file that is not what its name says."""
+    return FormatError(
+        f"{source.label} is truncated or is not {what}: {one_line(error)}; "
+        f"write it again, or give it the ending of its format"
+    )
+
+
+def _stored(metadata: dict[bytes, bytes] | None) -> tuple[Kind | None, tuple[str, ...] | None]:
+    """Kind and names from the metadata; what cannot be understood is not there."""
+    try:
+        facts = json.loads((metadata or {})[METADATA_KEY])
+        names = facts["names"]
+        kind = facts["kind"] if facts["kind"] in KINDS else None
+    except (KeyError, ValueError, TypeError):
+        return None, None
+    sound = (
+        isinstance(names, list)
+        and all(isinstance(name, str) for name in names)
+        and len(set(names)) == len(names)
+    )
+    return kind, tuple(names) if sound else None
+
+
+def _parquet(source: Source) -> tuple[list[str], Any, Pieces]:
+    import pyarrow.parquet as pq
+
+    # a bad file makes pyarrow raise errors of many classes, all meaning the same here
+    try:
+        data = pq.ParquetFile(_handle(source))
+        schema = data.schema_arrow
+        per_row = max(sum(_row_bytes(data)), 1)
+    except TrilensError:
+        raise
+    except Exception as error:
+        raise undecodable(source, "a Parquet file", error) from error
+
+    def pieces(block_bytes: int | None) -> Iterator[tuple[Any, Callable[[int], int]]]:
+        try:
+            file = pq.ParquetFile(_handle(source))
+            if block_bytes is None:
+                yield _checked(file.read()), _counting(1)
+                return
+            start = 1
+            for batch in file.iter_batches(max(block_bytes // per_row, 1)):
+                yield _checked(pa.Table.from_batches([batch])), _counting(start)
+                start += batch.num_rows
+        except (TrilensError, NotIntegers, GeneratorExit):
+            raise
+        except Exception as error:
+            raise undecodable(source, "a Parquet file", error) from error
+
+    return list(schema.names), schema.metadata, pieces
+
+
+def _row_bytes(file: Any) -> Iterator[int]:
+    rows = max(file.metadata.num_rows, 1)
+    for group in range(file.metadata.num_row_groups):
+        yield file.metadata.row_group(group).total_byte_size // rows + 1
+
+
+def _arrow(source: Source) -> tuple[list[str], Any, Pieces]:
+    def reader() -> Any:
+        handle = _handle(source)
+        try:
+            return pa.ipc.open_file(handle)
+        except pa.ArrowInvalid:
+            handle.seek(0)
+            return pa.ipc.open_stream(handle)
+
+    try:
+        schema = reader().schema
+        names, metadata = list(schema.names), schema.metadata
+    except TrilensError:
+        raise
+    except Exception as error:
+        raise undecodable(source, "an Arrow file", error) from error
+
+    def pieces(block_bytes: int | None) -> Iterator[tuple[Any, Callable[[int], int]]]:
+        try:
+            file = reader()
+            if block_bytes is None:
+                yield _checked(file.read_all()), _counting(1)
+                return
+            start = 1
+            for batch in _record_batches(file):
+                table = _checked(pa.Table.from_batches([batch]))
+                step = max(block_bytes * batch.num_rows // max(batch.nbytes, 1), 1)
+                for first in range(0, batch.num_rows, step):
+                    yield table.slice(first, step), _counting(start + first)
+                start += batch.num_rows
+        except (TrilensError, NotIntegers, GeneratorExit):
+            raise
+        except Exception as error:
+            raise undecodable(source, "an Arrow file", error) from error
+
+    return names, metadata, pieces
+
+
+def _record_batches(file: Any) -> Iterator[Any]:
+    if isinstance(file, pa.ipc.RecordBatchFileReader):
+        for i in range(file.num_record_batches):
+            yield file.get_batch(i)
+    else:
+        yield from file
+
+
+def _handle(source: Source) -> Any:
+    if source.path is not None and not source.compressed:
+        # opened and closed for its errors: pyarrow's own do not tell them apart
+        with source.open():
+            pass
+        return pa.OSFile(str(source.path), "rb")
+    return pa.PythonFile(BytesIO(source.read()), "r")
+
+
+def _checked(table: Any) -> Any:
+    """A table whose buffers are known to be sound: pyarrow trusts them, whoever wrote them."""
+    table.validate(full=True)
+    return table
+
+
+def _counting(start: int) -> Callable[[int], int]:
+    return lambda row: start + row
+
+
+def _is_text(type_: Any) -> bool:
+    return bool(
+        pa.types.is_string(type_)
+        or pa.types.is_large_string(type_)
+        or getattr(pa.types, "is_string_view", lambda _: False)(type_)
+    )

@@ -1,0 +1,243 @@
+"""Writing statements, in every format that can be read."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+import pyarrow as pa
+
+from trilens._typing import AnyArray
+from trilens.errors import FormatError
+from trilens.formats.archive import write_archive
+from trilens.formats.atomic import atomic_write
+from trilens.formats.columns import COLUMNS_OF_KIND
+from trilens.formats.names import is_integer, is_missing
+from trilens.formats.source import ENDINGS, PathLike, quoted
+from trilens.formats.tables import METADATA_KEY
+from trilens.statements import Statements
+
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": " ", ".dat": " "}
+
+#: Statements turned into text at a time.
+_CHUNK = 1 << 18
+
+
+def write_statements(S: Statements, path: PathLike) -> None:
+    """Write statements to a file; the ending tells the format.
+
+    ``.csv``, ``.tsv``, ``.txt`` and ``.dat`` (spaces), ``.jsonl``, ``.ndjson``,
+    ``.parquet``, ``.arrow``, ``.feather``, ``.npz``; with ``.gz`` after it, compressed;
+    ``"-"`` writes CSV to the standard output. The file appears whole or not at all.
+
+    The columns are ``central``, ``other_1``, ``other_2`` (or ``odd``, ...; or ``anchor``,
+    ``near``, ``far``) and, where known, ``rater``, ``round`` and ``seconds``. Names, kind and
+    these columns come back from every format. Objects that no statement names, and the order
+    of the objects, come back from Parquet, Arrow and NPZ; text has no place for them, so keep
+    a list of the objects beside it (``read_statements(..., objects=...)``).
+
+    Raises
+    ------
+    FormatError
+        For an unknown ending, a file that cannot be written, or a name that would not come
+        back (in text and tables: an empty one, ``nan``; in text: one with a NUL character).
+    """
+    ending, compress = _ending(path)
+    text = ending in _SEPARATORS or ENDINGS[ending] == "jsonl"
+    if ENDINGS[ending] != "npz":
+        _check_names(S, ending, text)
+    with atomic_write(path) as target:
+        if compress:
+            # no name and no time inside: equal statements make equal files
+            with gzip.GzipFile("", "wb", fileobj=target, mtime=0) as packed:
+                _write(S, cast(BinaryIO, packed), ending)
+        else:
+            _write(S, target, ending)
+
+
+def _write(S: Statements, file: BinaryIO, ending: str) -> None:
+    if ending in _SEPARATORS:
+        for piece in _separated(S, _SEPARATORS[ending]):
+            file.write(piece)
+    elif ENDINGS[ending] == "jsonl":
+        for piece in _json_lines(S):
+            file.write(piece)
+    elif ENDINGS[ending] == "npz":
+        write_archive(S, file)
+    else:
+        _write_table(_table(S), file, ENDINGS[ending])
+
+
+def _ending(path: PathLike) -> tuple[str, bool]:
+    name = os.fspath(path)
+    if name == "-":
+        return ".csv", False
+    file = Path(name)
+    compress = file.suffix.lower() == ".gz"
+    ending = (Path(file.stem) if compress else file).suffix.lower()
+    if ending not in ENDINGS:
+        raise FormatError(
+            f"{name}: the ending {ending or '(none)'} is not known; "
+            f"use one of {', '.join(ENDINGS)}, or one of them with .gz"
+        )
+    return ending, compress
+
+
+def _check_names(S: Statements, ending: str, text: bool) -> None:
+    for name in S.names:
+        if is_missing(name):
+            problem = "would be taken for a missing cell"
+        elif text and "\0" in name and ending in _SEPARATORS:
+            problem = "has a NUL character, which text files cannot hold"
+        elif not _encodable(name):
+            problem = "is not valid Unicode (a lone surrogate)"
+        else:
+            continue
+        raise FormatError(
+            f"the object {quoted(name)} {problem} in a {ending} file; rename it"
+            + ("" if ENDINGS[ending] == "npz" else " or write .npz")
+        )
+
+
+def _encodable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _separated(S: Statements, separator: str) -> Iterator[bytes]:
+    def quote(cell: str) -> str:
+        # a cell with spaces at its ends is safe in commas, but not a bare line or file end
+        if not cell or any(c in cell for c in (separator, '"', "\n", "\r", "\t")):
+            return '"' + cell.replace('"', '""') + '"' if cell or separator == " " else cell
+        return cell
+
+    missing = "nan" if separator == " " else ""
+    columns = _text_columns(S, quote, quote, missing)
+    yield (separator.join(columns) + "\n").encode()
+    pieces = [part for column in columns.values() for part in (column, separator)][:-1]
+    yield from _rows(len(S), [*pieces, "\n"])
+
+
+def _json_lines(S: Statements) -> Iterator[bytes]:
+    def encode(cell: str) -> str:
+        return json.dumps(cell, ensure_ascii=False)
+
+    columns = _text_columns(S, encode, _plain if _whole(S.rounds) else encode, "null")
+    pieces: list[str | Callable[[slice], Any]] = []
+    for i, (name, column) in enumerate(columns.items()):
+        pieces += [f'{"{" if i == 0 else ", "}"{name}": ', column]
+    yield from _rows(len(S), [*pieces, "}\n"])
+
+
+def _plain(cell: str) -> str:
+    return cell
+
+
+def _text_columns(
+    S: Statements,
+    encode: Callable[[str], str],
+    encode_round: Callable[[str], str],
+    missing: str,
+) -> dict[str, Callable[[slice], Any]]:
+    """For each column, a function from rows to encoded cells."""
+
+    def of_text(values: AnyArray, at: AnyArray, encode: Callable[[str], str]) -> Any:
+        cells = pa.array([encode(str(value)) for value in values.tolist()], pa.large_string())
+        return lambda rows: cells.take(pa.array(at[rows]))
+
+    def of_seconds(values: AnyArray) -> Callable[[slice], Any]:
+        def cells(rows: slice) -> Any:
+            part = values[rows]
+            known = pa.array(part, mask=~np.isfinite(part)).cast(pa.large_string())
+            return known.fill_null(missing)
+
+        return cells
+
+    names = np.array(S.names, dtype=object)
+    columns = {
+        name: of_text(names, S.triples[:, j], encode)
+        for j, name in enumerate(COLUMNS_OF_KIND[S.kind])
+    }
+    for name, values, how in (("rater", S.raters, encode), ("round", S.rounds, encode_round)):
+        if values is not None:
+            distinct, at = _distinct(values)
+            columns[name] = of_text(distinct, at, how)
+    if S.seconds is not None:
+        columns["seconds"] = of_seconds(S.seconds)
+    return columns
+
+
+def _distinct(values: AnyArray) -> tuple[AnyArray, AnyArray]:
+    texts = (
+        values if values.dtype.kind in "iu" else np.array([str(v) for v in values.tolist()], object)
+    )
+    try:
+        encoded = pa.array(texts).dictionary_encode()
+    except (UnicodeEncodeError, pa.ArrowException) as error:
+        raise FormatError(
+            "a rater or round is not valid Unicode (a lone surrogate); rename it or write .npz"
+        ) from error
+    return np.array(encoded.dictionary.to_pylist(), dtype=object), encoded.indices.to_numpy()
+
+
+def _whole(values: AnyArray | None) -> bool:
+    return values is not None and values.dtype.kind in "iu"
+
+
+def _rows(m: int, pieces: list[str | Callable[[slice], Any]]) -> Iterator[bytes]:
+    """The rows' bytes: pyarrow joins the cells of a row, and rows lie one after the other."""
+    import pyarrow.compute as pac
+
+    for start in range(0, m, _CHUNK):
+        rows = slice(start, min(start + _CHUNK, m))
+        cells = [
+            pa.scalar(piece, pa.large_string()) if isinstance(piece, str) else piece(rows)
+            for piece in pieces
+        ]
+        joined = pac.binary_join_element_wise(*cells, pa.scalar("", pa.large_string()))
+        offsets = np.frombuffer(joined.buffers()[1], dtype=np.int64, count=len(joined) + 1)
+        yield memoryview(joined.buffers()[2])[offsets[0] : offsets[-1]].tobytes()
+
+
+def _table(S: Statements) -> Any:
+    """The statements as a table; integer names are integers, others text kept once."""
+    names = S.names
+    whole = all(is_integer(name) and len(name) <= 18 for name in names)
+    columns: dict[str, Any] = {}
+    values = np.array([int(name) for name in names], dtype=np.int64) if whole else None
+    for j, name in enumerate(COLUMNS_OF_KIND[S.kind]):
+        ids = S.triples[:, j]
+        if values is not None:
+            columns[name] = pa.array(values[ids] if len(ids) else ids.astype(np.int64))
+        else:
+            columns[name] = pa.DictionaryArray.from_arrays(pa.array(ids), pa.array(names))
+    for name, column in (("rater", S.raters), ("round", S.rounds)):
+        if column is not None:
+            distinct, at = _distinct(column)
+            if name == "round" and _whole(column):
+                columns[name] = pa.array(column)
+            else:
+                texts = pa.array([str(value) for value in distinct.tolist()], pa.string())
+                columns[name] = pa.DictionaryArray.from_arrays(pa.array(at), texts)
+    if S.seconds is not None:
+        columns["seconds"] = pa.array(S.seconds)
+    facts = json.dumps({"kind": S.kind, "names": list(names)}, ensure_ascii=False)
+    return pa.table(columns).replace_schema_metadata({METADATA_KEY: facts.encode()})
+
+
+def _write_table(table: Any, file: BinaryIO, format_: str) -> None:
+    if format_ == "parquet":
+        import pyarrow.parquet as pq
+
+        pq.write_table(table, file)
+    else:
+        with pa.ipc.new_file(file, table.schema) as writer:
+            writer.write_table(table)

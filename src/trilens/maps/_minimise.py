@@ -1,0 +1,142 @@
+"""Minimising the objective of an ordinal embedding from a start, and preparing the start."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from trilens._typing import FloatArray, Progress
+from trilens.maps._objectives import Evaluation
+
+#: The loss must fall by a share ``tol`` per iteration, on the average of this many.
+_WINDOW = 10
+#: Pairs of steps that L-BFGS remembers.
+_MEMORY = 20
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Where a minimisation ended.
+
+    Attributes
+    ----------
+    X : (n, d) float64
+    loss : float
+    history : (n_iter + 1,) float64
+        The loss at the start and after each iteration.
+    converged : bool
+        Whether it ended before the limit on iterations.
+    """
+
+    X: FloatArray
+    loss: float
+    history: FloatArray
+    converged: bool
+
+    @property
+    def n_iter(self) -> int:
+        """Iterations made."""
+        return len(self.history) - 1
+
+
+def minimise(
+    evaluate: Evaluation,
+    start: FloatArray,
+    max_iter: int = 1000,
+    tol: float = 1e-6,
+    progress: Progress | None = None,
+) -> Minimum:
+    """Minimise an objective over coordinates by L-BFGS.
+
+    Parameters
+    ----------
+    evaluate
+        The loss and its gradient at coordinates.
+    start : (n, d) array of float
+    max_iter
+    tol
+        Stop when the loss falls by less than this share per iteration.
+    progress
+        Called with the share of ``max_iter`` that is done.
+    """
+    from scipy.optimize import OptimizeResult, minimize
+
+    shape = start.shape
+    first, _ = evaluate(start)
+    history = [first]
+    # The losses of different methods and sizes come to the optimiser on one scale.
+    unit = first if first > 0 else 1.0
+
+    def scaled(x: FloatArray) -> tuple[float, FloatArray]:
+        loss, gradient = evaluate(x.reshape(shape))
+        return loss / unit, (gradient / unit).ravel()
+
+    def after(intermediate_result: OptimizeResult) -> None:
+        history.append(float(intermediate_result.fun) * unit)
+        if progress is not None:
+            progress((len(history) - 1) / max_iter)
+        if len(history) > _WINDOW:
+            before = history[-1 - _WINDOW]
+            if before - history[-1] <= tol * _WINDOW * before:
+                raise StopIteration
+        if history[-1] < evaluate.objective.enough:
+            raise StopIteration
+
+    result = minimize(
+        scaled,
+        start.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        callback=after,
+        options={
+            "maxiter": max_iter,
+            "maxfun": 20 * max_iter + 100,
+            "maxcor": _MEMORY,
+            "ftol": 0.0,
+            "gtol": 0.0,
+        },
+    )
+    return Minimum(
+        np.asarray(result.x).reshape(shape),
+        float(result.fun) * unit,
+        np.array(history),
+        len(history) <= max_iter,
+    )
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """A context in which BLAS does not start threads.
+
+    L-BFGS and the lens map of a survey factor matrices of a few dozen rows, for which waking
+    the threads costs more than everything else.
+    """
+    limited: AbstractContextManager[object] = _thread_pools().limit(limits=1, user_api="blas")
+    return limited
+
+
+@cache
+def _thread_pools() -> Any:
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()
+
+
+def fill_flat_columns(X: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Give a little breadth to dimensions that a start does not use: no gradient leaves 0."""
+    spread = X.std(axis=0)
+    flat = spread <= 1e-6 * max(spread.max(), 1e-300)
+    breadth = 0.1 * spread.max() if spread.max() > 0 else 1.0
+    X[:, flat] = breadth * rng.standard_normal((len(X), int(flat.sum())))
+    return X
+
+
+def best_scale(evaluate: Evaluation, X: FloatArray) -> FloatArray:
+    """Stretch a start, whose shape alone is meaningful, to where the loss is least."""
+    X = (X - X.mean(axis=0)) / np.sqrt(np.mean(X.var(axis=0)))
+    scales = 2.0 ** np.arange(-4, 9)
+    losses = [evaluate(scale * X)[0] for scale in scales]
+    return X * float(scales[int(np.argmin(losses))])

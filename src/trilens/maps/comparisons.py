@@ -1,0 +1,168 @@
+"""General comparisons of distances, d(A, B) < d(C, D), and how many a map violates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from trilens._typing import AnyArray, FloatArray, Int32Array
+from trilens.errors import ParameterError, StatementError
+from trilens.statements import Statements, StatementsLike
+
+#: Rows compared at a time, so that the temporaries stay small beside the comparisons.
+_CHUNK = 1 << 17
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Comparisons:
+    """Answers "A and B are closer to each other than C and D": d(A, B) < d(C, D).
+
+    The most general ordinal data about distances. A similarity triplet (anchor, near, far) is
+    the comparison (anchor, near, anchor, far).
+
+    Parameters
+    ----------
+    rows : (m, 4) array of int
+        Object ids A, B, C, D of each comparison; A differs from B, C from D, and the pair
+        {A, B} from the pair {C, D}. An ``int32`` array is not copied.
+    n_objects : int, optional
+        By default the largest id plus one.
+
+    Examples
+    --------
+    >>> Comparisons([[0, 1, 2, 3], [0, 2, 1, 3]])
+    Comparisons(2 comparisons of pairs of 4 objects)
+    """
+
+    rows: Int32Array
+    n_objects: int
+
+    def __init__(self, rows: ArrayLike, n_objects: int | None = None) -> None:
+        given = np.asarray(rows)
+        if given.size == 0 and given.ndim <= 2:
+            given = np.empty((0, 4), dtype=np.int32)
+        if given.ndim != 2 or given.shape[1] != 4 or given.dtype.kind not in "iu":
+            raise StatementError(
+                f"comparisons d(A,B) < d(C,D) are an (m, 4) array of integer object ids, "
+                f"not one of shape {given.shape} and type {given.dtype}"
+            )
+        top = int(given.max()) + 1 if len(given) else 0
+        n = top if n_objects is None else n_objects
+        if len(given) and (given.min() < 0 or top > n):
+            row = int(np.flatnonzero(((given < 0) | (given >= n)).any(axis=1))[0])
+            raise StatementError(
+                f"the ids {given[row].tolist()} are not all from 0 to {n - 1}", row=row
+            )
+        a, b, c, d = given.T
+        wrong = (a == b) | (c == d) | ((a == c) & (b == d)) | ((a == d) & (b == c))
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            raise StatementError(
+                f"d(A,B) < d(C,D) needs two different pairs of different objects, "
+                f"not {given[row].tolist()}",
+                row=row,
+            )
+        ids = np.ascontiguousarray(given, dtype=np.int32).view()
+        ids.flags.writeable = False
+        object.__setattr__(self, "rows", ids)
+        object.__setattr__(self, "n_objects", int(n))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"Comparisons({len(self):,} comparisons of pairs of {self.n_objects:,} objects)"
+
+
+ComparisonsLike: TypeAlias = Comparisons | StatementsLike
+
+
+def as_comparisons(statements: ComparisonsLike) -> Comparisons:
+    """Every kind of ordinal data as comparisons.
+
+    Parameters
+    ----------
+    statements
+        `Comparisons` as they are; an (m, 4) integer array; `Statements` of any kind, by their
+        similarity triplets; an (m, 3) integer array as ``central`` statements.
+
+    Examples
+    --------
+    >>> as_comparisons(Statements([[0, 1, 2]])).rows.tolist()
+    [[1, 0, 1, 2], [2, 0, 2, 1]]
+    """
+    data = as_data(statements)
+    if isinstance(data, Comparisons):
+        return data
+    # The triplets were checked as statements: checking every row again would cost more than
+    # an evaluation of an objective.
+    C = object.__new__(Comparisons)
+    object.__setattr__(C, "rows", data.to_triplets()[:, [0, 1, 0, 2]])
+    object.__setattr__(C, "n_objects", data.n_objects)
+    return C
+
+
+def as_data(statements: ComparisonsLike, kind: str = "central") -> Statements | Comparisons:
+    """What was given: values as they are, four columns as comparisons, three as ``kind``."""
+    if isinstance(statements, (Statements, Comparisons)):
+        return statements
+    array = np.asarray(statements)
+    if array.ndim == 2 and array.shape[1] == 4:
+        return Comparisons(array)
+    return Statements(array, kind=kind)
+
+
+def violations(embedding: ArrayLike, triplets: ComparisonsLike) -> float:
+    """The share of comparisons that coordinates violate: the near pair is not strictly nearer.
+
+    Parameters
+    ----------
+    embedding : (n, d) array of float
+    triplets : (m, 3) array of int, Statements, Comparisons or (m, 4) array of int
+        Similarity triplets (anchor, near, far), as `Statements.to_triplets` gives them;
+        `Statements` of any kind, by their triplets; or comparisons d(A,B) < d(C,D).
+
+    Returns
+    -------
+    float
+        0 where there is nothing to violate.
+
+    Examples
+    --------
+    >>> violations([[0.0], [1.0], [3.0]], [[0, 1, 2], [2, 0, 1]])
+    0.5
+    """
+    X = np.asarray(embedding, dtype=np.float64)
+    if X.ndim != 2:
+        raise ParameterError(f"an embedding is an (n, d) array, not one of shape {X.shape}")
+    C = as_comparisons(as_data(triplets, kind="closer"))
+    if C.n_objects > len(X):
+        raise ParameterError(
+            f"the statements name {C.n_objects:,} objects, but the embedding has {len(X):,} rows"
+        )
+    if len(C) == 0:
+        return 0.0
+    wrong = sum(
+        int(np.count_nonzero(squared(X, r[:, 0], r[:, 1]) >= squared(X, r[:, 2], r[:, 3])))
+        for r in _chunks(C.rows)
+    )
+    return wrong / len(C)
+
+
+def squared(X: FloatArray, first: AnyArray, second: AnyArray) -> FloatArray:
+    """Squared Euclidean distances between rows of ``X``, as a sum of squared differences.
+
+    Never through scalar products: they lose the small distances to cancellation.
+    """
+    total = np.zeros(len(first))
+    for column in X.T:
+        total += (column[first] - column[second]) ** 2
+    return total
+
+
+def _chunks(rows: Int32Array) -> Iterator[Int32Array]:
+    return (rows[start : start + _CHUNK] for start in range(0, len(rows), _CHUNK))

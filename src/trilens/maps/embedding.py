@@ -1,0 +1,499 @@
+"""Ordinal embeddings: coordinates whose distances agree with the statements.
+
+`SOE`, `GNMDS`, `STE` and `TSTE` minimise four objectives (`trilens.maps._objectives`) by
+L-BFGS. The objectives have local minima and no closed form, so the start matters; by default
+it is the lens map, which has one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Literal, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from trilens._typing import FloatArray, Progress, RandomState
+from trilens.errors import KindError, ParameterError, StatementError
+from trilens.maps._minimise import (
+    Minimum,
+    best_scale,
+    fill_flat_columns,
+    minimise,
+    one_blas_thread,
+)
+from trilens.maps._objectives import Evaluation, Objective, evaluation
+from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_comparisons, as_data
+from trilens.statements import Statements
+
+Init: TypeAlias = Literal["lensmap", "random"] | ArrayLike
+
+
+class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """What the four estimators share."""
+
+    n_components: int
+    n_init: int
+    init: Init
+    max_iter: int
+    tol: float
+    random_state: RandomState
+    n_threads: int | None
+    embedding_: FloatArray
+
+    #: Whether comparisons d(A,B) < d(C,D) without a common object are served.
+    _takes_comparisons = False
+
+    @abstractmethod
+    def _objective(self) -> Objective:
+        """The objective, with its constants checked."""
+
+    def fit(
+        self, S: ComparisonsLike, y: object = None, *, progress: Progress | None = None
+    ) -> Self:
+        """Find coordinates.
+
+        Parameters
+        ----------
+        S : Statements, (m, 3) array of int, Comparisons or (m, 4) array of int
+            Statements of any kind (three columns: central statements); SOE and GNMDS also take
+            comparisons d(A,B) < d(C,D).
+        y
+            Ignored.
+        progress
+            Called with the share of the work that is done at most; silent by default.
+        """
+        name = type(self).__name__
+        data = as_data(S)
+        if isinstance(data, Comparisons) and not self._takes_comparisons:
+            raise KindError(
+                f"{name} takes statements about three objects, not comparisons "
+                f"d(A,B) < d(C,D); use SOE or GNMDS"
+            )
+        _check_at_least(name, "n_components", self.n_components, 1)
+        _check_at_least(name, "n_init", self.n_init, 1)
+        _check_at_least(name, "max_iter", self.max_iter, 1)
+        if self.n_threads is not None:
+            _check_at_least(name, "n_threads", self.n_threads, 1)
+        if not self.tol >= 0:
+            raise ParameterError(f"{name}: tol is {self.tol}; it must be 0 or more")
+        comparisons = as_comparisons(data)
+        if len(comparisons) == 0:
+            raise StatementError(f"{name} needs at least one statement; there are none")
+        n = comparisons.n_objects
+        if self.n_components > n - 1:
+            raise ParameterError(
+                f"{name}: n_components is {self.n_components}, but {n} objects span at most "
+                f"{n - 1} dimensions; take n_components <= {n - 1}"
+            )
+        best: Minimum | None = None
+        objective = self._objective()
+        with one_blas_thread(), evaluation(objective, comparisons, self.n_threads) as evaluate:
+            rngs = np.random.default_rng(self.random_state).spawn(self.n_init)
+            for i, rng in enumerate(rngs):
+                X = self._start(data, "random" if i else self.init, evaluate, rng)
+                smooth = objective.smooth()
+                if smooth != objective:
+                    # L-BFGS stalls at kinks; without them it comes close, or to 0, first.
+                    X = minimise(evaluate.of(smooth), X, self.max_iter, self.tol).X
+                found = minimise(
+                    evaluate, X, self.max_iter, self.tol, _part(progress, i, self.n_init)
+                )
+                if best is None or found.loss < best.loss:
+                    best = found
+            assert best is not None
+            self.embedding_ = best.X - best.X.mean(axis=0)
+            self.violations_ = evaluate.violations(self.embedding_)
+        self.loss_ = best.loss
+        self.loss_history_ = best.history
+        self.n_iter_ = best.n_iter
+        self.converged_ = best.converged
+        if progress is not None:
+            progress(1.0)
+        return self
+
+    def fit_transform(
+        self, S: ComparisonsLike, y: object = None, *, progress: Progress | None = None
+    ) -> FloatArray:
+        """Find coordinates and return them, (n_objects, n_components)."""
+        self.fit(S, y, progress=progress)
+        return self.embedding_
+
+    def _start(
+        self,
+        data: Statements | Comparisons,
+        init: Init,
+        evaluate: Evaluation,
+        rng: np.random.Generator,
+    ) -> FloatArray:
+        shape = (data.n_objects, self.n_components)
+        if not isinstance(init, str):
+            X = np.array(init, dtype=np.float64)
+            if X.shape != shape or not np.isfinite(X).all():
+                raise ParameterError(
+                    f"{type(self).__name__}: init has shape {X.shape}; it must be a finite "
+                    f"array of shape {shape}, (n_objects, n_components)"
+                )
+            return X
+        if init not in ("lensmap", "random"):
+            raise ParameterError(
+                f"{type(self).__name__}: init is {init!r}; it must be 'lensmap', 'random' "
+                f"or an array of shape {shape}"
+            )
+        # The lens map counts statements about triples; for other comparisons there is none.
+        if init == "random" or isinstance(data, Comparisons):
+            return evaluate.objective.spread * rng.standard_normal(shape)
+        from trilens.maps.lens_map import LensMap
+
+        X = np.array(LensMap(n_components=self.n_components).fit_transform(data))
+        return best_scale(evaluate, fill_flat_columns(X, rng))
+
+
+def _part(progress: Progress | None, i: int, n: int) -> Progress | None:
+    return None if progress is None else lambda done: progress((i + done) / n)
+
+
+def _check_at_least(name: str, parameter: str, value: Any, least: int) -> None:
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or value < least:
+        raise ParameterError(
+            f"{name}: {parameter} is {value!r}; it must be a whole number, {least} or more"
+        )
+
+
+class SOE(_OrdinalEmbedding):
+    """Soft ordinal embedding: sum of max(0, d_near + margin - d_far) ** 2.
+
+    Distances are Euclidean and not squared.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimensions, at most the number of objects minus one.
+    margin : float
+        By how much the far pair should be farther. It only sets the scale: with another margin
+        the best coordinates are the same, stretched.
+    n_init : int
+        Starts; the embedding with the least loss is kept. The first is ``init``, the others
+        are random.
+    init : {"lensmap", "random"} or (n_objects, n_components) array of float
+        The first start: the lens map, stretched to the least loss (comparisons d(A,B) < d(C,D)
+        have no lens map and start at random), normal coordinates, or given ones.
+    max_iter : int
+        Iterations of L-BFGS for each start.
+    tol : float
+        Stop when the loss falls by less than this share per iteration.
+    random_state : int, Generator or None
+    n_threads : int, optional
+        By default one per core; the answer does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : (n_objects, n_components) float64
+        Centred coordinates.
+    loss_ : float
+        The sum over comparisons, at the embedding.
+    loss_history_ : (n_iter_ + 1,) float64
+        The loss at the start and after each iteration.
+    n_iter_ : int
+    converged_ : bool
+        Whether the search ended before ``max_iter``.
+    violations_ : float
+        The share of similarity triplets (anchor, near, far) with d(anchor, near) >= d(anchor, far).
+
+    References
+    ----------
+    Y. Terada and U. von Luxburg. Local ordinal embedding. ICML 2014, equation (1).
+
+    Examples
+    --------
+    >>> line = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
+    >>> soe = SOE(n_components=1, init="random", random_state=0).fit(line)
+    >>> soe.embedding_.shape, soe.violations_
+    ((4, 1), 0.0)
+    """
+
+    _takes_comparisons = True
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        margin: float = 0.1,
+        n_init: int = 1,
+        init: Init = "lensmap",
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        random_state: RandomState = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.margin = margin
+        self.n_init = n_init
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_threads = n_threads
+
+    def _objective(self) -> Objective:
+        _check_positive("SOE", "margin", self.margin)
+        return Objective("distance", "squared hinge", margin=self.margin)
+
+
+class STE(_OrdinalEmbedding):
+    """Stochastic triplet embedding: the likelihood of triplets under a Gaussian kernel.
+
+    The answer "near" has the probability exp(-d_near^2) / (exp(-d_near^2) + exp(-d_far^2)).
+
+    Parameters
+    ----------
+    n_components : int
+        Dimensions, at most the number of objects minus one.
+    l2 : float
+        Weight of the sum of squared coordinates, added to the loss.
+    n_init : int
+        Starts; the embedding with the least loss is kept. The first is ``init``, the others
+        are random.
+    init : {"lensmap", "random"} or (n_objects, n_components) array of float
+        The first start: the lens map, stretched to the least loss (comparisons d(A,B) < d(C,D)
+        have no lens map and start at random), normal coordinates, or given ones.
+    max_iter : int
+        Iterations of L-BFGS for each start.
+    tol : float
+        Stop when the loss falls by less than this share per iteration.
+    random_state : int, Generator or None
+    n_threads : int, optional
+        By default one per core; the answer does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : (n_objects, n_components) float64
+        Centred coordinates.
+    loss_ : float
+        The sum over comparisons, at the embedding.
+    loss_history_ : (n_iter_ + 1,) float64
+        The loss at the start and after each iteration.
+    n_iter_ : int
+    converged_ : bool
+        Whether the search ended before ``max_iter``.
+    violations_ : float
+        The share of similarity triplets (anchor, near, far) with d(anchor, near) >= d(anchor, far).
+
+    References
+    ----------
+    L. van der Maaten and K. Weinberger. Stochastic triplet embedding. MLSP 2012.
+
+    Examples
+    --------
+    >>> line = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
+    >>> ste = STE(n_components=1, init="random", l2=0.01, random_state=0).fit(line)
+    >>> ste.embedding_.shape, ste.violations_
+    ((4, 1), 0.0)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        l2: float = 0.0,
+        n_init: int = 1,
+        init: Init = "lensmap",
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        random_state: RandomState = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.l2 = l2
+        self.n_init = n_init
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_threads = n_threads
+
+    def _objective(self) -> Objective:
+        _check_not_negative("STE", "l2", self.l2)
+        return Objective("square", "logistic", l2=self.l2)
+
+
+class TSTE(_OrdinalEmbedding):
+    """t-distributed stochastic triplet embedding: as `STE`, with a Student-t kernel.
+
+    The Gaussian kernel gives way to (1 + d^2 / alpha) ** (-(alpha + 1) / 2), whose heavy tail
+    pulls clusters together and forgives wrong answers.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimensions, at most the number of objects minus one.
+    alpha : float, optional
+        Degrees of freedom; by default ``n_components - 1``, and at least 1.
+    l2 : float
+        Weight of the sum of squared coordinates, added to the loss.
+    n_init : int
+        Starts; the embedding with the least loss is kept. The first is ``init``, the others
+        are random.
+    init : {"lensmap", "random"} or (n_objects, n_components) array of float
+        The first start: the lens map, stretched to the least loss (comparisons d(A,B) < d(C,D)
+        have no lens map and start at random), normal coordinates, or given ones.
+    max_iter : int
+        Iterations of L-BFGS for each start.
+    tol : float
+        Stop when the loss falls by less than this share per iteration.
+    random_state : int, Generator or None
+    n_threads : int, optional
+        By default one per core; the answer does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : (n_objects, n_components) float64
+        Centred coordinates.
+    loss_ : float
+        The sum over comparisons, at the embedding.
+    loss_history_ : (n_iter_ + 1,) float64
+        The loss at the start and after each iteration.
+    n_iter_ : int
+    converged_ : bool
+        Whether the search ended before ``max_iter``.
+    violations_ : float
+        The share of similarity triplets (anchor, near, far) with d(anchor, near) >= d(anchor, far).
+
+    References
+    ----------
+    L. van der Maaten and K. Weinberger. Stochastic triplet embedding. MLSP 2012.
+
+    Examples
+    --------
+    >>> line = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
+    >>> tste = TSTE(n_components=1, init="random", l2=0.01, random_state=0).fit(line)
+    >>> tste.embedding_.shape, tste.violations_
+    ((4, 1), 0.0)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        alpha: float | None = None,
+        l2: float = 0.0,
+        n_init: int = 1,
+        init: Init = "lensmap",
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        random_state: RandomState = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.l2 = l2
+        self.n_init = n_init
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_threads = n_threads
+
+    def _objective(self) -> Objective:
+        _check_not_negative("TSTE", "l2", self.l2)
+        alpha = max(self.n_components - 1, 1) if self.alpha is None else self.alpha
+        _check_positive("TSTE", "alpha", alpha)
+        return Objective("student", "logistic", alpha=float(alpha), l2=self.l2)
+
+
+class GNMDS(_OrdinalEmbedding):
+    """Generalised non-metric scaling: sum of max(0, d_near^2 + margin - d_far^2).
+
+    Over coordinates, not over a kernel matrix, so the number of dimensions is given. The hinge
+    has kinks at which L-BFGS stalls, so each start first descends on the squared hinge;
+    ``loss_history_`` and ``n_iter_`` tell of the descent on the hinge itself.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimensions, at most the number of objects minus one.
+    margin : float
+        By how much the far pair's squared distance should be larger; it only sets the scale.
+    l2 : float
+        Weight of the sum of squared coordinates, added to the loss.
+    n_init : int
+        Starts; the embedding with the least loss is kept. The first is ``init``, the others
+        are random.
+    init : {"lensmap", "random"} or (n_objects, n_components) array of float
+        The first start: the lens map, stretched to the least loss (comparisons d(A,B) < d(C,D)
+        have no lens map and start at random), normal coordinates, or given ones.
+    max_iter : int
+        Iterations of L-BFGS for each start.
+    tol : float
+        Stop when the loss falls by less than this share per iteration.
+    random_state : int, Generator or None
+    n_threads : int, optional
+        By default one per core; the answer does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : (n_objects, n_components) float64
+        Centred coordinates.
+    loss_ : float
+        The sum over comparisons, at the embedding.
+    loss_history_ : (n_iter_ + 1,) float64
+        The loss at the start and after each iteration.
+    n_iter_ : int
+    converged_ : bool
+        Whether the search ended before ``max_iter``.
+    violations_ : float
+        The share of similarity triplets (anchor, near, far) with d(anchor, near) >= d(anchor, far).
+
+    References
+    ----------
+    S. Agarwal et al. Generalized non-metric multidimensional scaling. AISTATS 2007.
+
+    Examples
+    --------
+    >>> line = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
+    >>> gnmds = GNMDS(n_components=1, init="random", random_state=0).fit(line)
+    >>> gnmds.embedding_.shape, gnmds.violations_
+    ((4, 1), 0.0)
+    """
+
+    _takes_comparisons = True
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        margin: float = 1.0,
+        l2: float = 0.0,
+        n_init: int = 1,
+        init: Init = "lensmap",
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        random_state: RandomState = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.margin = margin
+        self.l2 = l2
+        self.n_init = n_init
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_threads = n_threads
+
+    def _objective(self) -> Objective:
+        _check_positive("GNMDS", "margin", self.margin)
+        _check_not_negative("GNMDS", "l2", self.l2)
+        return Objective("square", "hinge", margin=self.margin, l2=self.l2)
+
+
+def _check_positive(name: str, parameter: str, value: float) -> None:
+    if not value > 0:
+        raise ParameterError(f"{name}: {parameter} is {value!r}; it must be above 0")
+
+
+def _check_not_negative(name: str, parameter: str, value: float) -> None:
+    if not value >= 0:
+        raise ParameterError(f"{name}: {parameter} is {value!r}; it must be 0 or more")

@@ -1,0 +1,401 @@
+"""The lens map: coordinates in closed form from the pair counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from trilens._typing import AnyArray, FloatArray, IntArray
+from trilens.counts import PairCounts, count_pairs
+from trilens.errors import ParameterError, StatementError
+from trilens.statements import Kind, StatementsLike, as_statements
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
+
+#: Up to so many objects the values are smoothed, which takes an (n, n) array.
+SMOOTHED_OBJECTS = 4096
+#: Up to so many objects LAPACK is no slower than Lanczos iterations.
+_LAPACK_OBJECTS = 300
+#: Candidates for the number of dimensions by the eigenvalues' gap.
+_GAP_COMPONENTS = 10
+_BLOCK = 1024
+
+#: An ``ndarray`` or a ``scipy.sparse.csr_array``.
+Matrix: TypeAlias = Any
+
+
+@dataclass(frozen=True, eq=False)
+class PairDissimilarity:
+    """A dissimilarity for every pair of objects: ``prior``, and the deviations from it.
+
+    Attributes
+    ----------
+    deviation : (n, n) ndarray or csr_array
+        Symmetric, with a zero diagonal; zero for a pair that was never asked about.
+    prior : float
+        The dissimilarity of such a pair.
+    """
+
+    deviation: Matrix
+    prior: float
+
+    @property
+    def n_objects(self) -> int:
+        """The number of objects."""
+        return int(self.deviation.shape[0])
+
+    def to_dense(self) -> FloatArray:
+        """The whole (n, n) array, with a zero diagonal."""
+        E = self.deviation
+        Q = np.array(E if isinstance(E, np.ndarray) else E.toarray(), dtype=np.float64)
+        Q += self.prior
+        np.fill_diagonal(Q, 0.0)
+        return Q
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Coordinates by classical scaling, and the eigenvalues they come from.
+
+    Attributes
+    ----------
+    coordinates : (n, d) float64
+        Centred; column c has the squared length ``max(eigenvalues[c], 0)``.
+    eigenvalues : (d,) float64
+        Of B, the largest first; may be negative, B need not be that of real points.
+    trace : float
+        The sum of all n eigenvalues of B.
+    """
+
+    coordinates: FloatArray
+    eigenvalues: FloatArray
+    trace: float
+
+
+def pair_dissimilarity(
+    pairs: PairCounts, shrinkage: float = 1.0, error_rate: float = 0.0, power: float = 1.0
+) -> PairDissimilarity:
+    """The shrunk share V of each pair, corrected for wrong answers, as a dissimilarity.
+
+    V = (N + a p) / (D + a) with N = ``pairs.third``, D = ``pairs.appears``, a the shrinkage
+    and p what guessing gives: 1/3 for ``central`` and ``odd``, 1/2 for ``closer``. Under Noise
+    model I with error rate e, V is corrected by the paper's eq. (9), (V - e/2) / (1 - 3e/2); a
+    ``closer`` answer has only one wrong side, so there it is (V - e) / (1 - 2e). Both leave p
+    where it is. V grows with the distance for ``central`` statements; for ``odd`` and
+    ``closer`` ones it falls, and 1 - V takes its place.
+
+    Parameters
+    ----------
+    pairs : PairCounts
+    shrinkage : float
+        How many guessed statements each pair starts with; above 0.
+    error_rate : float
+        Below 2/3 (``closer``: below 1/2).
+    power : float
+        The dissimilarity is raised to this power; unless it is 1, corrected values outside
+        [0, 1] are moved to the nearer end first.
+
+    Examples
+    --------
+    >>> pairs = count_pairs([[0, 1, 2], [0, 1, 2]])
+    >>> pair_dissimilarity(pairs).to_dense().round(2).tolist()
+    [[0.0, 0.11, 0.11], [0.11, 0.0, 0.78], [0.11, 0.78, 0.0]]
+    """
+    check_error_rate(error_rate, pairs.kind)
+    if not shrinkage > 0:
+        raise ParameterError(f"shrinkage is {shrinkage!r}; it must be above 0, 1 is usual")
+    if not 0 < power <= 1:
+        raise ParameterError(f"power is {power!r}; it must be above 0 and at most 1, or 'auto'")
+    guess = 1 / 2 if pairs.kind == "closer" else 1 / 3
+    prior = (guess if pairs.kind == "central" else 1 - guess) ** power
+
+    def deviation(third: AnyArray, appears: AnyArray) -> FloatArray:
+        V = (third + shrinkage * guess) / (appears + shrinkage)
+        if error_rate:
+            V = guess + (V - guess) / (1 - error_rate / (1 - guess))
+        if pairs.kind != "central":
+            V = 1 - V
+        if power != 1:
+            V = np.clip(V, 0, 1) ** power
+        return np.asarray(V - prior)
+
+    if pairs.is_sparse:
+        D = pairs.appears.tocoo()
+        N = _values_at(pairs.third, D.row, D.col)
+        E: Matrix = pairs.appears.astype(np.float64)
+        E.data = deviation(N, D.data)
+        return PairDissimilarity(E, prior)
+    n = pairs.n_objects
+    # single precision halves what bounds n; the counts hold far fewer digits
+    dtype = np.float64 if n <= SMOOTHED_OBJECTS else np.float32
+    dense = np.empty((n, n), dtype=dtype)
+    for start in range(0, n, _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        dense[rows] = deviation(pairs.third[rows], pairs.appears[rows])
+    np.fill_diagonal(dense, 0)
+    return PairDissimilarity(dense, prior)
+
+
+def check_error_rate(error_rate: float, kind: Kind) -> None:
+    """Refuse an error rate at which the answers say nothing, or the opposite."""
+    limit, shown = (1 / 2, "1/2") if kind == "closer" else (2 / 3, "2/3")
+    if not 0 <= error_rate < limit:
+        raise ParameterError(
+            f"error_rate is {error_rate!r}; for statements of kind {kind} it must be at least 0 "
+            f"and below {shown}, where answers are no better than guesses"
+        )
+
+
+def smooth(dissimilarity: PairDissimilarity, rank: int, start: FloatArray) -> FloatArray:
+    """The nearest matrix of low rank, with a zero diagonal.
+
+    A share of few answers is noisy, and a power below 1 would turn the noise into a bias.
+    Squared distances of points in d dimensions form a matrix of rank d + 2.
+
+    Returns
+    -------
+    (n, n) float64
+    """
+    Q = dissimilarity.to_dense()
+    if rank >= len(Q) - 1:
+        return Q
+    values, vectors = _eigenpairs(Q, rank, start, "LM")
+    smoothed: FloatArray = (vectors * values) @ vectors.T
+    np.fill_diagonal(smoothed, 0.0)
+    return smoothed
+
+
+def classical_scaling(
+    dissimilarity: PairDissimilarity, n_components: int, start: FloatArray
+) -> Scaling:
+    """The leading eigenpairs of B = -J Q J / 2 (J: centring), as coordinates.
+
+    Q, the dissimilarities, stand for squared distances. B is never formed for many objects:
+    as Q is ``prior`` everywhere off the diagonal plus the deviations E, and J takes constants
+    away, B v = (prior J v - J E J v) / 2, which costs one pass over the pairs that were asked.
+
+    Parameters
+    ----------
+    dissimilarity : PairDissimilarity
+    n_components : int
+    start : (n,) array
+        Where Lanczos iterations start.
+    """
+    n, E, prior = dissimilarity.n_objects, dissimilarity.deviation, dissimilarity.prior
+    trace = (float(E.sum(dtype=np.float64)) + prior * n * (n - 1)) / (2 * n)
+    B: FloatArray | LinearOperator
+    if n <= SMOOTHED_OBJECTS:
+        Q = dissimilarity.to_dense()
+        mean = Q.mean(axis=0)
+        B = (mean + mean[:, None] - mean.mean() - Q) / 2
+    else:
+        B = _centred_operator(E, prior)
+    values, vectors = _eigenpairs(B, n_components, start, "LA")
+    lengths = np.sqrt(np.clip(values, 0, None))
+    # each column's largest entry is positive: the sign of an eigenvector is arbitrary
+    largest = np.abs(vectors).argmax(axis=0)
+    lengths = lengths * np.where(vectors[largest, np.arange(n_components)] < 0, -1, 1)
+    return Scaling(vectors * lengths, values, trace)
+
+
+def gap_components(eigenvalues: FloatArray) -> int:
+    """The number of dimensions d at which the ratio of eigenvalues d and d + 1 is largest.
+
+    Eigenvalues below a thousandth of the first count as that much, so that a ratio of two
+    nothings is 1.
+
+    >>> gap_components(np.array([9.0, 7.0, 1.0, 0.9, 0.7]))
+    2
+    """
+    floored = np.maximum(eigenvalues, 1e-3 * max(float(eigenvalues[0]), 1e-300))
+    return int((floored[:-1] / floored[1:]).argmax()) + 1
+
+
+class LensMap(BaseEstimator):  # type: ignore[misc]
+    """Coordinates of objects from statements of any kind, in closed form.
+
+    The share V(i, j) of the statements about i and j that single out the third object
+    estimates how much of the data lies in Lens(i, j), and grows with the distance of i and j.
+    So V is a noisy dissimilarity, and classical scaling of it gives coordinates for the price
+    of counting. ``odd`` and ``closer`` statements have such a share too; see
+    `pair_dissimilarity`.
+
+    Up to 4096 objects V is first replaced by the nearest matrix of rank d + 2, see `smooth`.
+    Beyond, the map is computed from the pairs that were asked about alone: one Lanczos step
+    costs one pass over them, so a million objects are no obstacle.
+
+    Parameters
+    ----------
+    n_components : int or "gap"
+        The number of dimensions d, at most n_objects - 1; ``"gap"`` takes the d from 1 to 10
+        with the largest ratio of eigenvalues d and d + 1.
+    shrinkage : float
+        How many guessed statements each pair starts with.
+    error_rate : float
+        The known share of wrong answers (Noise model I).
+    power : float or "auto"
+        The squared distance is V ** power. The share of the data in a lens grows as the
+        distance to the power d, which makes 2 / d right; ``"auto"`` is that, but at least 1/2
+        and at most 1 (1/2 for ``"gap"``).
+    random_state : int, Generator or None
+        For the start of the Lanczos iterations; None is a fixed start.
+
+    Attributes
+    ----------
+    embedding_ : (n_objects, n_components_) float64
+        Centred; a coordinate whose eigenvalue is not positive is 0 for every object.
+    eigenvalues_ : (n_components_,) float64
+        The largest first, as they are: also negative ones.
+    explained_variance_ratio_ : (n_components_,) float64
+        The share of each in the sum of all eigenvalues; negative ones count as 0 here.
+    n_components_ : int
+    power_ : float
+    n_objects_ : int
+
+    Examples
+    --------
+    >>> S = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3], [2, 1, 4], [3, 2, 4], [2, 0, 4]]
+    >>> line = LensMap(n_components=1).fit_transform(S)[:, 0]
+    >>> np.argsort(line * np.sign(line[4])).tolist()
+    [0, 1, 2, 3, 4]
+    """
+
+    def __init__(
+        self,
+        n_components: Any = 2,
+        *,
+        shrinkage: float = 1.0,
+        error_rate: float = 0.0,
+        power: Any = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.shrinkage = shrinkage
+        self.error_rate = error_rate
+        self.power = power
+        self.random_state = random_state
+
+    def fit(self, S: StatementsLike | PairCounts, y: object = None) -> LensMap:
+        """Find coordinates.
+
+        Parameters
+        ----------
+        S : Statements, (m, 3) array, or PairCounts
+        y : ignored
+        """
+        pairs = S if isinstance(S, PairCounts) else count_pairs(as_statements(S))
+        n = pairs.n_objects
+        d = check_components(self.n_components, n)
+        check_error_rate(self.error_rate, pairs.kind)
+        power = _power(self.power, d)
+        seed = 0 if self.random_state is None else self.random_state
+        start = np.random.default_rng(seed).standard_normal(n)
+        if d is None:
+            spectrum = self._scaling(pairs, min(_GAP_COMPONENTS + 1, n - 1), power, start)
+            d = gap_components(spectrum.eigenvalues) if len(spectrum.eigenvalues) > 1 else 1
+        found = self._scaling(pairs, d, power, start)
+        self.embedding_ = found.coordinates
+        self.eigenvalues_ = found.eigenvalues
+        self.explained_variance_ratio_ = np.clip(found.eigenvalues, 0, None) / found.trace
+        self.n_components_ = d
+        self.power_ = power
+        self.n_objects_ = n
+        return self
+
+    def fit_transform(self, S: StatementsLike | PairCounts, y: object = None) -> FloatArray:
+        """Find coordinates and return them, (n_objects, n_components_)."""
+        return self.fit(S).embedding_
+
+    def _scaling(self, pairs: PairCounts, d: int, power: float, start: FloatArray) -> Scaling:
+        if pairs.n_objects > SMOOTHED_OBJECTS:
+            raw = pair_dissimilarity(pairs, self.shrinkage, self.error_rate, power)
+            return classical_scaling(raw, d, start)
+        raw = pair_dissimilarity(pairs, self.shrinkage, self.error_rate)
+        Q = smooth(raw, d + 2, start)
+        Q = np.clip(Q, 0, 1) ** power
+        return classical_scaling(PairDissimilarity(Q, 0.0), d, start)
+
+
+def check_components(n_components: Any, n_objects: int) -> int | None:
+    """The number of dimensions; None for "gap"."""
+    if n_objects < 2:
+        raise StatementError(
+            f"a map of {n_objects} object{'s' * (n_objects != 1)} has no distances; "
+            f"give statements about at least three objects"
+        )
+    if isinstance(n_components, str) and n_components == "gap":
+        return None
+    whole = isinstance(n_components, (int, np.integer)) and not isinstance(n_components, bool)
+    if not whole or n_components < 1:
+        raise ParameterError(
+            f"n_components is {n_components!r}; it must be 'gap' or a whole number from 1 on"
+        )
+    if n_components > n_objects - 1:
+        raise ParameterError(
+            f"n_components is {n_components}, but {n_objects} objects span at most "
+            f"{n_objects - 1} dimensions"
+        )
+    return int(n_components)
+
+
+def _power(power: Any, n_components: int | None) -> float:
+    if isinstance(power, str):
+        if power != "auto":
+            raise ParameterError(f"power is {power!r}; it must be 'auto' or a number up to 1")
+        return 0.5 if n_components is None else max(0.5, min(1.0, 2 / n_components))
+    if not 0 < power <= 1:
+        raise ParameterError(f"power is {power!r}; it must be above 0 and at most 1, or 'auto'")
+    return float(power)
+
+
+def _values_at(matrix: Matrix, rows: IntArray, columns: IntArray) -> AnyArray:
+    """The entries of a csr_array with sorted columns at positions in its order."""
+    n = np.int64(matrix.shape[1])
+    stored = matrix.tocoo()
+    key = stored.row.astype(np.int64) * n + stored.col
+    wanted = rows.astype(np.int64) * n + columns
+    found = np.zeros(len(wanted), dtype=matrix.dtype)
+    # every pair that was singled out was asked about
+    found[np.searchsorted(wanted, key)] = stored.data
+    return found
+
+
+def _centred_operator(E: Matrix, prior: float) -> LinearOperator:
+    from scipy.sparse.linalg import LinearOperator
+
+    dtype = E.dtype
+
+    def times(v: FloatArray) -> FloatArray:
+        v = v.reshape(-1).astype(dtype, copy=False)
+        v = v - v.mean()
+        product = prior * v - E @ v
+        return np.asarray((product - product.mean()) / 2)
+
+    return LinearOperator(E.shape, matvec=times, rmatvec=times, dtype=dtype)
+
+
+def _eigenpairs(A: Any, k: int, start: FloatArray, which: str) -> tuple[FloatArray, FloatArray]:
+    """``k`` eigenpairs of a symmetric matrix: ``LA`` largest, ``LM`` largest by absolute value."""
+    n = A.shape[0]
+    if isinstance(A, np.ndarray) and (n <= _LAPACK_OBJECTS or 3 * k > n):
+        from scipy.linalg import eigh
+
+        values, vectors = eigh(A)
+    else:
+        from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+        try:
+            values, vectors = eigsh(
+                A, k=k, which=which, v0=start.astype(A.dtype), tol=1e-4, ncv=min(n, 2 * k + 20)
+            )
+        except ArpackNoConvergence:
+            raise StatementError(
+                f"the {k} leading dimensions of the lens map of {n:,} objects cannot be told "
+                f"from noise; give more statements, or ask for fewer n_components"
+            ) from None
+    order = np.argsort(-np.abs(values) if which == "LM" else -values, kind="stable")[:k]
+    return values[order].astype(np.float64), vectors[:, order].astype(np.float64)

@@ -1,0 +1,96 @@
+"""The common style: Okabe and Ito's colours, plain axes, one marker per group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trilens._typing import AnyArray, FloatArray
+from trilens.errors import MissingExtraError, ParameterError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Okabe and Ito's colour-blind safe colours, those that stand out on white first.
+PALETTE = (
+    "#0072B2",  # blue
+    "#E69F00",  # orange
+    "#009E73",  # bluish green
+    "#CC79A7",  # reddish purple
+    "#D55E00",  # vermilion
+    "#56B4E9",  # sky blue
+    "#8A8A8A",  # grey
+    "#F0E442",  # yellow
+)
+INK = "#333333"
+FAINT = "#B5B5B5"
+ACCENT = "#D55E00"
+
+#: Colours repeat after eight groups, but colour and marker together only after forty.
+MARKERS = ("o", "s", "^", "D", "v")
+
+
+def colours(groups: Iterable[Any]) -> dict[Any, str]:
+    """A colour for each different group, in sorted order (numbers before text).
+
+    >>> colours(["b", "a", "b"])
+    {'a': '#0072B2', 'b': '#E69F00'}
+    """
+    return {group: PALETTE[i % len(PALETTE)] for i, group in enumerate(_sorted(groups))}
+
+
+def markers(groups: Iterable[Any]) -> dict[Any, str]:
+    """A marker for each different group, so that colour is never the only difference."""
+    return {group: MARKERS[i % len(MARKERS)] for i, group in enumerate(_sorted(groups))}
+
+
+def _sorted(groups: Iterable[Any]) -> list[Any]:
+    different = dict.fromkeys(g.item() if isinstance(g, np.generic) else g for g in groups)
+    return sorted(different, key=lambda g: (isinstance(g, str), g))
+
+
+def axes_or_new(ax: Axes | None, size: tuple[float, float] = (6.0, 4.0)) -> Axes:
+    """The Axes given, or those of a new figure."""
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise MissingExtraError("trilens.plots", "plots") from None
+    return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def plain(ax: Axes, grid: str | None = None) -> None:
+    """No box around the data; a faint grid along one axis where it helps reading values."""
+    ax.spines[["top", "right"]].set_visible(False)
+    if grid is not None:
+        ax.grid(axis=grid, color="#E3E3E3", linewidth=0.8)  # type: ignore[arg-type]
+        ax.set_axisbelow(True)
+
+
+def bare(ax: Axes) -> None:
+    """A plane without scales: only relative distances mean something."""
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.spines[:].set_color(FAINT)
+
+
+def plane(points: Any) -> FloatArray:
+    """Points as an ``(n, 2)`` array, or an error that says what was given."""
+    array = np.asarray(points, dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ParameterError(f"a picture needs (n, 2) points, not an array of shape {array.shape}")
+    return array
+
+
+def one_each(values: Sequence[Any] | AnyArray | None, n: int, what: str) -> list[Any] | None:
+    """One value for each of ``n`` objects."""
+    if values is None:
+        return None
+    given = list(values.tolist() if isinstance(values, np.ndarray) else values)
+    if len(given) != n:
+        raise ParameterError(f"there are {len(given)} {what} for {n} objects; give one for each")
+    return given

@@ -1,0 +1,267 @@
+"""The facts as one self-contained HTML page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trilens.errors import MissingExtraError
+from trilens.report.pictures import Picture, Pictures
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+Facts = dict[str, Any]
+
+#: More than these are thinned out in drawings, or left to the tables beside the page.
+MOST_POINTS = 1500
+MOST_DEPTHS = 600
+MOST_ROWS = 1000
+MOST_MEMBERS = 60
+MOST_CARDS = 12
+_MARGIN = 6.0
+
+
+def render(facts: Facts, pictures: Pictures | None = None) -> str:
+    """One HTML page that needs nothing else: no other file, no other host.
+
+    Parameters
+    ----------
+    facts : dict
+        Of `analyze`.
+    pictures : Pictures, optional
+        Of `load_pictures`.
+
+    Returns
+    -------
+    str
+        Every name in it is text: markup in a name is shown, not obeyed, and a content
+        security policy lets only the page's own script run.
+    """
+    from trilens.report import words
+
+    shown = {} if pictures is None else pictures.of
+    objects = [_visible(row) for row in facts["objects"]]
+    place = {row["object"]: i for i, row in enumerate(facts["objects"])}
+    drawing = _map_drawing(facts, shown)
+    style = _asset("report.css") + drawing["css"]
+    script = _asset("report.js")
+    view = {
+        "facts": facts,
+        "objects": objects,
+        "place": place,
+        "pictures": {place[name]: picture for name, picture in shown.items() if name in place},
+        "missing": [] if pictures is None else list(pictures.missing),
+        "broken": {} if pictures is None else pictures.broken,
+        "words": words,
+        "map": drawing,
+        "depths": _depth_drawing(facts),
+        "rows": objects[:MOST_ROWS],
+        "classes": sorted((facts["classes"] or {"classes": {}})["classes"]),
+        "limits": {"members": MOST_MEMBERS, "cards": MOST_CARDS, "rows": MOST_ROWS},
+        "style": style,
+        "script": script,
+        "policy": _policy(style, script),
+        "data": _script_json(_tips(facts)),
+    }
+    return _template().render(view)
+
+
+def _policy(style: str, script: str) -> str:
+    return (
+        f"default-src 'none'; img-src data:; style-src 'sha256-{_digest(style)}'; "
+        f"script-src 'sha256-{_digest(script)}'; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+
+
+def _script_json(data: Any) -> str:
+    """JSON that may stand inside a script element: no name can end it."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+@cache
+def _asset(name: str) -> str:
+    return (resources.files("trilens.report") / name).read_text(encoding="utf-8")
+
+
+@cache
+def _template() -> Template:
+    try:
+        from jinja2 import Environment, FunctionLoader, StrictUndefined
+    except ImportError:
+        raise MissingExtraError("trilens analyze", "report") from None
+    environment = Environment(
+        loader=FunctionLoader(_asset),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["num"] = _number
+    return environment.get_template("report.html")
+
+
+def _number(value: float | None, digits: int = 2) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,.{digits}f}"
+
+
+def _visible(row: Facts) -> Facts:
+    """The row with a name that can be shown: control characters have no picture."""
+    text = "".join(c if c.isprintable() or c == " " else "\N{REPLACEMENT CHARACTER}" for c in row["object"])
+    return {**row, "shown": text, "short": text if len(text) <= 24 else text[:23] + "…"}
+
+
+def _tips(facts: Facts) -> Facts:
+    """What the script needs: the lines of the box that a hovered object shows."""
+    kind = facts["kind"]
+    depth = "lens depth" if kind == "central" else "centrality"
+    tips = []
+    for row in facts["objects"]:
+        lines = [f"seen {row['appearances']:,} times"]
+        if "depth" in row:
+            lines.insert(0, f"{depth} {row['depth']:.2f} ({row['low']:.2f} to {row['high']:.2f})")
+        else:
+            lines.insert(0, f"mean distance on the map {row['mean_distance']:.2f}")
+        if facts["clusters"]["n_clusters"] > 1:
+            stays = "" if row["stays"] is None else f" (in {row['stays']:.0%} of the resamples)"
+            lines.append(f"group {row['cluster']}{stays}")
+        if row.get("class") is not None:
+            lines.append(f"class {row['class']}")
+        elif "predicted" in row:
+            lines.append(f"predicted class {row['predicted']}")
+        tips.append([row["object"], *lines])
+    return {"tips": tips}
+
+
+def _map_drawing(facts: Facts, pictures: dict[str, Picture]) -> Facts:
+    """Places in per cent of the map's width and height, the same scale both ways."""
+    rows = facts["objects"]
+    x = np.array([row["x"] for row in rows])
+    y = -np.array([row["y"] for row in rows])
+    wide, high = max(float(np.ptp(x)), 1e-9), max(float(np.ptp(y)), 1e-9)
+    ratio = min(max(wide / high, 1.0), 1.7)
+    room = 100 - 2 * _MARGIN
+    scale = min(room / wide, room / (high * ratio))
+    left = 50 + (x - (x.min() + x.max()) / 2) * scale
+    top = 50 + (y - (y.min() + y.max()) / 2) * scale * ratio
+    drawn = _thinned(facts, MOST_POINTS)
+    kept = set(drawn)
+    edges = [(i, j) for i, j in facts["map"]["graph"]["edges"] if i in kept and j in kept]
+    labels = sorted((facts["classes"] or {"classes": {}})["classes"])
+    of_class = {label: i for i, label in enumerate(labels)}
+    size = 60 if len(drawn) <= 40 else 50 if len(drawn) <= 90 else 40
+    points = []
+    for i in drawn:
+        row = rows[i]
+        known = row.get("class") or row.get("predicted")
+        points.append(
+            {
+                "i": i,
+                "x": round(float(left[i]), 3),
+                "y": round(float(top[i]), 3),
+                "cluster": row["cluster"],
+                "label": of_class.get(known, 0) + 1 if labels else 0,
+                "guessed": bool(labels) and row.get("class") is None,
+                "picture": row["object"] in pictures,
+            }
+        )
+    return {
+        "points": points,
+        "edges": [
+            [round(float(v), 2) for v in (left[i], top[i], left[j], top[j])] for i, j in edges
+        ],
+        "thinned": len(rows) - len(drawn),
+        "size": size,
+        "css": f".map-area{{aspect-ratio:{ratio:.3f}}}",
+        "by": "class" if labels else "cluster",
+    }
+
+
+def _thinned(facts: Facts, most: int) -> list[int]:
+    """The objects to draw: all, or those that the page speaks of and an even choice of others."""
+    rows = facts["objects"]
+    if len(rows) <= most:
+        return list(range(len(rows)))
+    spoken = {facts["medoid"]["object"], *facts["medoid"]["set"][:50]}
+    spoken |= {row["object"] for row in facts["outliers"]["objects"][:50]}
+    spoken |= {group["medoid"] for group in facts["clusters"]["clusters"]}
+    always = [i for i, row in enumerate(rows) if row["object"] in spoken]
+    others = [i for i, row in enumerate(rows) if row["object"] not in spoken]
+    step = np.linspace(0, len(others) - 1, most - len(always)).astype(int)
+    return sorted(always + [others[i] for i in np.unique(step)])
+
+
+def _depth_drawing(facts: Facts) -> Facts:
+    """The sorted scores in per cent of the chart."""
+    rows = facts["objects"]
+    has_depth = bool(rows) and "depth" in rows[0]
+    if has_depth:
+        score = np.array([row["depth"] for row in rows])
+    else:
+        score = np.array([row["local_factor"] for row in rows])
+    order = np.argsort(score if has_depth else -score, kind="stable")
+    outlying = {i for i, row in enumerate(rows) if row["outlier"]}
+    if len(order) > MOST_DEPTHS:
+        at = np.unique(np.linspace(0, len(order) - 1, MOST_DEPTHS).astype(int))
+        keep = set(at.tolist()) | {r for r, i in enumerate(order) if i in outlying}
+        ranks = sorted(keep)
+    else:
+        ranks = list(range(len(order)))
+    top = max([row["high"] for row in rows]) if has_depth and rows else float(score.max(initial=1))
+    ceiling = _ceiling(top)
+    n = max(len(order), 1)
+
+    def up(value: float) -> float:
+        return round(100 * (1 - value / ceiling), 3)
+
+    points = [
+        {
+            "i": int(order[rank]),
+            "x": round(100 * (rank + 0.5) / n, 3),
+            "y": up(float(score[order[rank]])),
+            "low": up(rows[order[rank]]["low"]) if has_depth else None,
+            "high": up(rows[order[rank]]["high"]) if has_depth else None,
+            "outlier": int(order[rank]) in outlying,
+        }
+        for rank in ranks
+    ]
+    cut = facts["outliers"]["cut"]
+    return {
+        "points": points,
+        "ticks": [{"y": up(t), "text": f"{t:.2g}"} for t in _ticks(ceiling)],
+        "cut": None if cut is None else round(100 * len(outlying) / n, 3),
+        "thinned": len(rows) - len(points),
+        "has_depth": has_depth,
+        "ceiling": ceiling,
+    }
+
+
+def _ceiling(top: float) -> float:
+    step = _step(top)
+    return float(np.ceil(max(top, step) / step - 1e-9) * step)
+
+
+def _ticks(ceiling: float) -> list[float]:
+    step = _step(ceiling)
+    return [float(round(k * step, 10)) for k in range(int(round(ceiling / step)) + 1)]
+
+
+def _step(top: float) -> float:
+    """A round step that divides 0 to ``top`` into three to seven parts."""
+    magnitude = 10.0 ** np.floor(np.log10(max(top, 1e-9)))
+    return float(next(s * magnitude for s in (0.1, 0.2, 0.25, 0.5, 1.0) if top / (s * magnitude) <= 7))

@@ -1,0 +1,33 @@
+"""Simulated data: points, which triples are asked, how the answers go wrong."""
+
+from trilens.simulate.points import (
+    Points,
+    far_outliers,
+    gaussian,
+    mixture,
+    two_moons,
+    with_outliers,
+)
+from trilens.simulate.raters import Raters, ask_raters, draw_raters
+from trilens.simulate.stream import simulate_statements, stream_statements
+from trilens.simulate.study import Study, study
+from trilens.simulate.triples import n_questions
+from trilens.simulate.truth import distort
+
+__all__ = [
+    "Points",
+    "Raters",
+    "Study",
+    "ask_raters",
+    "distort",
+    "draw_raters",
+    "far_outliers",
+    "gaussian",
+    "mixture",
+    "n_questions",
+    "simulate_statements",
+    "stream_statements",
+    "study",
+    "two_moons",
+    "with_outliers",
+]

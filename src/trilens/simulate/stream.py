@@ -1,0 +1,285 @@
+"""Simulated statements, at once or as a stream of chunks."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from trilens._typing import Int32Array, Progress, RandomState
+from trilens.errors import ParameterError
+from trilens.simulate.answers import Ties, answer, check_answers, luck
+from trilens.simulate.triples import Draw, Sampling, design
+from trilens.simulate.truth import Objects, Truth, as_truth, distorted
+from trilens.statements import Kind, Statements
+
+#: From this many questions on, the kernels (and numba's import) pay; below, numpy is faster.
+COMPILED_FROM = 1 << 19
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    truth: Truth
+    n_asked: int
+    chunks: Iterator[tuple[int, Draw]]
+    key: np.uint64
+    error_rate: float
+    kind: Kind
+    ties: Ties
+    names: tuple[str, ...] | None
+    n_threads: int
+    progress: Progress | None
+
+    def statements(self, triples: Int32Array) -> Statements:
+        return Statements(triples, self.truth.n_objects, self.names, self.kind)
+
+    def answered(self) -> Iterator[Int32Array]:
+        """The chunks' statements, in order; a few chunks are under way at a time."""
+        compiled = self.n_asked >= COMPILED_FROM
+
+        def work(draw: Draw) -> Int32Array:
+            questions, row = draw()
+            rates = np.full(len(questions), self.error_rate)
+            u = luck(questions, self.key)
+            triples = answer(self.truth, questions, row, u, rates, self.kind, self.ties, compiled)
+            return triples[triples[:, 0] >= 0] if self.ties == "drop" else triples
+
+        done: Iterator[tuple[int, Int32Array]]
+        if not compiled or self.n_threads == 1:
+            done = ((count, work(draw)) for count, draw in self.chunks)
+        else:
+            done = _in_threads(work, self.chunks, self.n_threads)
+        n_done = 0
+        for count, triples in done:
+            yield triples
+            n_done += count
+            if self.progress is not None:
+                self.progress(n_done / self.n_asked)
+
+
+def _in_threads(
+    work: Callable[[Draw], Int32Array], chunks: Iterable[tuple[int, Draw]], n_threads: int
+) -> Iterator[tuple[int, Int32Array]]:
+    waiting: deque[tuple[int, Future[Int32Array]]] = deque()
+    with ThreadPoolExecutor(n_threads) as pool:
+        try:
+            for count, draw in chunks:
+                waiting.append((count, pool.submit(work, draw)))
+                if len(waiting) > n_threads + 1:
+                    count, future = waiting.popleft()
+                    yield count, future.result()
+            while waiting:
+                count, future = waiting.popleft()
+                yield count, future.result()
+        finally:
+            for _, future in waiting:
+                future.cancel()
+
+
+def simulate_statements(
+    objects: Objects,
+    n_statements: int | None = None,
+    kind: Kind = "central",
+    sampling: Sampling = "uniform",
+    error_rate: float = 0.0,
+    noise_param: float = 0.0,
+    ties: Ties = "random",
+    random_state: RandomState = None,
+    metric: str = "euclidean",
+    names: Iterable[str] | None = None,
+    groups: ArrayLike | None = None,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> Statements:
+    """Statements about objects with known dissimilarities (the paper's Section 5.1).
+
+    Parameters
+    ----------
+    objects : (n, n) array, (n, d) array or Points
+        A square array holds dissimilarities, of any number type: symmetric, with a zero
+        diagonal. Any other array, and `Points`, are points; more than 4096 of them are
+        compared by squared Euclidean distances computed on the way.
+    n_statements : int, optional
+        How many questions are asked. By default every one, once, in the order of their
+        numbers: C(n, 3) of kind ``central`` or ``odd``, 3 C(n, 3) of kind ``closer`` (each
+        triple with each of its objects as anchor).
+    kind : {"central", "odd", "closer"}
+    sampling : {"uniform", "replacement", "sampling2"}
+        Which questions are asked: ``uniform`` without replacement, in random order;
+        uniform with ``replacement``; the paper's Sampling II: of ten groups of objects the
+        i-th is chosen with probability i² / Σ j², and then one of all statements with an
+        object of it, with replacement (``closer``: each object is as likely the anchor).
+    error_rate : float
+        Noise model I: an answer is wrong with this probability, independently of the
+        others. A wrong answer names either of the two other objects with probability 1/2
+        (``closer``: swaps near and far).
+    noise_param : float
+        Noise model II, see `distort`: the answers follow distorted dissimilarities. Keeps an
+        (n, n) float64 matrix.
+    ties : {"random", "drop"}
+        Where no side is strictly the longest (``odd``: the shortest; ``closer``: where both
+        distances are equal), one of the tied answers at random is the true one, or the
+        question gets no statement, so that there are fewer than ``n_statements``.
+    random_state
+        The same seed gives the same statements, whatever the number of threads. It also
+        fixes the answer to every question beforehand: one that is drawn twice is answered
+        alike, since the paper draws from the set of all statements.
+    metric : str
+        Of points; any that `trilens.exact.dissimilarities` knows.
+    names : sequence of str, optional
+        The objects' names.
+    groups : (n,) array of int, optional
+        The groups 0, 1, ... of Sampling II; by default ten of equal size, at random.
+    n_threads : int, optional
+        By default as many as there are cores.
+    progress : callable, optional
+        Called with the share of the work that is done.
+
+    Returns
+    -------
+    Statements
+
+    Examples
+    --------
+    >>> from trilens.simulate import gaussian
+    >>> D = [[0, 1, 2, 4], [1, 0, 1, 3], [2, 1, 0, 2], [4, 3, 2, 0]]
+    >>> simulate_statements(D).triples.tolist()
+    [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
+    >>> simulate_statements(D, 3, error_rate=0.3, random_state=0)
+    Statements(3 statements about 4 objects, kind='central')
+    """
+    plan = _plan(
+        objects,
+        n_statements,
+        kind,
+        sampling,
+        error_rate,
+        noise_param,
+        ties,
+        random_state,
+        metric,
+        names,
+        groups,
+        n_threads,
+        progress,
+    )
+    try:
+        triples = np.empty((plan.n_asked, 3), dtype=np.int32)
+    except (MemoryError, ValueError):
+        raise ParameterError(
+            f"{plan.n_asked:,} statements do not fit into memory; use stream_statements"
+        ) from None
+    m = 0
+    for part in plan.answered():
+        triples[m : m + len(part)] = part
+        m += len(part)
+    return plan.statements(triples[:m] if m == plan.n_asked else triples[:m].copy())
+
+
+def stream_statements(
+    objects: Objects,
+    n_statements: int | None = None,
+    kind: Kind = "central",
+    sampling: Sampling = "uniform",
+    error_rate: float = 0.0,
+    noise_param: float = 0.0,
+    ties: Ties = "random",
+    random_state: RandomState = None,
+    metric: str = "euclidean",
+    names: Iterable[str] | None = None,
+    groups: ArrayLike | None = None,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+    chunk_rows: int = 1 << 20,
+) -> Iterator[Statements]:
+    """The statements of `simulate_statements`, in the same order, ``chunk_rows`` at a time.
+
+    Memory is that of a few chunks, besides the dissimilarities. Put together, the chunks are
+    what `simulate_statements` gives for the same seed, whatever ``chunk_rows``. Every chunk
+    of a uniform sample is about evenly spread over the objects.
+
+    >>> from trilens.simulate import gaussian
+    >>> parts = stream_statements(gaussian(20, random_state=0), random_state=0, chunk_rows=500)
+    >>> [len(part) for part in parts]
+    [500, 500, 140]
+    """
+    if isinstance(chunk_rows, bool) or int(chunk_rows) != chunk_rows or chunk_rows < 1:
+        raise ParameterError(f"chunk_rows is {chunk_rows!r}; it must be a whole number, 1 or more")
+    plan = _plan(
+        objects,
+        n_statements,
+        kind,
+        sampling,
+        error_rate,
+        noise_param,
+        ties,
+        random_state,
+        metric,
+        names,
+        groups,
+        n_threads,
+        progress,
+    )
+    return _regrouped(plan, int(chunk_rows))
+
+
+def _regrouped(plan: _Plan, chunk_rows: int) -> Iterator[Statements]:
+    kept: list[Int32Array] = []
+    n_kept = 0
+    for part in plan.answered():
+        kept.append(part)
+        n_kept += len(part)
+        if n_kept >= chunk_rows:
+            ready = np.concatenate(kept)
+            whole = n_kept - n_kept % chunk_rows
+            for start in range(0, whole, chunk_rows):
+                yield plan.statements(ready[start : start + chunk_rows].copy())
+            kept, n_kept = [ready[whole:].copy()], n_kept - whole
+    if n_kept:
+        yield plan.statements(np.concatenate(kept))
+
+
+def _plan(
+    objects: Objects,
+    n_statements: int | None,
+    kind: Kind,
+    sampling: Sampling,
+    error_rate: float,
+    noise_param: float,
+    ties: Ties,
+    random_state: RandomState,
+    metric: str,
+    names: Iterable[str] | None,
+    groups: ArrayLike | None,
+    n_threads: int | None,
+    progress: Progress | None,
+) -> _Plan:
+    check_answers(kind, ties, error_rate)
+    if n_threads is not None and n_threads < 1:
+        raise ParameterError(f"n_threads is {n_threads!r}; it must be 1 or more")
+    truth = as_truth(objects, metric)
+    named = None if names is None else tuple(names)
+    if named is not None and len(named) != truth.n_objects:
+        raise ParameterError(f"there are {truth.n_objects:,} objects, but {len(named):,} names")
+    # a child, because a stream draws as it goes and its parent may be drawn from in between
+    (rng,) = np.random.default_rng(random_state).spawn(1)
+    key = rng.integers(2**64, dtype=np.uint64)
+    n_asked, chunks = design(
+        truth.n_objects,
+        kind,
+        n_statements,
+        sampling,
+        rng,
+        None if groups is None else np.asarray(groups),
+    )
+    if noise_param != 0:
+        truth = distorted(truth, noise_param, rng)
+    # not every system can say which cores this process may use
+    usable = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
+    threads = n_threads or len(usable) or os.cpu_count() or 1
+    return _Plan(truth, n_asked, chunks, key, error_rate, kind, ties, named, threads, progress)

@@ -1,0 +1,204 @@
+"""`LensMapClassifier`: an ordinary classifier on the coordinates of a map."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from trilens._typing import AnyArray, FloatArray
+from trilens.counts import count_pairs
+from trilens.errors import LabelError, ParameterError
+from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.tasks.classifiers import chosen_parameters, tuned_classifier
+from trilens.tasks.coordinates import MAPS, make_map, rescaled
+from trilens.tasks.labels import encode_labels
+
+#: Dimensions that cross-validation chooses from, as far as there are objects for them.
+DIMENSIONS = (2, 5, 10, 20)
+
+
+class LensMapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Classification on the coordinates of the lens map, for statements of any kind.
+
+    The map uses every statement, also those about unlabelled objects; the classifier then
+    learns from the coordinates of the labelled ones, rescaled to diameter 2.
+
+    Parameters
+    ----------
+    classifier : None, str or scikit-learn classifier
+        ``"knn"`` (the default), ``"svm-linear"`` or ``"svm-gauss"``, tuned over the paper's grid
+        by up to 10-fold cross-validation; any other classifier is fitted as it is.
+    n_components : "cv", "gap", int or sequence of int
+        The dimensions of the map. ``"cv"`` takes the one of 2, 5, 10 and 20 with the best
+        cross-validated accuracy (of equals the smallest); a sequence names the candidates;
+        ``"gap"`` as in `LensMap`.
+    map : {"lensmap", "soe", "ste", "tste", "gnmds"}
+        Where the coordinates come from.
+    shrinkage, error_rate, power
+        Of `LensMap`; the other maps do not use them.
+    random_state : int, Generator or None
+        For the folds of the cross-validation, and the start of the other maps.
+
+    Attributes
+    ----------
+    transduction_ : (n_objects,) array
+        A label for every object; that of a labelled one is as given.
+    classes_ : (K,) array
+    embedding_ : (n_objects, n_components_) float64
+    n_components_ : int
+    cv_scores_ : dict of int to float
+        The cross-validated accuracy of each candidate; empty where there was no choice.
+    chosen_parameters_ : dict
+        The classifier, what its cross-validation chose, and ``n_components``.
+    classifier_
+        The fitted classifier.
+
+    Examples
+    --------
+    >>> from trilens.simulate import mixture, simulate_statements
+    >>> points = mixture(40, means=[[0, 0], [9, 0]], random_state=0)
+    >>> S = simulate_statements(points, 2000, random_state=1)
+    >>> y = points.labels.copy()
+    >>> y[::2] = -1
+    >>> model = LensMapClassifier(random_state=0).fit(S, y)
+    >>> bool((model.transduction_ == points.labels).all())
+    True
+    """
+
+    def __init__(
+        self,
+        classifier: Any = None,
+        n_components: Any = "cv",
+        *,
+        map: str = "lensmap",
+        shrinkage: float = 1.0,
+        error_rate: float = 0.0,
+        power: Any = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.classifier = classifier
+        self.n_components = n_components
+        self.map = map
+        self.shrinkage = shrinkage
+        self.error_rate = error_rate
+        self.power = power
+        self.random_state = random_state
+
+    def fit(self, X: StatementsLike, y: Iterable[Any]) -> LensMapClassifier:
+        """Learn from statements and the labels of some objects.
+
+        Parameters
+        ----------
+        X : Statements or (m, 3) array
+        y : (n_objects,) iterable
+            Labels of any type; -1, None or NaN for an unlabelled object.
+        """
+        S = as_statements(X)
+        labels = encode_labels(y, S.n_objects, at_least=1)
+        labelled = labels.labelled
+        codes = labels.codes[labelled]
+        rng = np.random.default_rng(self.random_state)
+        seed, map_seed = (int(part) for part in rng.integers(2**31, size=2))
+        classifier = "knn" if self.classifier is None else self.classifier
+        given = count_pairs(S) if self.map == "lensmap" else S
+
+        best: tuple[float, FloatArray, Any] | None = None
+        scores: dict[int, float] = {}
+        candidates = self._candidates(S.n_objects)
+        for n_components in candidates:
+            found = self._map(n_components, map_seed).fit_transform(given)
+            X_all = rescaled(found)
+            model, score = _fit_and_score(
+                classifier, X_all[labelled], codes, seed, len(candidates) > 1
+            )
+            if len(candidates) > 1:
+                scores[found.shape[1]] = score
+            if best is None or score > best[0]:
+                best = (score, X_all, model)
+        assert best is not None
+        _, self.embedding_, self.classifier_ = best
+        self.n_components_ = int(self.embedding_.shape[1])
+        self.cv_scores_ = scores
+        self.chosen_parameters_ = {
+            **chosen_parameters(classifier, self.classifier_),
+            "map": self.map,
+            "n_components": self.n_components_,
+        }
+        self.statements_: Statements = S
+        self.classes_ = labels.classes
+        everywhere = labels.codes.copy()
+        unlabelled = everywhere < 0
+        if unlabelled.any():
+            everywhere[unlabelled] = self.classifier_.predict(self.embedding_[unlabelled])
+        self.transduction_ = self.classes_[everywhere]
+        return self
+
+    def predict(self, objects: ArrayLike | Sequence[str] | None = None) -> AnyArray:
+        """The labels of ``objects`` (ids or names), or of all of them."""
+        check_is_fitted(self, "transduction_")
+        if objects is None:
+            return self.transduction_
+        return self.transduction_[self.statements_.object_ids(objects)]
+
+    def _candidates(self, n_objects: int) -> list[Any]:
+        if isinstance(self.n_components, str):
+            if self.n_components == "cv":
+                return [d for d in DIMENSIONS if d < n_objects] or [max(n_objects - 1, 1)]
+            if self.n_components == "gap" and self.map == "lensmap":
+                return ["gap"]
+            raise ParameterError(
+                f"n_components is {self.n_components!r}; it must be 'cv', whole numbers from 1 on, "
+                f"or 'gap' for the lens map"
+            )
+        if np.ndim(self.n_components) == 0:
+            return [self.n_components]
+        if not len(self.n_components):
+            raise ParameterError("n_components names no candidates; give at least one")
+        return sorted(self.n_components)
+
+    def _map(self, n_components: Any, seed: int) -> Any:
+        if self.map not in MAPS:
+            raise ParameterError(f"map is {self.map!r}; it must be one of {', '.join(MAPS)}")
+        of_lens_map = {
+            "shrinkage": self.shrinkage,
+            "error_rate": self.error_rate,
+            "power": self.power,
+        }
+        parameters = of_lens_map if self.map == "lensmap" else {}
+        return make_map(self.map, n_components, seed, **parameters)
+
+
+def _fit_and_score(
+    classifier: Any, X: FloatArray, y: AnyArray, seed: int, scored: bool
+) -> tuple[Any, float]:
+    """The classifier fitted to all labelled objects, and its cross-validated accuracy."""
+    size = np.bincount(y)
+    if size.max() < 2:
+        if isinstance(classifier, str) and classifier != "knn":
+            raise LabelError(
+                "every class has a single labelled object; an SVM needs two of some class: "
+                "label more objects, or take the classifier 'knn'"
+            )
+        if isinstance(classifier, str):
+            # nothing to validate on: the nearest labelled object decides
+            from sklearn.neighbors import KNeighborsClassifier
+
+            return KNeighborsClassifier(1).fit(X, y), 0.0
+    model = tuned_classifier(classifier, X, y, seed)
+    if isinstance(classifier, str):
+        return model, float(model.best_score_)
+    if not scored or size.max() < 2:
+        return model, 0.0
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+
+    folds = StratifiedKFold(min(10, int(size.max())), shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        # a class with fewer members than folds is uneven, not wrong
+        warnings.filterwarnings("ignore", message="The least populated class")
+        return model, float(cross_val_score(classifier, X, y, cv=folds).mean())

@@ -1,0 +1,51 @@
+"""Local outliers: objects that lie thinner than their neighbours on a map."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from trilens._typing import FloatArray
+from trilens.errors import ParameterError
+
+
+def local_outliers(coordinates: ArrayLike, n_neighbors: int = 10) -> FloatArray:
+    """The local outlier factor of every object (Breunig, Kriegel, Ng, Sander, 2000).
+
+    It compares the density about an object with the density about its neighbours, so it also
+    finds an outlier between two groups, which lens depth takes for the medoid.
+
+    Parameters
+    ----------
+    coordinates : (n, d) array
+    n_neighbors : int
+        At most n - 1 are used.
+
+    Returns
+    -------
+    (n,) float64
+        About 1 for an object like its neighbours; the higher, the more outlying.
+
+    Examples
+    --------
+    >>> line = np.r_[np.arange(10), 14.5, np.arange(20, 30)]
+    >>> int(local_outliers(line[:, None], n_neighbors=3).argmax())
+    10
+    """
+    points = np.asarray(coordinates, dtype=np.float64)
+    if points.ndim != 2:
+        raise ParameterError(f"coordinates are an (n, d) array, not one of shape {points.shape}")
+    whole = isinstance(n_neighbors, (int, np.integer)) and not isinstance(n_neighbors, bool)
+    if not whole or n_neighbors < 1:
+        raise ParameterError(f"n_neighbors is {n_neighbors!r}; it must be a whole number from 1 on")
+    if len(points) < 2:
+        return np.ones(len(points))
+    from sklearn.neighbors import NearestNeighbors
+
+    k = min(int(n_neighbors), len(points) - 1)
+    distance, near = NearestNeighbors(n_neighbors=k).fit(points).kneighbors()
+    reach = np.maximum(distance, distance[near, -1])
+    # equal points have no distance; the smallest positive number keeps their ratios finite
+    density = 1 / np.maximum(reach.mean(axis=1), 1e-10 * max(float(distance.max()), 1e-300))
+    factor: FloatArray = density[near].mean(axis=1) / density
+    return factor

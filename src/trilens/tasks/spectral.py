@@ -1,0 +1,53 @@
+"""Normalised spectral clustering as in Shi and Malik (2000)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trilens._typing import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+#: Up to this many vertices a dense solver is as fast as Lanczos, and needs no convergence.
+_DENSE = 1500
+
+
+def spectral_clusters(graph: csr_array, n_clusters: int, random_state: Any = None) -> IntArray:
+    """k-means on the first eigenvectors of the random-walk Laplacian.
+
+    The eigenvectors solve the generalised problem L u = lambda D u; they are those of the
+    symmetric matrix D^-1/2 W D^-1/2 of largest eigenvalue, times D^-1/2.
+
+    Parameters
+    ----------
+    graph : (n, n) csr_array
+        Symmetric weights; every vertex has a neighbour.
+    """
+    from sklearn.cluster import KMeans
+
+    seed = int(np.random.default_rng(random_state).integers(2**31))
+    vectors = laplacian_eigenvectors(graph, n_clusters)
+    means = KMeans(n_clusters, n_init=10, random_state=seed)
+    return np.asarray(means.fit_predict(vectors), dtype=np.int64)
+
+
+def laplacian_eigenvectors(graph: csr_array, count: int) -> FloatArray:
+    """The ``count`` eigenvectors of L u = lambda D u of least eigenvalue, as columns."""
+    from scipy.linalg import eigh
+    from scipy.sparse import diags_array
+    from scipy.sparse.linalg import eigsh
+
+    n = graph.shape[0]
+    root = 1 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel())
+    scale = diags_array(root)
+    normalised = (scale @ graph @ scale).tocsr()
+    if n <= _DENSE or count >= n - 1:
+        _, vectors = eigh(normalised.toarray(), subset_by_index=[n - count, n - 1])
+    else:
+        # shifted by 1, all eigenvalues lie in [0, 2] and the wanted ones are the largest
+        start = np.random.default_rng(0).standard_normal(n)
+        _, vectors = eigsh(normalised + diags_array(np.ones(n)), k=count, which="LA", v0=start)
+    return np.asarray(vectors[:, ::-1] * root[:, None])

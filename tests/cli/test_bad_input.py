@@ -1,0 +1,141 @@
+"""Bad input gets one clear line and a status, and leaves nothing half-written."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+GOOD = "a,b,c\nb,c,d\nd,a,c\na,d,b\n"
+TRILENS = [sys.executable, "-m", "trilens"]
+
+
+def run(*arguments, stdin=None):
+    return subprocess.run(
+        [*TRILENS, *map(str, arguments)], input=stdin, capture_output=True, timeout=120, check=False
+    )
+
+
+def refused(*arguments, words, status=1, stdin=None):
+    done = run(*arguments, stdin=stdin)
+    message = done.stderr.decode()
+    assert done.returncode == status, message
+    assert "Traceback" not in message
+    assert done.stdout == b""
+    last = message.strip().splitlines()[-1]
+    for word in words:
+        assert word in last, message
+    if status == 1:
+        assert len(message.strip().splitlines()) == 1, message
+
+
+@pytest.fixture
+def good(tmp_path):
+    path = tmp_path / "good.csv"
+    path.write_text(GOOD)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", ["empty"]),
+        (b"central,other_1\na,b\n", ["other_2"]),
+        (b"1,2,3,4\n2,3,4,5\n", ["columns"]),
+        (b"a,b,c\nb,b,c\n", ["row 2", "'b'", "twice"]),
+        (b"1,2,3\n2,nan,3\n", ["row 2"]),
+        (b"1,2,3\n2,,3\n", ["row 2"]),
+        (b"1,2,3\n-2,1,3\n", ["row 2", "-2"]),
+        (b"\x00\x01\x02\xff\xfe\x00binary\x00", []),
+    ],
+)
+def test_files(tmp_path, content, words):
+    path = tmp_path / "bad.csv"
+    path.write_bytes(content)
+    refused("medoid", path, words=["bad.csv", *words])
+
+
+def test_a_truncated_parquet_file(good, tmp_path):
+    whole = tmp_path / "whole.parquet"
+    assert run("convert", good, whole).returncode == 0
+    cut = tmp_path / "cut.parquet"
+    cut.write_bytes(whole.read_bytes()[:-20])
+    refused("describe", cut, words=["cut.parquet"])
+
+
+def test_no_such_file_and_a_folder(tmp_path):
+    refused("describe", tmp_path / "none.csv", words=["none.csv"])
+    refused("describe", tmp_path, words=[tmp_path.name])
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        ("object,label\nx,1\ny,2\n", ["labels.csv"]),
+        ("object,label\na,1\nb,1\nzebra,2\nd,2\n", ["zebra"]),
+        ("object,label\na,1\nb,1\n", ["two classes"]),
+        ("object,label\na,1\nb,1\nc,2\n", ["class '2' has 1 labelled object"]),
+        ("thing,label\na,1\n", ["object"]),
+        ("", ["empty"]),
+    ],
+)
+def test_label_files(good, tmp_path, labels, words):
+    path = tmp_path / "labels.csv"
+    path.write_text(labels)
+    refused("classify", good, "--labels", path, words=words)
+
+
+def test_wrong_flags(good, tmp_path):
+    refused("cluster", good, "--n-clusters", 2, "-k", 0, words=["-k"], status=2)
+    refused("outliers", good, "--contamination", 0.9, words=["contamination"], status=2)
+    refused("medoid", good, "--kind", "median", words=["central"], status=2)
+    refused("nonsense", words=["nonsense"], status=2)
+    refused("cluster", good, "--n-clusters", 9, words=["9 clusters of 4 objects"])
+    refused("cluster", good, "--n-clusters", 2, "--error-rate", 0.7, words=["2/3"])
+    refused("graph", good, "-k", 1, "-o", tmp_path / "g.xyz", words=["g.xyz", ".graphml"])
+
+
+def test_statements_of_the_wrong_kind(good, tmp_path):
+    refused("medoid", good, "--kind", "closer", words=["lensmap"])
+    refused("cluster", good, "--kind", "odd", "--n-clusters", 2, "--method", "krng",
+            words=["lensmap"])
+    refused("graph", good, "--kind", "odd", "-k", 1, "-o", tmp_path / "g.csv", words=["lensmap"])
+    assert not (tmp_path / "g.csv").exists()
+
+
+def test_a_pipe_that_closes(good):
+    many = "".join(f"n{i},n{i + 1},n{i + 2}\n" for i in range(30_000)).encode()
+    with subprocess.Popen(
+        [*TRILENS, "depth", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        process.stdin.write(many)
+        process.stdin.close()
+        process.stdout.readline()
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()
+        assert process.wait() in (0, 1)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no /dev/full")
+def test_a_full_disk(good):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*TRILENS, "depth", str(good)], stdout=full, stderr=subprocess.PIPE,
+                              timeout=120, check=False)
+    assert done.returncode == 1
+    assert b"Traceback" not in done.stderr
+    assert b"No space left" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_nothing_is_left_where_writing_fails(good, tmp_path):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "taken.csv").mkdir()
+    refused("convert", good, folder / "taken.csv", words=["taken.csv"])
+    refused("convert", good, folder / "missing" / "x.csv", words=["missing"])
+    assert [p.name for p in folder.iterdir()] == ["taken.csv"]

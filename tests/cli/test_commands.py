@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from carlabels import car_classes
+from trilens.cli import COMMANDS, trilens
+
+
+def run(*arguments, stdin=None, status=0):
+    result = CliRunner().invoke(trilens, [str(a) for a in arguments], input=stdin)
+    assert result.exit_code == status, result.output
+    if status:
+        assert result.stdout == ""
+        assert "Traceback" not in result.stderr
+    return result
+
+
+def facts(*arguments, **options):
+    return json.loads(run(*arguments, "--json", **options).stdout)
+
+
+@pytest.fixture(scope="module")
+def t_all(cars):
+    return cars / "ordinal_data_preprocessed" / "T_ALL.csv"
+
+
+@pytest.fixture(scope="module")
+def classes(cars, tmp_path_factory):
+    path = tmp_path_factory.mktemp("labels") / "classes.csv"
+    rows = [f"{name},{label}" for name, label in car_classes(cars).items() if label != "outlier"]
+    path.write_text("\n".join(["object,label", *rows]) + "\n")
+    return path
+
+
+def test_every_command_has_help_with_an_example():
+    listed = run("--help").stdout
+    for name in COMMANDS:
+        assert f"  {name} " in listed
+        assert "Example: trilens " in run(name, "--help").stdout
+
+
+def test_describe(t_all, cars):
+    found = facts("describe", t_all)
+    assert found["statements"] == 6757
+    assert found["appearances"] == {"min": 292, "mean": 337.85, "max": 478}
+    assert found["triples_possible"] == 34220
+    assert found["coverage_percent"] == pytest.approx(19.745, abs=0.01)
+    assert found["median_seconds"] is None
+    survey = facts("describe", cars / "survey_data.csv")
+    assert survey["median_seconds"] == pytest.approx(4.02, abs=0.01)
+    assert "146" in run("describe", cars / "survey_data.csv").stdout
+
+
+def test_depth_is_the_share_of_being_chosen(t_all):
+    found = facts("depth", t_all)
+    rows = np.loadtxt(t_all, delimiter=",", dtype=int)
+    chosen, seen = (rows[:, 0] == 44).sum(), (rows == 44).any(axis=1).sum()
+    assert found["depth"]["44"] == chosen / seen
+    assert found["appearances"]["44"] == seen
+    assert run("depth", t_all).stdout.splitlines()[1].startswith("44 ")
+
+
+def test_medoid_of_all_and_of_each_class(t_all, classes):
+    found = facts("medoid", t_all, "--labels", classes)
+    assert found["medoid"] == "44"
+    assert set(found["per_class"]) == {"ordinary", "sports", "off-road"}
+    assert found["per_class"]["sports"]["statements"] < 100
+    assert "44" in run("medoid", t_all, "--labels", classes).stdout
+
+
+def test_outliers(t_all):
+    found = facts("outliers", t_all, "--n", 4)
+    assert [o["object"] for o in found["outliers"]] == ["48", "53", "21", "23"]
+    assert len(facts("outliers", t_all, "--contamination", 0.1)["outliers"]) == 6
+    assert len(facts("outliers", t_all)["outliers"]) == found["suggested"]
+    run("outliers", t_all, "--n", 1, "--contamination", 0.1, status=2)
+
+
+@pytest.mark.parametrize("method", ["depth", "krng", "lensmap"])
+def test_classify(t_all, cars, tmp_path, method):
+    truth = car_classes(cars)
+    held_out = ["2", "6", "15", "19", "1", "3"]
+    path = tmp_path / "some.csv"
+    rows = [f"{n},{c}" for n, c in truth.items() if c != "outlier" and n not in held_out]
+    path.write_text("\n".join(["object,label", *rows]))
+    found = facts("classify", t_all, "--labels", path, "--method", method)
+    assert set(found["labels"]) == {*held_out, "21", "23", "30", "53"}
+    assert sum(found["labels"][name] == truth[name] for name in held_out) >= 4
+    assert found["method"] == method
+    assert found["parameters"]
+
+
+@pytest.mark.parametrize("method", ["krng", "lensmap"])
+def test_cluster(t_all, classes, method):
+    options = ("--n-clusters", 3, "--labels", classes, "--method", method)
+    found = facts("cluster", t_all, *options, "-k", 10, "--sigma", 0.5)
+    assert len(found["clusters"]) == 60
+    assert set(found["clusters"].values()) == {0, 1, 2}
+    assert found["purity"] > 0.6
+    assert found["parameters"]["k"] == 10
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "graphml", "npz"])
+def test_graph(t_all, tmp_path, ending):
+    out = tmp_path / f"graph.{ending}"
+    found = facts("graph", t_all, "-k", 5, "-o", out)
+    assert found["edges"] > 60
+    if ending == "csv":
+        lines = out.read_text().splitlines()
+        assert lines[0].replace('"', "") == "source,target,weight"
+        assert len(lines) == found["edges"] + 1
+    if ending == "graphml":
+        assert out.read_text().count("<edge ") == found["edges"]
+    if ending == "npz":
+        assert len(np.load(out)["source"]) == found["edges"]
+
+
+def test_embed(t_all, tmp_path):
+    out = tmp_path / "map.csv"
+    found = facts("embed", t_all, "--method", "lensmap", "--dim", 3, "-o", out)
+    assert found["violations"] < 0.4
+    lines = out.read_text().splitlines()
+    assert lines[0].replace('"', "") == "object,x1,x2,x3"
+    assert len(lines) == 61
+
+
+def test_convert_and_reduce(t_all, tmp_path):
+    run("convert", t_all, tmp_path / "t.parquet", "--to", "closer")
+    assert facts("describe", tmp_path / "t.parquet")["kind"] == "closer"
+    assert facts("describe", tmp_path / "t.parquet")["statements"] == 2 * 6757
+    reduced = facts("reduce", t_all, tmp_path / "r.csv")
+    assert reduced["statements"] == 6056
+    assert facts("describe", tmp_path / "r.csv")["repeated_triples"] == 0
+
+
+def test_standard_input(t_all):
+    assert facts("medoid", "-", stdin=t_all.read_text())["medoid"] == "44"
+
+
+def test_completion():
+    assert "_TRILENS_COMPLETE" in run("completion", "bash").stdout
+
+
+def test_objects_fix_the_order_and_add_unseen_ones(tmp_path):
+    (tmp_path / "a.csv").write_text("b,a,c\n")
+    (tmp_path / "objects.txt").write_text("a\nb\nc\nunseen\n")
+    found = facts("depth", tmp_path / "a.csv", "--objects", tmp_path / "objects.txt")
+    assert list(found["depth"].items()) == [("a", 0.0), ("b", 1.0), ("c", 0.0), ("unseen", 0.0)]
+
+
+def test_names_cannot_write_to_the_terminal(tmp_path):
+    (tmp_path / "a.csv").write_text("\x1b[31mred,b,c\n", encoding="utf-8")
+    assert "\x1b" not in run("depth", tmp_path / "a.csv").stdout

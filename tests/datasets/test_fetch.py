@@ -1,0 +1,379 @@
+"""Files are found, checked, downloaded and resumed, against a server on this machine."""
+
+from __future__ import annotations
+
+import io
+import socket
+import sys
+import threading
+import zipfile
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from trilens.datasets import cars, load_ca_hepth, load_cars, load_things_odd_one_out
+from trilens.datasets.cache import Origin, Source, cache_folder, find_files
+from trilens.errors import DatasetError, MissingExtraError
+
+NETWORK = "ca-HepTh/ca-HepTh.txt.gz"
+TABLE = "cars/ordinal_data_preprocessed/ALL.csv"
+
+
+class Server:
+    """Files over HTTP, with the faults that a test asks for."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+        self.ranges = True
+        #: For each request to come: after how many bytes to hang up, or a status to answer.
+        self.cut: list[int | None] = []
+        self.refuse: list[int | None] = []
+        self.asked: list[str | None] = []
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                wanted = self.headers.get("Range")
+                server.asked.append(wanted)
+                refused = server.refuse.pop(0) if server.refuse else None
+                content = server.files.get(self.path)
+                if refused is not None or content is None:
+                    self.answer(refused or 404, b"")
+                    return
+                if wanted is None or not server.ranges:
+                    self.answer(200, content)
+                    return
+                start = int(wanted.removeprefix("bytes=").removesuffix("-"))
+                if start >= len(content):
+                    self.answer(416, b"", f"bytes */{len(content)}")
+                    return
+                span = f"bytes {start}-{len(content) - 1}/{len(content)}"
+                self.answer(206, content[start:], span)
+
+            def answer(self, status: int, body: bytes, span: str | None = None) -> None:
+                cut = server.cut.pop(0) if server.cut else None
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(body)))
+                if span is not None:
+                    self.send_header("Content-Range", span)
+                self.end_headers()
+                self.wfile.write(body[:cut])
+                self.close_connection = True
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
+
+    def origin(self, name: str, member: str | None = None) -> Origin:
+        return Origin("https://example.org/data", (Source(f"{self.url}/{name}", member),))
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    thread = threading.Thread(target=server.http.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.http.shutdown()
+    server.http.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache and no TRILENS_DATA."""
+    monkeypatch.delenv("TRILENS_DATA", raising=False)
+    monkeypatch.setenv("TRILENS_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def network(data_dir: Path) -> bytes:
+    return (data_dir / NETWORK).read_bytes()
+
+
+@pytest.fixture
+def cars_zip(data_dir: Path) -> dict[str, bytes]:
+    """The members of the authors' archive."""
+    folder = data_dir / "cars"
+    return {
+        f"60_cars_data/{path.relative_to(folder).as_posix()}": path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def zipped(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def failure(path: str, origin: Origin) -> str:
+    with pytest.raises(DatasetError) as caught:
+        find_files([path], origin)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def left_in(cache: Path) -> list[str]:
+    return sorted(path.relative_to(cache).as_posix() for path in cache.rglob("*") if path.is_file())
+
+
+class TestGivenFolder:
+    def test_is_looked_in_first(
+        self, server: Server, cache: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("TRILENS_DATA", str(data_dir))
+        assert find_files([NETWORK], server.origin("x.gz")) == [data_dir / NETWORK]
+        assert server.asked == []
+        assert not cache.exists()
+
+    @pytest.mark.parametrize("spoil", [lambda b: b[: len(b) // 2], lambda b: b"#" + b[1:]])
+    def test_a_spoilt_file_is_named(
+        self, spoil, server: Server, cache: Path, network: bytes, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        given = cache.parent / "given"
+        (given / NETWORK).parent.mkdir(parents=True)
+        (given / NETWORK).write_bytes(spoil(network))
+        server.files["/n.gz"] = network
+        monkeypatch.setenv("TRILENS_DATA", str(given))
+        text = failure(NETWORK, server.origin("n.gz"))
+        assert text.startswith(f"{given / NETWORK}: corrupted or half-downloaded")
+        assert server.asked == []
+
+    def test_a_file_spoilt_after_the_first_load_is_noticed(
+        self, server: Server, cache: Path, network: bytes, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        given = cache.parent / "given"
+        (given / NETWORK).parent.mkdir(parents=True)
+        (given / NETWORK).write_bytes(network)
+        monkeypatch.setenv("TRILENS_DATA", str(given))
+        find_files([NETWORK], server.origin("n.gz"))
+        (given / NETWORK).write_bytes(network[:-1])
+        assert "corrupted" in failure(NETWORK, server.origin("n.gz"))
+
+    def test_what_it_lacks_is_downloaded(
+        self, server: Server, cache: Path, network: bytes, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("TRILENS_DATA", str(cache.parent))
+        server.files["/n.gz"] = network
+        assert find_files([NETWORK], server.origin("n.gz")) == [cache / NETWORK]
+
+    def test_must_be_a_folder(self, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("TRILENS_DATA", str(cache.parent / "nowhere"))
+        with pytest.raises(DatasetError, match="nowhere, which is not a folder"):
+            load_ca_hepth()
+
+
+class TestDownload:
+    def test_once(self, server: Server, cache: Path, network: bytes, capfd) -> None:
+        server.files["/n.gz"] = network
+        for _ in range(2):
+            (path,) = find_files([NETWORK], server.origin("n.gz"))
+            assert path == cache / NETWORK
+            assert path.read_bytes() == network
+        assert server.asked == [None]
+        assert left_in(cache) == [NETWORK]
+        assert capfd.readouterr() == ("", "")
+
+    def test_a_spoilt_cache_is_repaired(self, server: Server, cache: Path, network: bytes) -> None:
+        (cache / NETWORK).parent.mkdir(parents=True)
+        (cache / NETWORK).write_bytes(network[:1000])
+        server.files["/n.gz"] = network
+        (path,) = find_files([NETWORK], server.origin("n.gz"))
+        assert path.read_bytes() == network
+
+    def test_a_spoilt_cache_that_cannot_be_repaired_is_named(
+        self, server: Server, cache: Path
+    ) -> None:
+        (cache / NETWORK).parent.mkdir(parents=True)
+        (cache / NETWORK).write_bytes(b"half")
+        text = failure(NETWORK, server.origin("gone.gz"))
+        assert text.startswith(f"{cache / NETWORK} is corrupted: {server.url}/gone.gz answered 404")
+
+    def test_a_broken_transfer_is_continued_at_once(
+        self, server: Server, cache: Path, network: bytes
+    ) -> None:
+        server.files["/n.gz"] = network
+        server.cut = [100_000, 50_000]
+        (path,) = find_files([NETWORK], server.origin("n.gz"))
+        assert path.read_bytes() == network
+        assert server.asked == [None, "bytes=100000-", "bytes=150000-"]
+        assert left_in(cache) == [NETWORK]
+
+    def test_a_broken_transfer_is_continued_at_the_next_call(
+        self, server: Server, cache: Path, network: bytes
+    ) -> None:
+        server.files["/n.gz"] = network
+        server.cut, server.refuse = [70_000], [None, 503]
+        text = failure(NETWORK, server.origin("n.gz"))
+        assert "answered 503" in text
+        assert left_in(cache) == [NETWORK + ".part"]
+        (path,) = find_files([NETWORK], server.origin("n.gz"))
+        assert path.read_bytes() == network
+        assert server.asked == [None, "bytes=70000-", "bytes=70000-"]
+        assert left_in(cache) == [NETWORK]
+
+    def test_a_transfer_that_never_gets_on_ends(
+        self, server: Server, cache: Path, network: bytes
+    ) -> None:
+        server.files["/n.gz"] = network
+        server.cut = [5_000] + [0] * 100
+        assert "broke off after" in failure(NETWORK, server.origin("n.gz"))
+        assert server.asked == [None, "bytes=5000-"]
+
+    def test_a_server_without_ranges_sends_everything(
+        self, server: Server, cache: Path, network: bytes
+    ) -> None:
+        server.files["/n.gz"] = network
+        server.ranges = False
+        server.cut = [90_000]
+        (path,) = find_files([NETWORK], server.origin("n.gz"))
+        assert path.read_bytes() == network
+        assert server.asked == [None, "bytes=90000-"]
+
+    @pytest.mark.parametrize("length", [500, 210_596, 300_000])
+    def test_a_part_of_something_else_is_thrown_away(
+        self, length: int, server: Server, cache: Path, network: bytes
+    ) -> None:
+        part = cache / (NETWORK + ".part")
+        part.parent.mkdir(parents=True)
+        part.write_bytes(b"x" * length)
+        server.files["/n.gz"] = network
+        (path,) = find_files([NETWORK], server.origin("n.gz"))
+        assert path.read_bytes() == network
+        assert server.asked == [f"bytes={length}-", None]
+
+    def test_a_part_that_is_whole_is_kept(
+        self, server: Server, cache: Path, network: bytes
+    ) -> None:
+        part = cache / (NETWORK + ".part")
+        part.parent.mkdir(parents=True)
+        part.write_bytes(network)
+        server.files["/n.gz"] = network
+        (path,) = find_files([NETWORK], server.origin("n.gz"))
+        assert path.read_bytes() == network
+        assert server.asked == [f"bytes={len(network)}-"]
+
+    def test_another_file_is_refused(self, server: Server, cache: Path, network: bytes) -> None:
+        server.files["/n.gz"] = network[::-1]
+        assert f"{server.url}/n.gz sent a file with another sha256" in failure(
+            NETWORK, server.origin("n.gz")
+        )
+        assert left_in(cache) == []
+
+    def test_a_file_that_is_gone(self, server: Server, cache: Path) -> None:
+        assert failure(NETWORK, server.origin("n.gz")) == (
+            f"{cache / NETWORK} is missing: {server.url}/n.gz answered 404 Not Found; download "
+            f"{NETWORK} from https://example.org/data and put it at that place, or below a "
+            f"folder named by TRILENS_DATA (sha256 "
+            f"7235c7e11887f8a32dfd03a3aa0c77efdf89d41591a959c7d6e4ca11b1299bb5)"
+        )
+
+    def test_a_server_that_is_gone(self, cache: Path) -> None:
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            url = f"http://127.0.0.1:{unused.getsockname()[1]}/n.gz"
+            text = failure(NETWORK, Origin("https://example.org/data", (Source(url),)))
+        assert f"{url} cannot be reached; download {NETWORK} from https://example.org" in text
+
+    def test_the_second_source_serves(self, server: Server, cache: Path, network: bytes) -> None:
+        server.files["/b.gz"] = network
+        sources = (Source(f"{server.url}/a.gz"), Source(f"{server.url}/b.gz"))
+        (path,) = find_files([NETWORK], Origin("https://example.org", sources))
+        assert path.read_bytes() == network
+
+    def test_a_cache_that_cannot_be_written(
+        self, server: Server, cache: Path, network: bytes
+    ) -> None:
+        cache.write_text("a file, not a folder")
+        server.files["/n.gz"] = network
+        assert failure(NETWORK, server.origin("n.gz")).startswith(f"{cache}: cannot be written (")
+
+    def test_needs_pooch(self, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "pooch", None)
+        with pytest.raises(MissingExtraError, match="downloading a data set needs the data extra"):
+            load_ca_hepth()
+
+    def test_no_source(self, cache: Path) -> None:
+        with pytest.raises(DatasetError, match=r"no address .* is known; download things/test_10"):
+            load_things_odd_one_out()
+
+    def test_default_cache(self, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        import pooch
+
+        assert cache_folder() == cache
+        monkeypatch.delenv("TRILENS_CACHE")
+        assert cache_folder() == Path(pooch.os_cache("trilens"))
+
+
+class TestArchive:
+    MEMBER = "60_cars_data/{name}"
+
+    def test_the_cars(
+        self,
+        server: Server,
+        cache: Path,
+        cars_zip: dict[str, bytes],
+        data_dir: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        archive = zipped(cars_zip)
+        server.files["/60_cars_data.zip"] = archive
+        server.cut = [len(archive) // 3]
+        monkeypatch.setattr(cars, "ORIGIN", server.origin("60_cars_data.zip", self.MEMBER))
+        fetched = load_cars()
+        assert server.asked == [None, f"bytes={len(archive) // 3}-"]
+        assert len(left_in(cache)) == 65
+        assert not [name for name in left_in(cache) if ".zip" in name]
+        monkeypatch.setenv("TRILENS_DATA", str(data_dir))
+        given = load_cars()
+        for name, statements in given.statements.items():
+            np.testing.assert_array_equal(fetched.statements[name].triples, statements.triples)
+        for name, path in given.pictures.items():
+            assert fetched.pictures[name].read_bytes() == path.read_bytes()
+
+    def test_a_changed_member_is_named(
+        self, server: Server, cache: Path, cars_zip: dict[str, bytes]
+    ) -> None:
+        cars_zip["60_cars_data/ordinal_data_preprocessed/ALL.csv"] += b"1,2,3\n"
+        server.files["/c.zip"] = zipped(cars_zip)
+        text = failure(TABLE, server.origin("c.zip", self.MEMBER))
+        assert "c.zip holds another ordinal_data_preprocessed/ALL.csv (by its sha256)" in text
+        assert left_in(cache) == []
+
+    def test_a_missing_member(self, server: Server, cache: Path) -> None:
+        server.files["/c.zip"] = zipped({"readme": b"moved"})
+        text = failure(TABLE, server.origin("c.zip", self.MEMBER))
+        assert "sent no archive with the file in it (There is no item named" in text
+
+    def test_a_page_instead_of_an_archive(self, server: Server, cache: Path) -> None:
+        server.files["/c.zip"] = b"<html>please log in</html>"
+        text = failure(TABLE, server.origin("c.zip", self.MEMBER))
+        assert "sent no archive with the file in it" in text
+        assert left_in(cache) == []
+
+    def test_a_part_of_another_archive_is_thrown_away(
+        self, server: Server, cache: Path, cars_zip: dict[str, bytes]
+    ) -> None:
+        table = cars_zip["60_cars_data/ordinal_data_preprocessed/ALL.csv"]
+        server.files["/c.zip"] = zipped({"60_cars_data/ordinal_data_preprocessed/ALL.csv": table})
+        server.cut, server.refuse = [1000], [None, 503]
+        failure(TABLE, server.origin("c.zip", self.MEMBER))
+        (part,) = cache.rglob("*.part")
+        part.write_bytes(b"x" * 1000)
+        server.asked.clear()
+        (path,) = find_files([TABLE], server.origin("c.zip", self.MEMBER))
+        assert path.read_bytes() == table
+        assert server.asked == ["bytes=1000-", None]
+        assert left_in(cache) == [TABLE]

@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+from trilens import exact
+from trilens.errors import DissimilarityError, ParameterError
+from trilens.exact import sweep
+
+import reference
+
+ENGINES = {"plain": 10**12, "compiled": 0}
+DTYPES = [np.uint8, np.int16, np.int64, np.float16, np.float32, np.float64]
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request, monkeypatch):
+    monkeypatch.setattr(sweep, "SMALL", ENGINES[request.param])
+    return request.param
+
+
+@st.composite
+def semimetrics(draw, max_n=9):
+    """Symmetric matrices of few different values, zeros off the diagonal among them."""
+    n = draw(st.integers(0, max_n))
+    top = draw(st.sampled_from([1, 2, 5, 100]))
+    pairs = n * (n - 1) // 2
+    values = draw(st.lists(st.integers(0, top), min_size=pairs, max_size=pairs))
+    D = np.zeros((n, n), draw(st.sampled_from(DTYPES)))
+    D[np.triu_indices(n, 1)] = values
+    return D + D.T
+
+
+def tied_points(n, seed, side=6):
+    """Points of a lattice, some twice: many equal distances, some zero."""
+    X = np.random.default_rng(seed).integers(0, side, size=(n, 2))
+    return cdist(X, X)
+
+
+def by_definition(D):
+    """Counts and depth of larger matrices: lenses[j, k] says whether k is in Lens(i, j)."""
+    n = len(D)
+    counts, depth = np.zeros((n, n), int), np.zeros(n, int)
+    for i in range(n):
+        lenses = (D[i][None, :] < D[i][:, None]) & (D[i][:, None] > D)
+        counts[i] = lenses.sum(axis=1)
+        depth += lenses[:i].sum(axis=0)
+    return counts, depth
+
+
+def assert_exact(D, **options):
+    counts, depth = by_definition(D)
+    np.testing.assert_array_equal(exact.lens_counts(D, **options), counts)
+    np.testing.assert_array_equal(exact.lens_depth(D, **options), depth)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@given(D=semimetrics())
+@settings(max_examples=60, deadline=None)
+def test_equals_the_reference(name, D):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sweep, "SMALL", ENGINES[name])
+        counts, depth = exact.lens_counts(D, n_threads=1), exact.lens_depth(D, n_threads=1)
+    np.testing.assert_array_equal(counts, reference.lens_counts(D))
+    np.testing.assert_array_equal(depth, reference.exact_lens_depth(D))
+    assert counts.dtype == np.int32
+    assert depth.dtype == np.int64
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+def test_few_objects(n, engine):
+    D = 1.0 * np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    np.testing.assert_array_equal(exact.lens_counts(D), reference.lens_counts(D).reshape(n, n))
+    np.testing.assert_array_equal(exact.lens_depth(D), reference.exact_lens_depth(D))
+    np.testing.assert_array_equal(
+        exact.lens_depth(D, normalise=True), [0, 1, 0] if n == 3 else [0] * n
+    )
+    assert exact.k_rng(D, 1).shape == (n, n)
+
+
+# below, at and above a chunk of 512 columns, and several tiles
+@pytest.mark.parametrize("n", [63, 65, 300, 512, 513])
+def test_sizes_around_the_tiles(n, monkeypatch):
+    monkeypatch.setattr(sweep, "SMALL", 0)
+    X = np.random.default_rng(n).normal(size=(n, 3))
+    assert_exact(cdist(X, X), n_threads=2)
+    assert_exact(tied_points(n, n), n_threads=1)
+
+
+def test_more_than_one_full_tile(monkeypatch):
+    """The widest tile there is fills the vertical counters as far as they go."""
+    monkeypatch.setattr(sweep, "SMALL", 0)
+    n = 800
+    # an object in the middle lies in nearly every lens
+    X = np.r_[np.zeros((1, 2)), np.random.default_rng(3).normal(size=(n - 1, 2))]
+    X[1:] /= np.linalg.norm(X[1:], axis=1)[:, None]
+    assert_exact(cdist(X, X), n_threads=1)
+
+
+def test_ties_in_depth_are_not_derived_from_counts(engine):
+    D = tied_points(150, 1)
+    counts, depth = by_definition(D)
+    assert (depth != 149 * 148 // 2 - counts.sum(axis=1)).any()
+    assert_exact(D)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_type(dtype, engine):
+    D = np.round(10 * tied_points(80, 2)).astype(dtype)
+    assert_exact(D)
+
+
+def test_integers_beyond_the_floats(engine):
+    """2**60 and 2**60 + 1 are the same float64 and different integers."""
+    rng = np.random.default_rng(0)
+    D = np.triu(2**60 + rng.integers(0, 3, size=(70, 70)), 1)
+    assert_exact(D + D.T)
+
+
+def test_rows_with_far_outliers(monkeypatch):
+    """Values crowded in one corner of their range, and the smallest and largest floats."""
+    monkeypatch.setattr(sweep, "SMALL", 0)
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    X[0] = 1e9
+    D = cdist(X, X)
+    assert_exact(D)
+    assert_exact(np.where(D > 1e8, 1.7e308, D * 1e-320))
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_threads_do_not_matter(tied, monkeypatch):
+    monkeypatch.setattr(sweep, "SMALL", 0)
+    D = (
+        tied_points(400, 4)
+        if tied
+        else cdist(*2 * [np.random.default_rng(4).normal(size=(400, 2))])
+    )
+    for function in (exact.lens_counts, exact.lens_depth):
+        one, two, five = (function(D, n_threads=t) for t in (1, 2, 5))
+        np.testing.assert_array_equal(one, two)
+        np.testing.assert_array_equal(one, five)
+
+
+def test_views_and_points(engine):
+    X = np.random.default_rng(5).normal(size=(90, 4))
+    D = cdist(X, X, "cityblock")
+    counts = exact.lens_counts(D)
+    np.testing.assert_array_equal(exact.lens_counts(np.asfortranarray(D)), counts)
+    np.testing.assert_array_equal(exact.lens_counts(np.repeat(D, 2, 1)[:, ::2]), counts)
+    np.testing.assert_array_equal(exact.lens_counts(X, metric="cityblock"), counts)
+    np.testing.assert_array_equal(exact.lens_depth(X, metric="cityblock"), exact.lens_depth(D))
+
+
+def test_progress(engine):
+    seen = []
+    exact.lens_counts(tied_points(200, 6), n_threads=2, progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1
+    assert all(0 < share <= 1 for share in seen)
+    assert len(set(seen)) > 1 or engine == "plain"
+
+
+@given(D=semimetrics(), k=st.integers(1, 5))
+@settings(max_examples=60, deadline=None)
+def test_k_rng(D, k):
+    graph = exact.k_rng(D, k)
+    np.testing.assert_array_equal(graph.toarray(), 1.0 * reference.exact_k_rng(D, k))
+    weighted = exact.k_rng(D, k, sigma=0.4).toarray()
+    share = reference.lens_counts(D).reshape(D.shape) / max(len(D) - 2, 1)
+    np.testing.assert_allclose(weighted, np.exp(-(share**2) / 0.4**2) * graph.toarray(), rtol=1e-14)
+
+
+@given(D=semimetrics(max_n=8), q=st.integers(0, 4), seed=st.integers(0, 99))
+@settings(max_examples=60, deadline=None)
+@pytest.mark.parametrize("name", ENGINES)
+def test_depth_of_new_objects(name, D, q, seed):
+    new = np.random.default_rng(seed).integers(0, 6, size=(q, len(D)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sweep, "SMALL", ENGINES[name])
+        depth = exact.lens_depth_of(new, D, n_threads=1)
+    pairs = list(itertools.combinations(range(len(D)), 2))
+    expected = [sum(max(x[i], x[j]) < D[i, j] for i, j in pairs) for x in new]
+    np.testing.assert_array_equal(depth, expected)
+
+
+def test_new_points(engine):
+    rng = np.random.default_rng(7)
+    X, new = rng.normal(size=(60, 2)), rng.normal(size=(5, 2))
+    share = exact.lens_depth_of(new, X, metric="euclidean", normalise=True)
+    depth = exact.lens_depth_of(cdist(new, X), cdist(X, X))
+    np.testing.assert_array_equal(share, depth / (60 * 59 / 2))
+    # an object of the data set lies in no lens of its own
+    np.testing.assert_array_equal(
+        exact.lens_depth_of(X, X, metric="euclidean"), exact.lens_depth(X, metric="euclidean")
+    )
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, True, "two"])
+def test_k_out_of_range(k):
+    with pytest.raises(ParameterError, match=r"^k=.*1 or more$"):
+        exact.k_rng(np.zeros((2, 2)), k)
+
+
+@pytest.mark.parametrize("sigma", [0, -1.0, np.nan, np.inf])
+def test_sigma_out_of_range(sigma):
+    with pytest.raises(ParameterError, match=r"^sigma=.*positive"):
+        exact.k_rng(np.zeros((2, 2)), 1, sigma)
+
+
+def test_other_bad_parameters():
+    with pytest.raises(ParameterError, match=r"^n_threads=0; "):
+        exact.lens_counts(np.zeros((2, 2)), n_threads=0)
+    with pytest.raises(DissimilarityError, match=r"^D has 65,535 objects; .*sample"):
+        sweep.check_size(65_535)
+    with pytest.raises(DissimilarityError, match=r"shape \(2, 3\) .*give \(q, 2\)"):
+        exact.lens_depth_of(np.zeros((2, 3)), np.zeros((2, 2)))
+    with pytest.raises(DissimilarityError, match=r"^new\[0, 1\] is nan; "):
+        exact.lens_depth_of([[0, np.nan]], np.zeros((2, 2)))
+    with pytest.raises(DissimilarityError, match=r"give \(q, 2\) numbers"):
+        exact.lens_depth_of(np.zeros((2, 3)), np.zeros((4, 2)), metric="euclidean")
+
+
+def test_small_inputs_do_not_load_the_compiler():
+    code = (
+        "import sys, numpy as np; from trilens import exact; "
+        "exact.lens_depth(np.arange(60.), metric='euclidean'); exact.lens_counts(np.zeros((9, 9)));"
+        "sys.exit('numba' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import shortest_path
+from scipy.spatial.distance import cdist
+
+from trilens import exact
+from trilens.errors import DissimilarityError, ParameterError, TrilensError
+
+FUNCTIONS = [
+    exact.lens_counts,
+    exact.lens_depth,
+    exact.medoid,
+    lambda D: exact.k_rng(D, 1),
+    lambda D: exact.lens_depth_of(np.zeros((1, len(D))), D),
+]
+
+
+def broken(i, j, value, mirror=True):
+    D = cdist(*2 * [np.arange(5.0)[:, None]])
+    D[i, j] = value
+    if mirror:
+        D[j, i] = value
+    return D
+
+
+BAD = {
+    r"^D has shape \(2, 3\); .*square": np.zeros((2, 3)),
+    r"^D has shape \(4,\); .*square": np.zeros(4),
+    r"^D has shape \(2, 2, 2\); .*square": np.zeros((2, 2, 2)),
+    r"^D\[1, 3\] is 7.0 but D\[3, 1\] is 2.0; .*symmetric": broken(1, 3, 7, mirror=False),
+    r"^D\[0, 2\] is nan; ": broken(0, 2, np.nan),
+    r"^D\[4, 2\] is nan; ": broken(4, 2, np.nan, mirror=False),
+    r"^D\[1, 2\] is inf; ": broken(1, 2, np.inf),
+    r"^D\[1, 2\] is -1.0; ": broken(1, 2, -1),
+    r"^D\[2, 2\] is 1.0; .*itself": broken(2, 2, 1),
+    r"^D has dtype <U1; ": np.array([["a", "b"], ["c", "d"]]),
+    r"^D has dtype complex128; ": np.zeros((2, 2), complex),
+    r"^D has dtype object; ": np.array([[0, None], [None, 0]]),
+    r"^D holds booleans; .*graph_dissimilarities": np.zeros((2, 2), bool),
+    r"^D has rows of different lengths; ": [[0, 1], [1]],
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_bad_matrices(message, function):
+    with pytest.raises(DissimilarityError, match=message) as error:
+        function(BAD[message])
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("i", "j"), [(3, 1500), (1500, 3), (1400, 1500)])
+def test_bad_entry_in_a_later_piece(i, j):
+    D = np.zeros((1600, 1600), np.float32)
+    D[i, j] = np.nan
+    with pytest.raises(DissimilarityError, match=rf"^D\[{i}, {j}\] is nan; "):
+        exact.check_dissimilarities(D)
+    D[i, j] = 2
+    i, j = sorted((i, j))
+    with pytest.raises(DissimilarityError, match=rf"^D\[{i}, {j}\] is .* but D\[{j}, {i}\] is"):
+        exact.check_dissimilarities(D)
+
+
+def test_a_good_matrix_is_not_copied():
+    D = np.zeros((3, 3), np.uint8)
+    assert exact.check_dissimilarities(D) is D
+    assert exact.check_dissimilarities([]).shape == (0, 0)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cityblock", "cosine", "chebyshev"])
+def test_points(metric):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    D = exact.dissimilarities(X, metric)
+    assert D.dtype == np.float64
+    np.testing.assert_array_equal(D, D.T)
+    np.testing.assert_array_equal(np.diag(D), 0)
+    np.testing.assert_allclose(D, cdist(X, X, metric), atol=1e-12)
+
+
+def test_metric_as_a_function():
+    D = exact.dissimilarities([[0, 0], [1, 2]], lambda x, y: float(abs(x - y).max()))
+    np.testing.assert_array_equal(D, [[0, 2], [2, 0]])
+
+
+def test_cosine_of_equal_directions_is_not_negative():
+    X = np.random.default_rng(1).normal(size=(60, 5))
+    assert exact.dissimilarities(np.r_[X, 3 * X], "cosine").min() >= 0
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_no_pair_of_points(n):
+    np.testing.assert_array_equal(exact.dissimilarities(np.zeros((n, 2))), np.zeros((n, n)))
+
+
+def test_bad_points():
+    with pytest.raises(DissimilarityError, match=r"^points\[1, 0\] is inf; "):
+        exact.dissimilarities([[0, 1], [np.inf, 2]])
+    with pytest.raises(DissimilarityError, match=r"^points have shape \(1, 1, 1\)"):
+        exact.dissimilarities([[[0]]])
+    with pytest.raises(DissimilarityError, match=r"dtype <U1; give"):
+        exact.dissimilarities(["a", "b"])
+    with pytest.raises(ParameterError, match=r"^metric='nearness' is unknown; "):
+        exact.dissimilarities([0, 1], "nearness")
+    with pytest.raises(DissimilarityError, match=r"^D\[0, 1\] is nan"):
+        exact.dissimilarities([[0.0, 0.0], [1.0, 0.0]], "cosine")
+    with pytest.raises(DissimilarityError, match=r"^D\[0, 1\] is -3.0"):
+        exact.dissimilarities([0, 1], lambda x, y: -3)
+
+
+@st.composite
+def connected_graphs(draw):
+    """A random tree and some more edges."""
+    n = draw(st.integers(1, 30))
+    rng = np.random.default_rng(draw(st.integers(0, 999)))
+    A = np.zeros((n, n))
+    for child in range(1, n):
+        A[child, rng.integers(max(0, child - 3), child)] = rng.integers(1, 9)
+    A[rng.integers(n, size=3), rng.integers(n, size=3)] = 1
+    return A
+
+
+@pytest.mark.parametrize("small", [0, 10**6])
+@given(A=connected_graphs())
+@settings(max_examples=60, deadline=None)
+def test_shortest_paths(small, A):
+    expected = shortest_path(csr_array(A), directed=False, unweighted=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("trilens.exact.semimetrics.SMALL_GRAPH", small)
+        for adjacency in (A, A.T, csr_array(A), A != 0):
+            D = exact.graph_dissimilarities(adjacency)
+            np.testing.assert_array_equal(D, expected)
+            assert D.dtype == np.uint8
+
+
+@pytest.mark.parametrize(("n", "dtype"), [(256, np.uint8), (257, np.uint16), (2100, np.uint16)])
+def test_a_long_path_takes_a_wider_type(n, dtype):
+    A = csr_array((np.ones(n - 1), (np.arange(n - 1), np.arange(1, n))), shape=(n, n))
+    D = exact.graph_dissimilarities(A)
+    assert D.dtype == dtype
+    np.testing.assert_array_equal(D, np.abs(np.subtract.outer(np.arange(n), np.arange(n))))
+
+
+def test_bad_graphs():
+    A = np.zeros((5, 5))
+    A[0, 1] = A[1, 2] = A[3, 4] = 1
+    message = r"^the graph has 2 components, the largest with 3 of 5 vertices.*take the largest"
+    with pytest.raises(DissimilarityError, match=message):
+        exact.graph_dissimilarities(A)
+    for bad in (np.zeros((2, 3)), np.zeros(3), np.array([["a"]])):
+        with pytest.raises(TrilensError, match=r"^adjacency has shape"):
+            exact.graph_dissimilarities(bad)
+
+
+def test_medoid():
+    assert exact.medoid([0, 5, 5, 9], metric="euclidean") == 1
+    assert exact.medoid(np.zeros((1, 1))) == 0
+    assert exact.medoid(np.array([[0, 2**62, 2**62], [2**62, 0, 1], [2**62, 1, 0]])) == 1
+    with pytest.raises(DissimilarityError, match=r"^D has no objects"):
+        exact.medoid(np.zeros((0, 0)))
+
+
+@given(n=st.integers(1, 30), seed=st.integers(0, 999))
+@settings(max_examples=60, deadline=None)
+def test_medoid_of_equal_sums_is_the_first(n, seed):
+    """The same distances in another order add up to the same sum, rounding or not."""
+    rng = np.random.default_rng(seed)
+    steps = rng.random(n)
+    # circulant: every row is a rotation of the first
+    offset = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    D = np.r_[0, steps][np.minimum(offset, n - offset)]
+    assert exact.medoid(D) == 0
+    assert exact.medoid(D * 1e307) == 0

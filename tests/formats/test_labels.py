@@ -1,0 +1,68 @@
+"""Label files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from trilens.errors import FormatError, LabelError
+from trilens.formats import labels_for, read_labels
+from trilens.statements import Statements
+
+S = Statements([[0, 1, 2]], names=["a", "b b", "c,d"])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        'object,label\nb b,red\n"c,d",blue\n',
+        "\ufefflabel;note;Object\r\nred;x;b b\r\n\r\nblue;y;c,d\r\n",
+        "object\tlabel\nb b\tred\nc,d\tblue\nb b\tred\n",
+    ],
+)
+def test_labels(content: str, tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_text(content, newline="")
+    labels = read_labels(tmp_path / "l.csv")
+    assert labels == {"b b": "red", "c,d": "blue"}
+    assert labels_for(S, labels) == [None, "red", "blue"]
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"", "is empty"),
+        (b"object,label\n", "no labels, only a header"),
+        (b"a,red\n", "must name the columns object and label, once each; it is a, red"),
+        (b"object,label,label\na,b,c\n", "once each"),
+        (b"object,label\na,red\n\nb,\n", "row 4: the label of object 'b' is empty"),
+        (b"object,label\n ,red\n", "row 2: the object is empty"),
+        (b"object,label\na,red\nb,red,x\n", "row 3: 3 columns where the header has 2"),
+        (b"object,label\na,red\na,blue\n", "row 3: object 'a' has the label 'blue', but 'red' in"),
+        (b"object,label\na,\xff\n", "row 2: byte 0xff is not UTF-8"),
+        (b"\0\1", "binary"),
+    ],
+)
+def test_bad_label_files(content: bytes, what: str, tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_bytes(content)
+    with pytest.raises(LabelError, match=what) as caught:
+        read_labels(tmp_path / "l.csv")
+    assert str(caught.value).startswith(str(tmp_path / "l.csv"))
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_label_file(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="no such file"):
+        read_labels(tmp_path / "l.csv")
+
+
+def test_labels_of_other_objects(tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_text("object,label\na,red\n\nz,blue\n")
+    labels = read_labels(tmp_path / "l.csv")
+    with pytest.raises(LabelError, match=r"l\.csv, row 4: object 'z' is not in the st.* \(1 of 2"):
+        labels_for(S, labels)
+    with pytest.raises(LabelError, match="the labels: object 'z' is not in the statements"):
+        labels_for(S, dict(labels))
+    (tmp_path / "l.csv").write_text("object,label\ny,red\nz,blue\n")
+    with pytest.raises(LabelError, match="none of the 2 objects is in the statements, whose obj"):
+        labels_for(S, read_labels(tmp_path / "l.csv"))

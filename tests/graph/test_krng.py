@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import connected_components
+
+import drawn
+import reference
+from trilens.counts import count_pairs
+from trilens.errors import KindError, ParameterError
+from trilens.graph import connecting_k, effective_k, k_rng, lens_value
+from trilens.statements import Statements
+
+
+@given(
+    drawn.statements(kinds=["central"]),
+    st.integers(1, 6),
+    st.sampled_from([0.0, 0.2, 0.5]),
+    st.sampled_from([None, 0.3, 2.0]),
+)
+def test_the_graph_equals_the_definition(S, k, error_rate, sigma):
+    expected = reference.k_rng(S.triples, S.n_objects, k, error_rate, sigma)
+    assert np.allclose(k_rng(S, k, error_rate, sigma).toarray(), expected, rtol=1e-14, atol=0)
+    for layout in ("dense", "sparse"):
+        pairs = count_pairs(S, layout=layout)
+        found = k_rng(pairs, k, error_rate, sigma).toarray()
+        assert np.allclose(found, expected, rtol=1e-14, atol=0)
+
+
+@given(drawn.statements(kinds=["central"], max_objects=6), st.sampled_from([0.0, 0.3]))
+def test_the_connecting_k_is_the_smallest(S, error_rate):
+    def parts(k):
+        graph = reference.k_rng(S.triples, S.n_objects, k, error_rate)
+        return connected_components(graph, directed=False)[0]
+
+    k = connecting_k(S, error_rate)
+    if k is None:
+        assert parts(10**6) > 1
+    else:
+        assert parts(k) == 1
+        assert k == 1 or parts(k - 1) > 1
+
+
+def test_values_of_zero_are_kept_and_pairs_not_asked_have_none():
+    value = lens_value(Statements([[0, 1, 2]], n_objects=4))
+    assert dict(zip(zip(*value.coords, strict=True), value.data, strict=True)) == {
+        (0, 1): 0.0,
+        (0, 2): 0.0,
+        (1, 2): 1.0,
+    }
+
+
+def test_k_prime_of_the_paper():
+    assert effective_k(5, 0.0, 60) == 5
+    assert effective_k(0.15 * 58, 0.3, 60) == pytest.approx(0)  # an empty graph
+    third = 58 / 3
+    assert effective_k(third, 0.4, 60) == pytest.approx(third)  # where nothing changes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"k": 0}, "at least 1"),
+        ({"k": float("nan")}, "at least 1"),
+        ({"k": 1, "error_rate": 0.7}, "below 2/3"),
+        ({"k": 1, "error_rate": -0.1}, "at least 0"),
+        ({"k": 1, "sigma": 0}, "positive"),
+    ],
+)
+def test_parameters_out_of_range(arguments, text):
+    with pytest.raises(ParameterError, match=text):
+        k_rng([[0, 1, 2]], **arguments)
+
+
+def test_other_kinds_are_refused():
+    with pytest.raises(KindError, match="lens map"):
+        k_rng(Statements([[0, 1, 2]], kind="odd"), 1)
+    with pytest.raises(KindError, match="lens map"):
+        k_rng(count_pairs(Statements([[0, 1, 2]], kind="closer")), 1)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_too_few_objects_for_a_triple(n):
+    S = Statements([], n_objects=n)
+    assert k_rng(S, 1).nnz == 0
+    assert connecting_k(S) == (1 if n < 2 else None)

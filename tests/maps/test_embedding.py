@@ -1,0 +1,263 @@
+"""The ordinal embeddings as a user meets them."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.spatial import procrustes
+from sklearn.base import clone
+
+from trilens.errors import KindError, ParameterError, StatementError
+from trilens.maps import GNMDS, SOE, STE, TSTE, Comparisons, violations
+from trilens.statements import Statements
+
+ALL = [SOE, STE, TSTE, GNMDS]
+
+
+def all_statements(points, kind="central"):
+    D = np.linalg.norm(points[:, None] - points[None], axis=2)
+    T = np.array(list(itertools.combinations(range(len(points)), 3)))
+    a, b, c = T.T
+    sides = np.stack([D[b, c], D[a, c], D[a, b]], axis=1)
+    first = sides.argmax(axis=1) if kind == "central" else sides.argmin(axis=1)
+    order = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])[first]
+    return Statements(np.take_along_axis(T, order, axis=1), n_objects=len(points), kind=kind)
+
+
+def all_comparisons(points):
+    D = np.linalg.norm(points[:, None] - points[None], axis=2)
+    pairs = list(itertools.combinations(range(len(points)), 2))
+    rows = [(*p, *q) if D[p] < D[q] else (*q, *p) for p, q in itertools.combinations(pairs, 2)]
+    return np.array(rows)
+
+
+@pytest.fixture(scope="module")
+def plane():
+    """A hundred points in the plane and all their statements (the paper's last figure)."""
+    points = np.random.default_rng(11).standard_normal((100, 2))
+    return points, all_statements(points)
+
+
+@pytest.fixture(scope="module")
+def few():
+    points = np.random.default_rng(12).standard_normal((15, 2))
+    return points, all_statements(points)
+
+
+@pytest.mark.parametrize("init", ["lensmap", "random"])
+def test_soe_recovers_points_of_the_plane_from_all_statements(plane, init):
+    points, S = plane
+    soe = SOE(init=init, random_state=1).fit(S)
+    assert procrustes(points, soe.embedding_)[2] < 1e-4
+    assert soe.violations_ < 1e-4
+    assert soe.converged_
+
+
+@pytest.mark.parametrize(("estimator", "most"), [(STE(), 0.0), (GNMDS(), 1e-5), (TSTE(), 0.04)])
+def test_the_others_come_close_to_points_of_the_plane(plane, estimator, most):
+    points, S = plane
+    estimator.set_params(random_state=1).fit(S)
+    assert procrustes(points, estimator.embedding_)[2] < (1e-3 if most < 0.01 else 0.1)
+    assert estimator.violations_ <= most
+
+
+@pytest.mark.parametrize("Estimator", ALL)
+@pytest.mark.parametrize("init", ["lensmap", "random"])
+def test_fitted_attributes_agree_with_each_other(few, Estimator, init):
+    _, S = few
+    rng = np.random.default_rng(3)
+    wrong = rng.random(len(S)) < 0.2
+    rows = np.where(wrong[:, None], S.triples[:, [1, 2, 0]], S.triples)
+    S = Statements(rows, n_objects=15)
+    found = Estimator(init=init, random_state=4).fit(S)
+    assert found.embedding_.shape == (15, 2)
+    np.testing.assert_allclose(found.embedding_.mean(axis=0), 0, atol=1e-9)
+    assert len(found.loss_history_) == found.n_iter_ + 1
+    assert found.loss_history_[-1] == pytest.approx(found.loss_)
+    assert (np.diff(found.loss_history_) <= 1e-9 * found.loss_history_[0]).all()
+    assert found.loss_ < found.loss_history_[0]
+    assert found.violations_ == violations(found.embedding_, S)
+    assert 0 < found.violations_ < 0.35
+    assert isinstance(found.converged_, bool)
+
+
+@pytest.mark.parametrize("Estimator", ALL)
+def test_the_same_seed_gives_the_same_answer_and_another_does_not(few, Estimator):
+    _, S = few
+    first, again, other = (
+        Estimator(init="random", random_state=seed, max_iter=5).fit_transform(S)
+        for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+@pytest.mark.parametrize("Estimator", ALL)
+def test_scikit_learn_conventions(few, Estimator):
+    _, S = few
+    estimator = Estimator(3, n_init=2, max_iter=20, random_state=5, init="random")
+    copy = clone(estimator)
+    assert copy.get_params() == estimator.get_params()
+    assert not hasattr(copy, "embedding_")
+    assert copy.fit(S) is copy
+    np.testing.assert_array_equal(copy.embedding_, estimator.fit_transform(S))
+    assert estimator.embedding_.shape == (15, 3)
+
+
+def test_the_best_of_several_starts_is_kept(few):
+    _, S = few
+    losses = [
+        TSTE(init="random", n_init=k, random_state=2, max_iter=8).fit(S).loss_ for k in (1, 2, 6)
+    ]
+    assert losses[0] >= losses[1] >= losses[2]
+    assert losses[0] > losses[2]
+
+
+def test_coordinates_can_be_the_start(few):
+    points, S = few
+    found = SOE(init=100 * points).fit(S)
+    assert found.loss_history_[0] < SOE(init=points).fit(S).loss_history_[0]
+    assert found.violations_ == 0
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+@pytest.mark.parametrize("Estimator", ALL)
+def test_every_kind_of_statement(few, Estimator, kind):
+    points, central = few
+    if kind == "closer":
+        S = Statements(central.to_triplets(), n_objects=15, kind="closer")
+    else:
+        S = all_statements(points, kind)
+    found = Estimator(random_state=0).fit(S)
+    assert found.violations_ == violations(found.embedding_, S.to_triplets())
+    # The t-kernel's likelihood is largest at coordinates that violate some: its tail forgives.
+    assert found.violations_ <= (0.1 if Estimator is TSTE else 0.0)
+
+
+def test_an_array_with_three_columns_holds_central_statements(few):
+    _, S = few
+    np.testing.assert_array_equal(
+        SOE(random_state=0).fit_transform(np.array(S.triples)), SOE(random_state=0).fit_transform(S)
+    )
+
+
+@pytest.mark.parametrize("Estimator", [SOE, GNMDS])
+def test_general_comparisons_recover_the_plane(Estimator):
+    points = np.random.default_rng(6).standard_normal((18, 2))
+    rows = all_comparisons(points)
+    found = Estimator(random_state=0, n_init=3).fit(rows)
+    assert found.violations_ == violations(found.embedding_, rows)
+    assert found.violations_ < 1e-3
+    assert procrustes(points, found.embedding_)[2] < 1e-3
+    same = Estimator(random_state=0, n_init=3).fit(Comparisons(rows))
+    np.testing.assert_array_equal(same.embedding_, found.embedding_)
+
+
+@pytest.mark.parametrize("Estimator", [STE, TSTE])
+def test_general_comparisons_are_refused_where_they_have_no_likelihood(Estimator):
+    with pytest.raises(KindError, match="use SOE or GNMDS"):
+        Estimator().fit([[0, 1, 2, 3]])
+
+
+@pytest.mark.parametrize("Estimator", ALL)
+@pytest.mark.parametrize("init", ["lensmap", "random"])
+def test_the_smallest_inputs(Estimator, init):
+    found = Estimator(1, init=init, random_state=0).fit([[0, 1, 2]])
+    assert found.embedding_.shape == (3, 1)
+    assert found.violations_ == 0
+    assert Estimator(2, init=init, random_state=0).fit([[0, 1, 2]]).violations_ == 0
+
+
+def test_objects_without_statements_get_finite_coordinates():
+    S = Statements([[0, 1, 2], [3, 1, 2], [3, 0, 1]], n_objects=6)
+    for Estimator in ALL:
+        assert np.isfinite(Estimator(random_state=0).fit_transform(S)).all()
+
+
+def test_regularised_likelihood_stays_small(few):
+    _, S = few
+    free, held = (STE(random_state=0, l2=l2).fit(S).embedding_ for l2 in (0.0, 1.0))
+    assert held.std() < 0.5 * free.std()
+
+
+def test_progress_goes_from_0_to_1(few):
+    _, S = few
+    shares: list[float] = []
+    SOE(init="random", n_init=2, random_state=0, max_iter=30).fit(S, progress=shares.append)
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < 0.1
+    assert shares[-1] == 1
+    assert max(shares) == 1
+
+
+@pytest.mark.parametrize(
+    ("estimator", "S", "says"),
+    [
+        (SOE(3), [[0, 1, 2]], "SOE: n_components is 3, but 3 objects span at most 2 dimensions"),
+        (STE(0), [[0, 1, 2]], "STE: n_components is 0; it must be a whole number, 1 or more"),
+        (STE(1.5), [[0, 1, 2]], "n_components is 1.5"),
+        (SOE(), np.empty((0, 3), int), "SOE needs at least one statement"),
+        (SOE(), np.empty((0, 4), int), "SOE needs at least one statement"),
+        (TSTE(), np.zeros((2, 5), int), r"\(m, 3\) array .* not one of shape \(2, 5\)"),
+        (TSTE(alpha=0), [[0, 1, 2]], "alpha is 0; it must be above 0"),
+        (SOE(margin=-1), [[0, 1, 2]], "margin is -1; it must be above 0"),
+        (GNMDS(l2=-1), [[0, 1, 2]], "l2 is -1; it must be 0 or more"),
+        (GNMDS(n_init=0), [[0, 1, 2]], "n_init is 0"),
+        (GNMDS(max_iter=0), [[0, 1, 2]], "max_iter is 0"),
+        (GNMDS(n_threads=0), [[0, 1, 2]], "n_threads is 0"),
+        (GNMDS(tol=-1), [[0, 1, 2]], "tol is -1"),
+        (SOE(init="pca"), [[0, 1, 2]], "init is 'pca'; it must be 'lensmap', 'random'"),
+        (SOE(init=np.zeros((2, 2))), [[0, 1, 2]], r"init has shape \(2, 2\); .* \(3, 2\)"),
+    ],
+)
+def test_bad_input_is_one_clear_line(estimator, S, says):
+    with pytest.raises((ParameterError, StatementError), match=says) as caught:
+        estimator.fit(S)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ([[0, 1, 2, 2]], "statement 0: .* different objects, not"),
+        ([[0, 1, 2, 3], [0, 1, 1, 0]], "statement 1: .* two different pairs"),
+        ([[0, 1, 2, -1]], "not all from 0 to"),
+        ([[0.5, 1, 2, 3]], "integer object ids"),
+        ([[0, 1, 2]], r"\(m, 4\) array"),
+    ],
+)
+def test_bad_comparisons_are_refused(rows, says):
+    with pytest.raises(StatementError, match=says):
+        Comparisons(rows)
+    with pytest.raises(StatementError, match="not all from 0 to 2"):
+        Comparisons([[0, 1, 2, 3]], n_objects=3)
+
+
+def test_violations_are_strict_and_need_coordinates_for_every_object():
+    X = [[0.0], [1.0], [-1.0]]
+    assert violations(X, [[0, 1, 2]]) == 1
+    assert violations(X, Statements([[0, 1, 2]])) == 0
+    assert violations(X, [[0, 1, 1, 2], [1, 2, 0, 2]]) == 0.5
+    assert violations(X, np.empty((0, 3), int)) == 0
+    with pytest.raises(ParameterError, match="name 4 objects, but the embedding has 3 rows"):
+        violations(X, [[0, 1, 3]])
+    with pytest.raises(ParameterError, match=r"\(n, d\)"):
+        violations([0.0, 1.0, 2.0], [[0, 1, 2]])
+
+
+def test_the_cars_are_embedded_without_a_compiler(data_dir):
+    code = (
+        "import sys, numpy as np\n"
+        "from trilens.maps import SOE\n"
+        "T = np.loadtxt(sys.argv[1], delimiter=',', dtype=int) - 1\n"
+        "soe = SOE(random_state=0).fit(T)\n"
+        "assert soe.embedding_.shape == (60, 2) and 0.1 < soe.violations_ < 0.2, soe.violations_\n"
+        "assert soe.converged_\n"
+        "assert 'numba' not in sys.modules\n"
+    )
+    cars = data_dir / "cars" / "ordinal_data_preprocessed" / "T_ALL.csv"
+    subprocess.run([sys.executable, "-c", code, str(cars)], check=True)

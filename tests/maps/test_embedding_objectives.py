@@ -1,0 +1,156 @@
+"""The objectives: values by the papers' formulas, gradients by differences, all paths equal."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trilens.maps import _objectives as module
+from trilens.maps._objectives import Objective, evaluation, number_pairs
+from trilens.maps.comparisons import Comparisons, as_comparisons
+
+OBJECTIVES = {
+    "soe": Objective("distance", "squared hinge", margin=0.1),
+    "ste": Objective("square", "logistic", l2=0.03),
+    "tste": Objective("student", "logistic", alpha=3.0),
+    "gnmds": Objective("square", "hinge", margin=1.0, l2=0.2),
+}
+PATHS = ["numpy", "pairs", "rows"]
+
+
+def loss_by_formula(name, X, rows):
+    """Each loss as its paper writes it, comparison by comparison."""
+    total = 0.0
+    for a, b, c, e in rows:
+        near, far = np.linalg.norm(X[a] - X[b]), np.linalg.norm(X[c] - X[e])
+        if name == "soe":
+            total += max(0.0, near + 0.1 - far) ** 2
+        elif name == "gnmds":
+            total += max(0.0, near**2 + 1.0 - far**2)
+        else:
+            kernel = [
+                math.exp(-(d**2)) if name == "ste" else (1 + d**2 / 3.0) ** (-(3.0 + 1) / 2)
+                for d in (near, far)
+            ]
+            total -= math.log(kernel[0] / (kernel[0] + kernel[1]))
+    return total + OBJECTIVES[name].l2 * float((X**2).sum())
+
+
+def comparisons_of(seed, n=9, m=60, repeat=True):
+    rng = np.random.default_rng(seed)
+    triples = np.array([rng.choice(n, 3, replace=False) for _ in range(m)])
+    general = np.array([rng.choice(n, 4, replace=False) for _ in range(m)])
+    rows = np.concatenate([as_comparisons(triples).rows, general])
+    if repeat:
+        rows = np.concatenate([rows, rows[::3], rows[::5]])
+    return Comparisons(rows, n_objects=n)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_the_loss_is_the_papers(name, path):
+    C = comparisons_of(0)
+    X = np.random.default_rng(1).standard_normal((9, 3))
+    with evaluation(OBJECTIVES[name], C, path=path) as evaluate:
+        assert evaluate(X)[0] == pytest.approx(loss_by_formula(name, X, C.rows), rel=1e-10)
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0, 30.0])
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_gradients_equal_finite_differences(name, path, scale):
+    C = comparisons_of(2)
+    rng = np.random.default_rng(3)
+    X = scale * rng.standard_normal((9, 2))
+    with evaluation(OBJECTIVES[name], C, path=path) as evaluate:
+        loss, gradient = evaluate(X)
+        for _ in range(6):
+            direction = rng.standard_normal(X.shape)
+            h = 1e-6 * scale
+            difference = (evaluate(X + h * direction)[0] - evaluate(X - h * direction)[0]) / (2 * h)
+            slope = float((gradient * direction).sum())
+            assert difference == pytest.approx(slope, rel=1e-5, abs=1e-8 * loss / h)
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(4, 12),
+    d=st.integers(1, 4),
+    scale=st.sampled_from([1e-3, 1.0, 40.0]),
+    name=st.sampled_from(sorted(OBJECTIVES)),
+)
+@settings(max_examples=60, deadline=None)
+def test_all_paths_agree(seed, n, d, scale, name):
+    C = comparisons_of(seed, n=n, m=25)
+    X = scale * np.random.default_rng(seed).standard_normal((n, d))
+    X[1] = X[0]  # coinciding points must not break anything
+    results = []
+    for path in PATHS:
+        with evaluation(OBJECTIVES[name], C, path=path) as evaluate:
+            results.append((*evaluate(X), evaluate.violations(X)))
+    for loss, gradient, violated in results[1:]:
+        assert loss == pytest.approx(results[0][0], rel=1e-9, abs=1e-12)
+        np.testing.assert_allclose(
+            gradient, results[0][1], rtol=1e-8, atol=1e-10 * (1 + np.abs(gradient).max())
+        )
+        assert violated == pytest.approx(results[0][2])
+
+
+@pytest.mark.parametrize("path", ["pairs", "rows"])
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_threads_change_nothing(name, path, monkeypatch):
+    monkeypatch.setattr(module, "_PART", 1000)
+    C = comparisons_of(4, n=20, m=2000)
+    X = np.random.default_rng(5).standard_normal((20, 2))
+    results = []
+    for n_threads in (1, 2, 5):
+        with evaluation(OBJECTIVES[name], C, n_threads, path) as evaluate:
+            results.append(evaluate(X))
+    for loss, gradient in results[1:]:
+        assert loss == results[0][0]
+        np.testing.assert_array_equal(gradient, results[0][1])
+    monkeypatch.setattr(module, "_PART", 10**9)
+    with evaluation(OBJECTIVES[name], C, 1, path) as evaluate:
+        whole = evaluate(X)
+    assert whole[0] == pytest.approx(results[0][0], rel=1e-10)
+    np.testing.assert_allclose(whole[1], results[0][1], rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["ste", "tste"])
+@pytest.mark.parametrize("path", PATHS)
+def test_the_likelihood_neither_overflows_nor_vanishes(name, path):
+    C = Comparisons([[0, 1, 2, 3], [2, 3, 0, 1], [0, 1, 2, 3]])
+    X = np.array([[0.0], [1e4], [0.0], [1.0]])
+    with evaluation(OBJECTIVES[name], C, path=path) as evaluate:
+        loss, gradient = evaluate(X)
+    expected = 2 * (1e8 - 1) if name == "ste" else 2 * 2 * math.log((1 + 1e8 / 3) / (1 + 1 / 3))
+    assert loss - OBJECTIVES[name].l2 * (X**2).sum() == pytest.approx(expected, rel=1e-6)
+    assert np.isfinite(gradient).all()
+
+
+def test_repeats_become_weights_and_pairs_are_numbered_once():
+    rows = [[0, 1, 2, 3], [1, 0, 3, 2], [0, 1, 0, 2], [0, 1, 3, 2]]
+    for n in (4, 1000):  # few possible pairs, and many
+        pairs = number_pairs(Comparisons(rows, n_objects=n))
+        assert list(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)) == [
+            (0, 1),
+            (0, 2),
+            (2, 3),
+        ]
+        assert pairs.near.tolist() == [0, 0]
+        assert pairs.far.tolist() == [1, 2]
+        assert pairs.weight.tolist() == [1.0, 3.0]
+
+
+def test_the_path_follows_from_the_size_of_the_data(monkeypatch):
+    monkeypatch.setattr(module, "SMALL", 50)
+    few_pairs, many_pairs = comparisons_of(6, n=9, m=60), comparisons_of(6, n=60, m=60)
+    chosen = []
+    for C in (comparisons_of(6, m=4), few_pairs, many_pairs):
+        with evaluation(OBJECTIVES["soe"], C) as evaluate:
+            chosen.append(type(evaluate).__name__)
+    assert chosen == ["_NumpyPairs", "_CompiledPairs", "_CompiledRows"]

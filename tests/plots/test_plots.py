@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from trilens import plots
+from trilens.errors import MissingExtraError, ParameterError
+
+
+@pytest.fixture(autouse=True)
+def _headless():
+    import matplotlib
+    import matplotlib.pyplot as plt
+
+    matplotlib.use("Agg")
+
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def ax():
+    import matplotlib.pyplot as plt
+
+    return plt.subplots()[1]
+
+
+def _drawn(ax):
+    ax.figure.canvas.draw()
+    return ax
+
+
+def test_sorted_depths_marks_and_names_the_outliers(ax):
+    depth = np.array([0.4, 0.1, 0.3, 0.05])
+    out = plots.sorted_depths(
+        depth, low=depth - 0.05, high=depth + 0.05, n_outliers=2, names=list("abcd"), ax=ax
+    )
+    assert out is ax
+    _drawn(ax)
+    assert [text.get_text() for text in ax.texts] == ["d", "b"]
+    inliers, outliers = ax.collections[1], ax.collections[2]
+    np.testing.assert_allclose(inliers.get_offsets()[:, 1], [0.3, 0.4])
+    np.testing.assert_allclose(outliers.get_offsets(), [[1, 0.05], [2, 0.1]])
+
+
+def test_names_are_text_not_formulas(ax):
+    plots.sorted_depths([0.1, 0.2], n_outliers=1, names=["$\\frac{", "x"], ax=ax)
+    plots.object_map([[0, 0], [1, 1]], names=["$\\frac{", "x"], ax=ax)
+    _drawn(ax)
+
+
+def test_map_draws_pictures_where_there_are_any(ax, tmp_path):
+    from matplotlib.offsetbox import AnnotationBbox
+    from PIL import Image
+
+    Image.new("RGB", (30, 20), "red").save(tmp_path / "a.png")
+    plots.object_map(
+        [[0, 0], [1, 1]],
+        names=["a", "b"],
+        groups=[0, 1],
+        pictures={"a": tmp_path / "a.png"},
+        ax=ax,
+    )
+    _drawn(ax)
+    boxes = [artist for artist in ax.artists if isinstance(artist, AnnotationBbox)]
+    assert len(boxes) == 1
+    assert [text.get_text() for text in ax.texts if text.get_text()] == ["b"]
+
+
+def test_graph_drawing_draws_each_edge_once_whatever_its_direction(ax):
+    from scipy.sparse import csr_array
+
+    directed = csr_array(np.array([[1, 1, 0], [1, 0, 1], [0, 0, 0]]))
+    plots.graph_drawing([[0, 0], [1, 0], [2, 0]], directed, groups=["x", "y", "x"], ax=ax)
+    _drawn(ax)
+    assert len(ax.collections[0].get_segments()) == 2
+
+
+def test_graph_drawing_of_no_edge(ax):
+    plots.graph_drawing([[0, 0], [1, 0]], np.zeros((2, 2)), ax=ax)
+    assert len(_drawn(ax).collections[0].get_segments()) == 0
+
+
+def test_depth_against_depth_shows_unlabelled_objects_apart(ax):
+    plots.depth_against_depth([[0.4, 0.1], [0.1, 0.4], [0.2, 0.2]], np.array([0, 1, -1]), ax=ax)
+    labels = [text.get_text() for text in _drawn(ax).get_legend().get_texts()]
+    assert labels == ["0", "1", "unlabelled"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("depth in class 0", "depth in class 1")
+
+
+def test_heat_map_cells_are_centred_on_the_grid(ax):
+    plots.depth_heat_map(np.eye(3), (0.0, 2.0, 0.0, 4.0), points=[[1, 1]], ax=ax)
+    assert _drawn(ax).get_images()[0].get_extent() == [-0.5, 2.5, -1.0, 5.0]
+
+
+def test_appearances_of_few_and_of_many_values(ax):
+    plots.appearances([5, 5, 6], ax=ax)
+    assert [bar.get_height() for bar in ax.patches] == [2, 1]
+    plots.appearances(np.arange(1000))
+    plots.appearances([])
+
+
+def test_loss_curves_with_bands(ax):
+    plots.loss_curves([1, 10], {"a": [0.2, 0.1]}, errors={"a": [0.01, 0.01]}, ax=ax)
+    assert _drawn(ax).get_xscale() == "log"
+    assert len(ax.collections) == 1
+
+
+def test_colours_are_the_safe_ones_and_groups_differ_by_marker_beyond_them():
+    from trilens.plots.style import colours, markers
+
+    groups = range(40)
+    colour, marker = colours(groups), markers(groups)
+    assert set(colour.values()) == set(plots.PALETTE)
+    assert len({(colour[g], marker[g]) for g in groups}) == 40
+    assert colours([2, "b", 1, np.int64(1)]) == dict(zip([1, 2, "b"], plots.PALETTE, strict=False))
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: plots.object_map([[0, 0, 0]]), r"needs \(n, 2\) points"),
+        (lambda: plots.object_map([[0, 0]], names=["a", "b"]), "2 names for 1 objects"),
+        (lambda: plots.sorted_depths([0.1], n_outliers=2), "there are 1 objects"),
+        (lambda: plots.graph_drawing([[0, 0]], np.eye(2)), "there are 1 points"),
+        (lambda: plots.depth_against_depth([[0.1, 0.2]], ["a"]), "there are 1 classes"),
+        (lambda: plots.depth_against_depth([[0.1]], ["a"]), r"\(n, 2\) array"),
+        (lambda: plots.depth_heat_map([0.1], (0, 1, 0, 1)), "a grid of depths"),
+        (lambda: plots.loss_curves([1, 2], {"a": [1]}), "curve 'a'"),
+    ],
+)
+def test_wrong_input_is_named(call, said):
+    with pytest.raises(ParameterError, match=said):
+        call()
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(MissingExtraError, match="pip install 'trilens\\[plots\\]'"):
+        plots.appearances([1, 2])

@@ -1,0 +1,239 @@
+"""Designs: numbering, no repeats, and the distribution of what is asked.
+
+Statistical tests have fixed seeds and a false-alarm rate of 1e-4 each: a correct design
+fails with that probability over the choice of the seed.
+"""
+
+from __future__ import annotations
+
+import itertools
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from trilens.errors import ParameterError
+from trilens.simulate import n_questions, triples
+from trilens.simulate.triples import design, hypergeometric, rank, sample_distinct, unrank
+
+ALPHA = 1e-4
+
+
+def asked(n, m, sampling="uniform", seed=0, kind="central", **more):
+    """All questions of a design, in their order."""
+    count, chunks = design(n, kind, m, sampling, np.random.default_rng(seed), **more)
+    parts = []
+    for size, draw in chunks:
+        questions, row = draw()
+        ordered = questions.copy()
+        if row is not None:
+            assert np.array_equal(np.sort(row), np.arange(size))
+            ordered[row] = questions
+        assert len(questions) == size
+        parts.append(ordered)
+    drawn = np.concatenate(parts) if parts else np.empty(0, int)
+    assert len(drawn) == count
+    return drawn
+
+
+@pytest.fixture
+def small_chunks(monkeypatch):
+    """Several chunks also where the number of triples is tiny."""
+    monkeypatch.setattr(triples, "CHUNK", 4)
+
+
+def chi_square(counts, probabilities):
+    expected = counts.sum() * np.asarray(probabilities)
+    assert expected.min() > 5
+    return stats.chisquare(counts, expected).pvalue
+
+
+def test_unrank_is_the_combinatorial_number_system():
+    n = 9
+    in_order = sorted(itertools.combinations(range(n), 3), key=lambda t: t[::-1])
+    drawn = unrank(np.arange(comb(n, 3)), n)
+    assert drawn.tolist() == [list(t) for t in in_order]
+    assert rank(drawn).tolist() == list(range(comb(n, 3)))
+
+
+@given(st.integers(3, 3000), st.data())
+def test_unrank_is_exact(n, data):
+    r = data.draw(st.integers(0, comb(n, 3) - 1))
+    ((a, b, c),) = unrank(np.array([r]), n).tolist()
+    assert 0 <= a < b < c < n
+    assert comb(c, 3) + comb(b, 2) + a == r
+
+
+def test_numbering_is_exact_up_to_the_most_objects():
+    n = triples.MAX_OBJECTS
+    rng = np.random.default_rng(0)
+    last = comb(n, 3) - 1
+    ranks = np.concatenate([rng.integers(last, size=200), [0, 1, last - 1, last]])
+    drawn = unrank(ranks, n)
+    assert rank(drawn).tolist() == ranks.tolist()
+    assert [comb(c, 3) + comb(b, 2) + a for a, b, c in drawn.tolist()] == ranks.tolist()
+    assert drawn[-1].tolist() == [n - 3, n - 2, n - 1]
+
+
+def test_all_questions_once_and_in_order(small_chunks):
+    assert asked(7, None).tolist() == list(range(35))
+    assert asked(7, None, kind="closer").tolist() == list(range(105))
+
+
+@pytest.mark.parametrize("n", [3, 4, 12])
+@pytest.mark.parametrize("less", [0, 1])
+def test_nearly_all_without_replacement_never_repeats(n, less, small_chunks):
+    m = comb(n, 3) - less
+    drawn = asked(n, m)
+    assert len(set(drawn.tolist())) == m
+    assert set(drawn.tolist()) <= set(range(comb(n, 3)))
+
+
+@pytest.mark.parametrize("m", [0, 1, 300_000, comb(150, 3) - 1])
+def test_without_replacement_never_repeats_over_chunks(m):
+    drawn = asked(150, m)
+    assert len(np.unique(drawn)) == m
+    assert m == 0 or (drawn.min() >= 0 and drawn.max() < comb(150, 3))
+
+
+def test_small_share_of_a_large_population_never_repeats():
+    drawn = asked(8638, 600_000)
+    assert len(np.unique(drawn)) == 600_000
+    # evenly spread over all ranks (a Kolmogorov-Smirnov test)
+    assert stats.kstest(drawn / comb(8638, 3), "uniform").pvalue > ALPHA
+
+
+def test_without_replacement_every_set_is_equally_likely():
+    subsets = {s: i for i, s in enumerate(itertools.combinations(range(10), 4))}
+    counts = np.zeros(len(subsets), int)
+    for seed in range(4000):
+        counts[subsets[tuple(sorted(asked(5, 4, seed=seed).tolist()))]] += 1
+    assert chi_square(counts, np.full(len(subsets), 1 / len(subsets))) > ALPHA
+
+
+def test_without_replacement_in_chunks_every_set_is_equally_likely(monkeypatch):
+    monkeypatch.setattr(triples, "CHUNK", 2)
+    subsets = {s: i for i, s in enumerate(itertools.combinations(range(10), 5))}
+    counts, first = np.zeros(len(subsets), int), np.zeros(10, int)
+    for seed in range(3000):
+        drawn = asked(5, 5, seed=seed).tolist()
+        counts[subsets[tuple(sorted(drawn))]] += 1
+        first[drawn[0]] += 1
+    assert chi_square(counts, np.full(len(subsets), 1 / len(subsets))) > ALPHA
+    assert chi_square(first, np.full(10, 0.1)) > ALPHA
+
+
+@pytest.mark.parametrize(("size", "count"), [(5, 3), (12, 3)])
+def test_sample_distinct_every_ordered_sample_is_equally_likely(size, count):
+    """Both ways: a permutation, and drawing until enough are different."""
+    rng = np.random.default_rng(3)
+    places = {s: i for i, s in enumerate(itertools.permutations(range(size), count))}
+    counts = np.zeros(len(places), int)
+    for _ in range(7 * len(places)):
+        drawn, row = sample_distinct(size, count, rng)
+        assert (np.diff(drawn) > 0).all()
+        ordered = np.empty(count, int)
+        ordered[row] = drawn
+        counts[places[tuple(ordered.tolist())]] += 1
+    assert chi_square(counts, np.full(len(places), 1 / len(places))) > ALPHA
+
+
+@pytest.mark.parametrize(("good", "total", "draws"), [(5, 12, 6), (3, 40, 4), (60, 100, 50)])
+def test_hypergeometric_has_its_distribution(good, total, draws):
+    rng = np.random.default_rng(4)
+    drawn = np.array([hypergeometric(good, total, draws, rng) for _ in range(4000)])
+    p = stats.hypergeom.pmf(np.arange(draws + 1), total, good, draws)
+    counts = np.bincount(drawn, minlength=draws + 1)
+    assert counts[p == 0].sum() == 0
+    # the thin tails together with the nearest number that is likely enough to be tested
+    first, last = np.flatnonzero(4000 * p > 6)[[0, -1]]
+    bins = np.clip(np.arange(draws + 1), first, last)
+    pooled, share = (np.bincount(bins, weights=x)[first:] for x in (counts, p))
+    assert chi_square(pooled, share) > ALPHA
+
+
+def test_hypergeometric_of_a_large_population():
+    rng = np.random.default_rng(5)
+    good, total, draws = 10**9, 4 * 10**11, 10**8
+    drawn = np.array([hypergeometric(good, total, draws, rng) for _ in range(500)])
+    mean = draws * good / total
+    z = (drawn - mean) / np.sqrt(mean * (1 - good / total))
+    assert stats.kstest(z, "norm").pvalue > ALPHA
+    assert hypergeometric(7, 10, 10, rng) == 7
+    assert hypergeometric(0, 10, 5, rng) == 0
+
+
+def test_with_replacement_is_uniform(small_chunks):
+    counts = np.bincount(asked(5, 2000, "replacement", seed=1), minlength=10)
+    assert chi_square(counts, np.full(10, 0.1)) > ALPHA
+
+
+def test_closer_asks_every_anchor_alike():
+    counts = np.bincount(asked(4, 2400, "replacement", seed=2, kind="closer"), minlength=12)
+    assert chi_square(counts, np.full(12, 1 / 12)) > ALPHA
+
+
+def sampling2_probabilities(groups, n):
+    """Section 5.1: set i with probability i^2 / sum j^2, then one of its statements."""
+    n_groups = max(groups) + 1
+    weight = sum(i * i for i in range(1, n_groups + 1))
+    every = sorted(itertools.combinations(range(n), 3), key=lambda t: t[::-1])
+    p = np.zeros(len(every))
+    for group in range(n_groups):
+        inside = [r for r, t in enumerate(every) if any(groups[x] == group for x in t)]
+        p[inside] += (group + 1) ** 2 / weight / len(inside)
+    return p
+
+
+def test_sampling2_has_the_papers_distribution(monkeypatch):
+    monkeypatch.setattr(triples, "CHUNK", 15_000)
+    groups = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 9]
+    drawn = asked(12, 40_000, "sampling2", seed=6, groups=np.array(groups))
+    counts = np.bincount(drawn, minlength=220)
+    assert chi_square(counts, sampling2_probabilities(groups, 12)) > ALPHA
+
+
+def test_sampling2_of_closer_questions():
+    groups = [0, 1, 1, 2, 0]
+    counts = np.bincount(
+        asked(5, 6000, "sampling2", seed=7, kind="closer", groups=np.array(groups)), minlength=30
+    )
+    p = np.repeat(sampling2_probabilities(groups, 5) / 3, 3)
+    assert chi_square(counts, p) > ALPHA
+
+
+def test_sampling2_makes_ten_groups_of_equal_size():
+    orders, least, p = triples._sampling2(57, None, np.random.default_rng(0))
+    assert orders.shape == (10, 57)
+    assert sorted(least.tolist()) == sorted([comb(57 - 6, 3)] * 7 + [comb(57 - 5, 3)] * 3)
+    assert p == pytest.approx(np.arange(1, 11) ** 2 / 385)
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "sampling", "more", "text"),
+    [
+        (2, 1, "uniform", {}, "2 objects"),
+        (5, 11, "uniform", {}, "11 statements asked for, but 5 objects have only 10"),
+        (5, -1, "uniform", {}, "n_statements is -1"),
+        (5, 2.5, "uniform", {}, "n_statements is 2.5"),
+        (5, 5, "sometimes", {}, "sampling is 'sometimes'"),
+        (5, None, "replacement", {}, "give a number"),
+        (9, 5, "sampling2", {}, "ten groups; there are only 9"),
+        (5, 5, "sampling2", {"groups": np.array([0, 0, 2, 2, 2])}, "group 1 of Sampling II"),
+        (5, 5, "sampling2", {"groups": np.array([0, 1])}, "5 whole numbers"),
+        (5, 5, "uniform", {"groups": np.zeros(5, int)}, "groups are for"),
+        (triples.MAX_OBJECTS + 1, 5, "uniform", {}, "numbered up to"),
+    ],
+)
+def test_bad_designs_are_refused_in_one_line(n, m, sampling, more, text):
+    with pytest.raises(ParameterError, match=text) as caught:
+        asked(n, m, sampling, **more)
+    assert "\n" not in str(caught.value)
+
+
+def test_closer_has_three_times_as_many_questions():
+    assert n_questions(5, "closer") == 30
+    assert len(set(asked(5, 30, kind="closer").tolist())) == 30

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import drawn
+from trilens.errors import KindError, ParameterError, StatementError, TrilensError
+from trilens.statements import Statements, as_statements
+
+
+def test_an_int32_array_is_not_copied_and_cannot_be_changed_through_the_value():
+    ids = np.array([[0, 1, 2]], dtype=np.int32)
+    S = Statements(ids)
+    assert np.shares_memory(S.triples, ids)
+    with pytest.raises(ValueError, match="read-only"):
+        S.triples[0, 0] = 2
+    assert ids.flags.writeable
+
+
+def test_fields_cannot_be_assigned():
+    with pytest.raises(AttributeError):
+        Statements([[0, 1, 2]]).kind = "odd"
+
+
+@pytest.mark.parametrize(
+    ("triples", "fields", "error", "text"),
+    [
+        ([[0, 1, 1]], {}, StatementError, "statement 0: object 1 appears twice"),
+        ([[0, 1, 2], [3, 3, 1]], {}, StatementError, "statement 1: object 3 appears twice"),
+        ([[0, 1, -1]], {}, StatementError, "object id -1 is negative"),
+        ([[0, 1, 5]], {"n_objects": 4}, StatementError, "5 is not below n_objects = 4"),
+        ([[0, 1]], {}, StatementError, r"not one of shape \(1, 2\)"),
+        ([0, 1, 2], {}, StatementError, r"not one of shape \(3,\)"),
+        ([[0.5, 1, 2]], {}, StatementError, "whole numbers"),
+        ([[0, 1, np.nan]], {}, StatementError, "NaN"),
+        ([["a", "b", "c"]], {}, StatementError, "whole numbers"),
+        ([[0, 1, 2]], {"kind": "median"}, KindError, "central, odd, closer"),
+        ([[0, 1, 2]], {"names": ["a", "b", "b"]}, ParameterError, "'b'"),
+        ([[0, 1, 2]], {"names": [1, 2, 3]}, ParameterError, "names are text"),
+        ([[0, 1, 2]], {"names": ["a", "b", "c"], "n_objects": 4}, ParameterError, "3 names"),
+        ([[0, 1, 2]], {"n_objects": -1}, ParameterError, "n_objects"),
+        ([[0, 1, 2]], {"seconds": [1.0, 2.0]}, StatementError, "seconds"),
+    ],
+)
+def test_what_is_not_a_statement_is_refused(triples, fields, error, text):
+    with pytest.raises(error, match=text) as caught:
+        Statements(triples, **fields)
+    assert isinstance(caught.value, TrilensError)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_row_of_an_error_is_counted_over_all_chunks():
+    ids = np.tile(np.array([[0, 1, 2]], dtype=np.int32), (600_000, 1))
+    ids[500_001] = [7, 7, 1]
+    with pytest.raises(StatementError) as caught:
+        Statements(ids)
+    assert caught.value.row == 500_001
+
+
+def test_no_statements_and_whole_floats():
+    assert len(Statements([])) == 0
+    assert Statements([], n_objects=5).n_objects == 5
+    assert Statements(np.array([[0.0, 1.0, 2.0]])).triples.tolist() == [[0, 1, 2]]
+    assert as_statements([[0, 1, 2]]).kind == "central"
+
+
+@given(drawn.statements(), st.data())
+def test_subset_keeps_what_lies_inside(S, data):
+    chosen = data.draw(st.lists(st.sampled_from(range(S.n_objects)), unique=True, min_size=1))
+    sub = S.subset(chosen)
+    expected = [row for row in S.triples.tolist() if set(row) <= set(chosen)]
+    assert [[chosen[x] for x in row] for row in sub.triples.tolist()] == expected
+    assert sub.names == tuple(S.names[x] for x in chosen)
+    by_name = S.subset([S.names[x] for x in chosen])
+    assert by_name.triples.tolist() == sub.triples.tolist()
+    mask = np.isin(np.arange(S.n_objects), chosen)
+    assert len(S.subset(mask)) == len(sub)
+
+
+@pytest.mark.parametrize(
+    ("objects", "text"),
+    [(["a", "z"], "'z'"), ([0, 9], "from 0 to 2"), ([0, 0], "twice"), ([True], "mask")],
+)
+def test_a_wrong_subset_is_refused(objects, text):
+    with pytest.raises(ParameterError, match=text):
+        Statements([[0, 1, 2]], names=["a", "b", "c"]).subset(objects)
+
+
+def test_take_keeps_raters_rounds_and_seconds():
+    S = Statements([[0, 1, 2], [1, 0, 2]], raters=["x", "y"], rounds=[1, 2], seconds=[3.0, 4.0])
+    T = S.take([1])
+    assert (T.raters.tolist(), T.rounds.tolist(), T.seconds.tolist()) == (["y"], [2], [4.0])
+    assert len(S.take([])) == 0
+    assert S.take(np.array([True, False])).triples.tolist() == [[0, 1, 2]]
+
+
+@given(drawn.statements(kinds=["central", "odd"]))
+def test_choices_go_there_and_back(S):
+    X, y = S.to_choices()
+    back = Statements.from_choices(X, y, n_objects=S.n_objects, kind=S.kind)
+    assert back.triples[:, 0].tolist() == S.triples[:, 0].tolist()
+    assert np.array_equal(np.sort(back.triples), np.sort(S.triples))
+
+
+def test_wrong_choices():
+    with pytest.raises(StatementError, match="statement 1: .* 3, not 0, 1 or 2"):
+        Statements.from_choices([[0, 1, 2], [0, 1, 2]], [0, 3])
+    with pytest.raises(StatementError, match="positions"):
+        Statements.from_choices([[0, 1, 2]], [0, 1])
+    with pytest.raises(KindError):
+        Statements([[0, 1, 2]], kind="closer").to_choices()
+
+
+@given(drawn.statements())
+def test_a_pickled_value_is_the_same(S):
+    T = pickle.loads(pickle.dumps(S))
+    assert np.array_equal(T.triples, S.triples)
+    assert (T.names, T.kind) == (S.names, S.kind)

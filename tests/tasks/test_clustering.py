@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.linalg import eigh
+from scipy.sparse import csr_array
+
+import drawn
+import reference
+from trilens.errors import KindError, ParameterError
+from trilens.statements import Statements
+from trilens.tasks import spectral
+from trilens.tasks.clustering import KRNGClustering, cluster, in_order_of_appearance, purity
+
+
+@given(drawn.statements(kinds=["central"]), st.integers(1, 3), st.sampled_from([None, 1, 4]))
+def test_every_object_gets_a_cluster(S, n_clusters, k):
+    model = KRNGClustering(n_clusters, k=k, random_state=0).fit(S)
+    assert model.labels_.shape == (S.n_objects,)
+    assert model.labels_.min() == model.labels_[0] == 0
+    assert model.labels_.max() < n_clusters
+    W = reference.k_rng(S.triples, S.n_objects, model.k_)
+    assert model.isolated_.tolist() == np.flatnonzero(W.sum(axis=1) == 0).tolist()
+
+
+def random_graph(n, seed):
+    W = np.random.default_rng(seed).random((n, n)) * (
+        np.random.default_rng(seed + 1).random((n, n)) < 0.5
+    )
+    W = np.triu(W, 1) + np.diag(np.ones(n - 1), 1)
+    return W + W.T
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_eigenvectors_solve_the_generalised_problem(monkeypatch, dense):
+    monkeypatch.setattr(spectral, "_DENSE", 100 if dense else 0)
+    W = random_graph(40, 3)
+    degree = W.sum(axis=1)
+    values, _ = eigh(np.diag(degree) - W, np.diag(degree))
+    vectors = spectral.laplacian_eigenvectors(csr_array(W), 4)
+    for value, u in zip(values[:4], vectors.T, strict=True):
+        assert np.allclose((np.diag(degree) - W) @ u, value * degree * u, atol=1e-8)
+
+
+def test_isolated_objects_join_the_nearest_and_are_reported():
+    # 0 1 2 close together, 3 4 5 close together, 6 only ever far from 0, and 7 never seen
+    close = [[a, b, c] for g in ((0, 1, 2), (3, 4, 5)) for a in g for b in g for c in g
+             if len({a, b, c}) == 3]
+    apart = [[b, a, c] for a in (0, 1, 2) for b in (1, 2) for c in (3, 4, 5) if a != b]
+    far = [[3, 6, 4], [4, 6, 5], [0, 6, 3], [3, 0, 6], [4, 6, 3]]
+    S = Statements(np.array(close + apart + far), n_objects=8)
+    model = KRNGClustering(2, k=1, random_state=0).fit(S)
+    assert {6, 7} & set(model.isolated_.tolist()) == {7} | ({6} & set(model.isolated_.tolist()))
+    assert 7 in model.isolated_
+    assert model.n_connected_ > 1
+
+
+def test_the_number_of_clusters_is_checked():
+    with pytest.raises(ParameterError, match="4 clusters of 3 objects"):
+        KRNGClustering(4).fit([[0, 1, 2]])
+    with pytest.raises(ParameterError, match="at least 1"):
+        KRNGClustering(0).fit([[0, 1, 2]])
+    with pytest.raises(ParameterError, match="at least 1"):
+        KRNGClustering(2, k=0).fit([[0, 1, 2]])
+    with pytest.raises(KindError, match="lens map"):
+        KRNGClustering(2).fit(Statements([[0, 1, 2]], kind="odd"))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from("abc")), min_size=1))
+def test_purity_equals_the_definition(pairs):
+    clusters, classes = zip(*pairs, strict=True)
+    assert purity(clusters, classes) == pytest.approx(reference.purity(clusters, classes))
+
+
+def test_parts_are_numbered_as_they_appear():
+    assert in_order_of_appearance(np.array([5, 5, 2, 9, 2])).tolist() == [0, 0, 1, 2, 1]
+
+
+def test_the_default_method_goes_with_the_kind():
+    rows = [[0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 0]]
+    assert cluster(rows, 2).parameters["method"] == "krng"
+    odd = cluster(Statements(rows, kind="odd"), 2)
+    assert odd.parameters["method"] == "lensmap"
+    with pytest.raises(ParameterError, match="krng and lensmap"):
+        cluster(rows, 2, "soe", error_rate=0.1)
