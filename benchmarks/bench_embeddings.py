@@ -79,7 +79,12 @@ def rivals(python: str, name: str, S: Statements, seeds: list[int]) -> np.ndarra
         np.save(f"{folder}/triplets.npy", S.to_triplets())
         arguments = [f"{folder}/triplets.npy", folder, json.dumps([name, 2, seeds])]
         done = subprocess.run(
-            [python, "-c", RIVAL, *arguments], check=True, capture_output=True, text=True
+            [python, "-c", RIVAL, *arguments],
+            check=True,
+            capture_output=True,
+            text=True,
+            # At its best: the threads of BLAS slow its optimiser down.
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
         )
         violated = [violations(np.load(f"{folder}/{seed}.npy"), S) for seed in seeds]
     return np.mean(np.column_stack([json.loads(done.stdout), violated]), axis=0)

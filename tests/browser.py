@@ -29,7 +29,6 @@ _ARGUMENTS = [
 #: WebDriver's names for keys.
 TAB, ENTER, ESCAPE, SPACE = "\ue004", "\ue007", "\ue00c", " "
 LEFT, UP, RIGHT, DOWN = "\ue012", "\ue013", "\ue014", "\ue015"
-_ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 
 class Browser:
@@ -118,31 +117,48 @@ class Browser:
         self._call("POST", "/actions", body)
 
     def hover(self, selector: str) -> None:
-        found = self._call("POST", "/element", {"using": "css selector", "value": selector})
-        origin = {_ELEMENT: found[_ELEMENT]}
-        self.run("arguments[0].scrollIntoView({block: 'center'})", origin)
-        move = {"type": "pointerMove", "duration": 0, "origin": origin, "x": 0, "y": 0}
-        mouse = {"type": "pointer", "id": "mouse", "actions": [move]}
+        # the pointer moves when the page has come to rest
+        x, y = self.run(
+            """
+            const e = document.querySelector(arguments[0]);
+            e.scrollIntoView({block: 'center', behavior: 'instant'});
+            return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
+              const box = e.getBoundingClientRect();
+              done([box.left + box.width / 2, box.top + box.height / 2]);
+            })));
+            """,
+            selector,
+        )
+        move = {"type": "pointerMove", "duration": 0, "origin": "viewport"}
+        mouse = {"type": "pointer", "id": "mouse", "actions": [{**move, "x": int(x), "y": int(y)}]}
         self._call("POST", "/actions", {"actions": [mouse]})
 
     def screenshot(self, path: Path, whole: bool = True) -> None:
         taken = self.devtools("Page.captureScreenshot", captureBeyondViewport=whole)
         path.write_bytes(base64.b64decode(taken["data"]))
 
-    def pdf(self) -> bytes:
-        return base64.b64decode(self._call("POST", "/print", {"background": True}))
+    def pdf(self, outline: bool = False) -> bytes:
+        """The page on paper; with an outline, its headings stand in the file as plain text."""
+        printed = self.devtools(
+            "Page.printToPDF",
+            printBackground=True,
+            generateTaggedPDF=outline,
+            generateDocumentOutline=outline,
+        )
+        return base64.b64decode(printed["data"])
 
     def console(self) -> list[str]:
         """Errors and warnings that the page caused so far, and was not asked for before."""
         return [entry["message"] for entry in self._log("browser")]
 
     def requests(self) -> list[str]:
-        """Addresses that the browser asked for since the last call."""
+        """Addresses that the browser asked for since the last call, but for embedded data."""
         events = [json.loads(entry["message"])["message"] for entry in self._log("performance")]
         return [
             event["params"]["request"]["url"]
             for event in events
             if event["method"] == "Network.requestWillBeSent"
+            and not event["params"]["request"]["url"].startswith("data:")
         ]
 
     def _log(self, kind: str) -> list[dict[str, Any]]:

@@ -99,8 +99,9 @@ def test_wrong_flags(good, tmp_path):
 
 def test_statements_of_the_wrong_kind(good, tmp_path):
     refused("medoid", good, "--kind", "closer", words=["lensmap"])
-    refused("cluster", good, "--kind", "odd", "--n-clusters", 2, "--method", "krng",
-            words=["lensmap"])
+    refused(
+        "cluster", good, "--kind", "odd", "--n-clusters", 2, "--method", "krng", words=["lensmap"]
+    )
     refused("graph", good, "--kind", "odd", "-k", 1, "-o", tmp_path / "g.csv", words=["lensmap"])
     assert not (tmp_path / "g.csv").exists()
 
@@ -124,8 +125,13 @@ def test_a_pipe_that_closes(good):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no /dev/full")
 def test_a_full_disk(good):
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([*TRILENS, "depth", str(good)], stdout=full, stderr=subprocess.PIPE,
-                              timeout=120, check=False)
+        done = subprocess.run(
+            [*TRILENS, "depth", str(good)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=120,
+            check=False,
+        )
     assert done.returncode == 1
     assert b"Traceback" not in done.stderr
     assert b"No space left" in done.stderr

@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given
 
 import drawn
-import reference
 from trilens.counts import count_central
 from trilens.depth import centrality, depth_intervals, lens_depth
 from trilens.errors import KindError, ParameterError
 from trilens.statements import Statements
+
+import reference
 
 
 @given(drawn.statements(kinds=["central", "odd"]))

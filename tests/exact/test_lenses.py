@@ -59,6 +59,9 @@ def assert_exact(D, **options):
     counts, depth = by_definition(D)
     np.testing.assert_array_equal(exact.lens_counts(D, **options), counts)
     np.testing.assert_array_equal(exact.lens_depth(D, **options), depth)
+    both = exact.lens_counts_and_depth(D, **options)
+    np.testing.assert_array_equal(both[0], counts)
+    np.testing.assert_array_equal(both[1], depth)
 
 
 @pytest.mark.parametrize("name", ENGINES)

@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 import drawn
-import reference
 from trilens.counts import count_pairs
 from trilens.errors import KindError, ParameterError
 from trilens.graph import connecting_k, effective_k, k_rng, lens_value
 from trilens.statements import Statements
+
+import reference
 
 
 @given(

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import drawn
-import reference
 from trilens.errors import KindError, ParameterError
 from trilens.statements import Statements, concatenate
 from trilens.statements.combine import as_kind
+
+import reference
 
 
 def question_and_answer(row, kind):

@@ -87,7 +87,9 @@ LOSS = {  # the paper's table of classification: mean and standard deviation ove
     "svm-gauss": ((0.17, 0.10), (0.18, 0.10), (0.14, 0.10), (0.16, 0.09)),
     "krng": ((0.15, 0.09), (0.18, 0.10), (0.13, 0.09), (0.13, 0.09)),
 }
-SPLITS = {"knn": 20, "svm-linear": 5, "svm-gauss": 2, "krng": 40}
+SPLITS = {"knn": 20, "svm-linear": 10, "svm-gauss": 3, "krng": 40}
+#: Tuning an SVM is hundreds of fits: two of the four collections do.
+SLOW = ("ALL_REDUCED", "T_ALL")
 
 
 @pytest.mark.parametrize("method", LOSS)
@@ -95,6 +97,8 @@ def test_loss_of_algorithms_3_and_4(without_outliers, method):
     parts, classes = without_outliers
     truth = np.array(classes, dtype=object)
     for name, (mean, deviation) in zip(COLLECTIONS, LOSS[method], strict=True):
+        if method.startswith("svm") and name not in SLOW:
+            continue
         losses = []
         for seed in range(SPLITS[method]):
             test = np.random.default_rng(seed).permutation(56)[:16]

@@ -8,7 +8,6 @@ from sklearn.dummy import DummyClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
 import drawn
-import reference
 from trilens.errors import KindError, LabelError, ParameterError
 from trilens.statements import Statements
 from trilens.tasks.classification import make_classifier
@@ -16,12 +15,15 @@ from trilens.tasks.depth_classifier import LensDepthClassifier
 from trilens.tasks.krng_classifier import KRNGClassifier
 from trilens.tasks.labels import encode_labels
 
+import reference
+
 
 @st.composite
 def labelled_statements(draw):
     S = draw(drawn.statements(kinds=["central"], min_objects=5, max_statements=60))
-    free = draw(st.lists(st.sampled_from([-1, 0, 1]), min_size=S.n_objects - 4,
-                         max_size=S.n_objects - 4))
+    free = draw(
+        st.lists(st.sampled_from([-1, 0, 1]), min_size=S.n_objects - 4, max_size=S.n_objects - 4)
+    )
     return S, draw(st.permutations([0, 0, 1, 1, *free]))
 
 

@@ -8,11 +8,12 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 import drawn
-import reference
 from trilens.errors import KindError, ParameterError
 from trilens.statements import Statements
 from trilens.tasks import spectral
 from trilens.tasks.clustering import KRNGClustering, cluster, in_order_of_appearance, purity
+
+import reference
 
 
 @given(drawn.statements(kinds=["central"]), st.integers(1, 3), st.sampled_from([None, 1, 4]))
@@ -46,8 +47,14 @@ def test_eigenvectors_solve_the_generalised_problem(monkeypatch, dense):
 
 def test_isolated_objects_join_the_nearest_and_are_reported():
     # 0 1 2 close together, 3 4 5 close together, 6 only ever far from 0, and 7 never seen
-    close = [[a, b, c] for g in ((0, 1, 2), (3, 4, 5)) for a in g for b in g for c in g
-             if len({a, b, c}) == 3]
+    close = [
+        [a, b, c]
+        for g in ((0, 1, 2), (3, 4, 5))
+        for a in g
+        for b in g
+        for c in g
+        if len({a, b, c}) == 3
+    ]
     apart = [[b, a, c] for a in (0, 1, 2) for b in (1, 2) for c in (3, 4, 5) if a != b]
     far = [[3, 6, 4], [4, 6, 5], [0, 6, 3], [3, 0, 6], [4, 6, 3]]
     S = Statements(np.array(close + apart + far), n_objects=8)

@@ -6,12 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import drawn
-import reference
 from trilens.errors import KindError, ParameterError, StatementError
 from trilens.statements import Statements
 from trilens.tasks.medoid import medoid, relative_error
 from trilens.tasks.outlier_detector import LensDepthOutlierDetector
 from trilens.tasks.outliers import outliers, suggest_count
+
+import reference
 
 
 @given(drawn.statements(kinds=["central", "odd"]))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
+from typing import NoReturn
 
 import click
 
@@ -76,14 +78,19 @@ def main() -> None:
     """Run the command line; one line on stderr and status 1 for bad data, 2 for a wrong flag."""
     try:
         trilens(prog_name="trilens")
-    except SystemExit:
-        _close_output()
-        raise
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else 0
+        _leave(status)
 
 
-def _close_output() -> None:
-    """A reader that went away must not make the interpreter complain at its end."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _leave(status: int) -> NoReturn:
+    """End the process at once, with everything written.
+
+    The libraries' idle threads can abort an interpreter that is being taken down, which would
+    turn a clean end into a crash; and there is nothing left to clean up.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        # a reader that went away takes nothing any more
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(status)

@@ -53,8 +53,9 @@ def command(
     """
     from trilens.report import analyze, write_report, write_tables
     from trilens.report.places import read_places
-    from trilens.report.write import command_line, default_title, pictures_for
+    from trilens.report.write import check_folders, command_line, default_title, pictures_for
 
+    check_folders(output, images)
     statements = source.read()
     target = output if output is not None or as_json else "report.html"
     known = None if labels is None else read_labels_for(statements, labels)

@@ -75,8 +75,8 @@ def command(
         "parameters": found.parameters,
     }
     if truth is not None:
-        known = [i for i, label in enumerate(truth) if label is not None]
-        facts["purity"] = purity(found.labels[known], [truth[i] for i in known])
+        known = [(c, label) for c, label in zip(found.labels, truth, strict=True) if label]
+        facts["purity"] = purity([c for c, _ in known], [label for _, label in known])
     if as_json:
         print_json(facts)
         return

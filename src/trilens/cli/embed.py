@@ -27,13 +27,15 @@ def command(source: Source, method: str, dim: int, output: str, seed: int, as_js
     \b
     Example: trilens embed answers.csv --method soe --dim 2 -o map.csv
     """
-    from trilens.maps import violations, write_coordinates
+    from trilens.formats import write_table
+    from trilens.maps import violations
     from trilens.tasks.coordinates import coordinates
 
     statements = source.read()
     with bar(f"{method} in {dim} dimensions") as progress:
         points = coordinates(statements, method, dim, seed, progress)
-    write_coordinates(points, statements.names, output)
+    columns = {f"x{i}": axis for i, axis in enumerate(points.T, start=1)}
+    write_table({"object": statements.names, **columns}, output)
     share = violations(points, statements.to_triplets())
     if as_json:
         print_json({"method": method, "dim": dim, "violations": share})

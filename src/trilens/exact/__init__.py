@@ -9,7 +9,7 @@ experiments, and a tool in its own right. No triangle inequality is assumed, and
 array([0, 1, 0])
 """
 
-from trilens.exact.depth import lens_depth, lens_depth_of
+from trilens.exact.depth import lens_counts_and_depth, lens_depth, lens_depth_of
 from trilens.exact.lenses import k_rng, lens_counts
 from trilens.exact.medoids import medoid
 from trilens.exact.semimetrics import (
@@ -24,6 +24,7 @@ __all__ = [
     "graph_dissimilarities",
     "k_rng",
     "lens_counts",
+    "lens_counts_and_depth",
     "lens_depth",
     "lens_depth_of",
     "medoid",

@@ -2,7 +2,7 @@
 """Loops over vectors of eight words, written in LLVM's own vector types.
 
 numba runs LLVM without its straight-line vectoriser and unrolls loops of eight words before
-the loop vectoriser sees them, so plain code stays scalar, four times slower. LLVM splits the
+the loop vectoriser sees them, so plain code stays scalar. LLVM splits the
 vectors here into whatever registers the machine has: two AVX2, one AVX-512, four Neon.
 """
 

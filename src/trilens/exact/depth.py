@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from trilens._typing import AnyArray, IntArray, Progress
+from trilens._typing import AnyArray, Int32Array, IntArray, Progress
 from trilens.errors import DissimilarityError
 from trilens.exact.semimetrics import Metric, as_dissimilarities
 from trilens.exact.sweep import sweep_pairs
@@ -19,7 +19,7 @@ def lens_depth(
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> AnyArray:
-    """LD(x; D): the number of pairs whose lens holds x (eq. (3) of the paper).
+    """LD(x; D): the number of pairs whose lens holds x, the paper's lens depth function.
 
     Counted, not derived from the sizes of the lenses, and so exact with ties too: a triple
     without a strictly longest side adds to no depth.
@@ -49,6 +49,34 @@ def lens_depth(
     D = as_dissimilarities(D, metric)
     depth = sweep_pairs(D, depth=True, n_threads=n_threads, progress=progress)[1]
     return _share(depth, len(D) - 1) if normalise else depth
+
+
+def lens_counts_and_depth(
+    D: npt.ArrayLike,
+    *,
+    metric: Metric | None = None,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Int32Array, IntArray]:
+    """Both :func:`trilens.exact.lens_counts` and :func:`lens_depth`, in one sweep.
+
+    Parameters
+    ----------
+    D, metric, n_threads, progress
+        As in :func:`trilens.exact.lens_counts`.
+
+    Returns
+    -------
+    counts : (n, n) int32 array
+    depth : (n,) int64 array
+
+    Examples
+    --------
+    >>> lens_counts_and_depth([0, 1, 3], metric="euclidean")[1]
+    array([0, 1, 0])
+    """
+    D = as_dissimilarities(D, metric)
+    return sweep_pairs(D, counts=True, depth=True, n_threads=n_threads, progress=progress)
 
 
 def lens_depth_of(

@@ -25,9 +25,9 @@ def lens_counts(
 ) -> Int32Array:
     """For every pair the number of objects in its lens.
 
-    Lens(i, j) holds the objects k with d(i, k) < d(i, j) and d(j, k) < d(i, j) (eq. (2) of the
-    paper): those for which i, j is the strictly longest side of the triple. The inequalities
-    are strict, on the numbers as given.
+    Lens(i, j) holds the objects k with d(i, k) < d(i, j) and d(j, k) < d(i, j), as the paper
+    defines it: those for which i, j is the strictly longest side of the triple. The
+    inequalities are strict, on the numbers as given.
 
     Parameters
     ----------

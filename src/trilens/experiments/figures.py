@@ -141,8 +141,18 @@ def sorted_values(ax: Axes, values: Sequence[float], special: Sequence[int], tit
     plain(ax, grid="y")
 
 
-def save(figure: Figure, path: Path) -> None:
-    """The figure as a PNG file; the same figure gives the same bytes."""
+def save(figure: Figure, stem: Path) -> Path:
+    """The figure as ``stem.png``, or ``stem.jpg`` where it shows photographs; returns the path."""
+    from matplotlib.image import AxesImage, BboxImage
+
+    photographs = figure.findobj(lambda artist: isinstance(artist, AxesImage | BboxImage))
+    path = stem.with_suffix(".jpg" if photographs else ".png")
+    options: dict[str, Any] = (
+        {"format": "jpg", "pil_kwargs": {"quality": 70}}
+        if photographs
+        else {"format": "png", "metadata": {"Software": None}}
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as file:
-        figure.savefig(file, format="png", dpi=DPI, metadata={"Software": None})
+        figure.savefig(file, dpi=DPI, **options)
+    return path

@@ -227,9 +227,7 @@ GAUSS2_CLAIMS = (
         "Added: the lens map beside Algorithm 1, errorprob 0.3, at most 1500 statements.",
         "-",
         "Algorithm 1 stays better (below beyond 2 se)",
-        lambda r: below(
-            r.where(panel="b", n_statements=(500, 1500)).differences(ALG1, LENS_MAP)
-        ),
+        lambda r: below(r.where(panel="b", n_statements=(500, 1500)).differences(ALG1, LENS_MAP)),
     ),
 )
 
@@ -250,9 +248,7 @@ def _figure_gauss2(results: Results) -> Figure:
         panels.append(Curves(title, {"panel": panel}, ERROR, x="error_rate", log=False))
     for panel in "ac":
         title = f"CPU seconds, {titles[panel]}"
-        panels.append(
-            Curves(title, {"panel": panel}, "seconds", column="cpu_seconds", log_y=True)
-        )
+        panels.append(Curves(title, {"panel": panel}, "seconds", column="cpu_seconds", log_y=True))
     panels.append(
         Curves(
             "appearances, sorted, 4500 statements",
@@ -299,9 +295,7 @@ GAUSS2 = Experiment(
 def _least(results: Results) -> Finding:
     few = results.where(panel="b", n_statements=(500, 1500))
     others = [m for m in few.levels("method") if m != ALG1]
-    return quorum(
-        {f"- {other}": _not_above(few.differences(ALG1, other)) for other in others}, 1.0
-    )
+    return quorum({f"- {other}": _not_above(few.differences(ALG1, other)) for other in others}, 1.0)
 
 
 def _not_above(differences: FloatArray) -> Finding:
@@ -346,9 +340,7 @@ GAUSS20 = Experiment(
             Curves("errorprob 0.3, dim 20", {"panel": "b"}, ERROR),
             Curves("errorprob 0.3, dim 10", {"panel": "c"}, ERROR),
             Curves("errorprob 0, dim 10", {"panel": "d"}, ERROR),
-            Curves(
-                "16,170 statements, dim 10", {"panel": "e"}, ERROR, x="error_rate", log=False
-            ),
+            Curves("16,170 statements, dim 10", {"panel": "e"}, ERROR, x="error_rate", log=False),
             Curves(
                 "CPU seconds, errorprob 0, dim 20",
                 {"panel": "a"},
@@ -360,4 +352,3 @@ GAUSS20 = Experiment(
     ),
     notes=("The paper does not name its embedding dimensions here; 10 and 20 are our choice.",),
 )
-

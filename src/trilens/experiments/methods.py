@@ -75,9 +75,7 @@ def statements_of(
     )
 
 
-def embeddings(
-    S: Statements, dim: int, seeds: Seeds
-) -> Iterator[tuple[str, FloatArray, Clock]]:
+def embeddings(S: Statements, dim: int, seeds: Seeds) -> Iterator[tuple[str, FloatArray, Clock]]:
     """Each ordinal embedding as the paper runs it, from one random start."""
     from trilens.tasks.coordinates import make_map
 
@@ -87,9 +85,7 @@ def embeddings(
         yield name, X, clock
 
 
-def lens_map(
-    S: Statements | PairCounts, dim: int, power: Any = "auto"
-) -> tuple[FloatArray, Clock]:
+def lens_map(S: Statements | PairCounts, dim: int, power: Any = "auto") -> tuple[FloatArray, Clock]:
     """The lens map, counting included where statements are given."""
     from trilens.maps import LensMap
 

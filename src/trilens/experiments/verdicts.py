@@ -108,9 +108,9 @@ def near(
     Where the paper gives a standard deviation over its runs, chance on both sides is allowed
     for: tolerance + 3 sqrt(sd_paper^2 / runs_paper + sd_ours^2 / runs_ours).
 
-    >>> near([0.10, 0.12, 0.11], 0.14, 0.02).verdict
+    >>> near([0.10, 0.12, 0.11], 0.14, 0.01).verdict
     'differs'
-    >>> near([0.10, 0.12, 0.11], 0.14, 0.025).verdict
+    >>> near([0.10, 0.12, 0.11], 0.14, 0.02).verdict
     'agrees'
     """
     if not np.size(values):

@@ -1,6 +1,7 @@
 """Statement files: reading, writing and scanning; label files and lists of objects."""
 
 from trilens.formats.atomic import atomic_write
+from trilens.formats.csv_table import write_table
 from trilens.formats.labels import Labels, labels_for, read_labels
 from trilens.formats.objects import read_objects
 from trilens.formats.read import read_statements
@@ -17,4 +18,5 @@ __all__ = [
     "read_statements",
     "scan_statements",
     "write_statements",
+    "write_table",
 ]

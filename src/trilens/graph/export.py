@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -41,7 +41,7 @@ def write_graph(graph: csr_array, names: Sequence[str], path: str | Path) -> Non
         with atomic_write(path) as file:
             _write_graphml(file, i.tolist(), j.tolist(), weight.tolist(), names)
     else:
-        columns = {
+        columns: dict[str, Any] = {
             "source": [names[x] for x in i],
             "target": [names[x] for x in j],
             "weight": weight,

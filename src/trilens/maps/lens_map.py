@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -26,6 +26,8 @@ _BLOCK = 1024
 
 #: An ``ndarray`` or a ``scipy.sparse.csr_array``.
 Matrix: TypeAlias = Any
+#: The largest eigenvalues, or the largest by absolute value.
+Which: TypeAlias = Literal["LA", "LM"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,8 +380,19 @@ def _centred_operator(E: Matrix, prior: float) -> LinearOperator:
     return LinearOperator(E.shape, matvec=times, rmatvec=times, dtype=dtype)
 
 
-def _eigenpairs(A: Any, k: int, start: FloatArray, which: str) -> tuple[FloatArray, FloatArray]:
-    """``k`` eigenpairs of a symmetric matrix: ``LA`` largest, ``LM`` largest by absolute value."""
+def _eigenpairs(A: Any, k: int, start: FloatArray, which: Which) -> tuple[FloatArray, FloatArray]:
+    """``k`` eigenpairs of a symmetric (n, n) array or operator, the leading one first."""
+    n = A.shape[0]
+    if n <= SMOOTHED_OBJECTS:
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+        # products this small lose more to waiting threads than they gain
+        with threadpool_limits(1, user_api="blas"):
+            return _solve(A, k, start, which)
+    return _solve(A, k, start, which)
+
+
+def _solve(A: Any, k: int, start: FloatArray, which: Which) -> tuple[FloatArray, FloatArray]:
     n = A.shape[0]
     if isinstance(A, np.ndarray) and (n <= _LAPACK_OBJECTS or 3 * k > n):
         from scipy.linalg import eigh

@@ -70,14 +70,16 @@ def analyze(
     """
     from trilens.counts import count_pairs
     from trilens.maps import LensMap
+    from trilens.tasks.clustering import check_n_clusters
     from trilens.tasks.diagnostics import diagnose
     from trilens.tasks.map_outliers import local_outliers
     from trilens.tasks.outliers import outliers
     from trilens.tasks.stability import cluster_stability, resampled_maps
-    from trilens.tasks.suggest_clusters import map_dimension, partitions, suggest_clusters
+    from trilens.tasks.suggest_clusters import map_dimension, quick_partitions, suggest_clusters
 
     given = as_statements(statements)
     n = given.n_objects
+    check_n_clusters(1 if n_clusters is None else n_clusters, n)
     step = _steps(progress)
     summary = given.summary()
     step(0.05)
@@ -90,7 +92,7 @@ def analyze(
     step(0.25)
     resamples = resampled_maps(
         given,
-        20 if n <= 100 else 10 if n <= 2000 else 4,
+        20 if n <= 100 else 10 if n <= 500 else 6,
         n_components=dimension,
         random_state=random_state,
         progress=lambda share: step(0.25 + 0.2 * share),
@@ -107,9 +109,9 @@ def analyze(
         from trilens.tasks.coordinates import coordinate_clusters
 
         clusters = coordinate_clusters(points, chosen, random_state=random_state)
-    stability = None
-    if chosen > 1 and chosen < n:
-        parts = (partitions(found, [chosen], random_state, starts=2)[chosen] for found in resamples)
+    stability = suggestion.stability.get(chosen)
+    if stability is None and 1 < chosen < n:
+        parts = (quick_partitions(found, [chosen], random_state)[chosen] for found in resamples)
         stability = cluster_stability(clusters, parts)
     step(0.8)
     local = local_outliers(plane)
@@ -196,6 +198,8 @@ def _collected(statements: Statements, summary: Any, diagnosis: Diagnosis) -> Fa
     rows = facts["raters"]
     if diagnosis.unit == "round":
         rows = facts["raters"] = _rounds(statements)
+    rank = {rater: i for i, rater in enumerate(checks)}
+    rows.sort(key=lambda row: rank.get(row["rater"], 0))
     for row in rows:
         check = checks.get(row["rater"])
         row["predicted"] = None if check is None else check.predicted
@@ -316,9 +320,7 @@ def _outliers(statements: Statements, out: Outliers, local: FloatArray) -> Facts
             for name, score in zip(out.names, out.scores, strict=True)
         ],
         "least_central": [statements.names[i] for i in order[:8]],
-        "local": [
-            {"object": statements.names[i], "factor": float(local[i])} for i in alone[:12]
-        ],
+        "local": [{"object": statements.names[i], "factor": float(local[i])} for i in alone[:12]],
         "local_factor": LOCAL_FACTOR,
     }
 
@@ -397,7 +399,12 @@ def _clusters(
         "agreement": None if stability is None else stability.agreement,
         "resamples": 0 if stability is None else stability.resamples,
         "candidates": [
-            {"n_clusters": c.n_clusters, "silhouette": c.silhouette, "agreement": c.agreement}
+            {
+                "n_clusters": c.n_clusters,
+                "silhouette": c.silhouette,
+                "gap": c.gap,
+                "agreement": c.agreement,
+            }
             for c in suggestion.candidates
         ],
         "clusters": groups,
@@ -418,12 +425,10 @@ def _purity(clusters: IntArray, labels: Sequence[str | None] | None) -> float | 
     if labels is None:
         return None
     known = [i for i, label in enumerate(labels) if label is not None]
-    return purity(clusters[known], [labels[i] for i in known]) if known else None
+    return purity(clusters[known], [str(labels[i]) for i in known]) if known else None
 
 
-def _classes(
-    statements: Statements, labels: Sequence[str | None], check: LabelCheck
-) -> Facts:
+def _classes(statements: Statements, labels: Sequence[str | None], check: LabelCheck) -> Facts:
     best = check.best
     unlabelled = [i for i, label in enumerate(labels) if label is None]
     sizes = {str(c): sum(label == c for label in labels) for c in check.classes.tolist()}

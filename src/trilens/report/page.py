@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import unicodedata
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,6 @@ MOST_DEPTHS = 600
 MOST_ROWS = 1000
 MOST_MEMBERS = 60
 MOST_CARDS = 12
-_MARGIN = 6.0
 
 
 def render(facts: Facts, pictures: Pictures | None = None) -> str:
@@ -44,7 +44,8 @@ def render(facts: Facts, pictures: Pictures | None = None) -> str:
         Every name in it is text: markup in a name is shown, not obeyed, and a content
         security policy lets only the page's own script run.
     """
-    from trilens.report import words
+    template = _template()
+    from trilens.report import words  # after the template: it needs the same extra
 
     shown = {} if pictures is None else pictures.of
     objects = [_visible(row) for row in facts["objects"]]
@@ -70,7 +71,7 @@ def render(facts: Facts, pictures: Pictures | None = None) -> str:
         "policy": _policy(style, script),
         "data": _script_json(_tips(facts)),
     }
-    return _template().render(view)
+    return template.render(view)
 
 
 def _policy(style: str, script: str) -> str:
@@ -116,13 +117,16 @@ def _template() -> Template:
 
 def _number(value: float | None, digits: int = 2) -> str:
     if value is None:
-        return "–"
+        return "\N{EN DASH}"
     return f"{value:,.{digits}f}"
 
 
 def _visible(row: Facts) -> Facts:
     """The row with a name that can be shown: control characters have no picture."""
-    text = "".join(c if c.isprintable() or c == " " else "\N{REPLACEMENT CHARACTER}" for c in row["object"])
+    text = "".join(
+        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in ("Cc", "Cs") else c
+        for c in row["object"]
+    )
     return {**row, "shown": text, "short": text if len(text) <= 24 else text[:23] + "…"}
 
 
@@ -155,7 +159,8 @@ def _map_drawing(facts: Facts, pictures: dict[str, Picture]) -> Facts:
     y = -np.array([row["y"] for row in rows])
     wide, high = max(float(np.ptp(x)), 1e-9), max(float(np.ptp(y)), 1e-9)
     ratio = min(max(wide / high, 1.0), 1.7)
-    room = 100 - 2 * _MARGIN
+    # a picture needs more room at the rim than a dot
+    room = 100 - 2 * (8.0 if pictures else 5.0)
     scale = min(room / wide, room / (high * ratio))
     left = 50 + (x - (x.min() + x.max()) / 2) * scale
     top = 50 + (y - (y.min() + y.max()) / 2) * scale * ratio
@@ -164,7 +169,7 @@ def _map_drawing(facts: Facts, pictures: dict[str, Picture]) -> Facts:
     edges = [(i, j) for i, j in facts["map"]["graph"]["edges"] if i in kept and j in kept]
     labels = sorted((facts["classes"] or {"classes": {}})["classes"])
     of_class = {label: i for i, label in enumerate(labels)}
-    size = 60 if len(drawn) <= 40 else 50 if len(drawn) <= 90 else 40
+    size = 66 if len(drawn) <= 70 else 54 if len(drawn) <= 120 else 42
     points = []
     for i in drawn:
         row = rows[i]
@@ -187,9 +192,16 @@ def _map_drawing(facts: Facts, pictures: dict[str, Picture]) -> Facts:
         ],
         "thinned": len(rows) - len(drawn),
         "size": size,
-        "css": f".map-area{{aspect-ratio:{ratio:.3f}}}",
+        "css": f".map-area{{aspect-ratio:{ratio:.3f}}}"
+        f".pic{{aspect-ratio:{_common_ratio(pictures):.3f}}}",
         "by": "class" if labels else "cluster",
     }
+
+
+def _common_ratio(pictures: dict[str, Picture]) -> float:
+    """The usual shape of the pictures, so that most of them fill their frames."""
+    ratios = [picture.width / picture.height for picture in pictures.values()]
+    return min(max(float(np.median(ratios)), 0.6), 1.8) if ratios else 4 / 3
 
 
 def _thinned(facts: Facts, most: int) -> list[int]:
@@ -258,10 +270,12 @@ def _ceiling(top: float) -> float:
 
 def _ticks(ceiling: float) -> list[float]:
     step = _step(ceiling)
-    return [float(round(k * step, 10)) for k in range(int(round(ceiling / step)) + 1)]
+    return [float(round(k * step, 10)) for k in range(round(ceiling / step) + 1)]
 
 
 def _step(top: float) -> float:
     """A round step that divides 0 to ``top`` into three to seven parts."""
     magnitude = 10.0 ** np.floor(np.log10(max(top, 1e-9)))
-    return float(next(s * magnitude for s in (0.1, 0.2, 0.25, 0.5, 1.0) if top / (s * magnitude) <= 7))
+    return float(
+        next(s * magnitude for s in (0.1, 0.2, 0.25, 0.5, 1.0, 2.0) if top / (s * magnitude) <= 7)
+    )

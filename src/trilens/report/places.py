@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from trilens._typing import AnyArray
 from trilens.formats import read_statements
 from trilens.formats.columns import check_kind
@@ -44,4 +46,4 @@ def read_places(
     for position, role in zip(layout.objects[1:], ("central", "other_1", "other_2"), strict=True):
         as_shown[position] = role
     shown = read_statements(path, "central", as_shown, list(statements.names))
-    return (shown.triples == statements.triples[:, :1]).argmax(axis=1)
+    return np.asarray((shown.triples == statements.triples[:, :1]).argmax(axis=1))

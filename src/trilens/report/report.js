@@ -143,7 +143,7 @@
       element.setAttribute("x", across(x).toFixed(3) + "%");
       element.setAttribute("y", down(y).toFixed(3) + "%");
     }
-    if (!edges.hidden) for (const { element, at } of lines) {
+    if (!edges.hasAttribute("hidden")) for (const { element, at } of lines) {
       element.setAttribute("x1", across(at[0]).toFixed(2) + "%");
       element.setAttribute("y1", down(at[1]).toFixed(2) + "%");
       element.setAttribute("x2", across(at[2]).toFixed(2) + "%");

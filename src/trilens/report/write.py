@@ -26,6 +26,17 @@ def pictures_for(facts: Facts, folder: str | Path) -> Pictures:
     return load_pictures(folder, names, picture_size(len(names)))
 
 
+def check_folders(output: str | None, images: str | None) -> None:
+    """Refuse folders that are not there before the work begins."""
+    if output not in (None, "-") and not Path(str(output)).absolute().parent.is_dir():
+        folder = Path(str(output)).parent
+        raise FormatError(
+            f"{output} cannot be written: the folder {folder} does not exist; make it first"
+        )
+    if images is not None and not Path(images).is_dir():
+        raise FormatError(f"{images}: there is no such folder of pictures; check --images")
+
+
 def default_title(file: str) -> str:
     """A title from the name of the statement file.
 

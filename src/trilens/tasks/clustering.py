@@ -152,7 +152,7 @@ def cluster(
 
     if error_rate and chosen != "lensmap":
         raise ParameterError(f"{chosen} has no correction for an error rate; krng and lensmap have")
-    corrected = {"error_rate": error_rate} if error_rate else {}
+    corrected: dict[str, Any] = {"error_rate": error_rate} if error_rate else {}
     points = coordinates(given, chosen, n_components, random_state, **corrected)
     k, sigma = 10 if k is None else k, 0.5 if sigma is None else sigma
     labels = coordinate_clusters(points, n_clusters, k, sigma, random_state)

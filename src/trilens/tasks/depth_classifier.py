@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
-from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
-
-from trilens._typing import AnyArray
 from trilens.counts import count_classes
 from trilens.depth import class_depth
 from trilens.statements import StatementsLike, as_statements
 from trilens.statements.value import require_kind
 from trilens.tasks.classifiers import chosen_parameters, tuned_classifier
 from trilens.tasks.labels import encode_labels
+from trilens.tasks.transduction import TransductiveClassifier
 
 
-class LensDepthClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LensDepthClassifier(TransductiveClassifier):
     """Classification by lens depth with respect to each class (Algorithm 3).
 
     Every object is described by its estimated lens depth within each class; an ordinary
@@ -28,7 +24,7 @@ class LensDepthClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     classifier : str or scikit-learn classifier, optional
         ``"knn"`` (the default), ``"svm-linear"`` or ``"svm-gauss"``, as in the paper, tuned
-        over its grids by 10-fold cross-validation; or any other classifier.
+        over its grids by cross-validation; or any other classifier.
     random_state : int, Generator or None
         Of the folds.
 
@@ -91,10 +87,3 @@ class LensDepthClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             codes[unlabelled] = self.classifier_.predict(self.features_[unlabelled])
         self.transduction_ = self.classes_[codes]
         return self
-
-    def predict(self, objects: ArrayLike | Sequence[str] | None = None) -> AnyArray:
-        """The labels of ``objects`` (ids or names), or of all of them."""
-        check_is_fitted(self, "transduction_")
-        if objects is None:
-            return self.transduction_
-        return self.transduction_[self.statements_.object_ids(objects)]

@@ -16,6 +16,7 @@ FEW_APPEARANCES = 25
 #: Raters with fewer answers are not judged.
 FEW_ANSWERS = 12
 _FOLDS = 5
+_ENOUGH = 300_000
 
 
 @dataclass(frozen=True)
@@ -192,15 +193,15 @@ def _agrees(triples: AnyArray, points: FloatArray, kind: str) -> BoolArray:
 def _check_raters(
     who: AnyArray, right: BoolArray, places: AnyArray | None, chance: float
 ) -> tuple[RaterCheck, ...]:
-    from scipy.stats import binom
+    from scipy.special import bdtr, bdtrc
 
     names, rater = np.unique(who, return_inverse=True)
     answers = np.bincount(rater)
     hits = np.bincount(rater, weights=right).astype(np.int64)
     judged = answers >= FEW_ANSWERS
     typical = float(np.median((hits / answers)[judged])) if judged.any() else 1.0
-    not_above_chance = binom.sf(hits - 1, answers, chance) > 0.01
-    below_typical = binom.cdf(hits, answers, typical) < 0.05 / max(int(judged.sum()), 1)
+    not_above_chance = bdtrc(hits - 1, answers, chance) > 0.01
+    below_typical = bdtr(hits, answers, typical) < 0.05 / max(int(judged.sum()), 1)
     guessing = judged & not_above_chance & below_typical
     share, one_place = None, np.zeros(len(names), dtype=bool)
     if places is not None:
@@ -208,8 +209,9 @@ def _check_raters(
         np.add.at(counts, (rater, places), 1)
         most = counts.max(axis=1)
         share = most / answers
-        unlikely = binom.sf(most - 1, answers, 1 / 3) * 3 * len(names) < 0.001
+        unlikely = bdtrc(most - 1, answers, 1 / 3) * 3 * len(names) < 0.001
         one_place = judged & unlikely & (share >= 0.6)
+    in_order = sorted(range(len(names)), key=lambda i: _natural(str(names[i])))
     return tuple(
         RaterCheck(
             str(names[i]),
@@ -219,7 +221,7 @@ def _check_raters(
             bool(guessing[i]),
             bool(one_place[i]),
         )
-        for i in range(len(names))
+        for i in in_order
     )
 
 
@@ -304,11 +306,11 @@ def _about_answers(
     checks: Sequence[RaterCheck],
     unit: str | None,
 ) -> list[Caution]:
-    from scipy.stats import binom
+    from scipy.special import bdtrc
 
     found = []
     hits = int(right.sum())
-    if binom.sf(hits - 1, len(right), chance) > 0.001:
+    if bdtrc(hits - 1, len(right), chance) > 0.001:
         found.append(
             Caution(
                 "noise",
@@ -348,7 +350,9 @@ def _about_answers(
 def _about_contradictions(statements: Statements, chance: float) -> list[Caution]:
     from trilens.statements.combine import answer_counts
 
-    votes, _ = answer_counts(statements)
+    # beyond some hundred thousand the share does not change any more
+    part = statements.take(np.arange(_ENOUGH)) if len(statements) > _ENOUGH else statements
+    votes, _ = answer_counts(part)
     asked = votes.sum(axis=1)
     pairs = int((asked * (asked - 1)).sum())
     if pairs < 200:
@@ -366,6 +370,12 @@ def _about_contradictions(statements: Statements, chance: float) -> list[Caution
             "Rely on results that rest on many answers, and treat close calls as ties.",
         )
     ]
+
+
+def _natural(name: str) -> tuple[bool, int, str]:
+    """Numbers by their size, before other names."""
+    number = name.isdecimal()
+    return (not number, int(name) if number else 0, name)
 
 
 def _count(names: Sequence[Any], noun: str) -> str:

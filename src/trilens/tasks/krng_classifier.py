@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.counts import count_labelled_pairs
@@ -16,12 +13,13 @@ from trilens.errors import ParameterError
 from trilens.statements import StatementsLike, as_statements
 from trilens.statements.value import require_kind
 from trilens.tasks.labels import encode_labels
+from trilens.tasks.transduction import TransductiveClassifier
 
 #: How an object came by its label.
 GIVEN, NEIGHBOURS, NEAREST, UNKNOWN = "given", "neighbours", "nearest", "unknown"
 
 
-class KRNGClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class KRNGClassifier(TransductiveClassifier):
     """Classification by a vote of the neighbours in the estimated k-RNG (Algorithm 4).
 
     Parameters
@@ -111,13 +109,6 @@ class KRNGClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.how_ = how
         self.transduction_ = self.classes_[codes]
         return self
-
-    def predict(self, objects: ArrayLike | Sequence[str] | None = None) -> AnyArray:
-        """The labels of ``objects`` (ids or names), or of all of them."""
-        check_is_fitted(self, "transduction_")
-        if objects is None:
-            return self.transduction_
-        return self.transduction_[self.statements_.object_ids(objects)]
 
     def _candidates(self, n_labelled: int) -> list[int]:
         if isinstance(self.k, str):

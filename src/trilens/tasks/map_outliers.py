@@ -44,8 +44,8 @@ def local_outliers(coordinates: ArrayLike, n_neighbors: int = 10) -> FloatArray:
 
     k = min(int(n_neighbors), len(points) - 1)
     distance, near = NearestNeighbors(n_neighbors=k).fit(points).kneighbors()
-    reach = np.maximum(distance, distance[near, -1])
-    # equal points have no distance; the smallest positive number keeps their ratios finite
-    density = 1 / np.maximum(reach.mean(axis=1), 1e-10 * max(float(distance.max()), 1e-300))
-    factor: FloatArray = density[near].mean(axis=1) / density
+    reach = np.maximum(distance, distance[near, -1]).mean(axis=1)
+    # equal points have no distance; a tiny part of the largest keeps their ratios finite
+    reach += 1e-10 * (reach.max() or 1.0)
+    factor: FloatArray = reach * (1 / reach)[near].mean(axis=1)
     return factor

@@ -10,18 +10,21 @@ import numpy as np
 
 from trilens._typing import FloatArray, IntArray, Progress
 from trilens.tasks.clustering import in_order_of_appearance
-from trilens.tasks.stability import cluster_stability
+from trilens.tasks.stability import ClusterStability, cluster_stability
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from trilens.counts import PairCounts
 
-#: Silhouettes this close are the same: the smaller number of clusters wins.
+#: Silhouettes this close are the same.
 _TOLERANCE = 0.02
 #: With nineteen clouds, beating all of them happens to a cloud once in twenty times.
 _CLOUDS = 19
 _MOST_POINTS = 500
+_ALL_DISTANCES = 3000
+#: Up to this many objects all eigenvectors come as fast as the leading ones.
+_DENSE = 200
 
 
 @dataclass(frozen=True)
@@ -33,12 +36,16 @@ class Candidate:
     n_clusters : int
     silhouette : float
         Mean silhouette on the map: near 1 for tight clusters far apart, near 0 for none.
+    gap : float
+        1 - l(L) / l(L + 1) for the sorted eigenvalues l of the neighbourhood graph's normalised
+        Laplacian: near 1 where L parts hang together much more than any L + 1 do.
     agreement : float or None
         Mean adjusted Rand index with the clusters of resampled statements.
     """
 
     n_clusters: int
     silhouette: float
+    gap: float
     agreement: float | None
 
 
@@ -58,6 +65,8 @@ class ClusterSuggestion:
         of the map's own spread); groups are suggested only above it.
     labels : dict of int to (n,) array
         The clusters for each candidate.
+    stability : dict of int to ClusterStability
+        How each candidate's clusters fare in the resamples.
     """
 
     n_clusters: int
@@ -65,6 +74,7 @@ class ClusterSuggestion:
     best: int
     cloud: float | None
     labels: dict[int, IntArray]
+    stability: dict[int, ClusterStability]
 
 
 def suggest_clusters(
@@ -78,9 +88,9 @@ def suggest_clusters(
     """Suggest a number of clusters of a map.
 
     For each number from 2 to ``max_clusters`` the objects are clustered as in
-    `coordinate_clusters`; the smallest number whose mean silhouette is within 0.02 of the
-    best one is suggested, unless the same number of clusters in one of nineteen Gaussian
-    clouds without any groups comes as near to it as 0.02; then 1 is.
+    `coordinate_clusters`; the number with the largest product of mean silhouette and spectral
+    gap is suggested, unless the same number of clusters in one of nineteen Gaussian clouds
+    without any groups comes within 0.02 of its silhouette; then 1 is.
 
     Parameters
     ----------
@@ -99,33 +109,36 @@ def suggest_clusters(
     n = len(coordinates)
     numbers = [number for number in range(2, max_clusters + 1) if number < n]
     if len(np.unique(coordinates, axis=0)) < 3 or not numbers:
-        return ClusterSuggestion(1, (), 1, None, {1: np.zeros(n, dtype=np.int64)})
+        return ClusterSuggestion(1, (), 1, None, {1: np.zeros(n, dtype=np.int64)}, {})
     steps = len(resampled) + 3
     labels = partitions(coordinates, numbers, random_state)
     parts = []
     for done, found in enumerate(resampled):
-        parts.append(partitions(found, numbers, random_state, starts=2))
+        parts.append(quick_partitions(found, numbers, random_state))
         if progress is not None:
             progress((done + 1) / steps)
     silhouette = {number: _silhouette(coordinates, labels[number]) for number in numbers}
+    gaps = spectral_gaps(coordinates, numbers)
+    stability = {
+        number: cluster_stability(labels[number], [part[number] for part in parts])
+        for number in (numbers if parts else [])
+    }
     candidates = tuple(
         Candidate(
             number,
             silhouette[number],
-            cluster_stability(labels[number], [part[number] for part in parts]).agreement
-            if parts
-            else None,
+            gaps[number],
+            stability[number].agreement if number in stability else None,
         )
         for number in numbers
     )
-    top = max(silhouette.values())
-    best = next(number for number in numbers if silhouette[number] >= top - _TOLERANCE)
+    best = max(numbers, key=lambda number: silhouette[number] * gaps[number])
     cloud = _cloud_silhouette(coordinates, best, random_state)
     labels[1] = np.zeros(n, dtype=np.int64)
     if progress is not None:
         progress(1.0)
     suggested = best if silhouette[best] > cloud + _TOLERANCE else 1
-    return ClusterSuggestion(suggested, candidates, best, cloud, labels)
+    return ClusterSuggestion(suggested, candidates, best, cloud, labels, stability)
 
 
 def map_dimension(pairs: PairCounts, most: int = 8) -> int:
@@ -147,34 +160,124 @@ def map_dimension(pairs: PairCounts, most: int = 8) -> int:
 
 
 def partitions(
-    coordinates: FloatArray, numbers: Sequence[int], random_state: int = 0, starts: int = 10
+    coordinates: FloatArray, numbers: Sequence[int], random_state: int = 0
 ) -> dict[int, IntArray]:
-    """`coordinate_clusters` for several numbers of clusters, with one set of eigenvectors.
-
-    ``starts`` of k-means: ten as there, or fewer where many partitions are averaged over.
-    """
+    """`coordinate_clusters` for several numbers of clusters, with one set of eigenvectors."""
     from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     from trilens.tasks.spectral import laplacian_eigenvectors
 
     seed = int(np.random.default_rng(random_state).integers(2**31))
     vectors = laplacian_eigenvectors(neighbour_graph(coordinates), max(numbers))
     found = {}
-    for number in numbers:
-        means = KMeans(number, n_init=starts, random_state=seed)
-        found[number] = in_order_of_appearance(means.fit_predict(vectors[:, :number]))
+    # k-means of so few points is over before further threads have started
+    with threadpool_limits(1):
+        for number in numbers:
+            means = KMeans(number, n_init=10, random_state=seed)
+            found[number] = in_order_of_appearance(means.fit_predict(vectors[:, :number]))
     return found
+
+
+def spectral_gaps(coordinates: FloatArray, numbers: Sequence[int]) -> dict[int, float]:
+    """1 - l(L) / l(L + 1) for each number L, l the eigenvalues of the normalised Laplacian."""
+    graph = neighbour_graph(coordinates)
+    degree = np.asarray(graph.sum(axis=1)).ravel()
+    count = min(max(numbers) + 1, len(degree))
+    vectors = _rough_eigenvectors(graph, count) * degree[:, None]
+    # Rayleigh quotients of D^1/2 u under D^-1/2 W D^-1/2
+    similar = (vectors * (graph @ (vectors / degree[:, None])) / degree[:, None]).sum(axis=0)
+    values = np.maximum(1 - similar / (vectors**2 / degree[:, None]).sum(axis=0), 1e-9)
+    return {
+        number: float(1 - values[number - 1] / values[number]) if number < count else 0.0
+        for number in numbers
+    }
+
+
+def quick_partitions(
+    coordinates: FloatArray, numbers: Sequence[int], random_state: int = 0
+) -> dict[int, IntArray]:
+    """The same clusters but for k-means with fewer starts, where many of them are averaged over."""
+    rng = np.random.default_rng(random_state)
+    vectors = _rough_eigenvectors(neighbour_graph(coordinates), max(numbers))
+    return {number: _k_means(vectors[:, :number], number, rng) for number in numbers}
+
+
+def _rough_eigenvectors(graph: csr_array, count: int) -> FloatArray:
+    """`laplacian_eigenvectors` to three digits, which is all that k-means needs."""
+    import warnings
+
+    from scipy.sparse import diags_array
+    from scipy.sparse.linalg import lobpcg
+
+    from trilens.tasks.spectral import laplacian_eigenvectors
+
+    n = graph.shape[0]
+    if n <= _DENSE:
+        return laplacian_eigenvectors(graph, count)
+    root = 1 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel())
+    scale = diags_array(root)
+    shifted = (scale @ graph @ scale + diags_array(np.ones(n))).tocsr()
+    # a block of vectors, because every part of a disconnected graph has the eigenvalue 0
+    block = np.random.default_rng(0).standard_normal((n, count + 4))
+    with warnings.catch_warnings():
+        # it says so when fewer digits were reached
+        warnings.simplefilter("ignore", UserWarning)
+        values, vectors = lobpcg(shifted, block, tol=1e-4, maxiter=80, largest=True)
+    first = np.argsort(-values)[:count]
+    return np.asarray(vectors[:, first] * root[:, None])
+
+
+def _k_means(X: FloatArray, number: int, rng: np.random.Generator, starts: int = 3) -> IntArray:
+    """Lloyd's algorithm from k-means++ centres."""
+    from scipy.spatial.distance import cdist
+
+    best, least = np.zeros(len(X), dtype=np.int64), np.inf
+    for _ in range(starts):
+        centres = X[rng.integers(len(X), size=1)]
+        while len(centres) < number:
+            gap = cdist(X, centres, "sqeuclidean").min(axis=1)
+            total = gap.sum()
+            chance = gap / total if total > 0 else np.full(len(X), 1 / len(X))
+            centres = np.vstack([centres, X[rng.choice(len(X), p=chance)]])
+        labels = np.full(len(X), -1)
+        for _ in range(100):
+            distance = cdist(X, centres, "sqeuclidean")
+            nearest = distance.argmin(axis=1)
+            if (nearest == labels).all():
+                break
+            labels = nearest
+            size = np.bincount(labels, minlength=number)
+            sums = np.zeros_like(centres)
+            np.add.at(sums, labels, X)
+            filled = size > 0
+            centres[filled] = sums[filled] / size[filled, None]
+        loss = float(distance.min(axis=1).sum())
+        if loss < least:
+            best, least = labels, loss
+    return best
 
 
 def neighbour_graph(coordinates: FloatArray, k: int = 10, sigma: float = 0.5) -> csr_array:
     """The weighted symmetric k-NN graph that `coordinate_clusters` divides."""
     from scipy.sparse import csr_array
-    from sklearn.neighbors import kneighbors_graph
 
     from trilens.tasks.coordinates import rescaled
 
-    k = min(k, len(coordinates) - 1)
-    near = csr_array(kneighbors_graph(rescaled(coordinates), k, mode="distance"))
+    X, n = rescaled(coordinates), len(coordinates)
+    k = min(k, n - 1)
+    if n <= _ALL_DISTANCES:
+        from scipy.spatial.distance import cdist
+
+        distance = cdist(X, X)
+        np.fill_diagonal(distance, np.inf)
+        nearest = np.argpartition(distance, k - 1, axis=1)[:, :k]
+        length = np.take_along_axis(distance, nearest, axis=1).ravel()
+        near = csr_array((length, nearest.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    else:
+        from sklearn.neighbors import kneighbors_graph
+
+        near = csr_array(kneighbors_graph(X, k, mode="distance"))
     near.data = np.maximum(np.exp(-(near.data**2) / sigma**2), np.finfo(float).tiny ** 0.5)
     return near.maximum(near.T).tocsr()
 
@@ -205,5 +308,5 @@ def _cloud_silhouette(coordinates: FloatArray, number: int, random_state: int) -
     highest = -1.0
     for _ in range(_CLOUDS):
         cloud = rng.normal(size=size) * spread
-        highest = max(highest, _silhouette(cloud, partitions(cloud, [number], starts=2)[number]))
+        highest = max(highest, _silhouette(cloud, quick_partitions(cloud, [number])[number]))
     return highest

@@ -1,0 +1,25 @@
+"""Plain tables to CSV or TSV: coordinates, edges, results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from trilens._typing import AnyArray
+from trilens.formats.atomic import atomic_write
+
+
+def write_table(columns: Mapping[str, Sequence[Any] | AnyArray], path: str | Path) -> None:
+    """Write columns of equal length under their names; tabs for ``.tsv``, else commas.
+
+    The file appears whole or not at all; ``-`` is standard output.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    separator = "\t" if str(path).lower().endswith(".tsv") else ","
+    table = pa.table({name: pa.array(values) for name, values in columns.items()})
+    options = csv.WriteOptions(delimiter=separator, quoting_style="needed")
+    with atomic_write(path) as file:
+        csv.write_csv(table, file, options)

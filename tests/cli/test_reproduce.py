@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tiny_experiment import TINY
+from trilens import experiments
+from trilens.cli.reproduce import command
+from trilens.errors import DatasetError, ParameterError
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(experiments.EXPERIMENTS, "tiny", TINY)
+
+
+def test_list_names_every_experiment() -> None:
+    result = CliRunner().invoke(command, ["--list"])
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == list(experiments.EXPERIMENTS)
+
+
+def test_unknown_name_is_answered_by_the_names(tmp_path: Path) -> None:
+    result = CliRunner().invoke(command, ["medoids", "--out", str(tmp_path / "out")])
+    assert isinstance(result.exception, ParameterError)
+    message = str(result.exception)
+    assert "\n" not in message
+    assert all(name in message for name in experiments.EXPERIMENTS)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("tiny")
+def test_tables_figure_and_page(tmp_path: Path) -> None:
+    out, page = tmp_path / "out", tmp_path / "docs" / "reproduction.md"
+    arguments = ["tiny", "--runs", "2", "--processes", "1", "--out", str(out), "--docs", str(page)]
+    result = CliRunner().invoke(command, arguments)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[1].split() == ["tiny", "2", "1", "1", "0", "0"]
+    for file in ("tiny/results.csv", "tiny/results.parquet", "summary.md", "summary/tiny.png"):
+        assert (out / file).stat().st_size > 0
+    assert (tmp_path / "docs" / "reproduction" / "tiny.png").exists()
+    text = page.read_text(encoding="utf-8")
+    assert "- command: `trilens reproduce tiny --runs 2`" in text
+    assert "(reproduction/tiny.png)" in text
+
+    again = CliRunner().invoke(command, arguments)
+    assert again.stdout == result.stdout
+
+
+def test_missing_data_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataclasses import replace
+
+    def missing() -> object:
+        raise DatasetError("cars are not to be had")
+
+    broken = replace(TINY, name="broken", prepare=missing)
+    monkeypatch.setitem(experiments.EXPERIMENTS, "broken", broken)
+    result = CliRunner().invoke(command, ["broken", "--out", str(tmp_path)])
+    assert isinstance(result.exception, DatasetError)
+    assert str(result.exception) == "cars are not to be had"

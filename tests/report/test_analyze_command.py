@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from trilens.cli import trilens
+
+
+def _run(*arguments):
+    return CliRunner().invoke(trilens, ["analyze", *map(str, arguments)])
+
+
+def test_cars_report(cars, tmp_path, browser):
+    target = tmp_path / "cars.html"
+    result = _run(
+        cars / "ordinal_data_preprocessed" / "T_ALL.csv",
+        "-o", target, "--images", cars / "car_data_set_images", "--tables", tmp_path / "tables",
+        "--json",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    facts = json.loads(result.stdout)
+    assert facts["medoid"]["object"] == "44"
+    assert facts["outliers"]["least_central"][:4] == ["48", "53", "21", "23"]
+    assert [row["object"] for row in facts["outliers"]["objects"]] == ["48", "53", "21", "23"]
+    assert facts["clusters"]["suggested"] == 3
+    assert (tmp_path / "tables" / "objects.csv").exists()
+    browser.resize(1440)
+    browser.open(target)
+    browser.requests()
+    assert (
+        browser.run("return document.querySelectorAll('figure.map .legend.cluster span').length")
+        == 3
+    )
+    medoid = browser.run("return document.querySelector('#medoid .finding').innerText")
+    assert medoid.startswith("Object 44 is the most central;")
+    outliers = browser.run("return document.querySelector('#outliers .finding').innerText")
+    assert outliers == "Four objects stand apart from the rest: 48, 53, 21 and 23."
+    assert browser.run("return document.querySelectorAll('.plane .frame').length") == 60
+    assert browser.console() == []
+    # every picture is decoded and the medoid's is large
+    width = browser.run(
+        "return document.querySelector('#medoid .big .pic').getBoundingClientRect().width"
+    )
+    assert width >= 240
+    command = browser.run("return document.querySelector('#how pre').innerText")
+    assert command.startswith("trilens analyze ")
+    assert "--seed 0" in command
+
+
+def test_survey_file_shows_rounds_times_and_places(cars, tmp_path):
+    result = _run(cars / "survey_data.csv", "--json")
+    assert result.exit_code == 0, result.output
+    assert not list(tmp_path.iterdir())
+    facts = json.loads(result.stdout)
+    collected = facts["collected"]
+    assert collected["rater_unit"] == "round"
+    assert collected["statements"] == 7097
+    assert collected["seconds"]["median"] > 0
+    places = [row["same_place"] for row in collected["raters"]]
+    assert all(1 / 3 - 1e-9 <= place <= 1 for place in places)
+    assert sum(row["statements"] for row in collected["raters"]) == 7097
+
+
+def test_a_rater_who_always_chooses_the_first_place_is_named(tmp_path):
+    import numpy as np
+
+    from trilens.simulate import study
+
+    S = study(n_statements=4000, n_raters=10, careless=0.0, random_state=5).statements
+    rng = np.random.default_rng(0)
+    lines = ["chosen,shown_1,shown_2,shown_3,rater"]
+    for triple, rater in zip(S.triples, S.raters, strict=True):
+        shown = rng.permutation(triple)
+        chosen = shown[0] if str(rater) == "3" else triple[0]
+        lines.append(",".join([*(S.names[i] for i in (chosen, *shown)), str(rater)]))
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    result = _run(tmp_path / "a.csv", "--kind", "central", "-o", tmp_path / "r.html", "--json")
+    assert result.exit_code == 0, result.output
+    cautions = {c["code"]: c["names"] for c in json.loads(result.stdout)["collected"]["cautions"]}
+    assert cautions["same-place"] == ["3"]
+    html = (tmp_path / "r.html").read_text()
+    assert "mostly chose the same place" in html
+    assert "in one place" in html
+
+
+@pytest.fixture
+def small(tmp_path):
+    from trilens.formats import write_statements
+    from trilens.simulate import study
+
+    S = study(n_objects=16, n_statements=400, random_state=0).statements
+    write_statements(S, tmp_path / "answers.csv")
+    return tmp_path
+
+
+def test_labels_and_broken_pictures(small):
+    (small / "labels.csv").write_text(
+        "object,label\n" + "\n".join(f"shape-{i:02d},{'ab'[i % 2]}" for i in range(1, 13))
+    )
+    (small / "pics").mkdir()
+    (small / "pics" / "shape-01.png").write_text("broken")
+    result = _run(
+        small / "answers.csv", "-o", small / "r.html", "--labels", small / "labels.csv",
+        "--images", small / "pics", "--title", "A <b>title</b>", "--n-clusters", 2, "--seed", 7,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "shape-01.png: not a picture" in result.stderr
+    assert re.search(r"no picture for 'shape-\d\d'", result.stderr)
+    html = (small / "r.html").read_text()
+    assert "A &lt;b&gt;title&lt;/b&gt;" in html
+    assert "16 pictures cannot be shown" in html
+    assert "<bdi>shape-02</bdi>" in html.split("No file for", 1)[1].split("</p>", 1)[0]
+    assert "--n-clusters 2 --seed 7" in html
+    assert re.search(r"Predicted classes", html)
+
+
+def test_the_printed_command_makes_the_same_facts(small, monkeypatch):
+    import shlex
+
+    monkeypatch.chdir(small)
+    first = json.loads(_run("answers.csv", "--json", "--seed", 3).stdout)
+    words = shlex.split(first["how"]["command"])
+    assert words[:2] == ["trilens", "analyze"]
+    assert json.loads(_run(*words[2:]).stdout) == first
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["none.csv"], 1, "none.csv: there is no such file"),
+        (["answers.csv", "--images", "nowhere"], 1, "nowhere: there is no such folder of pictures"),
+        (["answers.csv", "-o", "no/such/r.html"], 1, "does not exist"),
+        (["answers.csv", "--n-clusters", "99"], 1, "99 clusters of 16 objects"),
+        (["answers.csv", "--n-clusters", "0"], 2, "n-clusters"),
+        (["answers.csv", "--tables", "answers.csv"], 1, "tables cannot be made"),
+    ],
+)
+def test_bad_input_is_one_line(small, monkeypatch, arguments, status, said):
+    monkeypatch.chdir(small)
+    result = _run(*arguments)
+    assert result.exit_code == status
+    assert said in result.stderr
+    assert "Traceback" not in result.output
+    if status == 1 and "tables" not in said:
+        assert not (small / "report.html").exists()

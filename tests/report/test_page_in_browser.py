@@ -1,0 +1,341 @@
+"""The page, opened and used as a reader would."""
+
+from __future__ import annotations
+
+import re
+import zlib
+
+import pytest
+from nasty import NAMES, nasty_study
+
+from browser import DOWN, ENTER, ESCAPE, LEFT, RIGHT, SPACE, TAB, Browser
+from trilens.report import analyze, load_pictures, render, write_report
+
+HEADINGS = [
+    "What was collected",
+    "The most central object",
+    "Outliers",
+    "The map and the groups",
+    "Classes",
+    "How it was computed",
+]
+
+CONTRAST = """
+const luminance = (rgb) => {
+  const linear = (v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const [r, g, b] = rgb.map((v) => linear(v / 255));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const parse = (c) => c.match(/[\\d.]+/g).map(Number);
+const behind = (e) => {
+  for (; e; e = e.parentElement) {
+    const c = parse(getComputedStyle(e).backgroundColor);
+    if (c.length < 4 || c[3] > 0) return c.slice(0, 3);
+  }
+  return [255, 255, 255];
+};
+let worst = [99, ""];
+const read = "h1,h2,h3,p,td,th,dt,dd,summary,figcaption,small,label,code,.chip,#tip,a";
+for (const e of document.querySelectorAll(read)) {
+  if (!e.textContent.trim() || !e.getClientRects().length) continue;
+  const a = luminance(parse(getComputedStyle(e).color).slice(0, 3)), b = luminance(behind(e));
+  const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  if (ratio < worst[0]) worst = [ratio, e.tagName + " " + e.textContent.slice(0, 40)];
+}
+return worst;
+"""
+
+
+@pytest.fixture(scope="module")
+def facts():
+    statements, labels = nasty_study()
+    return analyze(statements, labels, title="<script>window.hacked = 9</script> “title”")
+
+
+@pytest.fixture(scope="module")
+def page(facts, tmp_path_factory):
+    from PIL import Image
+
+    folder = tmp_path_factory.mktemp("page")
+    pictures = folder / "pictures"
+    pictures.mkdir()
+    for i, row in enumerate(facts["objects"]):
+        if row["object"].startswith("shape-"):
+            Image.new("RGB", (320, 200), (10 * i, 90, 120)).save(pictures / f"{row['object']}.png")
+    (pictures / "🦊 fox 👩‍👩‍👧.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" onload="window.hacked = 6">'
+        "<script>window.hacked = 7</script><rect width='9' height='9' fill='red'/>"
+        "<image href='http://example.invalid/x.png'/></svg>"
+    )
+    write_report(
+        facts,
+        folder / "report.html",
+        load_pictures(pictures, [row["object"] for row in facts["objects"]]),
+    )
+    return folder / "report.html"
+
+
+@pytest.fixture
+def opened(browser, page):
+    browser.scheme(dark=False)
+    browser.resize(1440)
+    browser.open("about:blank")
+    browser.console()
+    browser.requests()
+    browser.open(page)
+    return browser
+
+
+def test_no_error_no_request_and_no_name_runs(opened, page):
+    assert opened.run("return window.hacked") is None
+    assert opened.console() == []
+    assert opened.requests() == [page.as_uri()]
+    assert [h.split(" ", 1)[-1].strip() for h in opened.run(
+        "return [...document.querySelectorAll('section h2')].map((h) => h.textContent)"
+    )][:6] == HEADINGS  # fmt: skip
+
+
+def test_names_are_shown_as_text(opened):
+    text = opened.run("return document.querySelector('#objects').textContent")
+    for name in NAMES:
+        visible = re.sub(r"[\x00-\x1f]", "\N{REPLACEMENT CHARACTER}", name)
+        assert visible in text
+    assert opened.run("return document.title").startswith("<script>")
+    assert opened.run("return document.querySelectorAll('bdi *').length") == 0
+
+
+def test_injected_script_is_stopped_by_the_policy(opened):
+    opened.run(
+        "const s = document.createElement('script'); s.textContent = 'window.hacked = 8';"
+        "document.body.append(s);"
+        "const d = document.createElement('div');"
+        "d.innerHTML = '<img src=x onerror=\"window.hacked = 8\">';"
+        "document.body.append(d);"
+    )
+    assert opened.run("return window.hacked") is None
+    assert "Content Security Policy" in " ".join(opened.console())
+
+
+def test_hover_shows_the_object(opened, facts):
+    for place in ('.plane .pt[data-i="16"] .frame', '.depths .dot[data-i="16"] circle'):
+        opened.hover(place)
+        shown = opened.run(
+            "const t = document.getElementById('tip'); return [t.hidden, t.innerText]"
+        )
+        assert shown[0] is False
+        row = facts["objects"][16]
+        assert row["object"] in shown[1]
+        assert f"{row['depth']:.2f}" in shown[1]
+    assert (
+        opened.run("return document.querySelector('#tip svg use').getAttribute('href')") == "#p16"
+    )
+    opened.keys(ESCAPE)
+    assert opened.run("return document.getElementById('tip').hidden") is True
+
+
+def test_keyboard_reaches_everything(opened):
+    reached = []
+    where = """
+      const e = document.activeElement;
+      if (e === document.body) return null;
+      return [e.tagName.toLowerCase(), e.className.baseVal ?? e.className,
+        e.getAttribute('aria-label') || e.textContent.trim().slice(0, 30),
+        e.matches(':focus-visible')];
+    """
+    for _ in range(120):
+        opened.keys(TAB)
+        found = opened.run(where)
+        if found is None:
+            break
+        reached.append(found)
+    seen = " | ".join(f"{tag} {css} {label}" for tag, css, label, _ in reached)
+    assert all(visible for *_, visible in reached)
+    for wanted in [
+        "a  What was collected",
+        "g dot",
+        "g pt",
+        "Zoom in",
+        "Reset",
+        "Table of all objects",
+        "Raters, one by one",
+        "lens depth",
+    ]:
+        assert wanted in seen, wanted
+    for tag in ("input", "select", "summary", "button"):
+        assert any(found[0] == tag for found in reached), tag
+    controls = opened.run(
+        "return [...document.querySelectorAll('a[href],button,select,input,summary')]"
+        ".filter((e) => e.checkVisibility()).length"
+    )
+    assert (
+        sum(found[0] in {"a", "button", "select", "input", "summary"} for found in reached)
+        == controls
+    )
+
+
+def test_arrow_keys_visit_every_object(opened, facts):
+    n = len(facts["objects"])
+    opened.run("document.querySelector('.depths .dot').focus()")
+    for _ in range(n - 1):
+        opened.keys(RIGHT)
+    last = opened.run("return document.activeElement.dataset.i")
+    assert facts["objects"][int(last)]["object"] == facts["medoid"]["object"]
+    assert facts["medoid"]["object"].strip()[:20] in opened.run(
+        "return document.getElementById('tip').innerText"
+    )
+    opened.keys(LEFT)
+    assert opened.run("return document.activeElement.dataset.i") != last
+    opened.run("document.querySelector('.plane .pt').focus()")
+    first = opened.run("return document.activeElement.dataset.i")
+    opened.keys(RIGHT, RIGHT, DOWN, LEFT)
+    assert opened.run("return document.activeElement.closest('.plane') !== null")
+    assert opened.run("return document.activeElement.dataset.i") != first
+    assert opened.run("return document.querySelectorAll('.plane [tabindex=\"0\"]').length") == 1
+
+
+def test_map_zooms_moves_and_shows_edges(opened):
+    spread = """
+      const places = [...document.querySelectorAll('.plane .at')];
+      const xs = places.map((e) => parseFloat(e.getAttribute('x')));
+      return Math.max(...xs) - Math.min(...xs);
+    """
+    waited = (
+        "return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )
+    before = opened.run(spread)
+    opened.run("document.querySelector('[data-zoom=in]').focus()")
+    opened.keys(ENTER)
+    opened.run(waited)
+    assert opened.run(spread) == pytest.approx(1.6 * before, rel=0.01)
+    opened.run("document.querySelector('.plane .pt').focus()")
+    opened.keys("0")
+    opened.run(waited)
+    assert opened.run(spread) == pytest.approx(before, rel=0.01)
+    edges = "return document.querySelector('.edges line').getClientRects().length > 0"
+    assert opened.run(edges) is False
+    opened.run("document.querySelector('[data-edges]').focus()")
+    opened.keys(SPACE)
+    assert opened.run(edges) is True
+    by = "return getComputedStyle(document.querySelector('.plane .pt[data-i=\"16\"] .frame')).fill"
+    one = opened.run(by)
+    opened.run(
+        "const s = document.querySelector('select[data-by]'); s.value = 'cluster';"
+        "s.dispatchEvent(new Event('change'))"
+    )
+    assert isinstance(one, str)
+    assert opened.run("return document.querySelector('figure.map').dataset.by") == "cluster"
+
+
+def test_tables_sort(opened):
+    column = """
+      const rows = [...document.querySelectorAll('#objects tbody tr')];
+      return rows.map((r) => parseFloat(r.cells[2].textContent));
+    """
+    opened.run("document.querySelectorAll('#objects thead button')[2].focus()")
+    opened.keys(ENTER)
+    values = opened.run(column)
+    assert values == sorted(values)
+    opened.keys(ENTER)
+    assert opened.run(column) == sorted(values, reverse=True)
+
+
+@pytest.mark.parametrize("width", [360, 1440])
+def test_readable_at_this_width(opened, width):
+    opened.resize(width)
+    assert opened.run("return document.documentElement.scrollWidth") <= width
+    smallest = opened.run("""
+      let least = 99;
+      const read = 'p,td,th,dt,dd,small,.ticks text,.scale span,a';
+      for (const e of document.querySelectorAll(read)) {
+        if (!e.getClientRects().length || !e.textContent.trim()) continue;
+        least = Math.min(least, parseFloat(getComputedStyle(e).fontSize));
+      }
+      return least;
+    """)
+    assert smallest >= 11
+    tall = opened.run(
+        "return Math.max(...[...document.querySelectorAll('#objects tbody tr')]"
+        ".filter((r) => r.textContent.includes('shape-'))"
+        ".map((r) => r.getBoundingClientRect().height))"
+    )
+    assert tall < 120
+    outside = opened.run(
+        "const a = document.querySelector('.map-area').getBoundingClientRect();"
+        "return [...document.querySelectorAll('.plane .pt')].filter((e) => {"
+        "const b = e.querySelector('.mark,.frame').getBoundingClientRect();"
+        "return b.width && (b.left < a.left - 1 || b.right > a.right + 1); }).length"
+    )
+    assert outside == 0
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_has_contrast(opened, dark):
+    opened.scheme(dark)
+    opened.hover('.plane .pt[data-i="16"]')
+    ratio, where = opened.run(CONTRAST)
+    assert ratio >= 4.5, where
+    shade = opened.run("return getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", shade)[:3])) < 200) is dark
+
+
+def test_prints_without_losing_a_section(opened, facts):
+    pdf = opened.pdf(outline=True)
+    assert pdf.startswith(b"%PDF")
+    inflated = b"\n".join(
+        _inflate(part)
+        for part in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, flags=re.DOTALL)
+    )
+    for heading in [*HEADINGS, "All objects"]:
+        as_text, as_utf16 = heading.encode(), heading.encode("utf-16-be")
+        assert any(text in pdf + inflated for text in (as_text, as_utf16)), heading
+    opened.devtools("Emulation.setEmulatedMedia", media="print")
+    try:
+        opened.run("window.dispatchEvent(new Event('beforeprint'))")
+        cut = opened.run("""
+          return [...document.querySelectorAll('.scroll,details')].filter((e) =>
+            e.scrollHeight > e.clientHeight + 2 || (e.tagName === 'DETAILS' && !e.open)).length;
+        """)
+        assert cut == 0
+        rows = opened.run(
+            "return [...document.querySelectorAll('#objects tbody tr')]"
+            ".filter((r) => r.checkVisibility()).length"
+        )
+        assert rows == len(facts["objects"])
+    finally:
+        opened.devtools("Emulation.setEmulatedMedia", media="")
+
+
+def _inflate(part: bytes) -> bytes:
+    try:
+        return zlib.decompress(part)
+    except zlib.error:
+        return b""
+
+
+def test_without_scripts_everything_is_still_there(page, facts):
+    with Browser(scripts=False) as quiet:
+        quiet.open(page)
+        assert quiet.run("return document.querySelector('.tools').checkVisibility()") is False
+        drawn = quiet.run("return document.querySelectorAll('.plane .pt').length")
+        assert drawn == len(facts["objects"])
+        area = quiet.run("return document.querySelector('.plane').getBoundingClientRect().height")
+        assert area > 200
+        rows = quiet.run("return document.querySelectorAll('#objects tbody tr').length")
+        assert rows == len(facts["objects"])
+        assert quiet.console() == []
+
+
+def test_page_of_many_objects_is_light(facts):
+    many = dict(facts)
+    row = facts["objects"][-1]
+    many["objects"] = [
+        *facts["objects"],
+        *(
+            {**row, "object": f"further {i}", "x": i / 7000, "y": (i % 83) / 83}
+            for i in range(8000)
+        ),
+    ]
+    html = render(many)
+    assert len(html.encode()) < 5_000_000
+    assert "further 7999" not in html.split('id="data"')[0].split('id="objects"')[1]
+    assert "objects are not drawn" in html
