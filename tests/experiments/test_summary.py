@@ -24,7 +24,7 @@ def test_page_shows_paper_ours_and_verdict(results: Results, tmp_path: Path) -> 
     assert "![Depths of twelve points](page/tiny.png)" in text
     assert (tmp_path / "docs" / "page" / "tiny.png").read_bytes()[:4] == b"\x89PNG"
     right, wrong = (line for line in text.splitlines() if line.startswith(("| The", "| No")))
-    assert "| of course | difference -" in right
+    assert "| of course | -0." in right
     assert "| agrees |" in right
     assert "| **differs** (It is a claim that fails.) |" in wrong
 

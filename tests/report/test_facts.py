@@ -157,15 +157,3 @@ def test_without_jinja_the_extra_is_named(monkeypatch, shape_facts):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingExtraError, match="pip install 'trilens\\[report\\]'"):
         render(shape_facts)
-
-
-def test_table_for_notebooks():
-    from trilens.report.html import MOST_ROWS, table
-
-    html = table(["<h>"], [["<script>"], [None], [1234], [True], [0.5]], caption="a & b")
-    assert "<script>" not in html
-    assert "&lt;script&gt;" in html
-    assert "1,234" in html
-    assert "0.500" in html
-    assert "a &amp; b" in html
-    assert "and 5 more" in table(["x"], [[i] for i in range(MOST_ROWS + 5)])

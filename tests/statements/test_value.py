@@ -107,7 +107,7 @@ def test_choices_go_there_and_back(S):
 
 
 def test_wrong_choices():
-    with pytest.raises(StatementError, match="statement 1: .* 3, not 0, 1 or 2"):
+    with pytest.raises(StatementError, match=r"statement 1: .* 3, not 0, 1 or 2"):
         Statements.from_choices([[0, 1, 2], [0, 1, 2]], [0, 3])
     with pytest.raises(StatementError, match="positions"):
         Statements.from_choices([[0, 1, 2]], [0, 1])

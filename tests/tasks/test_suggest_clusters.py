@@ -5,11 +5,10 @@ import pytest
 
 from trilens.counts import count_pairs
 from trilens.simulate import mixture, simulate_statements
-from trilens.tasks.coordinates import coordinate_clusters
+from trilens.tasks.coordinates import coordinate_clusters, neighbour_graph
 from trilens.tasks.suggest_clusters import (
     _k_means,
     map_dimension,
-    neighbour_graph,
     partitions,
     quick_partitions,
     silhouettes,
@@ -59,7 +58,7 @@ def test_quick_partitions_find_clear_groups():
 
 
 def test_neighbour_graph_of_few_and_many_objects_agree():
-    from trilens.tasks import suggest_clusters as module
+    from trilens.tasks import coordinates as module
 
     X = np.random.default_rng(0).normal(size=(80, 2))
     by_distances = neighbour_graph(X).toarray()

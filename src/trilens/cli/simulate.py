@@ -13,9 +13,12 @@ from trilens.cli.progress import bar
 from trilens.cli.tables import note, print_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
 
     from trilens.simulate import Points
+    from trilens.statements import Statements
 
 
 _SHARE = click.FloatRange(min=0, max=1)
@@ -148,7 +151,7 @@ def command(
     import numpy as np
 
     from trilens.formats import atomic_write, write_statements
-    from trilens.simulate import ask_raters, draw_raters, far_outliers, simulate_statements
+    from trilens.simulate import ask_raters, draw_raters, far_outliers, stream_statements
 
     layout, planting, people, asking = np.random.default_rng(seed).spawn(4)
     points = _points(shape, n_objects, dim, components, spread, layout)
@@ -159,25 +162,38 @@ def command(
         truth = os.path.splitext(output.removesuffix(".gz"))[0] + ".truth.csv"
     if truth == output:
         raise click.UsageError("--truth and --output are the same file; name two.")
-    if raters is None:
-        with bar("asking") as progress:
-            answered = simulate_statements(
-                points, statements, random_state=asking, names=names, progress=progress, **answers
-            )
-    else:
+    if raters is not None:
         crowd = draw_raters(raters, answers.pop("error_rate"), careless, people)
-        answered = ask_raters(
-            points, crowd, statements, random_state=asking, names=names, **answers
-        )
+        given = ask_raters(points, crowd, statements, random_state=asking, names=names, **answers)
+    written = 0
+
+    def parts() -> Iterator[Statements]:
+        nonlocal written
+        with bar("asking") as progress:
+            for part in (
+                stream_statements(
+                    points,
+                    statements,
+                    random_state=asking,
+                    names=names,
+                    progress=progress,
+                    **answers,
+                )
+                if raters is None
+                else [given]
+            ):
+                written += len(part)
+                yield part
+
     # the truth appears when the statements are written, and not without them
     with nullcontext() if truth is None else atomic_write(truth) as file:
         if file is not None:
             file.write(_truth(points, names))
-        write_statements(answered, output)
+        write_statements(parts(), output)
     facts = {
-        "statements": len(answered),
-        "objects": answered.n_objects,
-        "kind": answered.kind,
+        "statements": written,
+        "objects": len(names),
+        "kind": answers["kind"],
         "outliers": [names[i] for i in points.outliers],
         "output": output,
         "truth": truth,
@@ -187,7 +203,7 @@ def command(
         print_json(facts)
     else:
         beside = "" if truth is None else f"; the truth: {truth}"
-        note(f"{len(answered):,} statements about {answered.n_objects:,} objects: {output}{beside}")
+        note(f"{written:,} statements about {len(names):,} objects: {output}{beside}")
 
 
 def _points(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +56,7 @@ _AXIS_NAMES = {
     "n_statements": "number of statements",
     "error_rate": "errorprob",
     "noise_param": "noiseparam",
-    "k": "k",
+    "item": "objects, sorted",
 }
 
 
@@ -144,15 +145,18 @@ def sorted_values(ax: Axes, values: Sequence[float], special: Sequence[int], tit
 def save(figure: Figure, stem: Path) -> Path:
     """The figure as ``stem.png``, or ``stem.jpg`` where it shows photographs; returns the path."""
     from matplotlib.image import AxesImage, BboxImage
+    from PIL import Image
 
     photographs = figure.findobj(lambda artist: isinstance(artist, AxesImage | BboxImage))
     path = stem.with_suffix(".jpg" if photographs else ".png")
-    options: dict[str, Any] = (
-        {"format": "jpg", "pil_kwargs": {"quality": 70}}
-        if photographs
-        else {"format": "png", "metadata": {"Software": None}}
-    )
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=DPI)
+    picture = Image.open(drawn).convert("RGB")
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as file:
-        figure.savefig(file, dpi=DPI, **options)
+        if photographs:
+            picture.save(file, "JPEG", quality=70)
+        else:
+            # few colours are a third of the bytes
+            picture.quantize(64).save(file, "PNG", optimize=True)
     return path

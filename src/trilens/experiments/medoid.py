@@ -96,14 +96,14 @@ def measure_appearances(point: Point, seeds: Seeds) -> Iterator[Measure]:
     from trilens.exact import dissimilarities
 
     D = dissimilarities(gaussian(N_POINTS, 2, seeds.rng("points")).points)
-    for sampling in ("uniform", "sampling2"):
+    for shown, sampling in (("uniform", "uniform"), ("Sampling II", "sampling2")):
         S = statements_of(D, replace(point, sampling=sampling), seeds)
         appears = np.sort(np.bincount(S.triples.ravel(), minlength=N_POINTS))
-        yield Measure(sampling, "max / median", float(appears[-1] / np.median(appears)))
-        yield Measure(sampling, "max / min", float(appears[-1] / max(appears[0], 1)))
+        yield Measure(shown, "max / median", float(appears[-1] / np.median(appears)))
+        yield Measure(shown, "max / min", float(appears[-1] / max(appears[0], 1)))
         if seeds.run == 0:
             for rank, value in enumerate(appears):
-                yield Measure(sampling, "appearances", float(value), item=rank)
+                yield Measure(shown, "appearances", float(value), item=rank)
 
 
 def against_numbers(panel: str, numbers: tuple[int, ...] = NUMBERS, **fields: Any) -> list[Point]:
@@ -127,9 +127,7 @@ def each_embedding(judge: Any, need: int | float = 3) -> Any:
 
 def _embedding_beats_counting(results: Results, name: str) -> Finding:
     many = results.where(panel="a", n_statements=lambda m: m >= 13500)
-    both = {
-        f"{name} - {other}": below(many.differences(name, other)) for other in (ALG1, CROWD_MEDIAN)
-    }
+    both = {f"- {other}": below(many.differences(name, other)) for other in (ALG1, CROWD_MEDIAN)}
     return quorum(both, 2)
 
 
@@ -208,7 +206,7 @@ GAUSS2_CLAIMS = (
         lambda r: quorum(
             {
                 "Sampling II max / median": at_least(
-                    r.where(panel="o", method="sampling2", metric="max / median").per_run(), 1.6
+                    r.where(panel="o", method="Sampling II", metric="max / median").per_run(), 1.6
                 ),
                 "uniform max / min": at_most(
                     r.where(panel="o", method="uniform", metric="max / min").per_run(), 1.7
@@ -222,6 +220,8 @@ GAUSS2_CLAIMS = (
         "linear",
         "log-log slope of its CPU seconds from 13,500 to 161,700 in [0.5, 1.2]",
         _slope,
+        why="From 65,536 statements on compiled loops take over, faster for each statement; "
+        "medoid-network checks the law where all counting is compiled.",
     ),
     Claim(
         "Added: the lens map beside Algorithm 1, errorprob 0.3, at most 1500 statements.",
@@ -295,11 +295,7 @@ GAUSS2 = Experiment(
 def _least(results: Results) -> Finding:
     few = results.where(panel="b", n_statements=(500, 1500))
     others = [m for m in few.levels("method") if m != ALG1]
-    return quorum({f"- {other}": _not_above(few.differences(ALG1, other)) for other in others}, 1.0)
-
-
-def _not_above(differences: FloatArray) -> Finding:
-    return not_below(-differences)
+    return quorum({other: not_below(few.differences(other, ALG1)) for other in others}, 1.0)
 
 
 GAUSS20 = Experiment(

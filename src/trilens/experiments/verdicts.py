@@ -173,7 +173,7 @@ def below(differences: ArrayLike, digits: int = 3) -> Finding:
     if not np.size(differences):
         return NOT_RUN
     mean, error, runs = mean_and_error(differences)
-    text = f"difference {shown(differences, digits)}"
+    text = shown(differences, digits)
     if runs == 1:
         return Finding(text, "not judged")
     if mean + WIDTH * error < 0 or (error == 0 and mean < 0):
@@ -189,7 +189,7 @@ def above(differences: ArrayLike, digits: int = 3) -> Finding:
     found = below(-x, digits)
     if found.verdict == "not judged":
         return found
-    return Finding(f"difference {shown(x, digits)}", found.verdict)
+    return Finding(shown(x, digits), found.verdict)
 
 
 def not_below(differences: ArrayLike, digits: int = 3) -> Finding:
@@ -221,7 +221,7 @@ def quorum(findings: Mapping[str, Finding], need: int | float) -> Finding:
     n_agree = sum(f.verdict == "agrees" for f in judged.values())
     n_differ = sum(f.verdict == "differs" for f in judged.values())
     marks = {"agrees": "", "differs": "not ", "undecided": "undecided "}
-    listed = "; ".join(f"{marks[f.verdict]}{name} {f.ours}" for name, f in judged.items())
+    listed = "; ".join(f"{marks[f.verdict]}{name} {_nested(f.ours)}" for name, f in judged.items())
     if n_agree >= wanted:
         verdict: Verdict = "agrees"
     elif len(judged) - n_differ < wanted:
@@ -229,3 +229,8 @@ def quorum(findings: Mapping[str, Finding], need: int | float) -> Finding:
     else:
         verdict = "undecided"
     return Finding(f"{n_agree} of {len(judged)}: {listed}", verdict)
+
+
+def _nested(text: str) -> str:
+    """A quorum within a quorum stands in brackets."""
+    return f"[{text}]" if "; " in text else text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -20,7 +20,7 @@ from trilens.formats.columns import COLUMNS_OF_KIND
 from trilens.formats.names import is_integer, is_missing
 from trilens.formats.source import ENDINGS, PathLike, quoted
 from trilens.formats.tables import METADATA_KEY
-from trilens.statements import Statements
+from trilens.statements import Statements, concatenate
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": " ", ".dat": " "}
 
@@ -28,8 +28,11 @@ _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": " ", ".dat": " "}
 _CHUNK = 1 << 18
 
 
-def write_statements(S: Statements, path: PathLike) -> None:
+def write_statements(statements: Statements | Iterable[Statements], path: PathLike) -> None:
     """Write statements to a file; the ending tells the format.
+
+    Chunks (as of `scan_statements` or `stream_statements`: the same objects, kind and columns
+    in each) are written one after the other; but for NPZ only one is in memory at a time.
 
     ``.csv``, ``.tsv``, ``.txt`` and ``.dat`` (spaces), ``.jsonl``, ``.ndjson``,
     ``.parquet``, ``.arrow``, ``.feather``, ``.npz``; with ``.gz`` after it, compressed;
@@ -48,29 +51,51 @@ def write_statements(S: Statements, path: PathLike) -> None:
         back (in text and tables: an empty one, ``nan``; in text: one with a NUL character).
     """
     ending, compress = _ending(path)
+    chunks = iter([statements] if isinstance(statements, Statements) else statements)
+    first = next(chunks, None)
+    if first is None:
+        raise FormatError(f"{os.fspath(path)}: there are no chunks of statements to write")
     text = ending in _SEPARATORS or ENDINGS[ending] == "jsonl"
     if ENDINGS[ending] != "npz":
-        _check_names(S, ending, text)
+        _check_names(first, ending, text)
     with atomic_write(path) as target:
         if compress:
             # no name and no time inside: equal statements make equal files
             with gzip.GzipFile("", "wb", fileobj=target, mtime=0) as packed:
-                _write(S, cast(BinaryIO, packed), ending)
+                _write(first, chunks, cast(BinaryIO, packed), ending)
         else:
-            _write(S, target, ending)
+            _write(first, chunks, target, ending)
 
 
-def _write(S: Statements, file: BinaryIO, ending: str) -> None:
+def _write(first: Statements, rest: Iterator[Statements], file: BinaryIO, ending: str) -> None:
+    if ENDINGS[ending] == "npz":
+        write_archive(concatenate([first, *rest]), file)
+        return
+    every = _alike(first, rest)
     if ending in _SEPARATORS:
-        for piece in _separated(S, _SEPARATORS[ending]):
-            file.write(piece)
+        separator = _SEPARATORS[ending]
+        for i, S in enumerate(every):
+            for piece in _separated(S, separator, header=i == 0):
+                file.write(piece)
     elif ENDINGS[ending] == "jsonl":
-        for piece in _json_lines(S):
-            file.write(piece)
-    elif ENDINGS[ending] == "npz":
-        write_archive(S, file)
+        for S in every:
+            for piece in _json_lines(S):
+                file.write(piece)
     else:
-        _write_table(_table(S), file, ENDINGS[ending])
+        _write_tables(map(_table, every), file, ENDINGS[ending])
+
+
+def _alike(first: Statements, rest: Iterator[Statements]) -> Iterator[Statements]:
+    """All chunks; one that does not belong to the first is refused."""
+
+    def shape(S: Statements) -> tuple[Any, ...]:
+        return S.kind, S.n_objects, S.raters is None, S.rounds is None, S.seconds is None
+
+    yield first
+    for S in rest:
+        if shape(S) != shape(first) or S.names != first.names:
+            raise FormatError("chunks of one file must have the same kind, objects and columns")
+        yield S
 
 
 def _ending(path: PathLike) -> tuple[str, bool]:
@@ -112,7 +137,7 @@ def _encodable(name: str) -> bool:
     return True
 
 
-def _separated(S: Statements, separator: str) -> Iterator[bytes]:
+def _separated(S: Statements, separator: str, header: bool) -> Iterator[bytes]:
     def quote(cell: str) -> str:
         # a cell with spaces at its ends is safe in commas, but not a bare line or file end
         if not cell or any(c in cell for c in (separator, '"', "\n", "\r", "\t")):
@@ -121,7 +146,8 @@ def _separated(S: Statements, separator: str) -> Iterator[bytes]:
 
     missing = "nan" if separator == " " else ""
     columns = _text_columns(S, quote, quote, missing)
-    yield (separator.join(columns) + "\n").encode()
+    if header:
+        yield (separator.join(columns) + "\n").encode()
     pieces = [part for column in columns.values() for part in (column, separator)][:-1]
     yield from _rows(len(S), [*pieces, "\n"])
 
@@ -233,11 +259,15 @@ def _table(S: Statements) -> Any:
     return pa.table(columns).replace_schema_metadata({METADATA_KEY: facts.encode()})
 
 
-def _write_table(table: Any, file: BinaryIO, format_: str) -> None:
+def _write_tables(tables: Iterator[Any], file: BinaryIO, format_: str) -> None:
+    first = next(tables)
     if format_ == "parquet":
         import pyarrow.parquet as pq
 
-        pq.write_table(table, file)
+        writer = pq.ParquetWriter(file, first.schema)
     else:
-        with pa.ipc.new_file(file, table.schema) as writer:
+        writer = pa.ipc.new_file(file, first.schema)
+    with writer:
+        writer.write_table(first)
+        for table in tables:
             writer.write_table(table)

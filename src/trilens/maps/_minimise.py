@@ -120,7 +120,7 @@ def one_blas_thread() -> AbstractContextManager[object]:
 
 @cache
 def _thread_pools() -> Any:
-    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+    from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 

@@ -384,7 +384,7 @@ def _eigenpairs(A: Any, k: int, start: FloatArray, which: Which) -> tuple[FloatA
     """``k`` eigenpairs of a symmetric (n, n) array or operator, the leading one first."""
     n = A.shape[0]
     if n <= SMOOTHED_OBJECTS:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+        from threadpoolctl import threadpool_limits
 
         # products this small lose more to waiting threads than they gain
         with threadpool_limits(1, user_api="blas"):

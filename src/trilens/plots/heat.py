@@ -27,7 +27,7 @@ def depth_heat_map(
     Parameters
     ----------
     depth : (rows, columns) array
-        Depth on a regular grid, the first row at the bottom: `exact.lens_depth_at` of the
+        Depth on a regular grid, the first row at the bottom: `exact.lens_depth_of` of the
         grid's places with respect to the points.
     extent : (left, right, bottom, top)
         Centres of the outermost columns and rows.

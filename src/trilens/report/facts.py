@@ -340,7 +340,7 @@ def _graph(statements: Statements, pairs: PairCounts, plane: FloatArray) -> Fact
         i, j = value.coords[0][near], value.coords[1][near]
         name = "k-RNG"
     else:
-        from trilens.tasks.suggest_clusters import neighbour_graph
+        from trilens.tasks.coordinates import neighbour_graph
 
         connecting, k = None, min(5, n - 1)
         near_map = neighbour_graph(plane, k).tocoo() if k > 0 else None

@@ -170,7 +170,10 @@
         point.classList.toggle("far", hidden);
         if (!hidden) placed.push({ u, v });
       } else if (names) {
-        const w = 7.2 * shrink * Math.min(point.querySelector(".label").textContent.length, 24) + 6;
+        const label = point.querySelector(".label");
+        const w = 7.2 * shrink * label.textContent.length + 6;
+        // at the rim a name turns inwards
+        label.style.textAnchor = u < w / 2 ? "start" : u > width - w / 2 ? "end" : "middle";
         const crowded = written.some((p) => Math.abs(p.u - u) < (p.w + w) / 2 && Math.abs(p.v - v) < 15 * shrink);
         point.classList.toggle("crowded", crowded);
         if (!crowded) written.push({ u, v, w });

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from trilens._tabular import Tabular
 from trilens._typing import AnyArray
 from trilens.statements.combine import answer_counts, questions
 from trilens.statements.value import Kind, Statements
@@ -28,7 +29,7 @@ class RaterSummary:
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Tabular):
     """The quantities of the paper's Table 1, plus repeats and contradictions.
 
     ``coverage_percent`` is statements / possible triples * 100, as in the paper, so it may
@@ -51,6 +52,13 @@ class Summary:
     median_seconds: float | None
     raters: tuple[RaterSummary, ...]
     rounds: int | None
+
+    def columns(self) -> dict[str, list[Any]]:
+        """A row for each fact; the raters are left to `to_dict`."""
+        facts = self.to_dict()
+        facts.update({f"appearances_{k}": v for k, v in facts.pop("appearances").items()})
+        del facts["raters"]
+        return {"fact": list(facts), "value": list(facts.values())}
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``trilens describe --json`` prints them."""

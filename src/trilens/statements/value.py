@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +25,25 @@ _CHUNK = 1 << 18
 _MAX_OBJECTS = np.iinfo(np.int32).max
 
 
+class CheckedNames(tuple[str, ...]):
+    """Names that are known to be different texts: chunks of a large file share them unchecked."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> CheckedNames:
+        if isinstance(names, CheckedNames):
+            return names
+        named = cls(names)
+        wrong = next((name for name in named if not isinstance(name, str)), None)
+        if wrong is not None:
+            raise ParameterError(f"names are text; {wrong!r} is {type(wrong).__name__}")
+        if len(set(named)) < len(named):
+            twice = next(name for name, count in Counter(named).items() if count > 1)
+            raise ParameterError(f"two objects have the name {twice!r}; names must differ")
+        return named
+
+
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Statements:
     """Answers about triples of objects.
@@ -39,7 +59,8 @@ class Statements:
     Parameters
     ----------
     triples : (m, 3) array of int
-        Object ids, ``0 <= id < n_objects``. An ``int32`` array is not copied.
+        Object ids, ``0 <= id < n_objects``. An ``int32`` array is not copied: it belongs to the
+        statements from then on and must not be changed.
     n_objects : int, optional
         By default the number of names or, without names, the largest id plus one.
     names : sequence of str, optional
@@ -65,7 +86,7 @@ class Statements:
     raters: AnyArray | None
     rounds: AnyArray | None
     seconds: FloatArray | None
-    _names: tuple[str, ...] | None
+    _names: CheckedNames | None
 
     def __init__(
         self,
@@ -80,7 +101,7 @@ class Statements:
         if kind not in KINDS:
             raise KindError(f"kind is {kind!r}; it must be one of {', '.join(KINDS)}")
         given = _as_id_array(triples)
-        named = None if names is None else _check_names(names)
+        named = None if names is None else CheckedNames.of(names)
         n = _n_objects(given, n_objects, named)
         check_triples(given, n)
         ids = np.ascontiguousarray(given, dtype=np.int32).view()
@@ -345,7 +366,7 @@ def _as_id_array(triples: ArrayLike) -> AnyArray:
     return array
 
 
-def _n_objects(triples: AnyArray, n_objects: int | None, names: tuple[str, ...] | None) -> int:
+def _n_objects(triples: AnyArray, n_objects: int | None, names: CheckedNames | None) -> int:
     if n_objects is not None:
         if isinstance(n_objects, bool) or int(n_objects) != n_objects or n_objects < 0:
             raise ParameterError(
@@ -361,18 +382,6 @@ def _n_objects(triples: AnyArray, n_objects: int | None, names: tuple[str, ...] 
     if n > _MAX_OBJECTS:
         raise ParameterError(f"at most {_MAX_OBJECTS:,} objects, not {n:,}")
     return n
-
-
-def _check_names(names: Iterable[str]) -> tuple[str, ...]:
-    named = tuple(names)
-    wrong = next((name for name in named if not isinstance(name, str)), None)
-    if wrong is not None:
-        raise ParameterError(f"names are text; {wrong!r} is {type(wrong).__name__}")
-    if len(set(named)) < len(named):
-        seen: set[str] = set()
-        twice = next(name for name in named if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise ParameterError(f"two objects have the name {twice!r}; names must differ")
-    return named
 
 
 def _column(values: ArrayLike | None, m: int, what: str, dtype: Any = None) -> AnyArray | None:

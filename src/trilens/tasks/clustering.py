@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin
 
+from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray
 from trilens.errors import ParameterError
 from trilens.graph.krng import connecting_k_of, lens_value, neighbourhood, pairs_of
@@ -99,18 +101,25 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
 
 @dataclass(frozen=True)
-class Clusters:
+class Clusters(Tabular):
     """A clustering, and how it came about.
 
     Attributes
     ----------
     labels : (n_objects,) array of int
+    names : tuple of str
+        The objects.
     parameters : dict
         The method and every parameter that was chosen or found.
     """
 
     labels: IntArray
+    names: tuple[str, ...]
     parameters: dict[str, Any]
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """The cluster of each object."""
+        return {"object": self.names, "cluster": self.labels.tolist()}
 
 
 def cluster(
@@ -147,7 +156,7 @@ def cluster(
             "connected_parts": model.n_connected_,
             "isolated": [given.names[i] for i in model.isolated_],
         }
-        return Clusters(model.labels_, {"method": chosen, **found})
+        return Clusters(model.labels_, given.names, {"method": chosen, **found})
     from trilens.tasks.coordinates import coordinate_clusters, coordinates
 
     if error_rate and chosen != "lensmap":
@@ -157,7 +166,7 @@ def cluster(
     k, sigma = 10 if k is None else k, 0.5 if sigma is None else sigma
     labels = coordinate_clusters(points, n_clusters, k, sigma, random_state)
     found = {"dim": points.shape[1], "k": k, "sigma": sigma, "error_rate": error_rate}
-    return Clusters(labels, {"method": chosen, **found})
+    return Clusters(labels, given.names, {"method": chosen, **found})
 
 
 def check_n_clusters(n_clusters: int, n_objects: int) -> None:

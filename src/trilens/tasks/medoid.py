@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from trilens._tabular import Tabular
 from trilens._typing import FloatArray, RandomState
 from trilens.depth import centrality
 from trilens.errors import StatementError
@@ -13,7 +15,7 @@ from trilens.statements import StatementsLike, as_statements
 
 
 @dataclass(frozen=True)
-class Medoid:
+class Medoid(Tabular):
     """The most central object.
 
     Attributes
@@ -32,6 +34,10 @@ class Medoid:
     depth: float | None
     tied: tuple[str, ...]
     method: str
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row: the object and its depth."""
+        return {"object": [self.name], "depth": [self.depth], "method": [self.method]}
 
 
 def medoid(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.depth import centrality
 from trilens.errors import ParameterError
@@ -13,7 +16,7 @@ from trilens.statements import StatementsLike, as_statements
 
 
 @dataclass(frozen=True)
-class Outliers:
+class Outliers(Tabular):
     """The least central objects, the least central first.
 
     Attributes
@@ -42,6 +45,10 @@ class Outliers:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """The outliers and their scores."""
+        return {"object": self.names, "score": self.scores.tolist()}
 
 
 def outliers(

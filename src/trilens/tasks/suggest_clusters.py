@@ -10,6 +10,7 @@ import numpy as np
 
 from trilens._typing import FloatArray, IntArray, Progress
 from trilens.tasks.clustering import in_order_of_appearance
+from trilens.tasks.coordinates import neighbour_graph
 from trilens.tasks.stability import ClusterStability, cluster_stability
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ _TOLERANCE = 0.02
 #: With nineteen clouds, beating all of them happens to a cloud once in twenty times.
 _CLOUDS = 19
 _MOST_POINTS = 500
-_ALL_DISTANCES = 3000
 #: Up to this many objects all eigenvectors come as fast as the leading ones.
 _DENSE = 200
 
@@ -164,7 +164,7 @@ def partitions(
 ) -> dict[int, IntArray]:
     """`coordinate_clusters` for several numbers of clusters, with one set of eigenvectors."""
     from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     from trilens.tasks.spectral import laplacian_eigenvectors
 
@@ -256,30 +256,6 @@ def _k_means(X: FloatArray, number: int, rng: np.random.Generator, starts: int =
         if loss < least:
             best, least = labels, loss
     return best
-
-
-def neighbour_graph(coordinates: FloatArray, k: int = 10, sigma: float = 0.5) -> csr_array:
-    """The weighted symmetric k-NN graph that `coordinate_clusters` divides."""
-    from scipy.sparse import csr_array
-
-    from trilens.tasks.coordinates import rescaled
-
-    X, n = rescaled(coordinates), len(coordinates)
-    k = min(k, n - 1)
-    if n <= _ALL_DISTANCES:
-        from scipy.spatial.distance import cdist
-
-        distance = cdist(X, X)
-        np.fill_diagonal(distance, np.inf)
-        nearest = np.argpartition(distance, k - 1, axis=1)[:, :k]
-        length = np.take_along_axis(distance, nearest, axis=1).ravel()
-        near = csr_array((length, nearest.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
-    else:
-        from sklearn.neighbors import kneighbors_graph
-
-        near = csr_array(kneighbors_graph(X, k, mode="distance"))
-    near.data = np.maximum(np.exp(-(near.data**2) / sigma**2), np.finfo(float).tiny ** 0.5)
-    return near.maximum(near.T).tocsr()
 
 
 def silhouettes(coordinates: FloatArray, labels: IntArray) -> FloatArray:

@@ -1,13 +1,40 @@
-"""Small tables for notebooks: what results show as ``_repr_html_``."""
+"""Results as tables: HTML in a notebook, and pandas where it is installed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from trilens.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: More rows than these are cut, with a line that says so.
 MOST_ROWS = 60
+
+
+class Tabular(ABC):
+    """A result that is a table."""
+
+    @abstractmethod
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """The columns by their names, all of the same length."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """The result as a pandas DataFrame."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtraError("to_frame()", "pandas") from None
+        return pd.DataFrame(dict(self.columns()))
+
+    def _repr_html_(self) -> str:
+        columns = self.columns()
+        rows = zip(*columns.values(), strict=True)
+        return table(list(columns), rows, caption=type(self).__name__)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str | None = None) -> str:

@@ -1,0 +1,298 @@
+"""Which method for which data: the tables of docs/recommend.md.
+
+    python benchmarks/compare_methods.py [--quick] [TABLE ...]
+
+Simulated data with a known truth; every number is the mean over seeds of one method on the same
+statements as the others (odd-one-out methods: as many statements about the same points). Methods
+run with their defaults, maps in two dimensions, and are not told the error rate unless it says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from trilens.simulate import (
+    Points,
+    far_outliers,
+    gaussian,
+    mixture,
+    n_questions,
+    simulate_statements,
+    two_moons,
+    with_outliers,
+)
+from trilens.statements import Kind, Statements
+from trilens.tasks.classification import make_classifier
+from trilens.tasks.clustering import cluster, purity
+from trilens.tasks.coordinates import total_distance
+from trilens.tasks.medoid import medoid, relative_error
+from trilens.tasks.outliers import outlier_scores, outliers
+
+#: Share of all questions that are asked, and share of wrong answers.
+SETTINGS = [(share, wrong) for wrong in (0.0, 0.3) for share in (0.01, 0.05, 0.25)]
+TWO_GAUSSIANS = [[0.0, 0.0], [3.0, 0.0]]
+THREE_GAUSSIANS = [[0.0, 0.0], [4.0, 0.0], [2.0, 3.5]]
+N_LABELLED = 100
+BETWEEN = 200
+
+
+def asked(
+    points: Points, share: float, wrong: float, seed: int, kind: Kind = "central"
+) -> Statements:
+    """A share of the C(n, 3) questions, some answered wrongly; equally many of every kind."""
+    m = round(share * n_questions(len(points)))
+    return simulate_statements(points, m, kind, error_rate=wrong, random_state=1000 + seed)
+
+
+def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a Markdown table, row by row as they are measured."""
+    print(f"\n{title}\n")
+    print(f"| {' | '.join(head)} |")
+    print(f"|{'---|' * len(head)}", flush=True)
+    for row in rows:
+        print(f"| {' | '.join(row)} |", flush=True)
+
+
+def measured(
+    settings: Sequence[tuple[float, float]],
+    methods: dict[str, Callable[[Points, float, float, int], float]],
+    points_of: Callable[[int], Points],
+    n_seeds: int,
+) -> Iterable[list[str]]:
+    for share, wrong in settings:
+        row = [f"{share:.1%}".replace(".0%", "%"), f"{wrong:.0%}"]
+        for method in methods.values():
+            values = [method(points_of(seed), share, wrong, seed) for seed in range(n_seeds)]
+            row.append(f"{np.mean(values):.3f}")
+        yield row
+
+
+def medoids(n_seeds: int) -> None:
+    def error(name: str, kind: Kind = "central", dim: int = 2) -> Callable[..., float]:
+        def one(points: Points, share: float, wrong: float, seed: int) -> float:
+            S = asked(points, share, wrong, seed, kind)
+            found = medoid(S, name, n_components=dim, random_state=seed)
+            return relative_error(found.index, total_distance(points.points))
+
+        return one
+
+    for true_dim in (2, 20):
+        methods = {
+            "depth": error("depth"),
+            "Crowd-Median (odd)": error("depth", "odd"),
+            "lensmap": error("lensmap", dim=min(true_dim, 5)),
+            "soe": error("soe", dim=min(true_dim, 5)),
+        }
+        table(
+            f"Medoid, 100 points of N(0, I) in {true_dim} dimensions (maps in "
+            f"{min(true_dim, 5)}): relative error",
+            ["asked", "wrong", *methods],
+            measured(
+                SETTINGS,
+                methods,
+                lambda seed, dim=true_dim: gaussian(100, dim, random_state=seed),  # type: ignore[misc]
+                n_seeds,
+            ),
+        )
+
+
+def classes(n_seeds: int) -> None:
+    def loss(name: str, **parameters: object) -> Callable[..., float]:
+        def one(points: Points, share: float, wrong: float, seed: int) -> float:
+            known = points.labels.copy()
+            known[N_LABELLED:] = -1
+            model = make_classifier(name, random_state=seed, **parameters)
+            model.fit(asked(points, share, wrong, seed), known)
+            return float((model.transduction_ != points.labels)[N_LABELLED:].mean())
+
+        return one
+
+    methods = {
+        "depth (Alg. 3)": loss("depth"),
+        "krng (Alg. 4)": loss("krng"),
+        "lensmap": loss("lensmap", n_components=2),
+        "soe": loss("soe", n_components=2),
+    }
+    table(
+        "Classification, two Gaussians 3 apart, 100 labelled and 40 unlabelled: 0-1 loss",
+        ["asked", "wrong", *methods],
+        measured(
+            [(share, wrong) for wrong in (0.0, 0.3) for share in (0.002, 0.01, 0.05, 0.25)],
+            methods,
+            lambda seed: mixture(140, TWO_GAUSSIANS, random_state=seed),
+            n_seeds,
+        ),
+    )
+
+
+def clusters(n_seeds: int) -> None:
+    def pure(
+        name: str, n_clusters: int, told: bool = False, **parameters: object
+    ) -> Callable[..., float]:
+        def one(points: Points, share: float, wrong: float, seed: int) -> float:
+            found = cluster(
+                asked(points, share, wrong, seed),
+                n_clusters,
+                name,
+                error_rate=wrong if told else 0.0,
+                random_state=seed,
+                **parameters,  # type: ignore[arg-type]
+            )
+            return purity(found.labels, points.labels)
+
+        return one
+
+    for title, n_clusters, draw in (
+        (
+            "three Gaussians 4 apart, 90 points",
+            3,
+            lambda seed: mixture(90, THREE_GAUSSIANS, random_state=seed),
+        ),
+        ("two moons, 100 points", 2, lambda seed: two_moons(100, 0.05, random_state=seed)),
+    ):
+        methods = {
+            "krng (Alg. 5)": pure("krng", n_clusters),
+            "krng, error rate told": pure("krng", n_clusters, told=True),
+            "krng, k = 20": pure("krng", n_clusters, k=20),
+            "lensmap": pure("lensmap", n_clusters),
+            "soe": pure("soe", n_clusters),
+        }
+        table(
+            f"Clustering, {title}: purity",
+            ["asked", "wrong", *methods],
+            measured(SETTINGS, methods, draw, n_seeds),
+        )
+
+
+def outlying(n_seeds: int) -> None:
+    def found(name: str) -> Callable[..., float]:
+        def one(points: Points, share: float, wrong: float, seed: int) -> float:
+            listed = outliers(asked(points, share, wrong, seed), 4, method=name, random_state=seed)
+            return float(np.isin(points.outliers, listed.indices).mean())
+
+        return one
+
+    def rank(name: str) -> Callable[..., float]:
+        def one(points: Points, share: float, wrong: float, seed: int) -> float:
+            score = outlier_scores(asked(points, share, wrong, seed), name, random_state=seed)
+            return float(1 + (score < score[BETWEEN]).sum())
+
+        return one
+
+    table(
+        "Outliers, 100 points of N(0, I2) and 4 far out: share of the four among the four found",
+        ["asked", "wrong", "depth", "lensmap", "soe"],
+        measured(
+            SETTINGS,
+            {name: found(name) for name in ("depth", "lensmap", "soe")},
+            lambda seed: far_outliers(gaussian(100, random_state=seed), 4, 500 + seed),
+            n_seeds,
+        ),
+    )
+    table(
+        "Outliers, two moons of 200 points, 3 far out and 1 between: rank of the last, of 204",
+        ["asked", "wrong", "depth", "lensmap"],
+        measured(
+            SETTINGS,
+            {name: rank(name) for name in ("depth", "lensmap")},
+            lambda seed: with_outliers(
+                two_moons(BETWEEN, 0.06, random_state=seed),
+                [[0.5, 0.25], [-1.5, 1.8], [2.5, 1.8], [0.5, -1.6]],
+            ),
+            n_seeds,
+        ),
+    )
+
+
+def kinds(n_seeds: int) -> None:
+    def loss(kind: Kind) -> Callable[..., float]:
+        def one(points: Points, share: float, wrong: float, seed: int) -> float:
+            known = points.labels.copy()
+            known[N_LABELLED:] = -1
+            model = make_classifier("lensmap", n_components=2, random_state=seed)
+            model.fit(asked(points, share, wrong, seed, kind), known)
+            return float((model.transduction_ != points.labels)[N_LABELLED:].mean())
+
+        return one
+
+    def error(kind: Kind) -> Callable[..., float]:
+        def one(points: Points, share: float, wrong: float, seed: int) -> float:
+            found = medoid(asked(points, share, wrong, seed, kind), "lensmap")
+            return relative_error(found.index, total_distance(points.points))
+
+        return one
+
+    for title, one, draw in (
+        (
+            "classification as above: 0-1 loss",
+            loss,
+            lambda seed: mixture(140, TWO_GAUSSIANS, random_state=seed),
+        ),
+        (
+            "medoid, 100 points of N(0, I2): relative error",
+            error,
+            lambda seed: gaussian(100, random_state=seed),
+        ),
+    ):
+        table(
+            f"Kind of question, equally many answers, lens map; {title}",
+            ["asked", "wrong", "central", "odd", "closer"],
+            measured(SETTINGS, {k: one(k) for k in ("central", "odd", "closer")}, draw, n_seeds),
+        )
+
+
+def speed(n_seeds: int) -> None:
+    def rows() -> Iterable[list[str]]:
+        for n, m in ((100, 10**4), (100, 10**5), (1000, 10**5), (1000, 10**6), (10_000, 10**6)):
+            if n_seeds < 3 and m > 10**5:
+                continue
+            points = gaussian(n, random_state=0)
+            S = simulate_statements(points, m, error_rate=0.1, random_state=1)
+            row = [f"{n:,}", f"{m:,}"]
+            for name in ("depth", "lensmap", "soe"):
+                if name != "depth":
+                    medoid(S.take(np.arange(1000)), name)  # imports and compiles
+                start = time.process_time()
+                found = medoid(S, name)
+                seconds = time.process_time() - start
+                error = relative_error(found.index, total_distance(points.points))
+                row.append(f"{seconds:.3f} s, {error:.3f}")
+            yield row
+
+    table(
+        "Many objects in the plane, 10% wrong: CPU seconds of the medoid, relative error",
+        ["objects", "statements", "depth", "lensmap", "soe"],
+        rows(),
+    )
+
+
+TABLES = {
+    "medoid": medoids,
+    "classification": classes,
+    "clustering": clusters,
+    "outliers": outlying,
+    "kinds": kinds,
+    "speed": speed,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])  # type: ignore[union-attr]
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=", ".join(TABLES))
+    parser.add_argument("--quick", action="store_true", help="2 seeds instead of 10")
+    given = parser.parse_args()
+    unknown = set(given.tables) - set(TABLES)
+    if unknown:
+        parser.error(f"no table {', '.join(sorted(unknown))}; the tables are {', '.join(TABLES)}")
+    n_seeds = 2 if given.quick else 10
+    print(f"means over {n_seeds} seeds")
+    for name in given.tables or TABLES:
+        TABLES[name](n_seeds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""Pages that the code writes: the formats' tables and the API.
+
+A Sphinx extension. What it prints comes from the tables that trilens itself works with, so a new
+column, ending or public name appears by itself, and one without a description stops the build.
+"""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from typing import Any
+
+import trilens
+from trilens.formats.columns import _SHAPES, ALIASES, COLUMNS_OF_KIND
+from trilens.formats.source import ENDINGS
+
+ROLES = {
+    "central": "the most central of the three",
+    "odd": "the odd one out",
+    "other_1": "another object of the three",
+    "other_2": "the remaining object",
+    "anchor": "the object that the two others are compared with",
+    "near": "the one nearer to the anchor",
+    "far": "the one farther from the anchor",
+    "chosen": "the object that was chosen",
+    "shown_1": "the first object shown",
+    "shown_2": "the second object shown",
+    "shown_3": "the third object shown",
+    "rater": "who answered; text",
+    "round": "the sitting in which it was answered",
+    "seconds": "response time",
+}
+FORMATS = {
+    "text": "text, separated by comma, tab, semicolon or spaces (found from the first rows)",
+    "parquet": "Apache Parquet",
+    "arrow": "Apache Arrow IPC (Feather version 2)",
+    "jsonl": "JSON lines: one object per line",
+    "npz": "numpy arrays: `triples`, `names`, `kind`, and `raters`, `rounds`, `seconds`",
+}
+KINDS = {
+    "central": "which of the three is the most central?",
+    "odd": "which of the three is the odd one out?",
+    "closer": "which of the two is closer to the anchor?",
+}
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _code(names: Any) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def kinds_table() -> str:
+    """Each kind of statement and its columns."""
+    return _table(
+        ["kind", "question", "columns, in the order of a file without header"],
+        [[f"`{kind}`", KINDS[kind], _code(names)] for kind, names in COLUMNS_OF_KIND.items()],
+    )
+
+
+def columns_table() -> str:
+    """Each role of a column and the names by which it is known."""
+    names: dict[str, list[str]] = {}
+    for name, (role, kind) in ALIASES.items():
+        told = f"`{name}`" + (f" (tells kind `{kind}`)" if kind else "")
+        names.setdefault(role, []).append(told)
+    return _table(
+        ["holds", "accepted names"],
+        [[ROLES[role], ", ".join(known)] for role, known in names.items()],
+    )
+
+
+def shapes_table() -> str:
+    """The sets of columns that make a statement."""
+    return "\n".join(f"- {_code(shape)}" for shape in _SHAPES)
+
+
+def endings_table() -> str:
+    """Each format and its endings."""
+    endings: dict[str, list[str]] = {}
+    for ending, found in ENDINGS.items():
+        endings.setdefault(found, []).append(ending)
+    return _table(
+        ["endings", "format"], [[_code(known), FORMATS[found]] for found, known in endings.items()]
+    )
+
+
+TABLES = {
+    "kinds": kinds_table,
+    "columns": columns_table,
+    "shapes": shapes_table,
+    "endings": endings_table,
+}
+
+
+def room_names(room: str) -> list[str]:
+    """The public names of a room, dotted: those of the package first, then the room's own.
+
+    >>> room_names("depth")[0]
+    'trilens.centrality'
+    """
+    at_top = [
+        name for name in trilens.__all__ if trilens._MODULE_OF.get(name, "").split(".")[0] == room
+    ]
+    if room not in trilens.__all__:
+        return [f"trilens.{name}" for name in at_top]
+    own = [name for name in import_module(f"trilens.{room}").__all__ if name not in at_top]
+    return [f"trilens.{name}" for name in at_top] + [f"trilens.{room}.{name}" for name in own]
+
+
+def room_page(room: str) -> str:
+    """The autodoc directives of a room, in reStructuredText."""
+    lines = [f".. automodule:: trilens.{room}", ""] if room in trilens.__all__ else []
+    for dotted in room_names(room):
+        module, _, name = dotted.rpartition(".")
+        lines += _directive(dotted, getattr(import_module(module), name))
+    return "\n".join(lines)
+
+
+def _directive(dotted: str, value: Any) -> list[str]:
+    if inspect.isclass(value):
+        if issubclass(value, Exception):
+            return [f".. autoexception:: {dotted}", "   :show-inheritance:", ""]
+        members = [name for name in dir(value) if _is_ours(value, name)]
+        listed = [f"   :members: {', '.join(members)}"] if members else []
+        return [f".. autoclass:: {dotted}", *listed, ""]
+    what = "autofunction" if inspect.isroutine(value) else "autodata"
+    return [f".. {what}:: {dotted}", ""]
+
+
+def _is_ours(of: type, name: str) -> bool:
+    """Whether a member is public, written here and described; also an inherited one."""
+    if name.startswith("_"):
+        return False
+    home = next((cls for cls in of.__mro__ if name in vars(cls)), object)
+    member = inspect.getattr_static(of, name)
+    described = inspect.isroutine(member) or isinstance(member, property | classmethod)
+    return home.__module__.startswith("trilens") and described and bool(member.__doc__)
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Add the directives ``from-code`` (a table) and ``room`` (part of the API)."""
+    from sphinx.util.docutils import SphinxDirective
+
+    class FromCode(SphinxDirective):
+        required_arguments = 1
+        pages = staticmethod(lambda name: TABLES[name]())
+
+        def run(self) -> list[Any]:
+            return self.parse_text_to_nodes(self.pages(self.arguments[0]))
+
+    class Room(FromCode):
+        pages = staticmethod(room_page)
+
+    app.add_directive("from-code", FromCode)
+    app.add_directive("room", Room)
+    return {"version": trilens.__version__, "parallel_read_safe": True}

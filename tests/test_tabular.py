@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+import trilens as tl
+from trilens._tabular import MOST_ROWS, table
+from trilens.tasks.clustering import cluster
+
+S = tl.Statements([[0, 1, 2], [0, 1, 3], [2, 0, 3]], names=["<b>", "a", "c", "d"])
+
+
+@pytest.mark.parametrize(
+    "result", [tl.medoid(S), tl.outliers(S, n=2), cluster(S, 2), S.summary()], ids=lambda r: type(r)
+)
+def test_results_are_tables(result):
+    frame = result.to_frame()
+    assert list(frame) == list(result.columns())
+    html = result._repr_html_()
+    assert html.startswith("<table>")
+    assert "<b>" not in html
+
+
+def test_without_pandas_the_way_to_it_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(tl.MissingExtraError, match=r"trilens\[pandas\]"):
+        tl.medoid(S).to_frame()
+
+
+def test_table_for_notebooks():
+    html = table(["<h>"], [["<script>"], [None], [1234], [True], [0.5]], caption="a & b")
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+    assert "1,234" in html
+    assert "0.500" in html
+    assert "a &amp; b" in html
+    assert "and 5 more" in table(["x"], [[i] for i in range(MOST_ROWS + 5)])
