@@ -28,7 +28,7 @@ from trilens.simulate import (
 from trilens.statements import Kind, Statements
 from trilens.tasks.classification import make_classifier
 from trilens.tasks.clustering import cluster, purity
-from trilens.tasks.coordinates import total_distance
+from trilens.tasks.coordinates import coordinates, total_distance
 from trilens.tasks.medoid import medoid, relative_error
 from trilens.tasks.outliers import outlier_scores, outliers
 
@@ -219,29 +219,51 @@ def kinds(n_seeds: int) -> None:
 
         return one
 
-    def error(kind: Kind) -> Callable[..., float]:
+    def error(kind: Kind, name: str) -> Callable[..., float]:
         def one(points: Points, share: float, wrong: float, seed: int) -> float:
-            found = medoid(asked(points, share, wrong, seed, kind), "lensmap")
+            found = medoid(asked(points, share, wrong, seed, kind), name, random_state=seed)
             return relative_error(found.index, total_distance(points.points))
 
         return one
 
-    for title, one, draw in (
-        (
-            "classification as above: 0-1 loss",
-            loss,
+    def rim(kind: Kind, name: str) -> Callable[..., float]:
+        def one(points: Points, share: float, wrong: float, seed: int) -> float:
+            X = coordinates(asked(points, share, wrong, seed, kind), name, random_state=seed)
+            from_centre = np.linalg.norm(X - X.mean(axis=0), axis=1)
+            return float(1 + from_centre.argsort().argsort()[points.outliers].mean())
+
+        return one
+
+    every: tuple[Kind, ...] = ("central", "odd", "closer")
+    table(
+        "Kind of question, equally many answers, lens map; classification as above: 0-1 loss",
+        ["asked", "wrong", *every],
+        measured(
+            SETTINGS,
+            {kind: loss(kind) for kind in every},
             lambda seed: mixture(140, TWO_GAUSSIANS, random_state=seed),
+            n_seeds,
         ),
+    )
+    for what, one, draw in (
         (
             "medoid, 100 points of N(0, I2): relative error",
             error,
             lambda seed: gaussian(100, random_state=seed),
         ),
+        (
+            "mean rank of four far outliers by their distance from the centre of the map, of 104",
+            rim,
+            lambda seed: far_outliers(gaussian(100, random_state=seed), 4, 500 + seed),
+        ),
     ):
+        methods = {
+            f"{kind}, {name}": one(kind, name) for name in ("lensmap", "soe") for kind in every
+        }
         table(
-            f"Kind of question, equally many answers, lens map; {title}",
-            ["asked", "wrong", "central", "odd", "closer"],
-            measured(SETTINGS, {k: one(k) for k in ("central", "odd", "closer")}, draw, n_seeds),
+            f"Kind of question, equally many answers; {what}",
+            ["asked", "wrong", *methods],
+            measured(SETTINGS, methods, draw, n_seeds),
         )
 
 

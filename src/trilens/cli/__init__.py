@@ -26,6 +26,7 @@ COMMANDS = (
     "convert",
     "reduce",
     "simulate",
+    "reproduce",
     "demo",
     "completion",
 )

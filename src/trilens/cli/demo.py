@@ -46,7 +46,7 @@ def command(output: str, seed: int) -> None:
     _write(made, folder)
     page = folder / "report.html"
     analyze = [str(folder / "answers.csv"), "-o", str(page), "--labels", str(folder / "labels.csv")]
-    analyze += ["--images", str(folder / "shapes"), "--seed", str(seed)]
+    analyze += ["--images", str(folder / "shapes"), "--title", "Sixty shapes", "--seed", str(seed)]
     click.echo(f"\ntrilens analyze {shlex.join(analyze)}")
     analyze_command.main(analyze, standalone_mode=False)
     click.echo(f"\nOpen the report: {page.resolve().as_uri()}")
