@@ -7,6 +7,7 @@ column, ending or public name appears by itself, and one without a description s
 from __future__ import annotations
 
 import inspect
+import re
 from importlib import import_module
 from typing import Any
 
@@ -137,8 +138,28 @@ def _is_ours(of: type, name: str) -> bool:
         return False
     home = next((cls for cls in of.__mro__ if name in vars(cls)), object)
     member = inspect.getattr_static(of, name)
-    described = inspect.isroutine(member) or isinstance(member, property | classmethod)
+    described = inspect.isfunction(member) or isinstance(member, property | classmethod)
     return home.__module__.startswith("trilens") and described and bool(member.__doc__)
+
+
+#: A fitted name such as ``n_iter_``, or a size such as ``|L|``, in plain text of a docstring.
+_PLAIN = re.compile(r"(?<![`\w\\])([A-Za-z]\w*)_(?![\w`])|\|(\w+)\|")
+
+
+def _escape(app: Any, what: str, name: str, of: Any, options: Any, lines: list[str]) -> None:
+    """Keep reStructuredText from taking such names for its own links and substitutions."""
+    for i, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            lines[i] = _PLAIN.sub(lambda m: f"{m[1]}\\_" if m[1] else f"\\|{m[2]}\\|", line)
+
+
+def _unlink_shapes(app: Any, doctree: Any) -> None:
+    """``(n_objects,) array`` is a type in words; none of them is the name of a class."""
+    from sphinx.addnodes import pending_xref
+
+    for link in list(doctree.findall(pending_xref)):
+        if link.get("reftype") == "class" and link["reftarget"][:1].islower():
+            link.replace_self(link.children)
 
 
 def setup(app: Any) -> dict[str, Any]:
@@ -157,4 +178,7 @@ def setup(app: Any) -> dict[str, Any]:
 
     app.add_directive("from-code", FromCode)
     app.add_directive("room", Room)
+    # after napoleon, which has the priority 500
+    app.connect("autodoc-process-docstring", _escape, priority=600)
+    app.connect("doctree-read", _unlink_shapes)
     return {"version": trilens.__version__, "parallel_read_safe": True}

@@ -50,7 +50,7 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     >>> from trilens.simulate import mixture, simulate_statements
     >>> drawn = mixture(40, [[0, 0], [9, 0]], random_state=1)
     >>> S = simulate_statements(drawn.points, random_state=2)
-    >>> clusters = KRNGClustering(2, random_state=0).fit_predict(S)
+    >>> clusters = KRNGClustering(2, k=10, random_state=0).fit_predict(S)
     >>> purity(clusters, drawn.labels)
     1.0
     """

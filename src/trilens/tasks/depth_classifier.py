@@ -41,13 +41,13 @@ class LensDepthClassifier(TransductiveClassifier):
 
     Examples
     --------
-    >>> S = [[4, 0, 1], [0, 4, 1], [5, 2, 3], [2, 5, 3], [4, 0, 5], [0, 4, 2], [2, 0, 3]]
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> model = LensDepthClassifier(KNeighborsClassifier(1)).fit(
-    ...     S, ["a", "a", "b", "b", None, None]
-    ... )
-    >>> model.predict([4, 5]).tolist()
-    ['a', 'b']
+    >>> from trilens.simulate import mixture, simulate_statements
+    >>> drawn = mixture(40, [[0, 0], [9, 0]], random_state=1)
+    >>> S = simulate_statements(drawn.points, random_state=2)
+    >>> y = ["left" if x < 4.5 else "right" for x in drawn.points[:, 0]]
+    >>> model = LensDepthClassifier().fit(S, [*y[:30], *[None] * 10])
+    >>> sum(model.predict(range(30, 40)) == y[30:])
+    10
     """
 
     def __init__(self, classifier: Any = None, random_state: Any = None) -> None:
