@@ -21,6 +21,8 @@ extensions = [
 ]
 exclude_patterns = ["conftest.py"]
 myst_heading_anchors = 3
+# an option such as --labels stays as it is typed
+smartquotes = False
 
 # docstrings name things in single backquotes; what is public becomes a link
 default_role = "py:obj"

@@ -33,7 +33,8 @@ def command(source: Source, output: str, to: str | None, as_json: bool) -> None:
         statements = as_kind(statements, to)
     write_statements(statements, output)
     facts = {"statements": len(statements), "kind": statements.kind, "output": output}
-    if as_json:
+    # on standard output the data itself goes out: nothing may be mixed with it
+    if as_json and output != "-":
         print_json(facts)
     else:
         note(f"{len(statements):,} statements of kind {statements.kind}: {output}")

@@ -29,7 +29,7 @@ def command(source: Source, as_json: bool) -> None:
         "objects": f"{summary.objects:,}",
         "triples possible": f"{summary.triples_possible:,}",
         "triples covered": f"{summary.triples_covered:,}",
-        "statements / possible": f"{summary.coverage_percent:.2f} %",
+        "statements / possible": f"{summary.coverage_percent:.3g} %",
         "statements per object": (
             f"{summary.appearances_mean:.2f} on average, "
             f"{summary.appearances_min:,} to {summary.appearances_max:,}"

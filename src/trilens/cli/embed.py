@@ -37,7 +37,8 @@ def command(source: Source, method: str, dim: int, output: str, seed: int, as_js
     columns = {f"x{i}": axis for i, axis in enumerate(points.T, start=1)}
     write_table({"object": statements.names, **columns}, output)
     share = violations(points, statements.to_triplets())
-    if as_json:
+    # on standard output the data itself goes out: nothing may be mixed with it
+    if as_json and output != "-":
         print_json({"method": method, "dim": dim, "violations": share})
     else:
         note(f"{method}, {dim} dimensions: {100 * share:.2f} % of the triplets violated: {output}")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from trilens._typing import Progress
+if TYPE_CHECKING:
+    from trilens._typing import Progress
 
 
 @contextmanager

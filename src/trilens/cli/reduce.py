@@ -24,7 +24,8 @@ def command(source: Source, output: str, seed: int, as_json: bool) -> None:
     statements = source.read()
     reduced = statements.reduce(random_state=seed)
     write_statements(reduced, output)
-    if as_json:
+    # on standard output the data itself goes out: nothing may be mixed with it
+    if as_json and output != "-":
         print_json({"statements": len(reduced), "from": len(statements), "output": output})
     else:
         note(f"{len(reduced):,} of {len(statements):,} statements: {output}")

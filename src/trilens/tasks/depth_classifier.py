@@ -46,7 +46,7 @@ class LensDepthClassifier(TransductiveClassifier):
     >>> S = simulate_statements(drawn.points, random_state=2)
     >>> y = ["left" if x < 4.5 else "right" for x in drawn.points[:, 0]]
     >>> model = LensDepthClassifier().fit(S, [*y[:30], *[None] * 10])
-    >>> sum(model.predict(range(30, 40)) == y[30:])
+    >>> int((model.predict(range(30, 40)) == y[30:]).sum())
     10
     """
 

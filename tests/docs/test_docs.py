@@ -1,0 +1,95 @@
+"""The pages name everything that is public."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+import trilens
+from trilens.cli import COMMANDS
+from trilens.cli import trilens as command_line
+from trilens.formats.columns import ALIASES
+from trilens.formats.source import ENDINGS
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture(scope="module")
+def fromcode():
+    spec = importlib.util.spec_from_file_location("fromcode", DOCS / "fromcode.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def directives(page: Path, name: str) -> list[str]:
+    """The arguments of a directive on a page, in either markup."""
+    return re.findall(rf"^(?:\.\. {name}::|```\{{{name}\}}) (\S+)$", page.read_text(), re.MULTILINE)
+
+
+def test_every_public_name_is_on_an_api_page(fromcode):
+    rooms = [room for page in DOCS.glob("api/*.rst") for room in directives(page, "room")]
+    shown = {name for room in rooms for name in fromcode.room_names(room)}
+    shown |= {f"trilens.{room}" for room in rooms}
+    assert {f"trilens.{name}" for name in trilens.__all__} <= shown
+    assert len(rooms) == len(set(rooms))
+
+
+def test_an_api_page_asks_autodoc_for_each_name_of_its_rooms(fromcode):
+    for room in ("maps", "tasks", "errors", "exact"):
+        page = fromcode.room_page(room)
+        for name in fromcode.room_names(room):
+            assert re.search(rf"^\.\. auto\w+:: {re.escape(name)}$", page, re.MULTILINE)
+    assert ".. automodule:: trilens.exact\n" in fromcode.room_page("exact")
+    assert re.search(
+        r":: trilens.KRNGClassifier\n +:members: .*predict", fromcode.room_page("tasks")
+    )
+
+
+def test_every_api_page_is_in_the_list():
+    listed = set((DOCS / "api" / "index.rst").read_text().split())
+    pages = {page.stem for page in DOCS.glob("api/*.rst")} - {"index"}
+    assert pages <= listed
+
+
+def test_the_commands_page_shows_the_whole_command_line():
+    page = (DOCS / "commands.md").read_text()
+    assert ".. click:: trilens.cli:trilens\n   :prog: trilens\n   :nested: full\n" in page
+    context = click.Context(command_line)
+    assert sorted(command_line.list_commands(context)) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_says_what_it_does_and_shows_an_example(name):
+    command = command_line.get_command(click.Context(command_line), name)
+    assert not command.hidden
+    assert command.get_short_help_str()
+    assert f"trilens {name}" in command.help
+
+
+def test_the_formats_page_has_every_column_name_and_ending(fromcode):
+    shown = directives(DOCS / "formats.md", "from-code")
+    assert sorted(shown) == sorted(fromcode.TABLES)
+    text = "\n".join(fromcode.TABLES[name]() for name in shown)
+    for name in (*ALIASES, *ENDINGS):
+        assert f"`{name}`" in text
+
+
+def test_a_column_without_description_stops_the_build(fromcode, monkeypatch):
+    monkeypatch.setitem(fromcode.ALIASES, "mood", ("mood", None))
+    with pytest.raises(KeyError, match="mood"):
+        fromcode.columns_table()
+
+
+def test_every_page_is_within_reach():
+    listed = set()
+    for index in (DOCS / "index.md", DOCS / "tasks" / "index.md"):
+        for block in re.findall(r"```\{toctree\}\n(.*?)```", index.read_text(), re.DOTALL):
+            lines = [line for line in block.splitlines() if line and not line.startswith(":")]
+            listed |= {(index.parent / line).relative_to(DOCS).as_posix() for line in lines}
+    pages = {p.relative_to(DOCS).with_suffix("").as_posix() for p in DOCS.glob("**/*.md")}
+    assert pages - {"index"} <= listed
