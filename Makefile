@@ -47,7 +47,7 @@ test: system lint
 	$(BIN)/pytest -n 2
 
 docs: $(VENV)/installed-docs
-	$(BIN)/python docs/build.py
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs site
 
 bench: $(VENV)/installed-bench
 	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -81,6 +82,10 @@ def medoids(n_seeds: int) -> None:
         return one
 
     for true_dim in (2, 20):
+
+        def draw(seed: int, dim: int = true_dim) -> Points:
+            return gaussian(100, dim, random_state=seed)
+
         methods = {
             "depth": error("depth"),
             "Crowd-Median (odd)": error("depth", "odd"),
@@ -91,17 +96,12 @@ def medoids(n_seeds: int) -> None:
             f"Medoid, 100 points of N(0, I) in {true_dim} dimensions (maps in "
             f"{min(true_dim, 5)}): relative error",
             ["asked", "wrong", *methods],
-            measured(
-                SETTINGS,
-                methods,
-                lambda seed, dim=true_dim: gaussian(100, dim, random_state=seed),  # type: ignore[misc]
-                n_seeds,
-            ),
+            measured(SETTINGS, methods, draw, n_seeds),
         )
 
 
 def classes(n_seeds: int) -> None:
-    def loss(name: str, **parameters: object) -> Callable[..., float]:
+    def loss(name: str, **parameters: Any) -> Callable[..., float]:
         def one(points: Points, share: float, wrong: float, seed: int) -> float:
             known = points.labels.copy()
             known[N_LABELLED:] = -1
@@ -131,7 +131,7 @@ def classes(n_seeds: int) -> None:
 
 def clusters(n_seeds: int) -> None:
     def pure(
-        name: str, n_clusters: int, told: bool = False, **parameters: object
+        name: str, n_clusters: int, told: bool = False, **parameters: Any
     ) -> Callable[..., float]:
         def one(points: Points, share: float, wrong: float, seed: int) -> float:
             found = cluster(
@@ -140,7 +140,7 @@ def clusters(n_seeds: int) -> None:
                 name,
                 error_rate=wrong if told else 0.0,
                 random_state=seed,
-                **parameters,  # type: ignore[arg-type]
+                **parameters,
             )
             return purity(found.labels, points.labels)
 
@@ -303,7 +303,7 @@ TABLES = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=", ".join(TABLES))
     parser.add_argument("--quick", action="store_true", help="2 seeds instead of 10")
     given = parser.parse_args()

@@ -153,13 +153,17 @@ def _escape(app: Any, what: str, name: str, of: Any, options: Any, lines: list[s
             lines[i] = _PLAIN.sub(lambda m: f"{m[1]}\\_" if m[1] else f"\\|{m[2]}\\|", line)
 
 
-def _unlink_shapes(app: Any, doctree: Any) -> None:
-    """``(n_objects,) array`` is a type in words; none of them is the name of a class."""
+def _tidy(app: Any, doctree: Any) -> None:
+    """Types in words, such as ``(n_objects,) array``, are no links; a dash is a dash."""
+    from docutils.nodes import Text
     from sphinx.addnodes import pending_xref
 
     for link in list(doctree.findall(pending_xref)):
         if link.get("reftype") == "class" and link["reftarget"][:1].islower():
             link.replace_self(link.children)
+    for text in list(doctree.findall(Text)):
+        if text == " -- ":
+            text.parent.replace(text, Text(" \N{EN DASH} "))
 
 
 def setup(app: Any) -> dict[str, Any]:
@@ -180,5 +184,5 @@ def setup(app: Any) -> dict[str, Any]:
     app.add_directive("room", Room)
     # after napoleon, which has the priority 500
     app.connect("autodoc-process-docstring", _escape, priority=600)
-    app.connect("doctree-read", _unlink_shapes)
+    app.connect("doctree-read", _tidy)
     return {"version": trilens.__version__, "parallel_read_safe": True}

@@ -93,7 +93,7 @@ def lens_value(third, appears):
 
 
 def k_rng(triples, n, k, error_rate=0.0, sigma=None):
-    """The weight matrix W of Algorithm 5, with the correction of eq. (14)."""
+    """The weight matrix W of Algorithm 5, with the correction of eq. (16)."""
     V = lens_value(*count_pairs(triples, n))
     W = np.zeros((n, n))
     for i, j in itertools.permutations(range(n), 2):

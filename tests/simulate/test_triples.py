@@ -177,7 +177,7 @@ def test_closer_asks_every_anchor_alike():
 
 
 def sampling2_probabilities(groups, n):
-    """Section 5.1: set i with probability i^2 / sum j^2, then one of its statements."""
+    """Section 6.1: set i with probability i^2 / sum j^2, then one of its statements."""
     n_groups = max(groups) + 1
     weight = sum(i * i for i in range(1, n_groups + 1))
     every = sorted(itertools.combinations(range(n), 3), key=lambda t: t[::-1])

@@ -1,4 +1,4 @@
-"""The collaboration network of high energy physics theory (Section 5.1.1 of the paper)."""
+"""The collaboration network of high energy physics theory (Section 6.1.1 of the paper)."""
 
 from __future__ import annotations
 

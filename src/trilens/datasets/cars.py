@@ -1,4 +1,4 @@
-"""The 60 cars: most-central statements collected in a survey (Section 5.2 of the paper)."""
+"""The 60 cars: most-central statements collected in a survey (Section 6.2 of the paper)."""
 
 from __future__ import annotations
 

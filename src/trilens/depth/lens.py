@@ -38,7 +38,7 @@ def centrality(statements: StatementsLike | CentralCounts) -> FloatArray:
     """How central each object is: lens depth, or 1 - P(odd) for odd-one-out statements.
 
     The second is the score of Crowd-Median (Heikinheimo and Ukkonen, 2013), the function F of
-    the paper's eq. (6). An object that no statement names has centrality 0.
+    the paper's eq. (19). An object that no statement names has centrality 0.
 
     Examples
     --------

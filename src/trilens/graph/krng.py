@@ -35,7 +35,7 @@ def k_rng(
         At least 1.
     error_rate : float
         The known share of wrong answers (Noise model I), below 2/3; V is corrected for it by
-        the paper's eq. (9).
+        the paper's eq. (14).
     sigma : float, optional
         Weights ``exp(-V^2 / sigma^2)``; without it every edge has weight 1.
 
@@ -96,7 +96,7 @@ def neighbourhood(
 
 
 def correct_errors(value: AnyArray, error_rate: float) -> FloatArray:
-    """p from p-tilde, the paper's eq. (9): undo the bias of wrong answers in V.
+    """p from p-tilde, the paper's eq. (14): undo the bias of wrong answers in V.
 
     >>> correct_errors(np.array([0.15, 0.7]), 0.3).round(3).tolist()
     [0.0, 1.0]
@@ -110,7 +110,7 @@ def correct_errors(value: AnyArray, error_rate: float) -> FloatArray:
 
 
 def effective_k(k: float, error_rate: float, n_objects: int) -> float:
-    """k' of the paper's eq. (10): the graph that is really estimated when answers are wrong.
+    """k' of the paper's eq. (15): the graph that is really estimated when answers are wrong.
 
     Without the correction, thresholding at k estimates the k'-RNG; at k' <= 0 an empty graph.
 

@@ -85,7 +85,7 @@ def pair_dissimilarity(
 
     V = (N + a p) / (D + a) with N = ``pairs.third``, D = ``pairs.appears``, a the shrinkage
     and p what guessing gives: 1/3 for ``central`` and ``odd``, 1/2 for ``closer``. Under Noise
-    model I with error rate e, V is corrected by the paper's eq. (9), (V - e/2) / (1 - 3e/2); a
+    model I with error rate e, V is corrected by the paper's eq. (14), (V - e/2) / (1 - 3e/2); a
     ``closer`` answer has only one wrong side, so there it is (V - e) / (1 - 2e). Both leave p
     where it is. V grows with the distance for ``central`` statements; for ``odd`` and
     ``closer`` ones it falls, and 1 - V takes its place.

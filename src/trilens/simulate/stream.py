@@ -96,7 +96,7 @@ def simulate_statements(
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> Statements:
-    """Statements about objects with known dissimilarities (the paper's Section 5.1).
+    """Statements about objects with known dissimilarities (the paper's Section 6.1).
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ def as_truth(objects: Objects, metric: str = "euclidean") -> Truth:
 
 
 def distort(objects: Objects, noise_param: float, random_state: RandomState = None) -> FloatArray:
-    """Noise model II: true dissimilarities plus Gaussian noise (the paper's Section 5.1).
+    """Noise model II: true dissimilarities plus Gaussian noise (the paper's Section 6.1).
 
     To every dissimilarity d(A, B), A != B, noise with mean zero and standard deviation
     ``noise_param`` times the standard deviation of all true dissimilarities is added, once

@@ -10,7 +10,7 @@ import numpy as np
 from trilens._typing import AnyArray, FloatArray
 from trilens.errors import ParameterError
 
-#: Section 5.1.3 and 5.2.3 of the paper.
+#: Sections 6.1.3 and 6.2.3 of the paper.
 NEIGHBOURS = (1, 3, 5, 7, 11, 15, 23)
 REGULARISATION = (0.01, 0.05, 0.1, 0.5, 1, 5, 10, 50, 100, 500, 1000)
 BANDWIDTH = (0.01, 0.05, 0.1, 0.5, 1, 5)
