@@ -16,11 +16,13 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 def test_page_shows_paper_ours_and_verdict(results: Results, tmp_path: Path) -> None:
     page = tmp_path / "docs" / "page.md"
-    found = write_page(page, [TINY], {"tiny": results}, ["trilens reproduce tiny"])
+    experiments = [TINY, EXPERIMENTS["recovery"]]
+    found = write_page(page, experiments, {"tiny": results}, ["trilens reproduce tiny"])
     assert [one.experiment.name for one in found] == ["tiny"]
     text = page.read_text(encoding="utf-8")
     assert "| claim | paper | ours | verdict | rule |" in text
     assert "- command: `trilens reproduce tiny`" in text
+    assert "Not run for this page: recovery." in text
     assert "![Depths of twelve points](page/tiny.png)" in text
     assert (tmp_path / "docs" / "page" / "tiny.png").read_bytes()[:4] == b"\x89PNG"
     right, wrong = (line for line in text.splitlines() if line.startswith(("| The", "| No")))

@@ -45,6 +45,16 @@ def test_eigenvectors_solve_the_generalised_problem(monkeypatch, dense):
         assert np.allclose((np.diag(degree) - W) @ u, value * degree * u, atol=1e-8)
 
 
+def test_a_graph_in_many_parts_has_all_its_eigenvectors():
+    parts = 14
+    W = np.kron(np.eye(parts), np.ones((6, 6)) - np.eye(6))
+    vectors = spectral.laplacian_eigenvectors(csr_array(W), parts)
+    assert vectors.shape == (6 * parts, parts)
+    assert np.linalg.matrix_rank(vectors) == parts
+    clusters = spectral.spectral_clusters(csr_array(W), parts, 0)
+    assert purity(np.repeat(np.arange(parts), 6), clusters) == 1
+
+
 def test_isolated_objects_join_the_nearest_and_are_reported():
     # 0 1 2 close together, 3 4 5 close together, 6 only ever far from 0, and 7 never seen
     close = [

@@ -251,8 +251,8 @@ OUTLIERS_MOONS = Experiment(
                 },
                 3,
             ),
-            why="V is a share of the data, at most 1 however far an outlier is, so the map draws "
-            "far ones in; lens depth and Crowd-Median find these.",
+            why="Not the smoothing, the power or the places of the outliers, which were varied; "
+            "possibly because V is at most 1 however far an outlier is.",
         ),
     ),
     figure=_planted_figure(200, _MOONS),

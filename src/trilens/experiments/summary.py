@@ -63,13 +63,16 @@ def write_page(
         Ends in ``.md``.
     experiments : sequence of Experiment
     results : mapping of str to Results
-        By the experiment's name; an experiment without results is left out.
+        By the experiment's name; one without results is named as not run.
     commands : sequence of str
         What was typed, for the page.
     """
     figures = path.with_suffix("")
     found = [judged(e, results[e.name]) for e in experiments if len(results.get(e.name, ()))]
+    missing = [e.name for e in experiments if not len(results.get(e.name, ()))]
     parts = [_HEAD, _circumstances(commands), _overview(found)]
+    if missing:
+        parts.append(f"Not run for this page: {', '.join(missing)}.\n")
     for one in found:
         drawn = save(one.experiment.figure(one.results), figures / one.experiment.name)
         parts.append(_section(one, f"{figures.name}/{drawn.name}"))

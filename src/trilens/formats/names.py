@@ -17,7 +17,7 @@ from trilens._typing import AnyArray, Int32Array
 from trilens.errors import StatementError
 from trilens.formats.batch import Batch, NotIntegers, missing_cell, parts
 from trilens.formats.source import quoted
-from trilens.statements.value import shown
+from trilens.statements.value import CheckedNames, shown
 
 #: Integer names below this are looked up in a table; a larger one makes all names text.
 TABLE_LIMIT = 1 << 26
@@ -72,7 +72,7 @@ class IntegerNaming:
 
     def __init__(self, table: Int32Array, names: tuple[str, ...] | None, n_objects: int) -> None:
         self._table = table
-        self.names = names
+        self.names = None if names is None else CheckedNames.of(names)
         self.n_objects = n_objects
 
     @classmethod
@@ -106,7 +106,7 @@ class TextNaming:
     """Objects that any text names."""
 
     def __init__(self, objects: Sequence[str]) -> None:
-        self.names: tuple[str, ...] = tuple(objects)
+        self.names = CheckedNames.of(objects)
         self._ids = {name: i for i, name in enumerate(self.names)}
 
     @property

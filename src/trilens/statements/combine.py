@@ -58,19 +58,19 @@ def concatenate(parts: Iterable[Statements]) -> Statements:
     )
 
 
-def questions(statements: Statements) -> tuple[IntArray, AnyArray, IntArray]:
-    """Which question each statement answers, and how.
+def question_keys(statements: Statements) -> tuple[IntArray, AnyArray, IntArray]:
+    """A number for the question that each statement answers, and how it was answered.
 
     Returns
     -------
-    question : (m,) int64
+    key : (m,) int64
         Equal for statements about the same triple (for ``closer``: the same anchor and the
-        same pair); in the order of the sorted triples.
+        same pair); in the order of the sorted triples, and below 2**61.
     answer : (m,) int8
         Which of the triple's objects was singled out (for ``closer``: was the near one),
         counted in the order of their ids.
-    triple : (q, 3)
-        The objects of each question, sorted (for ``closer``: the anchor, then the sorted pair).
+    triple : (m, 3) int64
+        The objects of each statement, sorted (for ``closer``: the anchor, then the sorted pair).
     """
     T = statements.triples.astype(np.int64)
     if statements.kind == "closer":
@@ -81,13 +81,27 @@ def questions(statements: Statements) -> tuple[IntArray, AnyArray, IntArray]:
         T.sort(axis=1)
         answer = (first[:, None] == T).argmax(axis=1).astype(np.int8)
     n = max(statements.n_objects, 1)
-    if n < 2_000_000:  # n^3 fits in 63 bits
-        key = (T[:, 0] * n + T[:, 1]) * n + T[:, 2]
-    else:
-        _, pair = np.unique(T[:, 0] * n + T[:, 1], return_inverse=True)
-        key = pair * np.int64(n) + T[:, 2]
+    pair = T[:, 0] * n + T[:, 1]
+    if n >= 1_000_000:  # n^3 would pass 2^61: number the pairs that there are
+        pair = np.unique(pair, return_inverse=True)[1]
+    return pair * n + T[:, 2], answer, T
+
+
+def questions(statements: Statements) -> tuple[IntArray, AnyArray, IntArray]:
+    """The questions that were asked, numbered from 0 on in the order of their triples.
+
+    Returns
+    -------
+    question : (m,) int64
+        Which one each statement answers.
+    answer : (m,) int8
+        See `question_keys`.
+    triple : (q, 3) int64
+        The objects of each question.
+    """
+    key, answer, triple = question_keys(statements)
     _, index, question = np.unique(key, return_index=True, return_inverse=True)
-    return question.astype(np.int64), answer, T[index]
+    return question.astype(np.int64), answer, triple[index]
 
 
 def answer_counts(statements: Statements) -> tuple[IntArray, IntArray]:

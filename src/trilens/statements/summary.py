@@ -10,7 +10,7 @@ import numpy as np
 
 from trilens._tabular import Tabular
 from trilens._typing import AnyArray
-from trilens.statements.combine import answer_counts, questions
+from trilens.statements.combine import question_keys, questions
 from trilens.statements.value import Kind, Statements
 
 
@@ -93,7 +93,7 @@ class Summary(Tabular):
 
 def summarise(statements: Statements) -> Summary:
     n, m = statements.n_objects, len(statements)
-    votes, _ = answer_counts(statements)
+    covered, repeated, contradictory = _repeats(statements)
     appears = np.bincount(statements.triples.ravel(), minlength=n) if m else np.zeros(n, int)
     possible = comb(n, 3) * (3 if statements.kind == "closer" else 1)
     return Summary(
@@ -101,25 +101,39 @@ def summarise(statements: Statements) -> Summary:
         statements=m,
         objects=n,
         triples_possible=possible,
-        triples_covered=len(votes),
+        triples_covered=covered,
         coverage_percent=100.0 * m / possible if possible else 0.0,
         appearances_min=int(appears.min()) if n else 0,
         appearances_mean=float(appears.mean()) if n else 0.0,
         appearances_max=int(appears.max()) if n else 0,
         objects_never_seen=int((appears == 0).sum()),
-        repeated_triples=int((votes.sum(axis=1) > 1).sum()),
-        contradictory_triples=int(((votes > 0).sum(axis=1) > 1).sum()),
+        repeated_triples=repeated,
+        contradictory_triples=contradictory,
         median_seconds=_median(statements.seconds),
-        raters=_raters(statements, votes),
+        raters=_raters(statements),
         rounds=None if statements.rounds is None else len(np.unique(statements.rounds)),
     )
 
 
-def _raters(statements: Statements, votes: AnyArray) -> tuple[RaterSummary, ...]:
+def _repeats(statements: Statements) -> tuple[int, int, int]:
+    """Different triples; of these, asked more than once; of these, answered differently."""
+    key, answer, _ = question_keys(statements)
+    # sorted together, equal questions lie side by side, and in them equal answers
+    both = np.sort(key * 4 + answer)
+    question = both >> 2
+    starts = np.flatnonzero(np.diff(question, prepend=-1))
+    changes = np.flatnonzero(np.diff(both, prepend=-1))
+    size = np.diff(starts, append=len(both))
+    answers = np.diff(np.searchsorted(changes, np.append(starts, len(both))))
+    return len(starts), int((size > 1).sum()), int((answers > 1).sum())
+
+
+def _raters(statements: Statements) -> tuple[RaterSummary, ...]:
     if statements.raters is None:
         return ()
     names, rater = np.unique(statements.raters, return_inverse=True)
-    question, answer, _ = questions(statements)
+    question, answer, triple = questions(statements)
+    votes = np.bincount(question * 3 + answer, minlength=3 * len(triple)).reshape(-1, 3)
     # votes of everybody else: all votes less the rater's own on the same question
     own, own_of = np.unique(rater * np.int64(len(votes) or 1) + question, return_inverse=True)
     own_votes = np.bincount(own_of * 3 + answer, minlength=3 * len(own)).reshape(-1, 3)[own_of]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 #: Up to this many vertices a dense solver is as fast as Lanczos, and needs no convergence.
-_DENSE = 1500
+_DENSE = 800
 
 
 def spectral_clusters(graph: csr_array, n_clusters: int, random_state: Any = None) -> IntArray:
@@ -36,7 +36,6 @@ def spectral_clusters(graph: csr_array, n_clusters: int, random_state: Any = Non
 
 def laplacian_eigenvectors(graph: csr_array, count: int) -> FloatArray:
     """The ``count`` eigenvectors of L u = lambda D u of least eigenvalue, as columns."""
-    from scipy.linalg import eigh
     from scipy.sparse import diags_array
     from scipy.sparse.linalg import eigsh
 
@@ -45,7 +44,8 @@ def laplacian_eigenvectors(graph: csr_array, count: int) -> FloatArray:
     scale = diags_array(root)
     normalised = (scale @ graph @ scale).tocsr()
     if n <= _DENSE or count >= n - 1:
-        _, vectors = eigh(normalised.toarray(), subset_by_index=[n - count, n - 1])
+        # all of them: asked for a part, LAPACK may find none where eigenvalues coincide
+        vectors = np.linalg.eigh(normalised.toarray())[1][:, n - count :]
     else:
         # shifted by 1, all eigenvalues lie in [0, 2] and the wanted ones are the largest
         start = np.random.default_rng(0).standard_normal(n)
