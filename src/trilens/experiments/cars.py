@@ -1,4 +1,4 @@
-"""The car data: collections, medoids, outliers, map (the paper's Section 5.2)."""
+"""The car data: collections, medoids, outliers, map (the paper's Section 6.2)."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def _show(ax: Any, picture: Any, title: str) -> None:
 CARS_MEDOIDS = Experiment(
     name="cars-medoids",
     title="Medoids of the cars and of their classes",
-    paper="Section 5.2.1, the figure of medoids",
+    paper="Section 6.2.1, the figure of medoids",
     drawn="60 cars",
     asked="ALL, ALL_REDUCED, T_ALL, T_ALL_REDUCED",
     spoiled="as people do",
@@ -296,7 +296,7 @@ def _outliers_figure(results: Results) -> Figure:
 CARS_OUTLIERS = Experiment(
     name="cars-outliers",
     title="Outliers among the cars",
-    paper="Section 5.2.2, the figure of sorted depths",
+    paper="Section 6.2.2, the figure of sorted depths",
     drawn="60 cars",
     asked="ALL, ALL_REDUCED, T_ALL, T_ALL_REDUCED",
     spoiled="as people do",
@@ -395,7 +395,7 @@ def _on_map(metric: str, threshold: float, most: bool = False) -> Callable[[Resu
 CARS_MAP = Experiment(
     name="cars-map",
     title="A map of the cars",
-    paper="Section 5.2.1, the figure of the embedding",
+    paper="Section 6.2.1, the figure of the embedding",
     drawn="60 cars",
     asked="T_ALL",
     spoiled="as people do",

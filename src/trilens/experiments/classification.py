@@ -1,4 +1,4 @@
-"""Classification of Gaussian points and of digits (the paper's Section 5.1.3)."""
+"""Classification of Gaussian points and of digits (the paper's Section 6.1.3)."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def _gauss_figure(results: Results) -> Figure:
 CLASSIFY_GAUSS = Experiment(
     name="classify-gauss",
     title="Classification of two Gaussians",
-    paper="Section 5.1.3, first figure",
+    paper="Section 6.1.3, first figure",
     drawn="100 labelled and 40 unlabelled points of 1/2 N((0, 0), I) + 1/2 N((3, 0), I)",
     asked="1000 to all 447,580 statements, uniform or Sampling II",
     spoiled="Noise model I, errorprob 0 to 1; Noise model II, noiseparam 0 to 3",
@@ -305,7 +305,7 @@ def _more_labels(results: Results, method: str) -> Finding:
 CLASSIFY_USPS = Experiment(
     name="classify-usps",
     title="Classification of digits",
-    paper="Section 5.1.3, second figure",
+    paper="Section 6.1.3, second figure",
     drawn="800 random digits of USPS, 300 of them labelled, Euclidean distance",
     asked="10^5 to 10^7 statements, uniform",
     spoiled="Noise model I, errorprob 0, 0.1, 0.3; Noise model II, noiseparam 0.5, 1, 2",

@@ -1,4 +1,4 @@
-"""Clustering of two moons and of digits (the paper's Section 5.1.4)."""
+"""Clustering of two moons and of digits (the paper's Section 6.1.4)."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _moons_figure(results: Results) -> Figure:
 CLUSTER_MOONS = Experiment(
     name="cluster-moons",
     title="Clustering of two moons",
-    paper="Section 5.1.4, first figure",
+    paper="Section 6.1.4, first figure",
     drawn="100 points uniform on two moons",
     asked="500 to all 161,700 statements, uniform",
     spoiled="Noise model I, errorprob 0, 0.1, 0.3",
@@ -326,7 +326,7 @@ def _usps_figure(results: Results) -> Figure:
 CLUSTER_USPS = Experiment(
     name="cluster-usps",
     title="Clustering of digits",
-    paper="Section 5.1.4, second figure",
+    paper="Section 6.1.4, second figure",
     drawn="600 random digits of USPS, Euclidean distance",
     asked="10^5 to 10^7 statements, uniform",
     spoiled="Noise model I, errorprob 0 and 0.3",

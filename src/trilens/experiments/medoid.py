@@ -1,4 +1,4 @@
-"""Medoids of Gaussian points (the paper's Section 5.1.1)."""
+"""Medoids of Gaussian points (the paper's Section 6.1.1)."""
 
 from __future__ import annotations
 
@@ -264,7 +264,7 @@ def _figure_gauss2(results: Results) -> Figure:
 GAUSS2 = Experiment(
     name="medoid-gauss2",
     title="Medoid of 100 points in two dimensions",
-    paper="Section 5.1.1, first figure",
+    paper="Section 6.1.1, first figure",
     drawn="100 points N(0, I) in 2 dimensions, Euclidean distance",
     asked="500 to all 161,700 statements, uniform without replacement or Sampling II",
     spoiled="Noise model I, errorprob 0 to 1",
@@ -301,7 +301,7 @@ def _least(results: Results) -> Finding:
 GAUSS20 = Experiment(
     name="medoid-gauss20",
     title="Medoid of 100 points in twenty dimensions",
-    paper="Section 5.1.1, second figure",
+    paper="Section 6.1.1, second figure",
     drawn="100 points N(0, I) in 20 dimensions, Euclidean distance",
     asked="500 to all 161,700 statements, uniform without replacement",
     spoiled="Noise model I, errorprob 0 and 0.3",

@@ -1,4 +1,4 @@
-"""The medoid of the collaboration network (the paper's Section 5.1.1, third figure)."""
+"""The medoid of the collaboration network (the paper's Section 6.1.1, third figure)."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def _figure(results: Results) -> Figure:
 NETWORK = Experiment(
     name="medoid-network",
     title="Medoid of the collaboration network",
-    paper="Section 5.1.1, third figure",
+    paper="Section 6.1.1, third figure",
     drawn="8638 authors, the largest component of ca-HepTh, shortest-path distance",
     asked="10^4 to 8 * 10^7 statements, uniform with replacement, counted as a stream",
     spoiled="Noise model I, errorprob 0 and 0.3",

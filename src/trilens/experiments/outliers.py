@@ -1,4 +1,4 @@
-"""Outliers planted among points and digits (the paper's Section 5.1.2)."""
+"""Outliers planted among points and digits (the paper's Section 6.1.2)."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _two(judge: Callable[[Results, str], Finding]) -> Callable[[Results], Findin
 OUTLIERS_GAUSS = Experiment(
     name="outliers-gauss",
     title="Outliers of a Gaussian",
-    paper="Section 5.1.2, first figure",
+    paper="Section 6.1.2, first figure",
     drawn="100 points N(0, I) in 2 dimensions and three outliers",
     asked="all 176,851 statements, or a quarter of them",
     spoiled="not at all, or Noise model I with errorprob 0.3",
@@ -197,7 +197,7 @@ _MOONS = {"all": "all statements", "few": "5 %", "quarter": "a quarter, errorpro
 OUTLIERS_MOONS = Experiment(
     name="outliers-moons",
     title="Outliers of two moons",
-    paper="Section 5.1.2, second figure",
+    paper="Section 6.1.2, second figure",
     drawn="200 points of two moons (noise 0.08), three outliers far out, one between the moons",
     asked="all 1,394,204 statements, 5 % or a quarter of them",
     spoiled="not at all, or Noise model I with errorprob 0.3",
@@ -341,7 +341,7 @@ def _similar(results: Results) -> Finding:
 OUTLIERS_USPS = Experiment(
     name="outliers-usps",
     title="Ten digits among five hundred sixes",
-    paper="Section 5.1.2, third figure",
+    paper="Section 6.1.2, third figure",
     drawn="500 random sixes and 10 other digits of USPS, Euclidean distance",
     asked="10^4 to 10^7 statements, uniform or Sampling II",
     spoiled="Noise model I, errorprob 0, 0.1, 0.3 (uniform); Noise model II, noiseparam 1, 1.5, 2 "

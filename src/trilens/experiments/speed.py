@@ -114,7 +114,7 @@ def _figure(results: Results) -> Figure:
 SPEED = Experiment(
     name="speed",
     title="Running times",
-    paper="Section 5.1.1",
+    paper="Section 6.1.1",
     drawn="100 points N(0, I) in 2 dimensions",
     asked="all 161,700 statements",
     spoiled="not at all",
