@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress
+from trilens.report.collected import Facts, collected
+from trilens.report.groups import cluster_facts, graph_facts
 from trilens.statements import Statements, StatementsLike, as_statements
 
 if TYPE_CHECKING:
-    from trilens.counts import PairCounts
     from trilens.depth import DepthIntervals
-    from trilens.tasks.diagnostics import Diagnosis
     from trilens.tasks.label_check import LabelCheck
     from trilens.tasks.outliers import Outliers
     from trilens.tasks.stability import ClusterStability
-    from trilens.tasks.suggest_clusters import ClusterSuggestion
-
-Facts = dict[str, Any]
 
 LEVEL = 0.95
 #: An object whose local outlier factor is above this stands alone on the map.
 LOCAL_FACTOR = 1.5
-_MOST_EDGES = 4000
 
 
 def analyze(
@@ -122,15 +118,15 @@ def analyze(
     facts: Facts = {
         "title": title,
         "kind": given.kind,
-        "collected": _collected(given, summary, diagnosis),
+        "collected": collected(given, summary, diagnosis),
         "medoid": _medoid(given, central, intervals),
         "outliers": _outliers(given, out, local),
         "map": {
             "method": "lensmap",
             "dimension": dimension,
-            "graph": _graph(given, pairs, plane),
+            "graph": graph_facts(given, pairs, plane),
         },
-        "clusters": _clusters(
+        "clusters": cluster_facts(
             given, points, clusters, chosen, suggestion, stability, n_clusters, labels
         ),
         "classes": None if check is None else _classes(given, labels or [], check),
@@ -192,91 +188,6 @@ def _centrality(
     return {"score": -distance, "share": share, "set": best | (share > 1 - LEVEL)}
 
 
-def _collected(statements: Statements, summary: Any, diagnosis: Diagnosis) -> Facts:
-    facts: Facts = summary.to_dict()
-    checks = {check.rater: check for check in diagnosis.raters}
-    rows = facts["raters"]
-    if diagnosis.unit == "round":
-        rows = facts["raters"] = _rounds(statements)
-    rank = {rater: i for i, rater in enumerate(checks)}
-    rows.sort(key=lambda row: rank.get(row["rater"], 0))
-    for row in rows:
-        check = checks.get(row["rater"])
-        row["predicted"] = None if check is None else check.predicted
-        row["same_place"] = None if check is None else check.same_place
-        row["guessing"] = check is not None and check.guessing
-        row["one_place"] = check is not None and check.one_place
-    appears = np.bincount(statements.triples.ravel(), minlength=statements.n_objects)
-    facts["rater_unit"] = diagnosis.unit
-    facts["predicted"] = diagnosis.predicted
-    facts["chance"] = diagnosis.chance
-    facts["appearances_histogram"] = _histogram(appears.astype(np.float64), whole=True)
-    facts["seconds"] = _seconds(statements)
-    facts["cautions"] = [
-        {
-            "code": caution.code,
-            "what": caution.what,
-            "therefore": caution.therefore,
-            "remedy": caution.remedy,
-            "names": list(caution.names),
-        }
-        for caution in diagnosis.cautions
-    ]
-    return facts
-
-
-def _rounds(statements: Statements) -> list[Facts]:
-    assert statements.rounds is not None
-    names, which = np.unique(statements.rounds, return_inverse=True)
-    rows = []
-    for i, name in enumerate(names):
-        mine = which == i
-        times = None if statements.seconds is None else statements.seconds[mine]
-        known = None if times is None else times[~np.isnan(times)]
-        rows.append(
-            {
-                "rater": str(name),
-                "statements": int(mine.sum()),
-                "median_seconds": float(np.median(known))
-                if known is not None and len(known)
-                else None,
-                "agreement": None,
-            }
-        )
-    return rows
-
-
-def _seconds(statements: Statements) -> Facts | None:
-    if statements.seconds is None:
-        return None
-    known = statements.seconds[~np.isnan(statements.seconds)]
-    if not len(known):
-        return None
-    low, middle, high = np.quantile(known, [0.1, 0.5, 0.9])
-    shown = known[known <= np.quantile(known, 0.98)]
-    return {
-        "p10": float(low),
-        "median": float(middle),
-        "p90": float(high),
-        "histogram": _histogram(shown, whole=False),
-    }
-
-
-def _histogram(values: FloatArray, whole: bool) -> list[Facts]:
-    if not len(values):
-        return []
-    spread = float(np.ptp(values))
-    bins: int | FloatArray = 24
-    if whole:
-        width = max(1, int(np.ceil((spread + 1) / 24)))
-        bins = np.arange(values.min(), values.max() + width + 1, width) - 0.5
-    count, edge = np.histogram(values, bins=bins)
-    return [
-        {"from": float(edge[i]), "to": float(edge[i + 1]), "count": int(count[i])}
-        for i in range(len(count))
-    ]
-
-
 def _medoid(
     statements: Statements, central: dict[str, AnyArray], intervals: DepthIntervals | None
 ) -> Facts:
@@ -323,109 +234,6 @@ def _outliers(statements: Statements, out: Outliers, local: FloatArray) -> Facts
         "local": [{"object": statements.names[i], "factor": float(local[i])} for i in alone[:12]],
         "local_factor": LOCAL_FACTOR,
     }
-
-
-def _graph(statements: Statements, pairs: PairCounts, plane: FloatArray) -> Facts:
-    """The k-RNG's edges, the strongest first; of other kinds the neighbours on the map."""
-    n = statements.n_objects
-    if statements.kind == "central" and len(statements):
-        from trilens.graph import lens_value
-        from trilens.graph.krng import connecting_k_of
-
-        value = lens_value(pairs)
-        connecting = connecting_k_of(value, n)
-        k = connecting if connecting is not None else max(n - 2, 1)
-        near = np.flatnonzero(value.data < k / max(n - 2, 1))
-        near = near[np.argsort(value.data[near], kind="stable")]
-        i, j = value.coords[0][near], value.coords[1][near]
-        name = "k-RNG"
-    else:
-        from trilens.tasks.coordinates import neighbour_graph
-
-        connecting, k = None, min(5, n - 1)
-        near_map = neighbour_graph(plane, k).tocoo() if k > 0 else None
-        i = j = np.zeros(0, dtype=np.int64)
-        if near_map is not None:
-            upper = near_map.coords[0] < near_map.coords[1]
-            first = np.argsort(-near_map.data[upper], kind="stable")
-            i, j = near_map.coords[0][upper][first], near_map.coords[1][upper][first]
-        name = "k-NN on the map"
-    return {
-        "name": name,
-        "k": int(k),
-        "connecting_k": None if connecting is None else int(connecting),
-        "n_edges": len(i),
-        "edges": np.stack([i, j], axis=1)[:_MOST_EDGES].tolist(),
-    }
-
-
-def _clusters(
-    statements: Statements,
-    points: FloatArray,
-    clusters: IntArray,
-    number: int,
-    suggestion: ClusterSuggestion,
-    stability: ClusterStability | None,
-    forced: int | None,
-    labels: Sequence[str | None] | None,
-) -> Facts:
-    from trilens.tasks.coordinates import total_distance
-    from trilens.tasks.suggest_clusters import silhouettes
-
-    width = silhouettes(points, clusters) if len(points) <= 5000 else np.zeros(len(points))
-    groups = []
-    for c in range(int(clusters.max(initial=-1)) + 1):
-        members = np.flatnonzero(clusters == c)
-        medoid = int(members[total_distance(points[members]).argmin()])
-        first = members[np.argsort(-width[members], kind="stable")]
-        groups.append(
-            {
-                "cluster": c + 1,
-                "size": len(members),
-                "medoid": statements.names[medoid],
-                "silhouette": float(width[members].mean()) if number > 1 else None,
-                "stability": None if stability is None else float(stability.clusters[c]),
-                "objects": [statements.names[i] for i in first],
-                "classes": _composition(members, labels),
-            }
-        )
-    return {
-        "n_clusters": number,
-        "suggested": suggestion.n_clusters,
-        "best": suggestion.best,
-        "forced": forced is not None,
-        "cloud_silhouette": suggestion.cloud,
-        "silhouette": float(width.mean()) if number > 1 else None,
-        "agreement": None if stability is None else stability.agreement,
-        "resamples": 0 if stability is None else stability.resamples,
-        "candidates": [
-            {
-                "n_clusters": c.n_clusters,
-                "silhouette": c.silhouette,
-                "gap": c.gap,
-                "agreement": c.agreement,
-            }
-            for c in suggestion.candidates
-        ],
-        "clusters": groups,
-        "purity": _purity(clusters, labels),
-    }
-
-
-def _composition(members: IntArray, labels: Sequence[str | None] | None) -> Facts | None:
-    if labels is None:
-        return None
-    names = [labels[i] for i in members if labels[i] is not None]
-    return {str(name): names.count(name) for name in sorted(set(map(str, names)))}
-
-
-def _purity(clusters: IntArray, labels: Sequence[str | None] | None) -> float | None:
-    from trilens.tasks.clustering import purity
-
-    if labels is None:
-        return None
-    known = [i for i, label in enumerate(labels) if label is not None]
-    return purity(clusters[known], [str(labels[i]) for i in known]) if known else None
 
 
 def _classes(statements: Statements, labels: Sequence[str | None], check: LabelCheck) -> Facts:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from trilens.errors import FormatError
-from trilens.report.facts import Facts
+from trilens.report.collected import Facts
 from trilens.report.page import render
 from trilens.report.pictures import Pictures, load_pictures
 
