@@ -38,32 +38,40 @@ def command(
     \b
     Example: trilens outliers answers.csv --n 8
     """
+    from trilens.depth import centrality
     from trilens.tasks.outliers import outliers
 
     if count is not None and contamination is not None:
         raise click.UsageError("give --n or --contamination, not both")
+    statements = source.read()
     found = outliers(
-        source.read(),
+        statements,
         count,
         contamination=contamination,
         method=method,
         n_components=dim,
         random_state=seed,
     )
-    score = "depth" if method == "depth" else "score"
-    listed = list(zip(found.names, found.scores.tolist(), strict=True))
+    # similarity triplets have no depth; on a map the score decides, and depth stands beside it
+    depth = None if statements.kind == "closer" else centrality(statements)[found.indices].tolist()
+    depths = depth or [None] * len(found)
+    listed = list(zip(found.names, found.scores.tolist(), depths, strict=True))
     if as_json:
         print_json(
             {
-                "outliers": [{"object": name, score: value} for name, value in listed],
+                "outliers": [
+                    {"object": name, "depth": deep, "score": value} for name, value, deep in listed
+                ],
                 "suggested": found.suggested,
                 "method": method,
                 "tied": list(found.tied),
             }
         )
         return
-    if listed:
-        print_table(["object", score], listed)
+    if listed and method == "depth":
+        print_table(["object", "depth"], [(name, deep) for name, _, deep in listed])
+    elif listed:
+        print_table(["object", "score", "depth"], listed)
     note(f"the largest gap at the low end suggests {found.suggested} outliers")
     if found.tied:
         note(f"as low as the last one listed: {', '.join(found.tied)}")
