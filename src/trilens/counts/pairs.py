@@ -76,6 +76,16 @@ class PairCounts:
             return self
         return PairCounts(self.third.toarray(), self.appears.toarray(), self.kind)
 
+    def third_where_asked(self) -> AnyArray:
+        """``third`` at each stored entry of a sparse ``appears``, in the order of its data."""
+        n = np.int64(self.n_objects)
+        asked, some = self.appears.tocoo(), self.third.tocoo()
+        found = np.zeros(asked.nnz, dtype=some.dtype)
+        # every pair that was singled out was asked about, and both are sorted by row and column
+        at = asked.row.astype(np.int64) * n + asked.col
+        found[np.searchsorted(at, some.row.astype(np.int64) * n + some.col)] = some.data
+        return found
+
     def __add__(self, other: PairCounts) -> PairCounts:
         if not isinstance(other, PairCounts):
             return NotImplemented

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trilens._typing import AnyArray, FloatArray, IntArray
+from trilens._typing import AnyArray, FloatArray
 from trilens.counts import PairCounts, count_pairs
 from trilens.errors import ParameterError
 from trilens.statements import StatementsLike, as_statements
@@ -66,10 +66,10 @@ def lens_value(pairs: StatementsLike | PairCounts) -> coo_array:
         i, j = np.nonzero(np.triu(counts.appears, 1))
         third, appears = counts.third[i, j], counts.appears[i, j]
     else:
-        i, j, appears = _upper(counts.appears)
-        x, y, some = _upper(counts.third)
-        third = np.zeros(len(i), dtype=np.int64)
-        third[np.searchsorted(i * n + j, x * n + y)] = some
+        asked = counts.appears.tocoo()
+        upper = asked.coords[0] < asked.coords[1]
+        i, j, appears = asked.coords[0][upper], asked.coords[1][upper], asked.data[upper]
+        third = counts.third_where_asked()[upper]
     return coo_array((third / appears, (i, j)), shape=(n, n))
 
 
@@ -152,15 +152,6 @@ def connecting_k_of(value: coo_array, n: int, error_rate: float = 0.0) -> int | 
     while not longest < _threshold(k, n):
         k += 1
     return k
-
-
-def _upper(matrix: csr_array) -> tuple[IntArray, IntArray, IntArray]:
-    """Rows, columns and values above the diagonal, in the order of rows and columns."""
-    matrix.sort_indices()
-    entries = matrix.tocoo()
-    above = entries.coords[0] < entries.coords[1]
-    row, column = (index[above].astype(np.int64) for index in entries.coords)
-    return row, column, entries.data[above]
 
 
 def _threshold(k: float, n: int) -> float:

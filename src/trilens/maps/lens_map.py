@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from trilens._typing import AnyArray, FloatArray, IntArray
+from trilens._typing import AnyArray, FloatArray
 from trilens.counts import PairCounts, count_pairs
 from trilens.errors import ParameterError, StatementError
 from trilens.statements import Kind, StatementsLike, as_statements
@@ -126,10 +126,8 @@ def pair_dissimilarity(
         return np.asarray(V - prior)
 
     if pairs.is_sparse:
-        D = pairs.appears.tocoo()
-        N = _values_at(pairs.third, D.row, D.col)
         E: Matrix = pairs.appears.astype(np.float64)
-        E.data = deviation(N, D.data)
+        E.data = deviation(pairs.third_where_asked(), pairs.appears.data)
         return PairDissimilarity(E, prior)
     n = pairs.n_objects
     # single precision halves what bounds n; the counts hold far fewer digits
@@ -352,18 +350,6 @@ def _power(power: Any, n_components: int | None) -> float:
     if not 0 < power <= 1:
         raise ParameterError(f"power is {power!r}; it must be above 0 and at most 1, or 'auto'")
     return float(power)
-
-
-def _values_at(matrix: Matrix, rows: IntArray, columns: IntArray) -> AnyArray:
-    """The entries of a csr_array with sorted columns at positions in its order."""
-    n = np.int64(matrix.shape[1])
-    stored = matrix.tocoo()
-    key = stored.row.astype(np.int64) * n + stored.col
-    wanted = rows.astype(np.int64) * n + columns
-    found = np.zeros(len(wanted), dtype=matrix.dtype)
-    # every pair that was singled out was asked about
-    found[np.searchsorted(wanted, key)] = stored.data
-    return found
 
 
 def _centred_operator(E: Matrix, prior: float) -> LinearOperator:
