@@ -309,7 +309,8 @@ CARS_CLASSIFICATION = Experiment(
     notes=(
         "Means with standard deviations over the runs, for ALL / ALL_REDUCED / T_ALL / "
         "T_ALL_REDUCED; an arrow marks a value that differs, upwards or downwards.",
-        "SVM parameters by 10-fold cross-validation, k of k-NN by leave-one-out, over the paper's grids. For Algorithm 4 every "
+        "SVM parameters by 10-fold cross-validation, k of k-NN by leave-one-out, over the paper's "
+        "grids. For Algorithm 4 every "
         "labelled car is left out once, where the paper leaves out one at random twenty times.",
         "The paper does not write out its Gaussian kernel; here it is exp(-|x - y|² / (2 sigma²)).",
     ),
