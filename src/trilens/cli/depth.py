@@ -23,29 +23,27 @@ def command(source: Source, as_json: bool) -> None:
     from trilens.depth import centrality, depth_intervals
 
     statements = source.read()
+    depth = centrality(statements)
+    counts = count_central(statements)
     if as_json:
-        depth = centrality(statements)
-        appears = count_central(statements).appears
         print_json(
             {
                 "depth": dict(zip(statements.names, depth.tolist(), strict=True)),
-                "appearances": dict(zip(statements.names, appears.tolist(), strict=True)),
+                "appearances": dict(zip(statements.names, counts.appears.tolist(), strict=True)),
             }
         )
         return
-    counts = count_central(statements) if statements.kind != "closer" else statements
     interval = depth_intervals(counts)
-    appears = count_central(statements).appears
     print_table(
         ["object", "depth", "from", "to", "statements"],
         [
             (
                 statements.names[i],
-                float(interval.depth[i]),
+                float(depth[i]),
                 float(interval.low[i]),
                 float(interval.high[i]),
-                int(appears[i]),
+                int(counts.appears[i]),
             )
-            for i in (-interval.depth).argsort(kind="stable")
+            for i in (-depth).argsort(kind="stable")
         ],
     )

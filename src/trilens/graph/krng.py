@@ -101,11 +101,7 @@ def correct_errors(value: AnyArray, error_rate: float) -> FloatArray:
     >>> correct_errors(np.array([0.15, 0.7]), 0.3).round(3).tolist()
     [0.0, 1.0]
     """
-    if not 0 <= error_rate < 2 / 3:
-        raise ParameterError(
-            f"error rate is {error_rate}; it must be at least 0 and below 2/3, "
-            f"where answers no longer say anything about lenses"
-        )
+    _check_error_rate(error_rate)
     return np.asarray((value - error_rate / 2) / (1 - 1.5 * error_rate))
 
 
@@ -117,8 +113,7 @@ def effective_k(k: float, error_rate: float, n_objects: int) -> float:
     >>> round(effective_k(10, 0.3, 60), 2)
     2.36
     """
-    if not 0 <= error_rate < 2 / 3:
-        raise ParameterError(f"error rate is {error_rate}; it must be at least 0 and below 2/3")
+    _check_error_rate(error_rate)
     return (k - error_rate / 2 * (n_objects - 2)) / (1 - 1.5 * error_rate)
 
 
@@ -152,6 +147,14 @@ def connecting_k_of(value: coo_array, n: int, error_rate: float = 0.0) -> int | 
     while not longest < _threshold(k, n):
         k += 1
     return k
+
+
+def _check_error_rate(error_rate: float) -> None:
+    if not 0 <= error_rate < 2 / 3:
+        raise ParameterError(
+            f"error rate is {error_rate}; it must be at least 0 and below 2/3, "
+            f"where answers no longer say anything about lenses"
+        )
 
 
 def _threshold(k: float, n: int) -> float:
