@@ -87,9 +87,7 @@ LOSS = {  # the paper's table of classification: mean and standard deviation ove
     "svm-gauss": ((0.17, 0.10), (0.18, 0.10), (0.14, 0.10), (0.16, 0.09)),
     "krng": ((0.15, 0.09), (0.18, 0.10), (0.13, 0.09), (0.13, 0.09)),
 }
-SPLITS = {"knn": 20, "svm-linear": 10, "svm-gauss": 3, "krng": 40}
-#: Tuning an SVM is hundreds of fits: two of the four collections do.
-SLOW = ("ALL_REDUCED", "T_ALL")
+SPLITS = 40
 
 
 @pytest.mark.parametrize("method", LOSS)
@@ -97,10 +95,8 @@ def test_loss_of_algorithms_3_and_4(without_outliers, method):
     parts, classes = without_outliers
     truth = np.array(classes, dtype=object)
     for name, (mean, deviation) in zip(COLLECTIONS, LOSS[method], strict=True):
-        if method.startswith("svm") and name not in SLOW:
-            continue
         losses = []
-        for seed in range(SPLITS[method]):
+        for seed in range(SPLITS):
             test = np.random.default_rng(seed).permutation(56)[:16]
             y = truth.copy()
             y[test] = None
@@ -109,5 +105,5 @@ def test_loss_of_algorithms_3_and_4(without_outliers, method):
             else:
                 model = LensDepthClassifier(method, random_state=seed)
             losses.append(np.mean(model.fit(parts[name], y).predict(test) != truth[test]))
-        # the mean of a few choices strays by deviation / sqrt(choices); one deviation allows it
-        assert np.mean(losses) <= mean + deviation
+        # the paper's mean strays too; both by their standard errors
+        assert np.mean(losses) <= mean + 0.02 + 3 * deviation * (1 / SPLITS + 1 / 100) ** 0.5

@@ -49,13 +49,10 @@ def tuned_classifier(classifier: Any, X: FloatArray, y: AnyArray, random_state: 
         best, score = _best_neighbours(X, y)
         model = KNeighborsClassifier(**best).fit(X, y)
     else:
-        from sklearn import config_context
         from sklearn.multiclass import OneVsRestClassifier
         from sklearn.svm import SVC
 
-        # hundreds of small fits: checking their input again costs as much as the fits
-        with config_context(assume_finite=True, skip_parameter_validation=True):
-            best, score = _best_svm(classifier, X, y, _folds(y, random_state))
+        best, score = _best_svm(classifier, X, y, _folds(y, random_state))
         model = OneVsRestClassifier(SVC(**best)).fit(X, y)
     model.best_params_, model.best_score_ = best, score
     return model
@@ -111,46 +108,36 @@ def _best_neighbours(X: FloatArray, y: AnyArray) -> tuple[dict[str, Any], float]
 def _best_svm(
     name: str, X: FloatArray, y: AnyArray, folds: list[AnyArray]
 ) -> tuple[dict[str, Any], float]:
+    """Kernel and C by cross-validation; the kernels between all objects are made once."""
+    from scipy.spatial.distance import cdist
+
+    from trilens.tasks._svm_path import decision_path
+
     if name == "svm-linear":
-        kernels: list[dict[str, Any]] = [{"kernel": "linear"}]
+        parameters: list[dict[str, Any]] = [{"kernel": "linear"}]
+        kernels = [X @ X.T]
     else:
-        kernels = [{"kernel": "rbf", "gamma": 1 / (2 * sigma**2)} for sigma in BANDWIDTH]
-    classes, code = np.unique(y, return_inverse=True)
-    wrong = np.zeros((len(kernels), len(REGULARISATION)))
+        squares = cdist(X, X, "sqeuclidean")
+        parameters = [{"kernel": "rbf", "gamma": 1 / (2 * sigma**2)} for sigma in BANDWIDTH]
+        kernels = [np.exp(-squares * found["gamma"]) for found in parameters]
+    _, code = np.unique(y, return_inverse=True)
+    grid = np.array(REGULARISATION, dtype=np.float64)
+    wrong = np.zeros((len(kernels), len(grid)), dtype=np.int64)
     for held_out in folds:
         train = np.setdiff1d(np.arange(len(y)), held_out)
-        present = [c for c in range(len(classes)) if (code[train] == c).any()]
+        present = np.unique(code[train])
+        sides = [np.where(code[train] == c, 1.0, -1.0) for c in present]
         for i, kernel in enumerate(kernels):
             if len(present) == 1:
-                voted = np.zeros((len(REGULARISATION), len(held_out)), dtype=np.int64)
+                voted = np.zeros((len(grid), len(held_out)), dtype=np.intp)
             else:
-                scores = [
-                    _decisions(kernel, X[train], code[train] == c, X[held_out]) for c in present
-                ]
+                learnt, asked = kernel[np.ix_(train, train)], kernel[np.ix_(held_out, train)]
+                scores = [decision_path(learnt, side, asked, grid) for side in sides]
                 voted = np.argmax(scores, axis=0)
-            wrong[i] += (np.array(present)[voted] != code[held_out]).sum(axis=1)
+            wrong[i] += (present[voted] != code[held_out]).sum(axis=1)
     best = _middle_best(wrong.ravel())
-    kernel, C = list(product(kernels, REGULARISATION))[best]
-    return {**kernel, "C": C}, 1 - wrong.ravel()[best] / len(y)
-
-
-def _decisions(
-    kernel: dict[str, Any], X: FloatArray, is_class: AnyArray, asked: FloatArray
-) -> FloatArray:
-    """Decision values for every C of the grid, one row for each."""
-    from sklearn.svm import SVC
-
-    rows: list[FloatArray] = []
-    free = False
-    for C in REGULARISATION:
-        if not free:
-            model = SVC(C=C, **kernel).fit(X, is_class)
-            rows.append(model.decision_function(asked))
-            # no multiplier at its bound C: a larger bound changes nothing
-            free = bool(np.abs(model.dual_coef_).max() < C * (1 - 1e-6))
-        else:
-            rows.append(rows[-1])
-    return np.array(rows)
+    chosen, C = list(product(parameters, REGULARISATION))[best]
+    return {**chosen, "C": C}, 1 - wrong.ravel()[best] / len(y)
 
 
 def _middle_best(wrong: AnyArray) -> int:
