@@ -11,11 +11,11 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from bench_counts import best
 from sklearn.model_selection import GridSearchCV, PredefinedSplit
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
+from bench_counts import best
 from trilens.tasks.classifiers import BANDWIDTH, REGULARISATION, _folds, tuned_classifier
 
 
