@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trilens._typing import AnyArray, FloatArray
+from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.errors import ParameterError
 
 #: Sections 6.1.3 and 6.2.3 of the paper.
@@ -108,36 +108,45 @@ def _best_neighbours(X: FloatArray, y: AnyArray) -> tuple[dict[str, Any], float]
 def _best_svm(
     name: str, X: FloatArray, y: AnyArray, folds: list[AnyArray]
 ) -> tuple[dict[str, Any], float]:
-    """Kernel and C by cross-validation; the kernels between all objects are made once."""
+    """Kernel and C by cross-validation; each kernel is computed once, between all objects."""
     from scipy.spatial.distance import cdist
-
-    from trilens.tasks._svm_path import decision_path
 
     if name == "svm-linear":
         parameters: list[dict[str, Any]] = [{"kernel": "linear"}]
-        kernels = [X @ X.T]
+        kernels = iter([X @ X.T])
     else:
         squares = cdist(X, X, "sqeuclidean")
         parameters = [{"kernel": "rbf", "gamma": 1 / (2 * sigma**2)} for sigma in BANDWIDTH]
-        kernels = [np.exp(-squares * found["gamma"]) for found in parameters]
+        kernels = (np.exp(-found["gamma"] * squares) for found in parameters)
     _, code = np.unique(y, return_inverse=True)
-    grid = np.array(REGULARISATION, dtype=np.float64)
-    wrong = np.zeros((len(kernels), len(grid)), dtype=np.int64)
-    for held_out in folds:
-        train = np.setdiff1d(np.arange(len(y)), held_out)
-        present = np.unique(code[train])
-        sides = [np.where(code[train] == c, 1.0, -1.0) for c in present]
-        for i, kernel in enumerate(kernels):
-            if len(present) == 1:
-                voted = np.zeros((len(grid), len(held_out)), dtype=np.intp)
-            else:
-                learnt, asked = kernel[np.ix_(train, train)], kernel[np.ix_(held_out, train)]
-                scores = [decision_path(learnt, side, asked, grid) for side in sides]
-                voted = np.argmax(scores, axis=0)
-            wrong[i] += (present[voted] != code[held_out]).sum(axis=1)
-    best = _middle_best(wrong.ravel())
+    wrong = np.array([_held_out_errors(kernel, code, folds) for kernel in kernels]).ravel()
+    best = _middle_best(wrong)
     chosen, C = list(product(parameters, REGULARISATION))[best]
-    return {**chosen, "C": C}, 1 - wrong.ravel()[best] / len(y)
+    return {**chosen, "C": C}, 1 - wrong[best] / len(y)
+
+
+def _held_out_errors(kernel: FloatArray, code: IntArray, folds: list[AnyArray]) -> IntArray:
+    """For each C, how many objects an SVM gets wrong that learns from the other folds."""
+    from trilens.tasks._svm_path import decision_path
+
+    grid = np.array(REGULARISATION, dtype=np.float64)
+    wrong = np.zeros(len(grid), dtype=np.int64)
+    for held_out in folds:
+        train = np.setdiff1d(np.arange(len(code)), held_out)
+        present = np.unique(code[train])
+        if len(present) == 1:
+            wrong += (code[held_out] != present[0]).sum()
+            continue
+        learnt, asked = kernel[np.ix_(train, train)], kernel[np.ix_(held_out, train)]
+        scores = [
+            decision_path(learnt, np.where(code[train] == c, 1.0, -1.0), asked, grid)
+            for c in (present[1:] if len(present) == 2 else present)
+        ]
+        if len(scores) == 1:  # of two classes, one against all is the other's opposite
+            scores.insert(0, -scores[0])
+        voted = present[np.argmax(scores, axis=0)]
+        wrong += (voted != code[held_out]).sum(axis=1)
+    return wrong
 
 
 def _middle_best(wrong: AnyArray) -> int:
