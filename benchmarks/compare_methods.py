@@ -12,10 +12,13 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from trilens.counts import count_pairs
+from trilens.maps import LensMap
 from trilens.simulate import (
     Points,
     far_outliers,
@@ -32,9 +35,11 @@ from trilens.tasks.clustering import cluster, purity
 from trilens.tasks.coordinates import coordinates, total_distance
 from trilens.tasks.medoid import medoid, relative_error
 from trilens.tasks.outliers import outlier_scores, outliers
+from trilens.tasks.suggest_clusters import map_dimension, suggest_clusters
 
 #: Share of all questions that are asked, and share of wrong answers.
 SETTINGS = [(share, wrong) for wrong in (0.0, 0.3) for share in (0.01, 0.05, 0.25)]
+NUMBER_SETTINGS = [(0.05, 0.0), (0.25, 0.0), (0.05, 0.3), (0.25, 0.3)]
 TWO_GAUSSIANS = [[0.0, 0.0], [3.0, 0.0]]
 THREE_GAUSSIANS = [[0.0, 0.0], [4.0, 0.0], [2.0, 3.5]]
 N_LABELLED = 100
@@ -168,6 +173,56 @@ def clusters(n_seeds: int) -> None:
         )
 
 
+def groups_of(n_groups: int, apart: float, seed: int) -> Points:
+    """Gaussians of twenty points in a ring, each so far from the next."""
+    angle = 2 * np.pi * np.arange(n_groups) / n_groups
+    radius = apart / (2 * np.sin(np.pi / n_groups))
+    ring = radius * np.column_stack([np.cos(angle), np.sin(angle)])
+    return mixture(20 * n_groups, ring, random_state=seed)
+
+
+def cloud(length: float, seed: int) -> Points:
+    """Sixty points without groups, so many times as long as wide."""
+    round_ = gaussian(60, 2, seed)
+    return replace(round_, points=round_.points * [length, 1.0])
+
+
+def numbers(n_seeds: int) -> None:
+    def suggested(points: Points, share: float, wrong: float, seed: int) -> int:
+        pairs = count_pairs(asked(points, share, wrong, seed))
+        X = LensMap(map_dimension(pairs)).fit_transform(pairs)
+        return suggest_clusters(X, random_state=seed).n_clusters
+
+    data: dict[str, tuple[int, Callable[[int], Points]]] = {
+        "round cloud": (1, lambda seed: cloud(1, seed)),
+        "cloud 2 : 1": (1, lambda seed: cloud(2, seed)),
+        "cloud 3 : 1": (1, lambda seed: cloud(3, seed)),
+    }
+    for n_groups in (2, 3, 4, 5):
+        for apart in (6, 4):
+            data[f"{n_groups} groups {apart} apart"] = (
+                n_groups,
+                lambda seed, n=n_groups, a=apart: groups_of(n, a, seed),
+            )
+
+    def rows() -> Iterable[list[str]]:
+        for title, (true, draw) in data.items():
+            row = [title]
+            for share, wrong in NUMBER_SETTINGS:
+                # seeds that nothing was tuned on
+                seeds = range(500, 500 + n_seeds)
+                found = [suggested(draw(seed), share, wrong, seed) for seed in seeds]
+                often = max(set(found), key=found.count)
+                right = np.mean([number == true for number in found])
+                row.append(f"{right:.1f}" if often == true else f"{right:.1f} (mostly {often})")
+            yield row
+
+    settings = [f"{share:.0%} asked, {wrong:.0%} wrong" for share, wrong in NUMBER_SETTINGS]
+    table(
+        "The suggested number of groups: share of seeds with the right one", ["", *settings], rows()
+    )
+
+
 def outlying(n_seeds: int) -> None:
     def found(name: str) -> Callable[..., float]:
         def one(points: Points, share: float, wrong: float, seed: int) -> float:
@@ -296,6 +351,7 @@ TABLES = {
     "medoid": medoids,
     "classification": classes,
     "clustering": clusters,
+    "numbers": numbers,
     "outliers": outlying,
     "kinds": kinds,
     "speed": speed,
