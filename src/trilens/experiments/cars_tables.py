@@ -281,7 +281,7 @@ CARS_CLASSIFICATION = Experiment(
     compared="Algorithms 3 and 4, GNMDS, SOE, STE, t-STE and lens map in two dimensions; "
     "k-NN, linear and Gaussian SVM",
     grid=tuple(Point(collection=name) for name in COLLECTIONS),
-    runs=4,
+    runs=20,
     measure=measure_classification,
     claims=(
         *(_table3(name) for name in TABLE3),

@@ -181,7 +181,7 @@ CLASSIFY_GAUSS = Experiment(
     compared="Algorithm 3 with a linear SVM, Algorithm 4; the SVM on GNMDS, SOE, STE, t-STE and "
     "lens map in two dimensions; lens map with k-NN",
     grid=tuple(_gauss_grid()),
-    runs=3,
+    runs=10,
     measure=measure_gauss,
     claims=(
         Claim(
