@@ -35,7 +35,7 @@ from trilens.tasks.clustering import cluster, purity
 from trilens.tasks.coordinates import coordinates, total_distance
 from trilens.tasks.medoid import medoid, relative_error
 from trilens.tasks.outliers import outlier_scores, outliers
-from trilens.tasks.suggest_clusters import map_dimension, suggest_clusters
+from trilens.tasks.suggest_clusters import map_dimension, suggest_by_gaps, suggest_clusters
 
 #: Share of all questions that are asked, and share of wrong answers.
 SETTINGS = [(share, wrong) for wrong in (0.0, 0.3) for share in (0.01, 0.05, 0.25)]
@@ -188,10 +188,14 @@ def cloud(length: float, seed: int) -> Points:
 
 
 def numbers(n_seeds: int) -> None:
-    def suggested(points: Points, share: float, wrong: float, seed: int) -> int:
-        pairs = count_pairs(asked(points, share, wrong, seed))
+    def suggested(points: Points, share: float, wrong: float, seed: int) -> tuple[int, int]:
+        """On the lens map, and the second opinion."""
+        S = asked(points, share, wrong, seed)
+        pairs = count_pairs(S)
         X = LensMap(map_dimension(pairs)).fit_transform(pairs)
-        return suggest_clusters(X, random_state=seed).n_clusters
+        second = suggest_by_gaps(S, random_state=seed)
+        assert second is not None
+        return suggest_clusters(X, random_state=seed).n_clusters, second.n_clusters
 
     data: dict[str, tuple[int, Callable[[int], Points]]] = {
         "round cloud": (1, lambda seed: cloud(1, seed)),
@@ -211,15 +215,15 @@ def numbers(n_seeds: int) -> None:
             for share, wrong in NUMBER_SETTINGS:
                 # seeds that nothing was tuned on
                 seeds = range(500, 500 + n_seeds)
-                found = [suggested(draw(seed), share, wrong, seed) for seed in seeds]
-                often = max(set(found), key=found.count)
-                right = np.mean([number == true for number in found])
-                row.append(f"{right:.1f}" if often == true else f"{right:.1f} (mostly {often})")
+                found = np.array([suggested(draw(seed), share, wrong, seed) for seed in seeds])
+                row.append(" / ".join(f"{right:.1f}" for right in (found == true).mean(axis=0)))
             yield row
 
     settings = [f"{share:.0%} asked, {wrong:.0%} wrong" for share, wrong in NUMBER_SETTINGS]
     table(
-        "The suggested number of groups: share of seeds with the right one", ["", *settings], rows()
+        "The suggested number of groups: share of seeds with the right one, lens map / SOE",
+        ["", *settings],
+        rows(),
     )
 
 

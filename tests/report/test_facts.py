@@ -113,6 +113,30 @@ def test_one_cloud_is_not_divided():
     assert "the map is one cloud" in render(facts)
 
 
+def test_a_gap_that_the_lens_map_does_not_see_is_told():
+    drawn = mixture(40, [[0, 0], [6, 0]], random_state=502)
+    S = simulate_statements(drawn, 2500, random_state=1)
+    facts = analyze(S)
+    assert facts["clusters"]["suggested"] == 1
+    assert facts["clusters"]["by_gaps"]["n_clusters"] == 2
+    html = render(facts)
+    assert "falls into two groups: look again with <code>--n-clusters 2</code>" in html
+    assert (
+        analyze(S, n_clusters=2, labels=[str(c) for c in drawn.labels])["clusters"]["purity"] > 0.9
+    )
+
+
+def test_the_second_opinion_looks_at_a_sample(monkeypatch):
+    from trilens.tasks import suggest_clusters
+
+    S = simulate_statements(mixture(40, [[0, 0], [9, 0]], random_state=0), 6000, random_state=1)
+    monkeypatch.setattr(suggest_clusters, "_MOST_STATEMENTS", 2000)
+    assert suggest_clusters.suggest_by_gaps(S).n_clusters == 2
+    monkeypatch.setattr(suggest_clusters, "_MOST_FOR_SOE", 39)
+    assert suggest_clusters.suggest_by_gaps(S) is None
+    assert "second opinion" not in render(analyze(S))
+
+
 def test_tables_hold_every_object(tmp_path, shape_facts):
     import csv
 

@@ -71,7 +71,12 @@ def analyze(
     from trilens.tasks.map_outliers import local_outliers
     from trilens.tasks.outliers import outliers
     from trilens.tasks.stability import cluster_stability, resampled_maps
-    from trilens.tasks.suggest_clusters import map_dimension, quick_partitions, suggest_clusters
+    from trilens.tasks.suggest_clusters import (
+        map_dimension,
+        quick_partitions,
+        suggest_by_gaps,
+        suggest_clusters,
+    )
 
     given = as_statements(statements)
     n = given.n_objects
@@ -97,8 +102,9 @@ def analyze(
         points,
         resamples,
         random_state=random_state,
-        progress=lambda share: step(0.45 + 0.3 * share),
+        progress=lambda share: step(0.45 + 0.25 * share),
     )
+    by_gaps = suggest_by_gaps(given, random_state=random_state)
     chosen = suggestion.n_clusters if n_clusters is None else n_clusters
     clusters = suggestion.labels.get(chosen)
     if clusters is None:
@@ -127,7 +133,7 @@ def analyze(
             "graph": graph_facts(given, pairs, plane),
         },
         "clusters": cluster_facts(
-            given, points, clusters, chosen, suggestion, stability, n_clusters, labels
+            given, points, clusters, chosen, suggestion, by_gaps, stability, n_clusters, labels
         ),
         "classes": None if check is None else _classes(given, labels or [], check),
         "how": _how(given, dimension, resamples, random_state, n_clusters),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from trilens.statements import Statements
 if TYPE_CHECKING:
     from trilens.counts import PairCounts
     from trilens.tasks.stability import ClusterStability
-    from trilens.tasks.suggest_clusters import ClusterSuggestion
+    from trilens.tasks.suggest_clusters import ClusterSuggestion, SecondOpinion
 
 _MOST_EDGES = 4000
 
@@ -59,6 +60,7 @@ def cluster_facts(
     clusters: IntArray,
     number: int,
     suggestion: ClusterSuggestion,
+    by_gaps: SecondOpinion | None,
     stability: ClusterStability | None,
     forced: int | None,
     labels: Sequence[str | None] | None,
@@ -89,6 +91,7 @@ def cluster_facts(
         "best": suggestion.best,
         "forced": forced is not None,
         "cloud_silhouette": suggestion.cloud,
+        "by_gaps": None if by_gaps is None else asdict(by_gaps),
         "silhouette": float(width.mean()) if number > 1 else None,
         "agreement": None if stability is None else stability.agreement,
         "resamples": 0 if stability is None else stability.resamples,

@@ -103,7 +103,14 @@ def outliers(facts: dict[str, Any]) -> Markup:
 def clusters(facts: dict[str, Any]) -> Markup:
     """Finding of section 4."""
     c = facts["clusters"]
+    second = c["by_gaps"]
     if c["n_clusters"] == 1 and not c["forced"]:
+        if second and second["n_clusters"] > 1:
+            number = second["n_clusters"]
+            return Markup(
+                "The lens map is one cloud, but a map that keeps the gaps between groups falls "
+                "into {}: look again with <code>--n-clusters {}</code>."
+            ).format(count(number, "group"), number)
         return Markup(
             "The answers do not divide the objects into separate groups: the map is one cloud."
         )

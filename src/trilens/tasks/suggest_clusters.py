@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from trilens.counts import PairCounts
+    from trilens.statements import Statements
 
 #: Silhouettes this close are the same.
 _TOLERANCE = 0.02
@@ -24,7 +25,8 @@ _TOLERANCE = 0.02
 #: lens map is flatter than a Gaussian cloud; docs/recommend.md has the measured rates.
 _CLOUDS = 19
 _MOST_POINTS = 500
-#: Up to this many objects all eigenvectors come as fast as the leading ones.
+_MOST_FOR_SOE, _MOST_STATEMENTS = 2000, 200_000
+#: Up to this many objects all eigenvectors come as fast as the leading ones; clouds have no more.
 _DENSE = 200
 
 
@@ -140,6 +142,69 @@ def suggest_clusters(
         progress(1.0)
     suggested = best if silhouette[best] > cloud + _TOLERANCE else 1
     return ClusterSuggestion(suggested, candidates, best, cloud, labels, stability)
+
+
+@dataclass(frozen=True)
+class SecondOpinion:
+    """A number of clusters from a map that keeps gaps.
+
+    Attributes
+    ----------
+    n_clusters : int
+        ``best``, or 1 where a cloud without groups scores as high.
+    best : int
+        The number of two or more clusters with the highest score.
+    score : float
+        Its mean silhouette times its spectral gap.
+    cloud : float
+        The highest score of any number of clusters in nineteen Gaussian clouds of the map's own
+        spread; a cloud passes it once in twenty times.
+    """
+
+    n_clusters: int
+    best: int
+    score: float
+    cloud: float
+
+
+def suggest_by_gaps(
+    statements: Statements, max_clusters: int = 8, random_state: int = 0
+) -> SecondOpinion | None:
+    """A second opinion on the number of clusters, from a map by SOE in the plane.
+
+    The share of the data in a lens does not see how empty the space between two objects is, so
+    two groups and a long cloud look alike on a lens map. SOE keeps the gap, but suffers more
+    from wrong answers. It sees at most 200,000 statements; None for more than 2000 objects,
+    where it takes too long.
+
+    Examples
+    --------
+    >>> from trilens.simulate import mixture, simulate_statements
+    >>> two = mixture(40, [[0, 0], [7, 0]], random_state=0)
+    >>> suggest_by_gaps(simulate_statements(two, 3000, random_state=0)).n_clusters
+    2
+    """
+    from trilens.maps import SOE
+
+    n = statements.n_objects
+    if not 4 <= n <= _MOST_FOR_SOE or not len(statements):
+        return None
+    rng = np.random.default_rng(random_state)
+    if len(statements) > _MOST_STATEMENTS:
+        statements = statements.take(rng.choice(len(statements), _MOST_STATEMENTS, replace=False))
+    points = SOE(2, random_state=random_state).fit_transform(statements)
+    numbers = [number for number in range(2, max_clusters + 1) if number < n]
+    score, best = _best_score(points, numbers)
+    size, spread = (min(n, _DENSE), 2), points.std(axis=0)
+    clouds = (rng.normal(size=size) * spread for _ in range(_CLOUDS))
+    cloud = max(_best_score(found, numbers)[0] for found in clouds)
+    return SecondOpinion(best if score > cloud else 1, best, score, cloud)
+
+
+def _best_score(points: FloatArray, numbers: Sequence[int]) -> tuple[float, int]:
+    """The highest product of mean silhouette and spectral gap, and its number of clusters."""
+    gaps, labels = spectral_gaps(points, numbers), quick_partitions(points, numbers)
+    return max((_silhouette(points, labels[number]) * gaps[number], number) for number in numbers)
 
 
 def map_dimension(pairs: PairCounts, most: int = 8) -> int:
