@@ -32,7 +32,7 @@ from trilens.experiments.verdicts import (
     at_least,
     at_most,
     near,
-    not_below,
+    not_above,
     quorum,
     within,
 )
@@ -109,7 +109,7 @@ def _embeddings_above(results: Results) -> Finding:
 
 def _few_wrong(results: Results) -> Finding:
     few = with_best_parameters(results.where(panel="b")).where(n_statements=NUMBERS[:2])
-    return quorum({name: not_below(few.differences(ALG5_WEIGHTED, name)) for name in EMBEDDINGS}, 3)
+    return quorum({name: not_above(few.differences(name, ALG5_WEIGHTED)) for name in EMBEDDINGS}, 3)
 
 
 def _all_wrong(results: Results) -> Finding:
@@ -169,6 +169,8 @@ CLUSTER_MOONS = Experiment(
             "not better",
             "not above Algorithm 5 beyond 2 se, 3 of 4 embeddings",
             _few_wrong,
+            why="The embeddings are ahead by a few hundredths here, too little to be read off the "
+            "paper's figure.",
         ),
         Claim(
             "errorprob 0.3, all statements: they are again.",

@@ -194,7 +194,19 @@ def above(differences: ArrayLike, digits: int = 3) -> Finding:
 
 def not_below(differences: ArrayLike, digits: int = 3) -> Finding:
     """Agrees unless A is smaller than B beyond chance: for "A is not better than B"."""
-    found = below(differences, digits)
+    return _unless(below(differences, digits))
+
+
+def not_above(differences: ArrayLike, digits: int = 3) -> Finding:
+    """Agrees unless A is larger than B beyond chance.
+
+    >>> not_above([0.1, 0.2, 0.1]).verdict, not_above([-0.1, 0.2, 0.0]).verdict
+    ('differs', 'agrees')
+    """
+    return _unless(above(differences, digits))
+
+
+def _unless(found: Finding) -> Finding:
     turned: dict[Verdict, Verdict] = {
         "agrees": "differs",
         "differs": "agrees",
