@@ -113,7 +113,10 @@ def _figure(results: Results) -> Figure:
     methods = sorted(results.levels("method"), key=lambda m: best(results, m))
     seconds = [best(results, m) for m in methods]
     rows = list(range(len(methods)))
-    ax.barh(rows, seconds, color=PALETTE[0], height=0.6, label="ours")
+    for label, colour in (("ours", PALETTE[0]), (CBLEARN, PALETTE[1])):
+        bars = [row for row in rows if methods[row].startswith(CBLEARN) == (label == CBLEARN)]
+        if bars:
+            ax.barh(bars, [seconds[r] for r in bars], color=colour, height=0.6, label=label)
     paper = [(row, PAPER[m]) for row, m in zip(rows, methods, strict=True) if m in PAPER]
     ax.scatter(
         [s for _, s in paper], [row for row, _ in paper], color=FAINT, marker="D", label="paper"
@@ -121,7 +124,7 @@ def _figure(results: Results) -> Figure:
     ax.set_yticks(rows, methods)
     ax.set_xscale("log")
     ax.set_xlabel("CPU seconds, all 161,700 statements about 100 points")
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="lower right")
     plain(ax, grid="x")
     return figure
 
