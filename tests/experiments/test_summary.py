@@ -29,6 +29,10 @@ def test_page_shows_paper_ours_and_verdict(results: Results, tmp_path: Path) -> 
     assert "| of course | -0." in right
     assert "| agrees |" in right
     assert "| **differs** (It is a claim that fails.) |" in wrong
+    # the number of runs is said once, above the table, except where it is another
+    assert "3 runs." in text
+    assert "(3 runs)" not in text
+    assert "(2 runs)" in wrong
 
 
 def test_one_run_judges_nothing_random(results: Results) -> None:

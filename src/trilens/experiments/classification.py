@@ -139,7 +139,7 @@ FIXED = "uniform, Noise I, fixed"
 
 def _embeddings_better(results: Results, name: str) -> Finding:
     correct = results.where(panel="uniform, Noise I", error_rate=0.0)
-    return quorum({f"- {a}": below(correct.differences(name, a)) for a in (ALG3, ALG4)}, 2)
+    return quorum({f"minus {a}": below(correct.differences(name, a)) for a in (ALG3, ALG4)}, 2)
 
 
 def _worst_rate(results: Results) -> Finding:

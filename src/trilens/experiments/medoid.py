@@ -127,7 +127,9 @@ def each_embedding(judge: Any, need: int | float = 3) -> Any:
 
 def _embedding_beats_counting(results: Results, name: str) -> Finding:
     many = results.where(panel="a", n_statements=lambda m: m >= 13500)
-    both = {f"- {other}": below(many.differences(name, other)) for other in (ALG1, CROWD_MEDIAN)}
+    both = {
+        f"minus {other}": below(many.differences(name, other)) for other in (ALG1, CROWD_MEDIAN)
+    }
     return quorum(both, 2)
 
 

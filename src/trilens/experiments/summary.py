@@ -123,9 +123,12 @@ def _section(one: Judged, figure: str) -> str:
         "| claim | paper | ours | verdict | rule |",
         "|---|---|---|---|---|",
     ]
+    # said once, above the table; where there were fewer runs it stays
+    said = f" ({one.results.runs} runs)"
     for claim, finding in one.findings:
+        ours = finding.ours.replace(said, "")
         why = f" ({claim.why})" if claim.why and finding.verdict == "differs" else ""
-        cells = [claim.text, claim.paper, finding.ours, _mark(finding) + why, claim.rule]
+        cells = [claim.text, claim.paper, ours, _mark(finding) + why, claim.rule]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join([*lines, "", f"![{e.title}]({figure})", ""])
 
