@@ -85,7 +85,7 @@ def test_a_class_that_only_one_fold_holds():
     assert model.predict(X).tolist() == [0, 0, 0, 1]
 
 
-def test_two_classes_need_one_machine():
+def test_two_classes_are_told_apart():
     rng = np.random.default_rng(3)
     y = np.repeat([4, 9], 20)
     X = rng.normal(size=(40, 2)) + 2.5 * (y == 9)[:, None]

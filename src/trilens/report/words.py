@@ -103,8 +103,8 @@ def outliers(facts: dict[str, Any]) -> Markup:
 def clusters(facts: dict[str, Any]) -> Markup:
     """Finding of section 4."""
     c = facts["clusters"]
-    second = c["by_gaps"]
     if c["n_clusters"] == 1 and not c["forced"]:
+        second = c["by_gaps"]
         if second and second["n_clusters"] > 1:
             number = second["n_clusters"]
             return Markup(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ _TOLERANCE = 0.02
 #: Enough for a bar to pass. No test at a level: the number of clusters was chosen first, and a
 #: lens map is flatter than a Gaussian cloud; docs/recommend.md has the measured rates.
 _CLOUDS = 19
+_MOST_CLUSTERS = 8
 _MOST_POINTS = 500
 _MOST_FOR_SOE, _MOST_STATEMENTS = 2000, 200_000
 #: Up to this many objects all eigenvectors come as fast as the leading ones; clouds have no more.
@@ -84,7 +85,7 @@ def suggest_clusters(
     coordinates: FloatArray,
     resampled: Sequence[FloatArray] = (),
     *,
-    max_clusters: int = 8,
+    max_clusters: int = _MOST_CLUSTERS,
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> ClusterSuggestion:
@@ -110,7 +111,7 @@ def suggest_clusters(
     3
     """
     n = len(coordinates)
-    numbers = [number for number in range(2, max_clusters + 1) if number < n]
+    numbers = range(2, min(max_clusters, n - 1) + 1)
     if len(np.unique(coordinates, axis=0)) < 3 or not numbers:
         return ClusterSuggestion(1, (), 1, None, {1: np.zeros(n, dtype=np.int64)}, {})
     steps = len(resampled) + 3
@@ -167,9 +168,7 @@ class SecondOpinion:
     cloud: float
 
 
-def suggest_by_gaps(
-    statements: Statements, max_clusters: int = 8, random_state: int = 0
-) -> SecondOpinion | None:
+def suggest_by_gaps(statements: Statements, random_state: int = 0) -> SecondOpinion | None:
     """A second opinion on the number of clusters, from a map by SOE in the plane.
 
     The share of the data in a lens does not see how empty the space between two objects is, so
@@ -193,11 +192,9 @@ def suggest_by_gaps(
     if len(statements) > _MOST_STATEMENTS:
         statements = statements.take(rng.choice(len(statements), _MOST_STATEMENTS, replace=False))
     points = SOE(2, random_state=random_state).fit_transform(statements)
-    numbers = [number for number in range(2, max_clusters + 1) if number < n]
+    numbers = range(2, min(_MOST_CLUSTERS, n - 1) + 1)
     score, best = _best_score(points, numbers)
-    size, spread = (min(n, _DENSE), 2), points.std(axis=0)
-    clouds = (rng.normal(size=size) * spread for _ in range(_CLOUDS))
-    cloud = max(_best_score(found, numbers)[0] for found in clouds)
+    cloud = max(_best_score(found, numbers)[0] for found in _clouds(points, _DENSE, rng))
     return SecondOpinion(best if score > cloud else 1, best, score, cloud)
 
 
@@ -343,12 +340,17 @@ def _silhouette(coordinates: FloatArray, labels: IntArray) -> float:
 
 
 def _cloud_silhouette(coordinates: FloatArray, number: int, random_state: int) -> float:
-    """The highest silhouette in clouds that have the spread of the map and no groups."""
+    """The highest silhouette of so many clusters in clouds without groups."""
     rng = np.random.default_rng([random_state, 19])
+    return max(
+        _silhouette(cloud, quick_partitions(cloud, [number])[number])
+        for cloud in _clouds(coordinates, _MOST_POINTS, rng)
+    )
+
+
+def _clouds(coordinates: FloatArray, most: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+    """Gaussian clouds of the spread of the map, without groups, of at most so many points."""
+    n, dimension = coordinates.shape
     spread = coordinates.std(axis=0)
-    size = (min(len(coordinates), _MOST_POINTS), coordinates.shape[1])
-    highest = -1.0
     for _ in range(_CLOUDS):
-        cloud = rng.normal(size=size) * spread
-        highest = max(highest, _silhouette(cloud, quick_partitions(cloud, [number])[number]))
-    return highest
+        yield rng.normal(size=(min(n, most), dimension)) * spread
