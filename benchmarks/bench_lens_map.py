@@ -23,11 +23,11 @@ from trilens.counts import count_pairs
 from trilens.datasets.cars import load_cars
 from trilens.datasets.usps import load_usps
 from trilens.maps import LensMap
+from trilens.maps.geometry import local_outliers
 from trilens.simulate import n_questions, simulate_statements, two_moons, with_outliers
-from trilens.tasks.classifiers import tuned_classifier
-from trilens.tasks.depth_classifier import LensDepthClassifier
-from trilens.tasks.map_classifier import LensMapClassifier
-from trilens.tasks.map_outliers import local_outliers
+from trilens.tasks.classify.depth import LensDepthClassifier
+from trilens.tasks.classify.map import LensMapClassifier
+from trilens.tasks.classify.tuning import tuned_classifier
 
 LABELLED, DIGITS, DIMENSIONS = 300, 800, 20
 #: kind, statements, error rate, target

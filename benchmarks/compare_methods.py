@@ -19,6 +19,8 @@ import numpy as np
 
 from trilens.counts import count_pairs
 from trilens.maps import LensMap
+from trilens.maps.geometry import total_distance
+from trilens.maps.registry import coordinates
 from trilens.simulate import (
     Points,
     far_outliers,
@@ -30,12 +32,12 @@ from trilens.simulate import (
     with_outliers,
 )
 from trilens.statements import Kind, Statements
-from trilens.tasks.classification import make_classifier
-from trilens.tasks.clustering import cluster, purity
-from trilens.tasks.coordinates import coordinates, total_distance
+from trilens.tasks.classify.classes import make_classifier
+from trilens.tasks.cluster.groups import cluster
+from trilens.tasks.cluster.partition import purity
+from trilens.tasks.cluster.suggest import map_dimension, suggest_by_gaps, suggest_clusters
 from trilens.tasks.medoid import medoid, relative_error
 from trilens.tasks.outliers import outlier_scores, outliers
-from trilens.tasks.suggest_clusters import map_dimension, suggest_by_gaps, suggest_clusters
 
 #: Share of all questions that are asked, and share of wrong answers.
 SETTINGS = [(share, wrong) for wrong in (0.0, 0.3) for share in (0.01, 0.05, 0.25)]

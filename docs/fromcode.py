@@ -104,11 +104,12 @@ def room_names(room: str) -> list[str]:
     'trilens.centrality'
     """
     at_top = [
-        name for name in trilens.__all__ if trilens._MODULE_OF.get(name, "").split(".")[0] == room
+        name
+        for name in trilens.__all__
+        if getattr(getattr(trilens, name), "__module__", "").startswith(f"trilens.{room}")
     ]
-    if room not in trilens.__all__:
-        return [f"trilens.{name}" for name in at_top]
-    own = [name for name in import_module(f"trilens.{room}").__all__ if name not in at_top]
+    listed = getattr(import_module(f"trilens.{room}"), "__all__", [])
+    own = [name for name in listed if name not in at_top]
     return [f"trilens.{name}" for name in at_top] + [f"trilens.{room}.{name}" for name in own]
 
 

@@ -127,7 +127,7 @@ def test_a_gap_that_the_lens_map_does_not_see_is_told():
 
 
 def test_the_second_opinion_looks_at_a_sample(monkeypatch):
-    from trilens.tasks import suggest_clusters
+    from trilens.tasks.cluster import suggest as suggest_clusters
 
     S = simulate_statements(mixture(40, [[0, 0], [9, 0]], random_state=0), 6000, random_state=1)
     monkeypatch.setattr(suggest_clusters, "_MOST_STATEMENTS", 2000)

@@ -7,9 +7,10 @@ import pytest
 
 from carlabels import car_classes
 from trilens.formats import read_statements
-from trilens.tasks.clustering import KRNGClustering, purity
-from trilens.tasks.depth_classifier import LensDepthClassifier
-from trilens.tasks.krng_classifier import KRNGClassifier
+from trilens.tasks.classify.depth import LensDepthClassifier
+from trilens.tasks.classify.graph import KRNGClassifier
+from trilens.tasks.cluster.graph import KRNGClustering
+from trilens.tasks.cluster.partition import purity
 from trilens.tasks.medoid import medoid
 from trilens.tasks.outliers import outliers
 

@@ -10,10 +10,10 @@ from sklearn.neighbors import KNeighborsClassifier
 import drawn
 from trilens.errors import KindError, LabelError, ParameterError
 from trilens.statements import Statements
-from trilens.tasks.classification import make_classifier
-from trilens.tasks.depth_classifier import LensDepthClassifier
-from trilens.tasks.krng_classifier import KRNGClassifier
-from trilens.tasks.labels import encode_labels
+from trilens.tasks.classify.classes import make_classifier
+from trilens.tasks.classify.depth import LensDepthClassifier
+from trilens.tasks.classify.graph import KRNGClassifier
+from trilens.tasks.classify.labels import encode_labels
 
 import reference
 

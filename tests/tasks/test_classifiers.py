@@ -8,8 +8,8 @@ from sklearn.model_selection import PredefinedSplit, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
-from trilens.tasks._svm_path import decision_path
-from trilens.tasks.classifiers import REGULARISATION, _best_svm, _folds, tuned_classifier
+from trilens.svm import decision_path
+from trilens.tasks.classify.tuning import REGULARISATION, _best_svm, _folds, tuned_classifier
 
 GRID = np.array(REGULARISATION, dtype=np.float64)
 

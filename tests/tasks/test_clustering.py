@@ -10,8 +10,10 @@ from scipy.sparse import csr_array
 import drawn
 from trilens.errors import KindError, ParameterError
 from trilens.statements import Statements
-from trilens.tasks import spectral
-from trilens.tasks.clustering import KRNGClustering, cluster, in_order_of_appearance, purity
+from trilens.tasks.cluster import spectral
+from trilens.tasks.cluster.graph import KRNGClustering
+from trilens.tasks.cluster.groups import cluster
+from trilens.tasks.cluster.partition import in_order_of_appearance, purity
 
 import reference
 

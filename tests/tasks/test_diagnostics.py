@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from drawn import statements
 from trilens.simulate import study
 from trilens.statements import Statements
-from trilens.tasks.diagnostics import FEW_APPEARANCES, diagnose
+from trilens.tasks.reliability import FEW_APPEARANCES, diagnose
 
 
 def _codes(found):

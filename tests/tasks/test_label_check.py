@@ -7,9 +7,9 @@ from trilens.datasets.cars import CLASSES
 from trilens.errors import LabelError
 from trilens.formats import read_statements
 from trilens.simulate import mixture, simulate_statements
-from trilens.tasks.krng_classifier import KRNGClassifier
-from trilens.tasks.label_check import _by_depth, _by_graph, _groups, check_labels
-from trilens.tasks.labels import encode_labels
+from trilens.tasks.classify.check import _by_depth, _by_graph, _groups, check_labels
+from trilens.tasks.classify.graph import KRNGClassifier
+from trilens.tasks.classify.labels import encode_labels
 
 import reference
 

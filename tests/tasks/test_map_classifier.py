@@ -7,9 +7,9 @@ from sklearn.linear_model import LogisticRegression
 
 from trilens.errors import LabelError, ParameterError
 from trilens.formats import read_statements
+from trilens.maps.geometry import local_outliers
 from trilens.simulate import mixture, simulate_statements
-from trilens.tasks.map_classifier import LensMapClassifier
-from trilens.tasks.map_outliers import local_outliers
+from trilens.tasks.classify.map import LensMapClassifier
 
 CLASSES = (
     [2, 6, 7, 8, 9, 10, 11, 12, 16, 17, 25, 32, 35, 36, 37, 38, 39, 41, 44, 45, 46, 55, 58, 60],

@@ -5,8 +5,8 @@ import pytest
 from sklearn.neighbors import LocalOutlierFactor
 
 from trilens.maps import LensMap
+from trilens.maps.geometry import local_outliers
 from trilens.simulate import n_questions, simulate_statements, two_moons, with_outliers
-from trilens.tasks.map_outliers import local_outliers
 
 BETWEEN, FAR = [[0.5, 0.25]], [[-1.5, 1.8], [2.5, 1.8], [0.5, -1.6]]
 

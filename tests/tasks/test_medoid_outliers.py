@@ -9,8 +9,7 @@ import drawn
 from trilens.errors import KindError, ParameterError, StatementError
 from trilens.statements import Statements
 from trilens.tasks.medoid import medoid, relative_error
-from trilens.tasks.outlier_detector import LensDepthOutlierDetector
-from trilens.tasks.outliers import outliers, suggest_count
+from trilens.tasks.outliers import LensDepthOutlierDetector, outliers, suggest_count
 
 import reference
 

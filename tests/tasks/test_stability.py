@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from trilens.errors import ParameterError
 from trilens.simulate import mixture, simulate_statements
-from trilens.tasks.stability import cluster_stability, medoid_shares, resampled_maps
+from trilens.tasks.cluster.stability import cluster_stability, medoid_shares, resampled_maps
 
 
 @given(

@@ -5,8 +5,8 @@ import pytest
 
 from trilens.counts import count_pairs
 from trilens.simulate import mixture, simulate_statements
-from trilens.tasks.coordinates import coordinate_clusters, neighbour_graph
-from trilens.tasks.suggest_clusters import (
+from trilens.tasks.cluster.map import coordinate_clusters, neighbour_graph
+from trilens.tasks.cluster.suggest import (
     _k_means,
     map_dimension,
     partitions,
@@ -58,7 +58,7 @@ def test_quick_partitions_find_clear_groups():
 
 
 def test_neighbour_graph_of_few_and_many_objects_agree():
-    from trilens.tasks import coordinates as module
+    from trilens.tasks.cluster import map as module
 
     X = np.random.default_rng(0).normal(size=(80, 2))
     by_distances = neighbour_graph(X).toarray()

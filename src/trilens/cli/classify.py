@@ -50,7 +50,7 @@ def command(
     \b
     Example: trilens classify answers.csv --labels some.csv
     """
-    from trilens.tasks.classification import make_classifier
+    from trilens.tasks.classify.classes import make_classifier
 
     statements = source.read()
     label_of = read_labels_for(statements, labels)

@@ -56,7 +56,8 @@ def command(
     \b
     Example: trilens cluster answers.csv --n-clusters 3 -k 10 --sigma 0.5
     """
-    from trilens.tasks.clustering import cluster, purity
+    from trilens.tasks.cluster.groups import cluster
+    from trilens.tasks.cluster.partition import purity
 
     statements = source.read()
     truth = None if labels is None else read_labels_for(statements, labels)

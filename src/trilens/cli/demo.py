@@ -61,8 +61,9 @@ def _half_labelled(made: Study) -> list[str | None]:
 
 
 def _comparison(made: Study, seed: int) -> list[tuple[str, str, str]]:
-    from trilens.tasks.classification import make_classifier
-    from trilens.tasks.clustering import cluster, purity
+    from trilens.tasks.classify.classes import make_classifier
+    from trilens.tasks.cluster.groups import cluster
+    from trilens.tasks.cluster.partition import purity
     from trilens.tasks.medoid import medoid
     from trilens.tasks.outliers import outliers
 

@@ -29,7 +29,7 @@ def command(source: Source, method: str, dim: int, output: str, seed: int, as_js
     """
     from trilens.formats import write_table
     from trilens.maps import violations
-    from trilens.tasks.coordinates import coordinates
+    from trilens.maps.registry import coordinates
 
     statements = source.read()
     with bar(f"{method} in {dim} dimensions") as progress:

@@ -324,7 +324,7 @@ CARS_OUTLIERS = Experiment(
 
 def measure_map(point: Point, seeds: Seeds) -> Iterator[Measure]:
     """A plane map of all 60 cars by SOE and by the lens map, and how it agrees with the rest."""
-    from trilens.tasks.coordinates import make_map
+    from trilens.maps.registry import make_map
 
     data = cars()
     S = data.statements[point.collection]

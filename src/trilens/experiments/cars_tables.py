@@ -112,9 +112,9 @@ t-STE, k 10, sigma 3.0 | .94 .03 | .94 .02 | .92 .04 | .91 .06
 
 def measure_classification(point: Point, seeds: Seeds) -> Iterator[Measure]:
     """16 random cars are to be classified by the labels of the other 40."""
-    from trilens.tasks.coordinates import rescaled
-    from trilens.tasks.depth_classifier import LensDepthClassifier
-    from trilens.tasks.krng_classifier import KRNGClassifier
+    from trilens.maps.geometry import rescaled
+    from trilens.tasks.classify.depth import LensDepthClassifier
+    from trilens.tasks.classify.graph import KRNGClassifier
 
     S, y = labelled_cars(point.collection)
     # the same cars for every collection: their losses can be compared run by run
@@ -160,7 +160,7 @@ def _quietly(model: Any, *data: Any) -> Any:
 
 
 def _predicted(X: FloatArray, known: AnyArray, name: str, seed: int) -> AnyArray:
-    from trilens.tasks.classifiers import tuned_classifier
+    from trilens.tasks.classify.tuning import tuned_classifier
 
     labelled = known >= 0
     classifier = _classifier(name, seed)
@@ -322,8 +322,9 @@ CARS_CLASSIFICATION = Experiment(
 
 def measure_clustering(point: Point, seeds: Seeds) -> Iterator[Measure]:
     """Three clusters of the 56 cars by every method and choice of parameters."""
-    from trilens.tasks.clustering import KRNGClustering, purity
-    from trilens.tasks.coordinates import coordinate_clusters
+    from trilens.tasks.cluster.graph import KRNGClustering
+    from trilens.tasks.cluster.map import coordinate_clusters
+    from trilens.tasks.cluster.partition import purity
 
     S, y = labelled_cars(point.collection)
     pairs = count_pairs(S, n_threads=1)

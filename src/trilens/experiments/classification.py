@@ -88,8 +88,8 @@ def by_counting(
     S: Statements, loss: _Loss, classifier: str, neighbours: tuple[int, ...], seeds: Seeds
 ) -> Iterator[Measure]:
     """Algorithm 3 with a tuned classifier on top, and Algorithm 4."""
-    from trilens.tasks.depth_classifier import LensDepthClassifier
-    from trilens.tasks.krng_classifier import KRNGClassifier
+    from trilens.tasks.classify.depth import LensDepthClassifier
+    from trilens.tasks.classify.graph import KRNGClassifier
 
     by_depth = LensDepthClassifier(classifier, random_state=seeds.integer(ALG3))
     _, clock = clocked(lambda: by_depth.fit(S, loss.known))
@@ -101,8 +101,8 @@ def by_counting(
 
 def on_coordinates(X: FloatArray, loss: _Loss, classifier: str, seed: int) -> float:
     """A tuned classifier on coordinates of diameter 2."""
-    from trilens.tasks.classifiers import tuned_classifier
-    from trilens.tasks.coordinates import rescaled
+    from trilens.maps.geometry import rescaled
+    from trilens.tasks.classify.tuning import tuned_classifier
 
     features = rescaled(X)
     labelled = loss.known >= 0

@@ -62,7 +62,7 @@ def measure_gauss20(point: Point, seeds: Seeds) -> Iterator[Measure]:
 
 def _measure(point: Point, seeds: Seeds, dim: int) -> Iterator[Measure]:
     from trilens.exact import dissimilarities
-    from trilens.tasks.coordinates import total_distance
+    from trilens.maps.geometry import total_distance
     from trilens.tasks.medoid import relative_error
 
     warm()

@@ -77,7 +77,7 @@ def statements_of(
 
 def embeddings(S: Statements, dim: int, seeds: Seeds) -> Iterator[tuple[str, FloatArray, Clock]]:
     """Each ordinal embedding as the paper runs it, from one random start."""
-    from trilens.tasks.coordinates import make_map
+    from trilens.maps.registry import make_map
 
     for name, method in EMBEDDINGS.items():
         model = make_map(method, dim, seeds.integer(name), init="random", n_threads=1)
@@ -105,7 +105,7 @@ def warm() -> None:
     S = Statements(np.tile(np.array([[0, 1, 2], [1, 2, 3]]), (70_000, 1)))
     count_central(S, n_threads=1)
     LensMap(2).fit(count_pairs(S, n_threads=1))
-    from trilens.tasks.coordinates import make_map
+    from trilens.maps.registry import make_map
 
     for method in EMBEDDINGS.values():
         make_map(method, 2, 0, init="random", n_threads=1).fit(S.take(np.arange(1000)))

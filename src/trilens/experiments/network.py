@@ -67,7 +67,8 @@ def network() -> tuple[AnyArray, FloatArray]:
 
 def measure_network(point: Point, seeds: Seeds) -> Iterator[Measure]:
     """Statements as a stream, counted chunk by chunk; embeddings for few statements only."""
-    from trilens.tasks.coordinates import make_map, total_distance
+    from trilens.maps.geometry import total_distance
+    from trilens.maps.registry import make_map
     from trilens.tasks.medoid import relative_error
 
     D, totals = network()

@@ -47,7 +47,7 @@ BETWEEN = (0.5, 0.25)
 
 def scores(D: FloatArray, point: Point, seeds: Seeds) -> Iterator[tuple[str, FloatArray, Any]]:
     """Outlyingness of every object, the higher the more, by each method, with the clock."""
-    from trilens.tasks.map_outliers import local_outliers
+    from trilens.maps.geometry import local_outliers
 
     followed = spoiled(D, point, seeds)
     S = statements_of(followed, point, seeds)

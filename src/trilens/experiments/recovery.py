@@ -50,7 +50,7 @@ def aligned(found: FloatArray, truth: FloatArray) -> FloatArray:
 def measure_recovery(point: Point, seeds: Seeds) -> Iterator[Measure]:
     """100 points uniform in a disc, all statements, embedded and moved back."""
     from trilens.exact import dissimilarities
-    from trilens.tasks.coordinates import make_map
+    from trilens.maps.registry import make_map
 
     rng = seeds.rng("points")
     radius, angle = np.sqrt(rng.random(N_POINTS)), 2 * np.pi * rng.random(N_POINTS)

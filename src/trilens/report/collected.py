@@ -10,7 +10,7 @@ from trilens._typing import FloatArray
 from trilens.statements import Statements
 
 if TYPE_CHECKING:
-    from trilens.tasks.diagnostics import Diagnosis
+    from trilens.tasks.reliability import Diagnosis
 
 Facts = dict[str, Any]
 

@@ -14,9 +14,9 @@ from trilens.statements import Statements, StatementsLike, as_statements
 
 if TYPE_CHECKING:
     from trilens.depth import DepthIntervals
-    from trilens.tasks.label_check import LabelCheck
+    from trilens.tasks.classify.check import LabelCheck
+    from trilens.tasks.cluster.stability import ClusterStability
     from trilens.tasks.outliers import Outliers
-    from trilens.tasks.stability import ClusterStability
 
 LEVEL = 0.95
 #: An object whose local outlier factor is above this stands alone on the map.
@@ -66,17 +66,17 @@ def analyze(
     """
     from trilens.counts import count_pairs
     from trilens.maps import LensMap
-    from trilens.tasks.clustering import check_n_clusters
-    from trilens.tasks.diagnostics import diagnose
-    from trilens.tasks.map_outliers import local_outliers
-    from trilens.tasks.outliers import outliers
-    from trilens.tasks.stability import cluster_stability, resampled_maps
-    from trilens.tasks.suggest_clusters import (
+    from trilens.maps.geometry import local_outliers
+    from trilens.tasks.cluster.partition import check_n_clusters
+    from trilens.tasks.cluster.stability import cluster_stability, resampled_maps
+    from trilens.tasks.cluster.suggest import (
         map_dimension,
         quick_partitions,
         suggest_by_gaps,
         suggest_clusters,
     )
+    from trilens.tasks.outliers import outliers
+    from trilens.tasks.reliability import diagnose
 
     given = as_statements(statements)
     n = given.n_objects
@@ -108,7 +108,7 @@ def analyze(
     chosen = suggestion.n_clusters if n_clusters is None else n_clusters
     clusters = suggestion.labels.get(chosen)
     if clusters is None:
-        from trilens.tasks.coordinates import coordinate_clusters
+        from trilens.tasks.cluster.map import coordinate_clusters
 
         clusters = coordinate_clusters(points, chosen, random_state=random_state)
     stability = suggestion.stability.get(chosen)
@@ -173,7 +173,7 @@ def _check_labels(
 ) -> LabelCheck | None:
     if labels is None:
         return None
-    from trilens.tasks.label_check import check_labels
+    from trilens.tasks.classify.check import check_labels
 
     return check_labels(statements, labels, random_state=random_state, progress=progress)
 
@@ -184,8 +184,8 @@ def _centrality(
     """What makes an object central: its depth, or its mean distance to the others on the map."""
     if intervals is not None:
         return {"score": intervals.depth, "set": intervals.medoid_set}
-    from trilens.tasks.coordinates import total_distance
-    from trilens.tasks.stability import medoid_shares
+    from trilens.maps.geometry import total_distance
+    from trilens.tasks.cluster.stability import medoid_shares
 
     distance = total_distance(points) / max(len(points) - 1, 1)
     share = medoid_shares(resamples)

@@ -14,8 +14,8 @@ from trilens.statements import Statements
 
 if TYPE_CHECKING:
     from trilens.counts import PairCounts
-    from trilens.tasks.stability import ClusterStability
-    from trilens.tasks.suggest_clusters import ClusterSuggestion, SecondOpinion
+    from trilens.tasks.cluster.stability import ClusterStability
+    from trilens.tasks.cluster.suggest import ClusterSuggestion, SecondOpinion
 
 _MOST_EDGES = 4000
 
@@ -35,7 +35,7 @@ def graph_facts(statements: Statements, pairs: PairCounts, plane: FloatArray) ->
         i, j = value.coords[0][near], value.coords[1][near]
         name = "k-RNG"
     else:
-        from trilens.tasks.coordinates import neighbour_graph
+        from trilens.tasks.cluster.map import neighbour_graph
 
         connecting, k = None, min(5, n - 1)
         near_map = neighbour_graph(plane, k).tocoo() if k > 0 else None
@@ -65,8 +65,8 @@ def cluster_facts(
     forced: int | None,
     labels: Sequence[str | None] | None,
 ) -> Facts:
-    from trilens.tasks.coordinates import total_distance
-    from trilens.tasks.suggest_clusters import silhouettes
+    from trilens.maps.geometry import total_distance
+    from trilens.tasks.cluster.suggest import silhouettes
 
     width = silhouettes(points, clusters) if len(points) <= 5000 else np.zeros(len(points))
     groups = []
@@ -117,7 +117,7 @@ def _composition(members: IntArray, labels: Sequence[str | None] | None) -> Fact
 
 
 def _purity(clusters: IntArray, labels: Sequence[str | None] | None) -> float | None:
-    from trilens.tasks.clustering import purity
+    from trilens.tasks.cluster.partition import purity
 
     if labels is None:
         return None

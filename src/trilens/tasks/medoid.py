@@ -71,7 +71,8 @@ def medoid(
     if method == "depth":
         score = centrality(given)
     else:
-        from trilens.tasks.coordinates import coordinates, total_distance
+        from trilens.maps.geometry import total_distance
+        from trilens.maps.registry import coordinates
 
         score = -total_distance(coordinates(given, method, n_components, random_state))
     best = np.flatnonzero(score == score.max())

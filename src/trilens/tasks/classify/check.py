@@ -13,8 +13,8 @@ from trilens._typing import AnyArray, FloatArray, IntArray, Progress
 from trilens.counts import count_classes, count_labelled_pairs, count_pairs
 from trilens.depth import class_depth
 from trilens.statements import Statements, StatementsLike, as_statements
-from trilens.tasks.classifiers import NEIGHBOURS
-from trilens.tasks.labels import Labels, encode_labels
+from trilens.tasks.classify.labels import Labels, encode_labels
+from trilens.tasks.classify.tuning import NEIGHBOURS
 
 #: Every labelled object is left out by itself up to this many; beyond, in this many groups.
 MOST_ROUNDS = 60

@@ -157,7 +157,7 @@ def predicted_answers(
     The statements are divided into five parts, all of one rater in one part; the map of four
     parts predicts the fifth. None where there are too few statements to do so.
     """
-    from trilens.tasks.coordinates import coordinates
+    from trilens.maps.registry import coordinates
 
     m = len(statements)
     rng = np.random.default_rng(random_state)

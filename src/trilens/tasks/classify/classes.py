@@ -23,16 +23,16 @@ def make_classifier(
     KRNGClassifier(k=5)
     """
     if method == "krng":
-        from trilens.tasks.krng_classifier import KRNGClassifier
+        from trilens.tasks.classify.graph import KRNGClassifier
 
         return KRNGClassifier("loo" if k is None else k, random_state=random_state)
     if k is not None:
         raise ParameterError(f"k belongs to the method krng, not to {method}")
     if method == "depth":
-        from trilens.tasks.depth_classifier import LensDepthClassifier
+        from trilens.tasks.classify.depth import LensDepthClassifier
 
         return LensDepthClassifier(classifier, random_state=random_state)
-    from trilens.tasks.map_classifier import LensMapClassifier
+    from trilens.tasks.classify.map import LensMapClassifier
 
     return LensMapClassifier(
         classifier,

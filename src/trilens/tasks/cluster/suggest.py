@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray, Progress
-from trilens.tasks.clustering import in_order_of_appearance
-from trilens.tasks.coordinates import neighbour_graph
-from trilens.tasks.stability import ClusterStability, cluster_stability
+from trilens.tasks.cluster.map import neighbour_graph
+from trilens.tasks.cluster.partition import in_order_of_appearance
+from trilens.tasks.cluster.stability import ClusterStability, cluster_stability
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -229,7 +229,7 @@ def partitions(
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
-    from trilens.tasks.spectral import laplacian_eigenvectors
+    from trilens.tasks.cluster.spectral import laplacian_eigenvectors
 
     seed = int(np.random.default_rng(random_state).integers(2**31))
     vectors = laplacian_eigenvectors(neighbour_graph(coordinates), max(numbers))
@@ -273,7 +273,7 @@ def _rough_eigenvectors(graph: csr_array, count: int) -> FloatArray:
     from scipy.sparse import diags_array
     from scipy.sparse.linalg import lobpcg
 
-    from trilens.tasks.spectral import laplacian_eigenvectors
+    from trilens.tasks.cluster.spectral import laplacian_eigenvectors
 
     n = graph.shape[0]
     if n <= _DENSE:

@@ -10,11 +10,12 @@ import numpy as np
 from trilens._typing import FloatArray
 from trilens.counts import count_pairs
 from trilens.errors import ParameterError
+from trilens.maps.geometry import rescaled
+from trilens.maps.registry import MAPS, make_map
 from trilens.statements import Statements, StatementsLike, as_statements
-from trilens.tasks.classifiers import chosen_parameters, cross_validated, tuned_classifier
-from trilens.tasks.coordinates import MAPS, make_map, rescaled
-from trilens.tasks.labels import encode_labels
-from trilens.tasks.transduction import TransductiveClassifier
+from trilens.tasks.classify.labels import encode_labels
+from trilens.tasks.classify.transduction import TransductiveClassifier
+from trilens.tasks.classify.tuning import chosen_parameters, cross_validated, tuned_classifier
 
 #: Dimensions that cross-validation chooses from, as far as there are objects for them.
 DIMENSIONS = (2, 5, 10, 20)

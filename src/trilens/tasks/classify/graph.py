@@ -12,8 +12,8 @@ from trilens.counts import count_labelled_pairs
 from trilens.errors import ParameterError
 from trilens.statements import StatementsLike, as_statements
 from trilens.statements.value import require_kind
-from trilens.tasks.labels import encode_labels
-from trilens.tasks.transduction import TransductiveClassifier
+from trilens.tasks.classify.labels import encode_labels
+from trilens.tasks.classify.transduction import TransductiveClassifier
 
 #: How an object came by its label.
 GIVEN, NEIGHBOURS, NEAREST, UNKNOWN = "given", "neighbours", "nearest", "unknown"

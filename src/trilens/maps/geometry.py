@@ -1,4 +1,4 @@
-"""Local outliers: objects that lie thinner than their neighbours on a map."""
+"""Geometry on coordinates: total distances, the paper's rescaling, local outliers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,27 @@ from numpy.typing import ArrayLike
 
 from trilens._typing import FloatArray
 from trilens.errors import ParameterError
+
+
+def total_distance(coordinates: FloatArray) -> FloatArray:
+    """The total distance of each point to all others; the medoid has the least."""
+    from scipy.spatial.distance import cdist
+
+    # a thousand rows at a time: n^2 distances need not fit in memory
+    blocks = np.array_split(coordinates, max(1, len(coordinates) // 1000))
+    return np.concatenate([cdist(block, coordinates).sum(axis=1) for block in blocks])
+
+
+def rescaled(coordinates: FloatArray) -> FloatArray:
+    """The coordinates with diameter 2, as the paper rescales an embedding.
+
+    >>> rescaled(np.array([[0.0], [3.0], [8.0]])).ravel().tolist()
+    [0.0, 0.75, 2.0]
+    """
+    from scipy.spatial.distance import pdist
+
+    diameter = pdist(coordinates).max(initial=0.0)
+    return coordinates * (2 / diameter) if diameter > 0 else coordinates
 
 
 def local_outliers(coordinates: ArrayLike, n_neighbors: int = 10) -> FloatArray:

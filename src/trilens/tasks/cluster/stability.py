@@ -60,7 +60,7 @@ def resampled_maps(
     list of (n_objects, n_components) arrays
         The axes of different maps may be turned and mirrored; distances compare.
     """
-    from trilens.tasks.coordinates import coordinates
+    from trilens.maps.registry import coordinates
 
     given = as_statements(statements)
     rng = np.random.default_rng(random_state)
@@ -116,7 +116,7 @@ def medoid_shares(resampled: Sequence[FloatArray]) -> FloatArray:
 
     It says how sure the medoid of a map is, where statements have no lens depth.
     """
-    from trilens.tasks.coordinates import total_distance
+    from trilens.maps.geometry import total_distance
 
     medoids = [int(total_distance(found).argmin()) for found in resampled]
     counts = np.bincount(medoids, minlength=len(resampled[0]))

@@ -9,9 +9,9 @@ from trilens.counts import count_classes
 from trilens.depth import class_depth
 from trilens.statements import StatementsLike, as_statements
 from trilens.statements.value import require_kind
-from trilens.tasks.classifiers import chosen_parameters, tuned_classifier
-from trilens.tasks.labels import encode_labels
-from trilens.tasks.transduction import TransductiveClassifier
+from trilens.tasks.classify.labels import encode_labels
+from trilens.tasks.classify.transduction import TransductiveClassifier
+from trilens.tasks.classify.tuning import chosen_parameters, tuned_classifier
 
 
 class LensDepthClassifier(TransductiveClassifier):

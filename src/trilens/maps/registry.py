@@ -1,0 +1,45 @@
+"""The maps by their names, for everything that makes one by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trilens._typing import FloatArray, Progress, RandomState
+from trilens.errors import ParameterError
+from trilens.statements import StatementsLike, as_statements
+
+#: The maps by their names on the command line.
+MAPS = ("lensmap", "soe", "ste", "tste", "gnmds")
+
+
+def make_map(
+    method: str, n_components: Any = 2, random_state: RandomState = 0, **parameters: Any
+) -> Any:
+    """The map estimator of that name, unfitted."""
+    from trilens import maps
+
+    estimators = {
+        "lensmap": maps.LensMap,
+        "soe": maps.SOE,
+        "ste": maps.STE,
+        "tste": maps.TSTE,
+        "gnmds": maps.GNMDS,
+    }
+    if method not in estimators:
+        raise ParameterError(f"method is {method!r}; a map is one of {', '.join(MAPS)}")
+    return estimators[method](n_components=n_components, random_state=random_state, **parameters)
+
+
+def coordinates(
+    statements: StatementsLike,
+    method: str = "lensmap",
+    n_components: Any = 2,
+    random_state: RandomState = 0,
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> FloatArray:
+    """Coordinates of every object by one of the maps, for every kind of statement."""
+    model = make_map(method, n_components, random_state, **parameters)
+    return np.asarray(model.fit_transform(as_statements(statements)))

@@ -1,0 +1,1 @@
+"""Which class an object belongs to."""

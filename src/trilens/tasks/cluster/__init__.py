@@ -1,0 +1,1 @@
+"""Which groups the objects form, and how many."""
