@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 import drawn
 from trilens.counts import count_pairs
 from trilens.errors import KindError, ParameterError
-from trilens.graph import connecting_k, effective_k, k_rng, lens_value
+from trilens.graph import connecting_k, effective_k, k_rng, lens_values
 from trilens.statements import Statements
 
 import reference
@@ -45,8 +45,8 @@ def test_the_connecting_k_is_the_smallest(S, error_rate):
 
 
 def test_values_of_zero_are_kept_and_pairs_not_asked_have_none():
-    value = lens_value(Statements([[0, 1, 2]], n_objects=4))
-    assert dict(zip(zip(*value.coords, strict=True), value.data, strict=True)) == {
+    values = lens_values(Statements([[0, 1, 2]], n_objects=4))
+    assert dict(zip(zip(values.i, values.j, strict=True), values.share, strict=True)) == {
         (0, 1): 0.0,
         (0, 2): 0.0,
         (1, 2): 1.0,

@@ -1,21 +1,21 @@
 """Counts to the estimated k-relative neighbourhood graph."""
 
 from trilens.graph.krng import (
+    LensValues,
     connecting_k,
     correct_errors,
     effective_k,
     k_rng,
-    lens_value,
-    neighbourhood,
+    lens_values,
     pairs_of,
 )
 
 __all__ = [
+    "LensValues",
     "connecting_k",
     "correct_errors",
     "effective_k",
     "k_rng",
-    "lens_value",
-    "neighbourhood",
+    "lens_values",
     "pairs_of",
 ]

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trilens._typing import AnyArray, FloatArray
+from trilens._parameters import real_number
+from trilens._typing import AnyArray, BoolArray, FloatArray
 from trilens.counts import PairCounts, count_pairs
 from trilens.errors import ParameterError
 from trilens.statements import StatementsLike, as_statements
 from trilens.statements.value import require_kind
 
 if TYPE_CHECKING:
-    from scipy.sparse import coo_array, csr_array
+    from scipy.sparse import csr_array
+
+#: Shares this close to a threshold are compared as fractions: rounding must not make an edge.
+_CLOSE = 1e-9
 
 
 def k_rng(
@@ -49,19 +56,89 @@ def k_rng(
     >>> k_rng([[1, 0, 2], [1, 0, 2]], k=1).toarray().astype(int).tolist()
     [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
     """
-    pairs = pairs_of(statements)
-    return neighbourhood(lens_value(pairs), pairs.n_objects, k, error_rate, sigma)
+    return lens_values(statements).graph(k, error_rate, sigma)
 
 
-def lens_value(pairs: StatementsLike | PairCounts) -> coo_array:
+@dataclass(frozen=True, eq=False)
+class LensValues:
     """V(i, j) = N(i, j) / D(i, j) of every pair i < j that was asked about.
 
-    Pairs that are not stored have V = infinity; a stored value may be 0.
-    """
-    from scipy.sparse import coo_array
+    Pairs that are not listed have V = infinity.
 
-    counts = pairs_of(pairs)
-    n = counts.n_objects
+    Attributes
+    ----------
+    n_objects : int
+    i, j : (p,) arrays of int
+    third, appears : (p,) arrays of int
+        N and D.
+    """
+
+    n_objects: int
+    i: AnyArray
+    j: AnyArray
+    third: AnyArray
+    appears: AnyArray
+
+    @cached_property
+    def share(self) -> FloatArray:
+        """V as floats; equal fractions are equal floats."""
+        return np.asarray(self.third / self.appears)
+
+    def below(self, k: float, error_rate: float = 0.0) -> BoolArray:
+        """Whether V, corrected for wrong answers, is less than k / (n - 2), without rounding."""
+        if self.n_objects <= 2:
+            return np.zeros(len(self.share), dtype=bool)
+        e = _exact(error_rate)
+        threshold = _exact(k) * (1 - 3 * e / 2) / (self.n_objects - 2) + e / 2
+        near = self.share < float(threshold)
+        for at in np.flatnonzero(np.abs(self.share - float(threshold)) < _CLOSE):
+            near[at] = Fraction(int(self.third[at]), int(self.appears[at])) < threshold
+        return near
+
+    def connecting_k(self, error_rate: float = 0.0) -> int | None:
+        """The smallest k whose graph is connected, or None where none is."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import minimum_spanning_tree
+
+        n, e = self.n_objects, _exact(_checked(error_rate))
+        if n <= 1:
+            return 1
+        # ranks from 1 on stand for the values: csgraph takes a weight of 0 for no edge
+        _, first, rank = np.unique(self.share, return_index=True, return_inverse=True)
+        weights = coo_array((rank + 1.0, (self.i, self.j)), shape=(n, n)).tocsr()
+        tree = minimum_spanning_tree(weights)
+        if tree.nnz < n - 1 or n == 2:
+            return None
+        at = first[int(tree.data.max()) - 1]
+        value = Fraction(int(self.third[at]), int(self.appears[at]))
+        # strictly below k / (n - 2): the next whole number
+        return max(1, int((value - e / 2) / (1 - 3 * e / 2) * (n - 2) // 1) + 1)
+
+    def graph(self, k: float, error_rate: float = 0.0, sigma: float | None = None) -> csr_array:
+        """The graph {V < k / (n - 2)}, weighted or not."""
+        from scipy.sparse import coo_array
+
+        if not real_number("k", k) >= 1:
+            raise ParameterError(f"k is {k}; the k-RNG needs k of at least 1")
+        near = self.below(k, _checked(error_rate))
+        i, j = self.i[near], self.j[near]
+        weight = np.ones(len(i))
+        if sigma is not None:
+            width = real_number("sigma", sigma, positive=True)
+            # the corrected value estimates a share of objects; below zero it is an estimate of 0
+            share = np.maximum(correct_errors(self.share[near], error_rate), 0.0)
+            with np.errstate(over="ignore", under="ignore"):
+                weight = np.exp(-((share / width) ** 2))
+            # a weight that underflows is kept just above 0, so that no edge is lost
+            weight = np.maximum(weight, np.finfo(float).tiny ** 0.5)
+        n = self.n_objects
+        both = (np.concatenate([weight, weight]), (np.concatenate([i, j]), np.concatenate([j, i])))
+        return coo_array(both, shape=(n, n)).tocsr()
+
+
+def lens_values(statements: StatementsLike | PairCounts) -> LensValues:
+    """V of every pair of objects, from ``central`` statements or their pair counts."""
+    counts = pairs_of(statements)
     if isinstance(counts.appears, np.ndarray):
         i, j = np.nonzero(np.triu(counts.appears, 1))
         third, appears = counts.third[i, j], counts.appears[i, j]
@@ -70,29 +147,7 @@ def lens_value(pairs: StatementsLike | PairCounts) -> coo_array:
         upper = asked.coords[0] < asked.coords[1]
         i, j, appears = asked.coords[0][upper], asked.coords[1][upper], asked.data[upper]
         third = counts.third_where_asked()[upper]
-    return coo_array((third / appears, (i, j)), shape=(n, n))
-
-
-def neighbourhood(
-    value: coo_array, n: int, k: float, error_rate: float = 0.0, sigma: float | None = None
-) -> csr_array:
-    """The graph {V < k / (n - 2)} of the pair values V, weighted or not."""
-    from scipy.sparse import coo_array
-
-    if not k >= 1:
-        raise ParameterError(f"k is {k}; the k-RNG needs k of at least 1")
-    if sigma is not None and not sigma > 0:
-        raise ParameterError(f"sigma is {sigma}; it must be positive")
-    share = correct_errors(value.data, error_rate)
-    near = share < _threshold(k, n)
-    i, j = value.coords[0][near], value.coords[1][near]
-    if sigma is None:
-        weight = np.ones(len(i))
-    else:
-        # the corrected value estimates a share of objects; below zero it is an estimate of 0
-        weight = np.exp(-(np.maximum(share[near], 0.0) ** 2) / sigma**2)
-    both = (np.concatenate([weight, weight]), (np.concatenate([i, j]), np.concatenate([j, i])))
-    return coo_array(both, shape=(n, n)).tocsr()
+    return LensValues(counts.n_objects, i, j, third, appears)
 
 
 def correct_errors(value: AnyArray, error_rate: float) -> FloatArray:
@@ -101,7 +156,7 @@ def correct_errors(value: AnyArray, error_rate: float) -> FloatArray:
     >>> correct_errors(np.array([0.15, 0.7]), 0.3).round(3).tolist()
     [0.0, 1.0]
     """
-    _check_error_rate(error_rate)
+    _checked(error_rate)
     return np.asarray((value - error_rate / 2) / (1 - 1.5 * error_rate))
 
 
@@ -113,7 +168,7 @@ def effective_k(k: float, error_rate: float, n_objects: int) -> float:
     >>> round(effective_k(10, 0.3, 60), 2)
     2.36
     """
-    _check_error_rate(error_rate)
+    _checked(error_rate)
     return (k - error_rate / 2 * (n_objects - 2)) / (1 - 1.5 * error_rate)
 
 
@@ -126,39 +181,21 @@ def connecting_k(statements: StatementsLike | PairCounts, error_rate: float = 0.
     >>> connecting_k([[1, 0, 2], [1, 0, 2], [1, 0, 2], [0, 1, 2]])
     1
     """
-    pairs = pairs_of(statements)
-    return connecting_k_of(lens_value(pairs), pairs.n_objects, error_rate)
+    return lens_values(statements).connecting_k(error_rate)
 
 
-def connecting_k_of(value: coo_array, n: int, error_rate: float = 0.0) -> int | None:
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import minimum_spanning_tree
-
-    share = correct_errors(value.data, error_rate)
-    if n <= 1:
-        return 1
-    # ranks from 1 on stand for the values: csgraph takes a weight of 0 for no edge
-    levels, rank = np.unique(share, return_inverse=True)
-    tree = minimum_spanning_tree(coo_array((rank + 1.0, value.coords), shape=(n, n)).tocsr())
-    if tree.nnz < n - 1:
-        return None
-    longest = levels[int(tree.data.max()) - 1]
-    k = max(1, int(np.floor(longest * (n - 2))))
-    while not longest < _threshold(k, n):
-        k += 1
-    return k
-
-
-def _check_error_rate(error_rate: float) -> None:
-    if not 0 <= error_rate < 2 / 3:
+def _checked(error_rate: float) -> float:
+    if not 0 <= real_number("error_rate", error_rate) < 2 / 3:
         raise ParameterError(
             f"error rate is {error_rate}; it must be at least 0 and below 2/3, "
             f"where answers no longer say anything about lenses"
         )
+    return error_rate
 
 
-def _threshold(k: float, n: int) -> float:
-    return k / (n - 2) if n > 2 else 0.0
+def _exact(value: float) -> Fraction:
+    """The decimal number that was written: 0.3 is 3/10."""
+    return Fraction(repr(float(value)))
 
 
 def pairs_of(statements: StatementsLike | PairCounts) -> PairCounts:

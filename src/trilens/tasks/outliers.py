@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from trilens._parameters import real_number, whole_number
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.depth import centrality
 from trilens.errors import ParameterError
 from trilens.statements import StatementsLike, as_statements
+from trilens.tasks.method import choose_method
+
+#: Of more tied objects than these only the number is told.
+MOST_TIED = 20
 
 
 @dataclass(frozen=True)
@@ -32,18 +37,24 @@ class Outliers(Tabular):
     tied : tuple of str
         Objects left out whose score equals that of the last outlier: the cut goes through
         them, and the order of the objects alone decided.
+    depths : (len(indices),) array or None
+        Their centrality, where the statements have one.
     method : str
     all_scores : (n,) array
         The score of every object.
+    least_central : tuple of str
+        The eight objects of lowest score, outliers or not.
     """
 
     indices: IntArray
     names: tuple[str, ...]
     scores: FloatArray
+    depths: FloatArray | None
     suggested: int
     tied: tuple[str, ...]
     method: str
-    all_scores: FloatArray
+    all_scores: FloatArray = field(repr=False)
+    least_central: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self.names)
@@ -52,13 +63,28 @@ class Outliers(Tabular):
         """The outliers and their scores."""
         return {"object": self.names, "score": self.scores.tolist()}
 
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as ``trilens outliers --json`` prints them."""
+        depths = [None] * len(self) if self.depths is None else self.depths.tolist()
+        return {
+            "outliers": [
+                {"object": name, "depth": depth, "score": score}
+                for name, depth, score in zip(self.names, depths, self.scores.tolist(), strict=True)
+            ],
+            "suggested": self.suggested,
+            "method": self.method,
+            "least_central": list(self.least_central),
+            "tied": list(self.tied[:MOST_TIED]),
+            "tied_count": len(self.tied),
+        }
+
 
 def outliers(
     statements: StatementsLike,
     n: int | None = None,
     *,
     contamination: float | None = None,
-    method: str = "depth",
+    method: str = "auto",
     n_components: int = 2,
     random_state: RandomState = 0,
 ) -> Outliers:
@@ -72,9 +98,10 @@ def outliers(
     contamination : float, optional
         The share of outliers, at least 0 and at most 0.5; rounded to the nearest number.
     method : str
-        ``"depth"``: lowest centrality (Algorithm 2; Crowd-Median for ``odd``). A map
-        (``"lensmap"``, ``"soe"``, ...): local outlier factor on its coordinates, for every kind
-        of statement, which also finds outliers between groups.
+        ``"auto"``: what `trilens.tasks.method` measured as best. ``"depth"``: lowest
+        centrality (Algorithm 2; Crowd-Median for ``odd``). A map (``"lensmap"``, ``"soe"``,
+        ...): local outlier factor on its coordinates, for every kind of statement, which also
+        finds outliers between groups.
 
     Notes
     -----
@@ -87,7 +114,8 @@ def outliers(
     ('1', '3')
     """
     given = as_statements(statements)
-    score = outlier_scores(given, method, n_components, random_state)
+    chosen_method = choose_method("outliers", given, method)
+    score = outlier_scores(given, chosen_method, n_components, random_state)
     suggested = suggest_count(score)
     count = _how_many(len(score), n, contamination, suggested)
     order = np.argsort(score, kind="stable")
@@ -98,10 +126,12 @@ def outliers(
         indices=chosen,
         names=tuple(names[i] for i in chosen),
         scores=score[chosen],
+        depths=None if given.kind == "closer" else centrality(given)[chosen],
         suggested=suggested,
         tied=tuple(names[i] for i in tied),
-        method=method,
+        method=chosen_method,
         all_scores=score,
+        least_central=tuple(names[i] for i in order[:8]),
     )
 
 
@@ -147,18 +177,10 @@ def _how_many(n_objects: int, n: int | None, contamination: float | None, sugges
     if n is not None and contamination is not None:
         raise ParameterError("give n or contamination, not both")
     if n is not None:
-        if not 0 <= n <= n_objects:
-            raise ParameterError(f"n is {n}; there are {n_objects} objects")
-        return n
+        return whole_number("n", n, 0, n_objects)
     if contamination is not None:
-        check_contamination(contamination)
-        return round(contamination * n_objects)
+        return round(real_number("contamination", contamination, 0, 0.5) * n_objects)
     return suggested
-
-
-def check_contamination(contamination: float) -> None:
-    if not 0 <= contamination <= 0.5:
-        raise ParameterError(f"contamination is {contamination}; it must lie between 0 and 0.5")
 
 
 class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
@@ -201,8 +223,8 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
                 f"contamination is {self.contamination!r}; it must be 'auto' or a share"
             )
         else:
-            check_contamination(self.contamination)
-            count = round(self.contamination * len(scores))
+            share = real_number("contamination", self.contamination, 0, 0.5)
+            count = round(share * len(scores))
         ordered = np.sort(scores)
         self.score_samples_ = scores
         if 0 < count < len(ordered):

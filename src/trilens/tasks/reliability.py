@@ -1,15 +1,18 @@
-"""Where the data cannot carry a conclusion, and what to do about it."""
+"""How far the answers can be trusted, where they cannot carry a conclusion, and what to do."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
+from trilens._tabular import Tabular
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
+from trilens.counts import count_pairs
 from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.tasks.cluster.suggest import map_dimension
 
 #: Below this many statements an object's 95 % interval is wider than +-0.2.
 FEW_APPEARANCES = 25
@@ -49,6 +52,7 @@ class RaterCheck:
     ----------
     rater : str
     answers : int
+    median_seconds : float or None
     predicted : float
         The share of the answers that the map of the other raters' answers predicts.
     same_place : float or None
@@ -59,6 +63,7 @@ class RaterCheck:
 
     rater: str
     answers: int
+    median_seconds: float | None
     predicted: float
     same_place: float | None
     guessing: bool
@@ -66,7 +71,7 @@ class RaterCheck:
 
 
 @dataclass(frozen=True)
-class Diagnosis:
+class Reliability(Tabular):
     """The cautions, and the checks behind them.
 
     Attributes
@@ -89,26 +94,36 @@ class Diagnosis:
     raters: tuple[RaterCheck, ...]
     predicted: float | None
     chance: float
-    parts: IntArray
+    parts: IntArray = field(repr=False)
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """A row for each rater."""
+        facts = [asdict(check) for check in self.raters]
+        return {key: [row[key] for row in facts] for key in (facts[0] if facts else ())}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts in plain types, as ``trilens analyze --json`` prints them."""
+        return {
+            "predicted": self.predicted,
+            "chance": self.chance,
+            "rater_unit": self.unit,
+            "raters": [asdict(check) for check in self.raters],
+            "cautions": [{**asdict(c), "names": list(c.names)} for c in self.cautions],
+        }
 
 
-def diagnose(
-    statements: StatementsLike,
-    places: AnyArray | None = None,
-    *,
-    n_components: int = 2,
-    random_state: int = 0,
-) -> Diagnosis:
+def reliability(
+    statements: StatementsLike, *, n_components: int | None = None, random_state: int = 0
+) -> Reliability:
     """Check whether the statements can carry conclusions.
 
     Parameters
     ----------
     statements : Statements or (m, 3) array
         Of any kind. Raters are checked where they are known; else rounds, where these are.
-    places : (m,) array of int, optional
-        Where the chosen object was shown: 0, 1 or 2.
-    n_components : int
-        Dimension of the lens map that predicts answers.
+        Places on the screen are looked at where they are known.
+    n_components : int, optional
+        Dimension of the lens map that predicts answers; by default as many as stand out.
 
     Notes
     -----
@@ -121,7 +136,7 @@ def diagnose(
 
     Examples
     --------
-    >>> found = diagnose([[0, 1, 2], [3, 4, 5]])
+    >>> found = reliability([[0, 1, 2], [3, 4, 5]])
     >>> [caution.code for caution in found.cautions]
     ['rare', 'apart']
     """
@@ -135,18 +150,20 @@ def diagnose(
             "Nothing can be concluded.",
             "Check the file, or collect answers.",
         )
-        return Diagnosis((nothing,), None, (), None, chance, parts)
+        return Reliability((nothing,), None, (), None, chance, parts)
     cautions = [*_about_objects(given), *_about_parts(given, parts)]
     unit, who = _who(given)
+    if n_components is None:
+        n_components = map_dimension(count_pairs(given))
     right = predicted_answers(given, who, n_components, random_state)
     predicted = None if right is None else float(right.mean())
     checks: tuple[RaterCheck, ...] = ()
     if right is not None:
         if who is not None:
-            checks = _check_raters(who, right, places, chance)
+            checks = _check_raters(given, who, right, chance)
         cautions += _about_answers(given, right, chance, checks, unit)
     cautions += _about_contradictions(given, chance)
-    return Diagnosis(tuple(cautions), unit if checks else None, checks, predicted, chance, parts)
+    return Reliability(tuple(cautions), unit if checks else None, checks, predicted, chance, parts)
 
 
 def predicted_answers(
@@ -191,7 +208,7 @@ def _agrees(triples: AnyArray, points: FloatArray, kind: str) -> BoolArray:
 
 
 def _check_raters(
-    who: AnyArray, right: BoolArray, places: AnyArray | None, chance: float
+    statements: Statements, who: AnyArray, right: BoolArray, chance: float
 ) -> tuple[RaterCheck, ...]:
     from scipy.special import bdtr, bdtrc
 
@@ -204,6 +221,7 @@ def _check_raters(
     below_typical = bdtr(hits, answers, typical) < 0.05 / max(int(judged.sum()), 1)
     guessing = judged & not_above_chance & below_typical
     share, one_place = None, np.zeros(len(names), dtype=bool)
+    places = getattr(statements, "places", None)
     if places is not None:
         counts = np.zeros((len(names), 3), dtype=np.int64)
         np.add.at(counts, (rater, places), 1)
@@ -211,11 +229,13 @@ def _check_raters(
         share = most / answers
         unlikely = bdtrc(most - 1, answers, 1 / 3) * 3 * len(names) < 0.001
         one_place = judged & unlikely & (share >= 0.6)
+    seconds = _median_seconds(statements, rater, len(names))
     in_order = sorted(range(len(names)), key=lambda i: _natural(str(names[i])))
     return tuple(
         RaterCheck(
             str(names[i]),
             int(answers[i]),
+            seconds[i],
             float(hits[i] / answers[i]),
             None if share is None else float(share[i]),
             bool(guessing[i]),
@@ -223,6 +243,15 @@ def _check_raters(
         )
         for i in in_order
     )
+
+
+def _median_seconds(statements: Statements, rater: IntArray, n_raters: int) -> list[float | None]:
+    if statements.seconds is None:
+        return [None] * n_raters
+    order = np.argsort(rater, kind="stable")
+    parts = np.split(statements.seconds[order], np.cumsum(np.bincount(rater))[:-1])
+    known = (part[np.isfinite(part)] for part in parts)
+    return [float(np.median(part)) if len(part) else None for part in known]
 
 
 def _who(statements: Statements) -> tuple[str | None, AnyArray | None]:

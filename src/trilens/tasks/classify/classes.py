@@ -1,10 +1,163 @@
-"""The classifiers by their names on the command line."""
+"""`classify`: the class of every object without a label, and what the answers say of the labels."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from trilens._tabular import Tabular
+from trilens._typing import AnyArray
 from trilens.errors import ParameterError
+from trilens.statements import StatementsLike, as_statements
+from trilens.tasks.classify.check import LabelCheck, check_labels
+from trilens.tasks.classify.labels import LabelsLike, encode_labels
+from trilens.tasks.method import choose_method
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """A label that the answers contradict, and the class that they say instead."""
+
+    object: str
+    label: Any
+    answers_say: Any
+
+
+@dataclass(frozen=True)
+class Classification(Tabular):
+    """Classes of all objects.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The objects.
+    given : tuple
+        Their labels; None for the unlabelled ones.
+    found : (n,) array
+        What the answers say: for an unlabelled object its predicted class, for a labelled one
+        the class found when its label was hidden.
+    method : str
+    parameters : dict
+        Every parameter that was chosen.
+    check : LabelCheck
+        The error on hidden labels, and whether the labels can be learnt at all.
+    contradictions : tuple of Contradiction
+        Empty where the labels cannot be learnt.
+    remarks : tuple of str
+        Where the method had to fall back on less.
+    """
+
+    names: tuple[str, ...] = field(repr=False)
+    given: tuple[Any, ...] = field(repr=False)
+    found: AnyArray = field(repr=False)
+    method: str
+    parameters: dict[str, Any]
+    check: LabelCheck
+    contradictions: tuple[Contradiction, ...]
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def predicted(self) -> dict[str, Any]:
+        """The class of each unlabelled object."""
+        return {
+            name: label
+            for name, given, label in zip(self.names, self.given, self.found.tolist(), strict=True)
+            if given is None
+        }
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """Each object with its label and what the answers say."""
+        return {"object": self.names, "label": self.given, "answers_say": self.found.tolist()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as ``trilens classify --json`` prints them."""
+        known = [label for label in self.given if label is not None]
+        return {
+            "labels": self.predicted,
+            "method": self.method,
+            "parameters": self.parameters,
+            "classes": {str(label): known.count(label) for label in sorted(set(known))},
+            "error": self.check.error,
+            "baseline": self.check.baseline,
+            "p_value": self.check.p_value,
+            "learnable": self.check.learnable,
+            "left_out": self.check.left_out,
+            "contradicted": [
+                {"object": c.object, "label": c.label, "answers_say": c.answers_say}
+                for c in self.contradictions
+            ],
+            "remarks": list(self.remarks),
+        }
+
+
+def classify(
+    statements: StatementsLike,
+    y: LabelsLike,
+    method: str = "auto",
+    *,
+    classifier: Any = None,
+    k: int | None = None,
+    n_components: Any = None,
+    random_state: Any = 0,
+) -> Classification:
+    """The class of every unlabelled object, and how far the labels fit the answers.
+
+    Parameters
+    ----------
+    statements : Statements or (m, 3) array
+    y : dict of labels by name, or (n_objects,) iterable
+        -1, None or NaN for an unlabelled object.
+    method : str
+        ``"depth"`` (Algorithm 3), ``"krng"`` (Algorithm 4), or a map; ``"auto"``: what
+        `trilens.tasks.method` measured as best.
+    classifier
+        On top of depths or a map; see `MapClassifier`.
+    k : int, optional
+        Of the k-RNG; by default by leave-one-out.
+    n_components : optional
+        Of the map; by default cross-validated.
+
+    Examples
+    --------
+    >>> from trilens.simulate import mixture, simulate_statements
+    >>> drawn = mixture(30, [[0, 0], [9, 0]], random_state=1)
+    >>> S = simulate_statements(drawn.points, random_state=2)
+    >>> y = drawn.labels.tolist()
+    >>> y[0], y[1] = 1 - y[0], None
+    >>> found = classify(S, y)
+    >>> found.check.learnable, "0" in [c.object for c in found.contradictions]
+    (True, True)
+    >>> found.predicted == {"1": drawn.labels[1]}
+    True
+    """
+    given = as_statements(statements)
+    chosen = choose_method("classify", given, method)
+    labels = encode_labels(y, given)
+    model = make_classifier(
+        chosen, classifier, k=k, n_components=n_components, random_state=random_state
+    )
+    label_of = [None if c < 0 else labels.classes[c].item() for c in labels.codes]
+    model.fit(given, label_of)
+    check = check_labels(model, labels, random_state)
+    codes = labels.codes.copy()
+    found = model.transduction_.copy()
+    found[labels.labelled] = labels.classes[check.codes]
+    contradicted = labels.labelled[check.codes != codes[labels.labelled]]
+    return Classification(
+        names=given.names,
+        given=tuple(label_of),
+        found=found,
+        method=chosen,
+        parameters=model.chosen_parameters_,
+        check=check,
+        contradictions=tuple(
+            Contradiction(given.names[i], label_of[i], found[i].item())
+            for i in contradicted
+            if check.learnable
+        ),
+        remarks=_remarks(model, given.names),
+    )
 
 
 def make_classifier(
@@ -32,11 +185,26 @@ def make_classifier(
         from trilens.tasks.classify.depth import LensDepthClassifier
 
         return LensDepthClassifier(classifier, random_state=random_state)
-    from trilens.tasks.classify.map import LensMapClassifier
+    from trilens.tasks.classify.map import MapClassifier
 
-    return LensMapClassifier(
+    return MapClassifier(
         classifier,
         n_components="cv" if n_components is None else n_components,
         map=method,
         random_state=random_state,
     )
+
+
+def _remarks(model: Any, names: tuple[str, ...]) -> tuple[str, ...]:
+    how = getattr(model, "how_", None)
+    if how is None:
+        return ()
+    said = []
+    for code, text in (
+        ("nearest", "no neighbour in the graph, so by the nearest"),
+        ("unknown", "never compared with two labelled objects, so the most frequent class"),
+    ):
+        those = [name for name, h in zip(names, how, strict=True) if h == code]
+        if those:
+            said.append(f"{text}: {', '.join(those)}")
+    return tuple(said)

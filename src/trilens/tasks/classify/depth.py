@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
+from trilens._typing import IntArray
 from trilens.counts import count_classes
 from trilens.depth import class_depth
-from trilens.statements import StatementsLike, as_statements
-from trilens.statements.value import require_kind
-from trilens.tasks.classify.labels import encode_labels
-from trilens.tasks.classify.transduction import TransductiveClassifier
+from trilens.tasks.classify.labels import Labels
+from trilens.tasks.classify.transduction import TransductiveClassifier, central_only
 from trilens.tasks.classify.tuning import chosen_parameters, tuned_classifier
 
 
@@ -54,27 +52,12 @@ class LensDepthClassifier(TransductiveClassifier):
         self.classifier = classifier
         self.random_state = random_state
 
-    def fit(self, X: StatementsLike, y: Iterable[Any]) -> LensDepthClassifier:
-        """Learn from statements and the labels of some objects.
+    def _check_kind(self, kind: str) -> None:
+        central_only(kind, "classification by lens depth")
 
-        Parameters
-        ----------
-        X : Statements or (m, 3) array
-            Of kind ``central``.
-        y : (n_objects,) iterable
-            Labels; -1 or None for an unlabelled object.
-        """
-        statements = as_statements(X)
-        require_kind(
-            statements.kind,
-            ["central"],
-            "classification by lens depth",
-            "the lens map (method='lensmap', LensMapClassifier) serves every kind",
-        )
-        labels = encode_labels(y, statements.n_objects)
-        self.statements_ = statements
-        self.classes_ = labels.classes
-        self.features_ = class_depth(count_classes(statements, labels.codes, len(labels.classes)))
+    def _learn(self, labels: Labels) -> IntArray:
+        counts = count_classes(self.statements_, labels.codes, len(labels.classes))
+        self.features_ = class_depth(counts)
         labelled = labels.labelled
         classifier = "knn" if self.classifier is None else self.classifier
         self.classifier_ = tuned_classifier(
@@ -85,5 +68,4 @@ class LensDepthClassifier(TransductiveClassifier):
         unlabelled = codes < 0
         if unlabelled.any():
             codes[unlabelled] = self.classifier_.predict(self.features_[unlabelled])
-        self.transduction_ = self.classes_[codes]
-        return self
+        return codes

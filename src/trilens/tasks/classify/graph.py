@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from trilens._parameters import whole_number
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.counts import count_labelled_pairs
 from trilens.errors import ParameterError
-from trilens.statements import StatementsLike, as_statements
-from trilens.statements.value import require_kind
-from trilens.tasks.classify.labels import encode_labels
-from trilens.tasks.classify.transduction import TransductiveClassifier
+from trilens.tasks.classify.labels import Labels
+from trilens.tasks.classify.transduction import TransductiveClassifier, central_only
 
 #: How an object came by its label.
 GIVEN, NEIGHBOURS, NEAREST, UNKNOWN = "given", "neighbours", "nearest", "unknown"
@@ -72,26 +71,17 @@ class KRNGClassifier(TransductiveClassifier):
         self.k = k
         self.random_state = random_state
 
-    def fit(self, X: StatementsLike, y: Iterable[Any]) -> KRNGClassifier:
-        """Learn from ``central`` statements and the labels of some objects; see Algorithm 4."""
-        statements = as_statements(X)
-        require_kind(
-            statements.kind,
-            ["central"],
-            "classification by the k-RNG",
-            "the lens map (method='lensmap', LensMapClassifier) serves every kind",
-        )
-        labels = encode_labels(y, statements.n_objects)
+    def _check_kind(self, kind: str) -> None:
+        central_only(kind, "classification by the k-RNG")
+
+    def _learn(self, labels: Labels) -> IntArray:
         labelled = labels.labelled
         n_labelled = len(labelled)
         candidates = self._candidates(n_labelled)
-        counts = count_labelled_pairs(statements, labelled)
+        counts = count_labelled_pairs(self.statements_, labelled)
         value = np.full(counts.third.shape, np.inf)
         np.divide(counts.third, counts.appears, out=value, where=counts.appears > 0)
         of_class = np.eye(len(labels.classes), dtype=np.int64)[labels.codes[labelled]]
-
-        self.statements_ = statements
-        self.classes_ = labels.classes
         self.loo_errors_ = _leave_one_out(
             value[labelled], of_class, candidates, max(n_labelled - 2, 1)
         )
@@ -101,14 +91,13 @@ class KRNGClassifier(TransductiveClassifier):
 
         unlabelled = np.flatnonzero(labels.codes < 0)
         codes = labels.codes.copy()
-        how = np.full(statements.n_objects, GIVEN, dtype="<U10")
+        how = np.full(len(codes), GIVEN, dtype="<U10")
         votes, how[unlabelled] = _votes(value[unlabelled], of_class, self.k_ / (n_labelled - 1))
         rng = np.random.default_rng(self.random_state)
         # below one vote: decides between equal votes and nothing else
         codes[unlabelled] = (votes + rng.random(votes.shape) / 2).argmax(axis=1)
         self.how_ = how
-        self.transduction_ = self.classes_[codes]
-        return self
+        return codes
 
     def _candidates(self, n_labelled: int) -> list[int]:
         if isinstance(self.k, str):
@@ -117,27 +106,36 @@ class KRNGClassifier(TransductiveClassifier):
                     f"k is {self.k!r}; it must be 'loo' or whole numbers from 1 on"
                 )
             return list(range(1, n_labelled))
-        candidates = [int(k) for k in np.atleast_1d(self.k)]
-        if not candidates or min(candidates) < 1:
-            raise ParameterError(f"k is {self.k}; the k-RNG needs k of at least 1")
-        return candidates
+        listed = self.k if isinstance(self.k, (Sequence, np.ndarray)) else [self.k]
+        if not len(listed):
+            raise ParameterError("k names no candidates; give at least one")
+        return [whole_number("k", k, least=1) for k in listed]
 
 
 def _leave_one_out(
     value: FloatArray, of_class: IntArray, candidates: list[int], denominator: int
 ) -> dict[int, float]:
-    """The leave-one-out error of every k, from V of the labelled objects among themselves."""
-    truth = of_class.astype(bool)
-    # the object that is left out has no voice in its own vote
-    value = value.copy()
-    np.fill_diagonal(value, np.nan)
-    errors = {}
-    for k in candidates:
-        votes, _ = _votes(value, of_class, k / denominator)
+    """The leave-one-out error of every k, from V of the labelled objects among themselves.
+
+    One sorting of an object's values serves every k: the votes below a threshold are those of
+    a first part of the sorted voters.
+    """
+    n, n_classes = of_class.shape
+    thresholds = np.array(candidates) / denominator
+    right = np.zeros(len(candidates))
+    for i in range(n):
+        # the object that is left out has no voice in its own vote
+        others = np.delete(np.arange(n), i)
+        order = others[np.argsort(value[i, others], kind="stable")]
+        ranked = value[i, order]
+        voices = np.zeros((n, n_classes), dtype=np.int64)
+        np.cumsum(of_class[order], axis=0, out=voices[1:])
+        # without a neighbour below the threshold those of least V vote
+        least = np.searchsorted(ranked, ranked[0], side="right")
+        votes = voices[np.maximum(np.searchsorted(ranked, thresholds, side="left"), least)]
         winners = votes == votes.max(axis=1, keepdims=True)
-        right = winners[truth] / winners.sum(axis=1)
-        errors[k] = float(1 - right.mean())
-    return errors
+        right += winners[:, of_class[i].argmax()] / winners.sum(axis=1)
+    return dict(zip(candidates, (1 - right / n).tolist(), strict=True))
 
 
 def _votes(value: FloatArray, of_class: IntArray, threshold: float) -> tuple[IntArray, AnyArray]:

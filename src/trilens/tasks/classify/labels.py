@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from trilens._typing import AnyArray, IntArray
 from trilens.errors import LabelError
+from trilens.formats.labels import labels_for
+from trilens.statements import Statements
+
+#: What users give: a label for each object, or a dict of labels by name.
+LabelsLike: TypeAlias = Mapping[str, Any] | Iterable[Any]
 
 
 @dataclass(frozen=True)
@@ -33,30 +38,51 @@ class Labels:
         return np.flatnonzero(self.codes >= 0)
 
 
-def encode_labels(y: Iterable[Any], n_objects: int, *, at_least: int = 2) -> Labels:
-    """Class numbers of labels of any type; -1, None, NaN and empty text mean unlabelled.
+def label_of_each(y: LabelsLike, statements: Statements) -> list[Any]:
+    """The label of each object; None where it is unlabelled (-1, None, NaN, empty text).
+
+    >>> label_of_each({"c": "red"}, Statements([[0, 1, 2]], names=["a", "b", "c"]))
+    [None, None, 'red']
+    """
+    n = statements.n_objects
+    if isinstance(y, Mapping):
+        given = list(labels_for(statements, y))
+    elif isinstance(y, (str, bytes)) or not isinstance(y, Iterable):
+        raise LabelError(
+            f"labels are one for each object, or a dict by name, not {type(y).__name__}"
+        )
+    else:
+        if isinstance(y, np.ndarray) and y.ndim != 1:
+            raise LabelError(f"labels are one for each object, not of shape {y.shape}")
+        given = y.tolist() if isinstance(y, np.ndarray) else list(y)
+        if len(given) != n:
+            raise LabelError(
+                f"there are {len(given)} labels for {n} objects; "
+                f"give one for each, and -1 or None to an unlabelled object"
+            )
+    return [None if _is_missing(label) else label for label in given]
+
+
+def encode_labels(y: LabelsLike, statements: Statements, *, at_least: int = 2) -> Labels:
+    """Class numbers of labels of any type.
 
     Parameters
     ----------
-    y : (n_objects,) iterable
+    y : dict of labels by name, or (n_objects,) iterable
+        -1, None, NaN and empty text mean unlabelled.
     at_least : int
         Labelled objects that each class must have.
 
     Examples
     --------
-    >>> labels = encode_labels(["b", "a", None, "a", "b"], 5)
+    >>> S = Statements([[0, 1, 2], [2, 3, 4]])
+    >>> labels = encode_labels(["b", "a", None, "a", "b"], S)
     >>> labels.codes.tolist(), labels.classes.tolist()
     ([1, 0, -1, 0, 1], ['a', 'b'])
     """
-    given = list(y.tolist() if isinstance(y, np.ndarray) else y)
-    if len(given) != n_objects:
-        raise LabelError(
-            f"there are {len(given)} labels for {n_objects} objects; "
-            f"give one for each, and -1 or None to an unlabelled object"
-        )
-    known = [not _is_missing(label) for label in given]
+    given = label_of_each(y, statements)
     try:
-        classes = sorted({label for label, is_known in zip(given, known, strict=True) if is_known})
+        classes = sorted({label for label in given if label is not None})
     except TypeError:
         raise LabelError(
             "labels are of different types; give all as text or all as numbers"
@@ -65,10 +91,7 @@ def encode_labels(y: Iterable[Any], n_objects: int, *, at_least: int = 2) -> Lab
         seen = f"all labelled objects are {classes[0]!r}" if classes else "no object is labelled"
         raise LabelError(f"{seen}; classification needs at least two classes")
     number = {label: i for i, label in enumerate(classes)}
-    codes = np.array(
-        [number[label] if is_known else -1 for label, is_known in zip(given, known, strict=True)],
-        dtype=np.int64,
-    )
+    codes = np.array([-1 if label is None else number[label] for label in given], dtype=np.int64)
     size = np.bincount(codes[codes >= 0], minlength=len(classes))
     if size.min() < at_least:
         small = int(size.argmin())
@@ -84,4 +107,5 @@ def _is_missing(label: Any) -> bool:
         return True
     if isinstance(label, str):
         return False
-    return bool(label == -1 or label != label)  # NaN differs from itself
+    same = label == label  # NaN differs from itself; pandas' NA says neither yes nor no
+    return not isinstance(same, (bool, np.bool_)) or not same or bool(label == -1)

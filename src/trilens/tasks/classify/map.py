@@ -1,19 +1,18 @@
-"""`LensMapClassifier`: an ordinary classifier on the coordinates of a map."""
+"""`MapClassifier`: an ordinary classifier on the coordinates of a map."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from trilens._typing import FloatArray
+from trilens._typing import IntArray
 from trilens.counts import count_pairs
 from trilens.errors import ParameterError
 from trilens.maps.geometry import rescaled
-from trilens.maps.registry import MAPS, make_map
-from trilens.statements import Statements, StatementsLike, as_statements
-from trilens.tasks.classify.labels import encode_labels
+from trilens.maps.registry import make_map
+from trilens.statements import Statements
+from trilens.tasks.classify.labels import Labels
 from trilens.tasks.classify.transduction import TransductiveClassifier
 from trilens.tasks.classify.tuning import chosen_parameters, cross_validated, tuned_classifier
 
@@ -21,8 +20,8 @@ from trilens.tasks.classify.tuning import chosen_parameters, cross_validated, tu
 DIMENSIONS = (2, 5, 10, 20)
 
 
-class LensMapClassifier(TransductiveClassifier):
-    """Classification on the coordinates of the lens map, for statements of any kind.
+class MapClassifier(TransductiveClassifier):
+    """Classification on the coordinates of a map, for statements of any kind.
 
     The map uses every statement, also those about unlabelled objects; the classifier then
     learns from the coordinates of the labelled ones, rescaled to diameter 2.
@@ -64,7 +63,7 @@ class LensMapClassifier(TransductiveClassifier):
     >>> S = simulate_statements(points, 2000, random_state=1)
     >>> y = points.labels.copy()
     >>> y[::2] = -1
-    >>> model = LensMapClassifier(random_state=0).fit(S, y)
+    >>> model = MapClassifier(random_state=0).fit(S, y)
     >>> bool((model.transduction_ == points.labels).mean() > 0.9)
     True
     """
@@ -88,54 +87,41 @@ class LensMapClassifier(TransductiveClassifier):
         self.power = power
         self.random_state = random_state
 
-    def fit(self, X: StatementsLike, y: Iterable[Any]) -> LensMapClassifier:
-        """Learn from statements and the labels of some objects.
+    def _prepare(self, statements: Statements) -> None:
+        rng = np.random.default_rng(self.random_state)
+        self._seed, map_seed = (int(part) for part in rng.integers(2**31, size=2))
+        given = count_pairs(statements) if self.map == "lensmap" else statements
+        self._maps = [
+            rescaled(self._map(d, map_seed).fit_transform(given))
+            for d in self._candidates(statements.n_objects)
+        ]
 
-        Parameters
-        ----------
-        X : Statements or (m, 3) array
-        y : (n_objects,) iterable
-            Labels of any type; -1, None or NaN for an unlabelled object.
-        """
-        S = as_statements(X)
-        labels = encode_labels(y, S.n_objects)
+    def _learn(self, labels: Labels) -> IntArray:
         labelled = labels.labelled
         codes = labels.codes[labelled]
-        rng = np.random.default_rng(self.random_state)
-        seed, map_seed = (int(part) for part in rng.integers(2**31, size=2))
         classifier = "knn" if self.classifier is None else self.classifier
-        given = count_pairs(S) if self.map == "lensmap" else S
-
-        best: tuple[float, FloatArray, Any] | None = None
-        scores: dict[int, float] = {}
-        candidates = self._candidates(S.n_objects)
-        for n_components in candidates:
-            found = self._map(n_components, map_seed).fit_transform(given)
-            X_all = rescaled(found)
-            model = tuned_classifier(classifier, X_all[labelled], codes, seed)
+        found = []
+        self.cv_scores_ = {}
+        for points in self._maps:
+            model = tuned_classifier(classifier, points[labelled], codes, self._seed)
             score = 0.0
-            if len(candidates) > 1:
-                score = cross_validated(model, X_all[labelled], codes, seed)
-                scores[found.shape[1]] = score
-            if best is None or score > best[0]:
-                best = (score, X_all, model)
-        assert best is not None
-        _, self.embedding_, self.classifier_ = best
+            if len(self._maps) > 1:
+                score = cross_validated(model, points[labelled], codes, self._seed)
+                self.cv_scores_[points.shape[1]] = score
+            found.append((score, points, model))
+        # of equally good ones the first, in the fewest dimensions
+        _, self.embedding_, self.classifier_ = max(found, key=lambda each: each[0])
         self.n_components_ = int(self.embedding_.shape[1])
-        self.cv_scores_ = scores
         self.chosen_parameters_ = {
             **chosen_parameters(classifier, self.classifier_),
             "map": self.map,
             "n_components": self.n_components_,
         }
-        self.statements_: Statements = S
-        self.classes_ = labels.classes
         everywhere = labels.codes.copy()
         unlabelled = everywhere < 0
         if unlabelled.any():
             everywhere[unlabelled] = self.classifier_.predict(self.embedding_[unlabelled])
-        self.transduction_ = self.classes_[everywhere]
-        return self
+        return everywhere
 
     def _candidates(self, n_objects: int) -> list[Any]:
         if isinstance(self.n_components, str):
@@ -154,8 +140,6 @@ class LensMapClassifier(TransductiveClassifier):
         return sorted(self.n_components)
 
     def _map(self, n_components: Any, seed: int) -> Any:
-        if self.map not in MAPS:
-            raise ParameterError(f"map is {self.map!r}; it must be one of {', '.join(MAPS)}")
         of_lens_map = {
             "shrinkage": self.shrinkage,
             "error_rate": self.error_rate,
@@ -163,3 +147,7 @@ class LensMapClassifier(TransductiveClassifier):
         }
         parameters = of_lens_map if self.map == "lensmap" else {}
         return make_map(self.map, n_components, seed, **parameters)
+
+
+#: The name it had while the lens map was the only one.
+LensMapClassifier = MapClassifier

@@ -2,21 +2,50 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from trilens._typing import AnyArray
-from trilens.statements import Statements
+from trilens._typing import AnyArray, IntArray
+from trilens.errors import KindError
+from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.tasks.classify.labels import Labels, LabelsLike, encode_labels
 
 
-class TransductiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier whose `fit` leaves ``statements_`` and ``transduction_``."""
+class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """A classifier of objects that are all there from the start, some of them labelled.
+
+    Fitting has two parts: `_prepare` looks at the statements alone, `_learn` at the labels too.
+    Labels can so be hidden and learnt again without a new map.
+    """
 
     statements_: Statements
+    classes_: AnyArray
     transduction_: AnyArray
+    chosen_parameters_: dict[str, Any]
+
+    def fit(self, X: StatementsLike, y: LabelsLike) -> Self:
+        """Learn from statements and the labels of some objects.
+
+        Parameters
+        ----------
+        X : Statements or (m, 3) array
+        y : dict of labels by name, or (n_objects,) iterable
+            Labels of any type; -1, None or NaN for an unlabelled object.
+        """
+        statements = as_statements(X)
+        self._check_kind(statements.kind)
+        labels = encode_labels(y, statements)
+        self.statements_ = statements
+        self.classes_ = labels.classes
+        self._prepare(statements)
+        self.transduction_ = self.classes_[self._learn(labels)]
+        return self
 
     def predict(self, objects: ArrayLike | Sequence[str] | None = None) -> AnyArray:
         """The labels of ``objects`` (ids or names), or of all of them."""
@@ -24,3 +53,36 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         if objects is None:
             return self.transduction_
         return self.transduction_[self.statements_.object_ids(objects)]
+
+    def score(self, X: StatementsLike, y: LabelsLike) -> float:
+        """The share of the labels ``y`` that equal the fitted ones.
+
+        Objects that were labelled when fitting keep their labels, so hide in `fit` what is to
+        be scored here.
+        """
+        from trilens.tasks.classify.labels import label_of_each
+
+        check_is_fitted(self, "transduction_")
+        given = label_of_each(y, self.statements_)
+        known = [i for i, label in enumerate(given) if label is not None]
+        right = [self.transduction_[i] == given[i] for i in known]
+        return float(np.mean(right)) if right else float("nan")
+
+    def _check_kind(self, kind: str) -> None:
+        """Refuse the kinds of statements that the method does not serve."""
+
+    def _prepare(self, statements: Statements) -> None:
+        """What can be learnt without labels."""
+
+    @abstractmethod
+    def _learn(self, labels: Labels) -> IntArray:
+        """The class of every object, those of the labelled ones as given."""
+
+
+def central_only(kind: str, what: str) -> None:
+    """Refuse kinds other than ``central``, and say what serves them."""
+    if kind != "central":
+        raise KindError(
+            f"{what} needs statements of kind central, not {kind}; a map (method='auto', "
+            f"MapClassifier) serves every kind"
+        )

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from trilens._typing import FloatArray, IntArray
-from trilens.graph.krng import connecting_k_of, lens_value, neighbourhood, pairs_of
+from trilens._typing import IntArray
+from trilens.graph import LensValues, lens_values
 from trilens.statements import StatementsLike
 from trilens.tasks.cluster.partition import check_n_clusters, in_order_of_appearance
 from trilens.tasks.cluster.spectral import spectral_clusters
@@ -70,18 +70,12 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Cluster the objects of ``central`` statements."""
         from scipy.sparse.csgraph import connected_components
 
-        pairs = pairs_of(X)
-        n = pairs.n_objects
+        values = lens_values(X)
+        n = values.n_objects
         check_n_clusters(self.n_clusters, n)
-        value = lens_value(pairs)
-        k = self.k
-        if k is None:
-            k = connecting_k_of(value, n, self.error_rate)
-        if k is None:
-            # no k connects it: then every pair that was asked about is an edge
-            k = max(n - 1, 1)
-        self.k_ = k
-        self.graph_ = neighbourhood(value, n, k, self.error_rate, self.sigma)
+        # where no k connects it, every pair that was asked about is an edge
+        self.k_ = self.k or values.connecting_k(self.error_rate) or max(n - 1, 1)
+        self.graph_ = values.graph(self.k_, self.error_rate, self.sigma)
         self.n_connected_ = int(connected_components(self.graph_, directed=False)[0])
         degree = np.asarray(self.graph_.sum(axis=1)).ravel()
         self.isolated_ = np.flatnonzero(degree == 0)
@@ -92,15 +86,14 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         else:
             part = self.graph_[inside][:, inside]
             labels[inside] = spectral_clusters(part, self.n_clusters, self.random_state)
-            _join_nearest(labels, value, self.isolated_)
+            _join_nearest(labels, values, self.isolated_)
         self.labels_ = in_order_of_appearance(labels)
         return self
 
 
-def _join_nearest(labels: IntArray, value: Any, isolated: IntArray) -> None:
+def _join_nearest(labels: IntArray, values: LensValues, isolated: IntArray) -> None:
     """Give each isolated object the cluster of the clustered object of least V."""
-    i, j = value.coords
-    shares: FloatArray = value.data
+    i, j, shares = values.i, values.j, values.share
     clustered = labels >= 0
     largest = int(np.bincount(labels[clustered]).argmax())
     nearest = {}

@@ -1,16 +1,58 @@
-"""`cluster`: groups of the objects, by any method."""
+"""`cluster`: the groups of the objects, and how many there are."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from trilens._parameters import real_number, whole_number
 from trilens._tabular import Tabular
-from trilens._typing import IntArray
+from trilens._typing import FloatArray, IntArray, Progress
 from trilens.errors import ParameterError
-from trilens.statements import StatementsLike, as_statements
+from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.tasks.classify.labels import LabelsLike, label_of_each
 from trilens.tasks.cluster.graph import KRNGClustering
+from trilens.tasks.cluster.map import coordinate_clusters
+from trilens.tasks.cluster.partition import check_n_clusters, purity
+from trilens.tasks.cluster.stability import ClusterStability
+from trilens.tasks.cluster.suggest import ClusterSuggestion, silhouettes, suggest_clusters
+from trilens.tasks.method import choose_method
+
+#: More objects than these have no silhouettes, which take all distances.
+_MOST_SILHOUETTES = 5000
+
+
+@dataclass(frozen=True)
+class Group:
+    """One cluster.
+
+    Attributes
+    ----------
+    cluster : int
+        Its number, from 0 on.
+    size : int
+    medoid : str or None
+        The member with the least total distance to the others on the map.
+    silhouette : float or None
+        Its mean: near 1 far from other groups, near 0 between groups.
+    stability : float or None
+        Its mean Jaccard similarity with the most similar group of resampled answers.
+    objects : tuple of str
+        The members, the most typical first where that is known.
+    classes : dict of str to int, or None
+        How many members have each label, where labels were given.
+    """
+
+    cluster: int
+    size: int
+    medoid: str | None
+    silhouette: float | None
+    stability: float | None
+    objects: tuple[str, ...] = field(repr=False)
+    classes: dict[str, int] | None
 
 
 @dataclass(frozen=True)
@@ -22,46 +64,127 @@ class Clusters(Tabular):
     labels : (n_objects,) array of int
     names : tuple of str
         The objects.
+    n_clusters : int
+    given : bool
+        Whether the number was given; else it is the suggested one.
     parameters : dict
         The method and every parameter that was chosen or found.
+    groups : tuple of Group
+    suggestion : ClusterSuggestion or None
+        The number of clusters that the answers suggest, with the evidence; None where the
+        method has no map to look at, or a number was given that leaves nothing to suggest.
+    stability : ClusterStability or None
+        How the clusters fare when the answers are drawn anew.
+    purity : float or None
+        With respect to labels, where these were given.
     """
 
-    labels: IntArray
-    names: tuple[str, ...]
+    labels: IntArray = field(repr=False)
+    names: tuple[str, ...] = field(repr=False)
+    n_clusters: int
+    given: bool
     parameters: dict[str, Any]
+    groups: tuple[Group, ...] = field(repr=False)
+    suggestion: ClusterSuggestion | None = field(repr=False)
+    stability: ClusterStability | None = field(repr=False)
+    purity: float | None
+
+    @property
+    def method(self) -> str:
+        """The method that found the clusters."""
+        return str(self.parameters["method"])
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """The cluster of each object."""
         return {"object": self.names, "cluster": self.labels.tolist()}
 
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as ``trilens cluster --json`` prints them."""
+        facts: dict[str, Any] = {
+            "clusters": dict(zip(self.names, self.labels.tolist(), strict=True)),
+            "n_clusters": self.n_clusters,
+            "given": self.given,
+            "method": self.method,
+            "parameters": self.parameters,
+            "groups": [
+                {
+                    "cluster": g.cluster,
+                    "size": g.size,
+                    "medoid": g.medoid,
+                    "silhouette": g.silhouette,
+                    "stability": g.stability,
+                    "objects": list(g.objects),
+                    "classes": g.classes,
+                }
+                for g in self.groups
+            ],
+            "suggestion": None if self.suggestion is None else self.suggestion.to_dict(),
+            "agreement": None if self.stability is None else self.stability.agreement,
+            "resamples": 0 if self.stability is None else self.stability.resamples,
+        }
+        if self.purity is not None:
+            facts["purity"] = self.purity
+        return facts
+
 
 def cluster(
     statements: StatementsLike,
-    n_clusters: int,
-    method: str | None = None,
+    n_clusters: int | None = None,
+    method: str = "auto",
     *,
     k: int | None = None,
     sigma: float | None = None,
     error_rate: float = 0.0,
-    n_components: int = 2,
+    n_components: int | None = None,
+    labels: LabelsLike | None = None,
     random_state: Any = 0,
+    progress: Progress | None = None,
 ) -> Clusters:
-    """Clusters by the k-RNG (Algorithm 5) or by spectral clustering on a map.
+    """Groups of the objects.
 
     Parameters
     ----------
-    method : str, optional
-        ``"krng"`` for ``central`` statements, or the name of a map; by default ``"krng"``
-        where the kind allows it, else ``"lensmap"``.
+    statements : Statements or (m, 3) array
+    n_clusters : int, optional
+        By default as many as the answers suggest on a map, which may be one.
+    method : str
+        ``"krng"`` (Algorithm 5, for ``central`` statements and a given number of clusters), or
+        the name of a map, for spectral clustering on it; ``"auto"``: what
+        `trilens.tasks.method` measured as best.
     k, sigma
         Of the k-RNG (by default the smallest connecting k, and no weights), or of the k-NN
         graph on the map (10 and 0.5).
+    error_rate : float
+        The known share of wrong answers, for the k-RNG and the lens map.
+    n_components : int, optional
+        Of the map; by default as many as stand out.
+    labels : dict by name, or (n_objects,) iterable, optional
+        Classes to compare the clusters with.
+    progress : callable, optional
+        Called with the share of the work that is done.
+
+    Examples
+    --------
+    >>> from trilens.simulate import mixture, simulate_statements
+    >>> drawn = mixture(45, [[0, 0], [9, 0], [0, 9]], random_state=1)
+    >>> found = cluster(simulate_statements(drawn.points, 3000, random_state=2))
+    >>> found.n_clusters, purity(found.labels, drawn.labels)
+    (3, 1.0)
     """
     given = as_statements(statements)
-    chosen = method or ("krng" if given.kind == "central" else "lensmap")
+    n = given.n_objects
+    if n_clusters is not None:
+        check_n_clusters(n_clusters, n)
+    known = None if labels is None else label_of_each(labels, given)
+    chosen = choose_method("cluster", given, method)
+    if k is not None:
+        whole_number("k", k, least=1)
     if chosen == "krng":
+        if n_clusters is None:
+            raise ParameterError("krng needs the number of clusters; a map can suggest one")
         model = KRNGClustering(n_clusters, k, sigma, error_rate, random_state).fit(given)
-        found = {
+        parameters = {
+            "method": chosen,
             "k": model.k_,
             "sigma": sigma,
             "error_rate": error_rate,
@@ -69,15 +192,89 @@ def cluster(
             "connected_parts": model.n_connected_,
             "isolated": [given.names[i] for i in model.isolated_],
         }
-        return Clusters(model.labels_, given.names, {"method": chosen, **found})
-    from trilens.maps.registry import coordinates
-    from trilens.tasks.cluster.map import coordinate_clusters
-
+        return _clusters(given, model.labels_, None, parameters, None, None, known, True)
     if error_rate and chosen != "lensmap":
         raise ParameterError(f"{chosen} has no correction for an error rate; krng and lensmap have")
-    corrected: dict[str, Any] = {"error_rate": error_rate} if error_rate else {}
-    points = coordinates(given, chosen, n_components, random_state, **corrected)
-    k, sigma = 10 if k is None else k, 0.5 if sigma is None else sigma
-    labels = coordinate_clusters(points, n_clusters, k, sigma, random_state)
-    found = {"dim": points.shape[1], "k": k, "sigma": sigma, "error_rate": error_rate}
-    return Clusters(labels, given.names, {"method": chosen, **found})
+    k = 10 if k is None else k
+    sigma = 0.5 if sigma is None else real_number("sigma", sigma, positive=True)
+    suggestion, points = suggest_clusters(
+        given,
+        chosen,
+        n_components=n_components,
+        error_rate=error_rate,
+        n_clusters=n_clusters,
+        random_state=random_state,
+        progress=progress,
+    )
+    number = suggestion.n_clusters if n_clusters is None else n_clusters
+    found = coordinate_clusters(points, number, k, sigma, random_state)
+    parameters = {
+        "method": chosen,
+        "dim": points.shape[1],
+        "k": k,
+        "sigma": sigma,
+        "error_rate": error_rate,
+    }
+    stability = suggestion.stability_of(found)
+    return _clusters(
+        given, found, points, parameters, suggestion, stability, known, n_clusters is not None
+    )
+
+
+def _clusters(
+    statements: Statements,
+    found: IntArray,
+    points: FloatArray | None,
+    parameters: dict[str, Any],
+    suggestion: ClusterSuggestion | None,
+    stability: ClusterStability | None,
+    known: Sequence[Any] | None,
+    given: bool,
+) -> Clusters:
+    number = int(found.max(initial=-1)) + 1
+    width = None
+    if points is not None and number > 1 and len(points) <= _MOST_SILHOUETTES:
+        width = silhouettes(points, found)
+    groups = tuple(
+        _group(c, np.flatnonzero(found == c), statements.names, points, width, stability, known)
+        for c in range(number)
+    )
+    labelled = [i for i, label in enumerate(known or []) if label is not None]
+    pure = (
+        purity(found[labelled], [str(known[i]) for i in labelled]) if known and labelled else None
+    )
+    return Clusters(
+        found, statements.names, number, given, parameters, groups, suggestion, stability, pure
+    )
+
+
+def _group(
+    c: int,
+    members: IntArray,
+    names: tuple[str, ...],
+    points: FloatArray | None,
+    width: FloatArray | None,
+    stability: ClusterStability | None,
+    known: Sequence[Any] | None,
+) -> Group:
+    from trilens.maps.geometry import total_distance
+
+    first, medoid, mean = members, None, None
+    if points is not None:
+        medoid = names[members[total_distance(points[members]).argmin()]]
+    if width is not None:
+        first = members[np.argsort(-width[members], kind="stable")]
+        mean = float(width[members].mean())
+    classes = None
+    if known is not None:
+        inside = [str(known[i]) for i in members if known[i] is not None]
+        classes = {label: inside.count(label) for label in sorted(set(inside))}
+    return Group(
+        cluster=c,
+        size=len(members),
+        medoid=medoid,
+        silhouette=mean,
+        stability=None if stability is None else float(stability.clusters[c]),
+        objects=tuple(names[i] for i in first),
+        classes=classes,
+    )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from trilens._parameters import whole_number
 from trilens._typing import IntArray
 from trilens.errors import ParameterError
 
 
 def check_n_clusters(n_clusters: int, n_objects: int) -> None:
-    if n_clusters < 1:
-        raise ParameterError(f"the number of clusters is {n_clusters}; it must be at least 1")
+    whole_number("n_clusters", n_clusters, least=1)
     if n_clusters > n_objects:
         raise ParameterError(
             f"{n_clusters} clusters of {n_objects} objects: ask for fewer clusters"
@@ -24,13 +24,14 @@ def purity(clusters: ArrayLike, classes: ArrayLike) -> float:
     >>> purity([0, 0, 1, 1], ["a", "a", "a", "b"])
     0.75
     """
-    _, cluster = np.unique(np.asarray(clusters), return_inverse=True)
-    _, label = np.unique(np.asarray(classes), return_inverse=True)
-    if cluster.shape != label.shape or not len(cluster):
-        raise ParameterError(f"{len(cluster)} clusters for {len(label)} classes: give one for each")
-    table = np.zeros((cluster.max() + 1, label.max() + 1), dtype=np.int64)
-    np.add.at(table, (cluster, label), 1)
-    return float(table.max(axis=1).sum() / len(label))
+    from sklearn.metrics.cluster import contingency_matrix
+
+    found, known = np.asarray(clusters), np.asarray(classes)
+    if found.ndim != 1 or found.shape != known.shape or not len(found):
+        raise ParameterError(
+            f"{found.size} clusters for {known.size} classes: give one of each for every object"
+        )
+    return float(contingency_matrix(known, found).max(axis=0).sum() / len(known))
 
 
 def in_order_of_appearance(labels: IntArray) -> IntArray:

@@ -36,18 +36,26 @@ def spectral_clusters(graph: csr_array, n_clusters: int, random_state: Any = Non
 
 def laplacian_eigenvectors(graph: csr_array, count: int) -> FloatArray:
     """The ``count`` eigenvectors of L u = lambda D u of least eigenvalue, as columns."""
-    from scipy.sparse import diags_array
     from scipy.sparse.linalg import eigsh
 
     n = graph.shape[0]
-    root = 1 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel())
-    scale = diags_array(root)
-    normalised = (scale @ graph @ scale).tocsr()
+    normalised, root = normalised_laplacian(graph)
     if n <= _DENSE or count >= n - 1:
         # all of them: asked for a part, LAPACK may find none where eigenvalues coincide
-        vectors = np.linalg.eigh(normalised.toarray())[1][:, n - count :]
+        vectors = np.linalg.eigh(normalised.toarray())[1][:, :count]
     else:
-        # shifted by 1, all eigenvalues lie in [0, 2] and the wanted ones are the largest
+        from scipy.sparse import eye_array
+
+        # 2 - L has its largest eigenvalues where L has its least, and Lanczos finds those faster
         start = np.random.default_rng(0).standard_normal(n)
-        _, vectors = eigsh(normalised + diags_array(np.ones(n)), k=count, which="LA", v0=start)
-    return np.asarray(vectors[:, ::-1] * root[:, None])
+        _, vectors = eigsh(2 * eye_array(n) - normalised, k=count, which="LA", v0=start)
+        vectors = vectors[:, ::-1]
+    return np.asarray(vectors / root[:, None])
+
+
+def normalised_laplacian(graph: csr_array) -> tuple[Any, FloatArray]:
+    """D^-1/2 (D - W) D^-1/2, sparse, and the roots of the degrees."""
+    from scipy.sparse.csgraph import laplacian
+
+    matrix, root = laplacian(graph, normed=True, return_diag=True)
+    return matrix, root

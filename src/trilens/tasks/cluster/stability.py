@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,6 +90,8 @@ def cluster_stability(labels: ArrayLike, resampled: Iterable[ArrayLike]) -> Clus
     >>> found.agreement, found.clusters.round(2).tolist(), found.objects.tolist()
     (0.5, [0.83, 0.75], [1.0, 1.0, 0.5, 1.0])
     """
+    from sklearn.metrics import adjusted_rand_score
+
     own = np.asarray(labels, dtype=np.int64)
     others = [np.unique(np.asarray(part), return_inverse=True)[1] for part in resampled]
     if not len(own) or not others or any(part.shape != own.shape for part in others):
@@ -102,7 +104,7 @@ def cluster_stability(labels: ArrayLike, resampled: Iterable[ArrayLike]) -> Clus
         best = jaccard.argmax(axis=1)
         jaccards.append(jaccard.max(axis=1))
         stays.append(part == best[own])
-        agreement.append(_adjusted_rand(table))
+        agreement.append(adjusted_rand_score(own, part))
     return ClusterStability(
         agreement=float(np.mean(agreement)),
         clusters=np.mean(jaccards, axis=0),
@@ -111,32 +113,7 @@ def cluster_stability(labels: ArrayLike, resampled: Iterable[ArrayLike]) -> Clus
     )
 
 
-def medoid_shares(resampled: Sequence[FloatArray]) -> FloatArray:
-    """The share of the maps on which each object is the medoid.
-
-    It says how sure the medoid of a map is, where statements have no lens depth.
-    """
-    from trilens.maps.geometry import total_distance
-
-    medoids = [int(total_distance(found).argmin()) for found in resampled]
-    counts = np.bincount(medoids, minlength=len(resampled[0]))
-    return np.asarray(counts / len(resampled))
-
-
 def _overlap(a: IntArray, b: IntArray) -> IntArray:
-    table = np.zeros((int(a.max()) + 1, int(b.max()) + 1), dtype=np.int64)
-    np.add.at(table, (a, b), 1)
-    return table
+    from sklearn.metrics.cluster import contingency_matrix
 
-
-def _adjusted_rand(table: IntArray) -> float:
-    """Hubert and Arabie's (1985) index of two partitions, from the sizes of their overlaps."""
-
-    def pairs(sizes: IntArray) -> float:
-        return float((sizes * (sizes - 1) / 2).sum())
-
-    rows, columns = pairs(table.sum(axis=1)), pairs(table.sum(axis=0))
-    n = int(table.sum())
-    by_chance = rows * columns / (n * (n - 1) / 2) if n > 1 else 0.0
-    most = (rows + columns) / 2
-    return 1.0 if most == by_chance else (pairs(table) - by_chance) / (most - by_chance)
+    return np.asarray(contingency_matrix(a, b), dtype=np.int64)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,6 @@ _TOLERANCE = 0.02
 _CLOUDS = 19
 _MOST_CLUSTERS = 8
 _MOST_POINTS = 500
-_MOST_FOR_SOE, _MOST_STATEMENTS = 2000, 200_000
 #: Up to this many objects all eigenvectors come as fast as the leading ones; clouds have no more.
 _DENSE = 200
 
@@ -77,11 +76,78 @@ class ClusterSuggestion:
     candidates: tuple[Candidate, ...]
     best: int
     cloud: float | None
-    labels: dict[int, IntArray]
-    stability: dict[int, ClusterStability]
+    labels: dict[int, IntArray] = field(repr=False)
+    stability: dict[int, ClusterStability] = field(repr=False)
+    resampled: tuple[FloatArray, ...] = field(repr=False, default=())
+    random_state: int = 0
+
+    def stability_of(self, found: IntArray) -> ClusterStability | None:
+        """How a partition of the map fares on the maps of resampled statements."""
+        number = int(found.max(initial=0)) + 1
+        if not self.resampled or not 1 < number < len(found):
+            return None
+        parts = (quick_partitions(m, [number], self.random_state)[number] for m in self.resampled)
+        return cluster_stability(found, parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The number and the evidence, in plain types."""
+        return {
+            "n_clusters": self.n_clusters,
+            "best": self.best,
+            "cloud_silhouette": self.cloud,
+            "candidates": [
+                {
+                    "n_clusters": c.n_clusters,
+                    "silhouette": c.silhouette,
+                    "gap": c.gap,
+                    "agreement": c.agreement,
+                }
+                for c in self.candidates
+            ],
+        }
 
 
 def suggest_clusters(
+    statements: Statements,
+    method: str = "lensmap",
+    *,
+    n_components: int | None = None,
+    error_rate: float = 0.0,
+    n_clusters: int | None = None,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> tuple[ClusterSuggestion, FloatArray]:
+    """The number of groups that the answers suggest, and the map on which they were sought."""
+    from trilens.counts import count_pairs
+    from trilens.maps.registry import coordinates
+    from trilens.tasks.cluster.stability import resampled_maps
+
+    step: Progress = (lambda share: None) if progress is None else progress
+    n = statements.n_objects
+    if n_components is None:
+        n_components = map_dimension(count_pairs(statements)) if n > 1 else 1
+    extra: dict[str, Any] = {"error_rate": error_rate} if error_rate else {}
+    dim = min(n_components, max(n - 1, 1))
+    points = coordinates(statements, method, dim, random_state, **extra)
+    resampled: list[FloatArray] = []
+    if method == "lensmap" and len(statements):
+        resampled = resampled_maps(
+            statements,
+            20 if n <= 100 else 10 if n <= 500 else 6,
+            n_components=dim,
+            random_state=random_state,
+            progress=lambda share: step(0.5 * share),
+        )
+    suggestion = suggest_on_map(
+        points,
+        resampled,
+        random_state=random_state,
+        progress=lambda share: step(0.5 + 0.5 * share),
+    )
+    return suggestion, points
+
+
+def suggest_on_map(
     coordinates: FloatArray,
     resampled: Sequence[FloatArray] = (),
     *,
@@ -107,7 +173,7 @@ def suggest_clusters(
     --------
     >>> rng = np.random.default_rng(0)
     >>> three = np.repeat([[0, 0], [9, 0], [0, 9]], 15, axis=0) + rng.normal(size=(45, 2))
-    >>> suggest_clusters(three).n_clusters
+    >>> suggest_on_map(three).n_clusters
     3
     """
     n = len(coordinates)
@@ -142,66 +208,9 @@ def suggest_clusters(
     if progress is not None:
         progress(1.0)
     suggested = best if silhouette[best] > cloud + _TOLERANCE else 1
-    return ClusterSuggestion(suggested, candidates, best, cloud, labels, stability)
-
-
-@dataclass(frozen=True)
-class SecondOpinion:
-    """A number of clusters from a map that keeps gaps.
-
-    Attributes
-    ----------
-    n_clusters : int
-        ``best``, or 1 where a cloud without groups scores as high.
-    best : int
-        The number of two or more clusters with the highest score.
-    score : float
-        Its mean silhouette times its spectral gap.
-    cloud : float
-        The highest score of any number of clusters in nineteen Gaussian clouds of the map's own
-        spread; a cloud passes it once in twenty times.
-    """
-
-    n_clusters: int
-    best: int
-    score: float
-    cloud: float
-
-
-def suggest_by_gaps(statements: Statements, random_state: int = 0) -> SecondOpinion | None:
-    """A second opinion on the number of clusters, from a map by SOE in the plane.
-
-    The share of the data in a lens does not see how empty the space between two objects is, so
-    two groups and a long cloud look alike on a lens map. SOE keeps the gap, but suffers more
-    from wrong answers. It sees at most 200,000 statements; None for more than 2000 objects,
-    where it takes too long.
-
-    Examples
-    --------
-    >>> from trilens.simulate import mixture, simulate_statements
-    >>> two = mixture(40, [[0, 0], [7, 0]], random_state=0)
-    >>> suggest_by_gaps(simulate_statements(two, 3000, random_state=0)).n_clusters
-    2
-    """
-    from trilens.maps import SOE
-
-    n = statements.n_objects
-    if not 4 <= n <= _MOST_FOR_SOE or not len(statements):
-        return None
-    rng = np.random.default_rng(random_state)
-    if len(statements) > _MOST_STATEMENTS:
-        statements = statements.take(rng.choice(len(statements), _MOST_STATEMENTS, replace=False))
-    points = SOE(2, random_state=random_state).fit_transform(statements)
-    numbers = range(2, min(_MOST_CLUSTERS, n - 1) + 1)
-    score, best = _best_score(points, numbers)
-    cloud = max(_best_score(found, numbers)[0] for found in _clouds(points, _DENSE, rng))
-    return SecondOpinion(best if score > cloud else 1, best, score, cloud)
-
-
-def _best_score(points: FloatArray, numbers: Sequence[int]) -> tuple[float, int]:
-    """The highest product of mean silhouette and spectral gap, and its number of clusters."""
-    gaps, labels = spectral_gaps(points, numbers), quick_partitions(points, numbers)
-    return max((_silhouette(points, labels[number]) * gaps[number], number) for number in numbers)
+    return ClusterSuggestion(
+        suggested, candidates, best, cloud, labels, stability, tuple(resampled), random_state
+    )
 
 
 def map_dimension(pairs: PairCounts, most: int = 8) -> int:
@@ -261,64 +270,40 @@ def quick_partitions(
     coordinates: FloatArray, numbers: Sequence[int], random_state: int = 0
 ) -> dict[int, IntArray]:
     """The same clusters but for k-means with fewer starts, where many of them are averaged over."""
-    rng = np.random.default_rng(random_state)
+    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
+
+    seed = int(np.random.default_rng(random_state).integers(2**31))
     vectors = _rough_eigenvectors(neighbour_graph(coordinates), max(numbers))
-    return {number: _k_means(vectors[:, :number], number, rng) for number in numbers}
+    with threadpool_limits(1):
+        return {
+            number: KMeans(number, n_init=3, random_state=seed)
+            .fit_predict(vectors[:, :number])
+            .astype(np.int64)
+            for number in numbers
+        }
 
 
 def _rough_eigenvectors(graph: csr_array, count: int) -> FloatArray:
     """`laplacian_eigenvectors` to three digits, which is all that k-means needs."""
     import warnings
 
-    from scipy.sparse import diags_array
     from scipy.sparse.linalg import lobpcg
 
-    from trilens.tasks.cluster.spectral import laplacian_eigenvectors
+    from trilens.tasks.cluster.spectral import laplacian_eigenvectors, normalised_laplacian
 
     n = graph.shape[0]
     if n <= _DENSE:
         return laplacian_eigenvectors(graph, count)
-    root = 1 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel())
-    scale = diags_array(root)
-    shifted = (scale @ graph @ scale + diags_array(np.ones(n))).tocsr()
+    normalised, root = normalised_laplacian(graph)
     # a block of vectors, because every part of a disconnected graph has the eigenvalue 0
     block = np.random.default_rng(0).standard_normal((n, count + 4))
     with warnings.catch_warnings():
         # it says so when fewer digits were reached
         warnings.simplefilter("ignore", UserWarning)
-        values, vectors = lobpcg(shifted, block, tol=1e-4, maxiter=80, largest=True)
-    first = np.argsort(-values)[:count]
-    return np.asarray(vectors[:, first] * root[:, None])
-
-
-def _k_means(X: FloatArray, number: int, rng: np.random.Generator, starts: int = 3) -> IntArray:
-    """Lloyd's algorithm from k-means++ centres."""
-    from scipy.spatial.distance import cdist
-
-    best, least = np.zeros(len(X), dtype=np.int64), np.inf
-    for _ in range(starts):
-        centres = X[rng.integers(len(X), size=1)]
-        while len(centres) < number:
-            gap = cdist(X, centres, "sqeuclidean").min(axis=1)
-            total = gap.sum()
-            chance = gap / total if total > 0 else np.full(len(X), 1 / len(X))
-            centres = np.vstack([centres, X[rng.choice(len(X), p=chance)]])
-        labels = np.full(len(X), -1)
-        for _ in range(100):
-            distance = cdist(X, centres, "sqeuclidean")
-            nearest = distance.argmin(axis=1)
-            if (nearest == labels).all():
-                break
-            labels = nearest
-            size = np.bincount(labels, minlength=number)
-            sums = np.zeros_like(centres)
-            np.add.at(sums, labels, X)
-            filled = size > 0
-            centres[filled] = sums[filled] / size[filled, None]
-        loss = float(distance.min(axis=1).sum())
-        if loss < least:
-            best, least = labels, loss
-    return best
+        values, vectors = lobpcg(normalised, block, tol=1e-4, maxiter=80, largest=False)
+    first = np.argsort(values)[:count]
+    return np.asarray(vectors[:, first] / root[:, None])
 
 
 def silhouettes(coordinates: FloatArray, labels: IntArray) -> FloatArray:

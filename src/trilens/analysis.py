@@ -1,0 +1,281 @@
+"""All questions at once: what the answers say, as one value.
+
+`analyze` asks each question of `trilens.tasks` once; the parts of an `Analysis` are what those
+functions return and what the commands print. The report, the notebook and the survey's
+dashboard read it, and compute nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trilens._typing import FloatArray, Progress
+from trilens.depth import DepthIntervals, depth_intervals
+from trilens.statements import StatementsLike, Summary, as_statements
+from trilens.tasks.classify.classes import Classification, classify
+from trilens.tasks.classify.labels import LabelsLike, label_of_each
+from trilens.tasks.cluster.groups import Clusters, cluster
+from trilens.tasks.graph import Graph, neighbours
+from trilens.tasks.medoid import Medoid, medoid
+from trilens.tasks.outliers import Outliers, outliers
+from trilens.tasks.reliability import Reliability, reliability
+
+if TYPE_CHECKING:
+    from trilens.report import Pictures
+
+Facts = dict[str, Any]
+
+#: Edges that a page can show.
+_MOST_EDGES = 4000
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What the answers say.
+
+    Attributes
+    ----------
+    describe : Summary
+        What was collected.
+    reliability : Reliability
+        How far the answers can be trusted.
+    medoid : Medoid
+        The most central object, of all and of each class.
+    outliers : Outliers
+    depth : DepthIntervals
+        How central each object is.
+    plane : (n, 2) array
+        A map to look at.
+    graph : Graph
+        Which objects are neighbours.
+    clusters : Clusters
+        The groups, and how many there are.
+    classes : Classification or None
+        None where no labels were given.
+    appearances : (n,) array
+        How often each object was asked about.
+    seconds : (m,) array or None
+        How long each answer took.
+    title : str
+    seed : int
+    source, command : str or None
+        The file, and the command line that makes the same analysis again.
+    """
+
+    describe: Summary
+    reliability: Reliability
+    medoid: Medoid
+    outliers: Outliers
+    depth: DepthIntervals | None
+    plane: FloatArray = field(repr=False)
+    plane_method: str
+    graph: Graph
+    clusters: Clusters
+    classes: Classification | None
+    appearances: FloatArray = field(repr=False)
+    seconds: FloatArray | None = field(repr=False)
+    title: str
+    seed: int
+    source: str | None = None
+    command: str | None = None
+
+    def to_dict(self) -> Facts:
+        """The facts as ``trilens analyze --json`` prints them.
+
+        Text, numbers, lists and dicts only, without NaN. ``describe``, ``medoid``, ``outliers``,
+        ``graph``, ``cluster`` and ``classify`` hold what the commands of these names print;
+        ``objects`` has a row for each object.
+        """
+        from trilens import __version__
+
+        return {
+            "title": self.title,
+            "kind": self.describe.kind,
+            "describe": self.describe.to_dict(),
+            "reliability": self.reliability.to_dict(),
+            "appearances": histogram(self.appearances, whole=True),
+            "seconds": _seconds(self.seconds),
+            "medoid": self.medoid.to_dict(),
+            "outliers": self.outliers.to_dict(),
+            "map": {"method": self.plane_method, "edges": self.graph.edges()[:_MOST_EDGES]},
+            "graph": self.graph.to_dict(),
+            "cluster": self.clusters.to_dict(),
+            "classify": None if self.classes is None else self.classes.to_dict(),
+            "objects": self._objects(),
+            "how": {
+                "version": __version__,
+                "source": self.source,
+                "command": self.command,
+                "seed": self.seed,
+            },
+        }
+
+    def write(self, path: str | Path, images: str | Path | Pictures | None = None) -> None:
+        """Write the report: one HTML page that needs nothing else.
+
+        Parameters
+        ----------
+        path
+        images : folder or Pictures, optional
+            One picture for each object, the file named like the object.
+        """
+        from trilens.report import Pictures, load_pictures, picture_size, write_report
+
+        names = self.graph.names
+        if images is not None and not isinstance(images, Pictures):
+            images = load_pictures(images, names, picture_size(len(names)))
+        write_report(self.to_dict(), path, images)
+
+    def _repr_html_(self) -> str:
+        from trilens._tabular import table
+
+        rows = [("answers", self.describe.statements), ("objects", self.describe.objects)]
+        found = [
+            ("most central", self.medoid.name),
+            ("outliers", ", ".join(self.outliers.names) or "none"),
+            ("groups", self.clusters.n_clusters),
+        ]
+        if self.classes is not None:
+            found.append(("error on hidden labels", self.classes.check.error))
+        return table(["", ""], [*rows, *found], caption=self.title)
+
+    def _objects(self) -> list[Facts]:
+        names = self.graph.names
+        outlying, maybe = set(self.outliers.names), set(self.medoid.candidates)
+        stays = None if self.clusters.stability is None else self.clusters.stability.objects
+        rows: list[Facts] = []
+        for i, name in enumerate(names):
+            row: Facts = {"object": name, "appearances": int(self.appearances[i])}
+            if self.depth is not None:
+                row["depth"] = float(self.depth.depth[i])
+                row["low"], row["high"] = float(self.depth.low[i]), float(self.depth.high[i])
+            row["centrality"] = float(self.medoid.scores[i])
+            row["maybe_medoid"] = name in maybe
+            row["outlier"] = name in outlying
+            row["outlier_score"] = float(self.outliers.all_scores[i])
+            row["x"], row["y"] = float(self.plane[i, 0]), float(self.plane[i, 1])
+            row["cluster"] = int(self.clusters.labels[i])
+            row["stays"] = None if stays is None else float(stays[i])
+            if self.classes is not None:
+                row["class"] = self.classes.given[i]
+                row["answers_say"] = self.classes.found[i].item()
+            rows.append(row)
+        return rows
+
+
+def analyze(
+    statements: StatementsLike,
+    labels: LabelsLike | None = None,
+    *,
+    n_clusters: int | None = None,
+    title: str = "What the answers say",
+    source: str | None = None,
+    command: str | None = None,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> Analysis:
+    """Ask every question.
+
+    Parameters
+    ----------
+    statements : Statements or (m, 3) array
+        Of any kind.
+    labels : dict by name, or (n_objects,) iterable, optional
+        The class of each object; None where it is unlabelled.
+    n_clusters : int, optional
+        By default as many as the answers suggest.
+    title, source, command : str, optional
+        For the page.
+    progress : callable, optional
+        Called with the share of the work that is done.
+
+    Examples
+    --------
+    >>> from trilens.simulate import study
+    >>> found = analyze(study(n_statements=2000).statements)
+    >>> found.medoid.name in found.medoid.candidates
+    True
+    """
+    from trilens.maps.registry import coordinates
+
+    given = as_statements(statements)
+    n = given.n_objects
+    step: Progress = (lambda share: None) if progress is None else progress
+    known = None if labels is None else label_of_each(labels, given)
+    summary = given.summary()
+    step(0.05)
+    trusted = reliability(given, random_state=random_state)
+    step(0.2)
+    central = medoid(given, labels=known, random_state=random_state)
+    apart = outliers(given, random_state=random_state)
+    step(0.3)
+    graph = neighbours(given, random_state=random_state)
+    plane = np.zeros((n, 2))
+    found = coordinates(given, "lensmap", min(2, max(n - 1, 1)), random_state) if n > 1 else plane
+    plane[:, : found.shape[1]] = found
+    step(0.35)
+    groups = cluster(
+        given,
+        n_clusters,
+        labels=known,
+        random_state=random_state,
+        progress=lambda share: step(0.35 + 0.4 * share),
+    )
+    step(0.75)
+    classes = None if known is None else classify(given, known, random_state=random_state)
+    step(1.0)
+    return Analysis(
+        describe=summary,
+        reliability=trusted,
+        medoid=central,
+        outliers=apart,
+        depth=None if given.kind == "closer" else depth_intervals(given),
+        plane=plane,
+        plane_method="lensmap",
+        graph=graph,
+        clusters=groups,
+        classes=classes,
+        appearances=np.bincount(given.triples.ravel(), minlength=n).astype(np.float64),
+        seconds=given.seconds,
+        title=title,
+        seed=random_state,
+        source=source,
+        command=command,
+    )
+
+
+def histogram(values: FloatArray, *, whole: bool = False) -> list[Facts]:
+    """Bins for people, at most 24; those of whole numbers have their edges between them.
+
+    >>> histogram(np.array([1.0, 1.0, 2.0]), whole=True)
+    [{'from': 0.5, 'to': 1.5, 'count': 2}, {'from': 1.5, 'to': 2.5, 'count': 1}]
+    """
+    if not len(values):
+        return []
+    bins: int | FloatArray = 24
+    if whole:
+        width = max(1, int(np.ceil((np.ptp(values) + 1) / 24)))
+        bins = np.arange(values.min(), values.max() + width + 1, width) - 0.5
+    count, edge = np.histogram(values, bins=bins)
+    return [
+        {"from": float(edge[i]), "to": float(edge[i + 1]), "count": int(count[i])}
+        for i in range(len(count))
+    ]
+
+
+def _seconds(seconds: FloatArray | None) -> Facts | None:
+    known = np.zeros(0) if seconds is None else seconds[np.isfinite(seconds)]
+    if not len(known):
+        return None
+    low, middle, high, most = np.quantile(known, [0.1, 0.5, 0.9, 0.98])
+    return {
+        "p10": float(low),
+        "median": float(middle),
+        "p90": float(high),
+        # the longest answers, taken over a cup of coffee, would squeeze all others into one bin
+        "histogram": histogram(known[known <= most]),
+    }

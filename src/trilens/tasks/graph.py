@@ -1,0 +1,145 @@
+"""The neighbourhood graph of the objects, with k chosen where it is not given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trilens._parameters import real_number, whole_number
+from trilens._tabular import Tabular
+from trilens._typing import RandomState
+from trilens.errors import ParameterError
+from trilens.statements import StatementsLike, as_statements
+from trilens.tasks.method import choose_method
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+#: Of the k-NN graph on a map, where no k is given.
+_NEIGHBOURS = 5
+
+
+@dataclass(frozen=True)
+class Graph(Tabular):
+    """Which objects are neighbours.
+
+    Attributes
+    ----------
+    matrix : (n, n) csr_array
+        Symmetric weights, without loops.
+    names : tuple of str
+    method : str
+        ``"krng"``, or the map whose nearest neighbours are joined.
+    k : int
+    connected_parts : int
+        1 for a connected graph.
+    """
+
+    matrix: csr_array = field(repr=False)
+    names: tuple[str, ...] = field(repr=False)
+    method: str
+    k: int
+    connected_parts: int
+
+    def __len__(self) -> int:
+        """The number of edges."""
+        return self.matrix.nnz // 2
+
+    def edges(self) -> list[tuple[int, int]]:
+        """The pairs of neighbours (ids i < j), the strongest first."""
+        upper = self.matrix.tocoo()
+        inside = upper.coords[0] < upper.coords[1]
+        i, j, weight = upper.coords[0][inside], upper.coords[1][inside], upper.data[inside]
+        first = np.argsort(-weight, kind="stable")
+        return list(zip(i[first].tolist(), j[first].tolist(), strict=True))
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """The two ends of each edge."""
+        pairs = self.edges()
+        return {
+            "object_1": [self.names[i] for i, _ in pairs],
+            "object_2": [self.names[j] for _, j in pairs],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as ``trilens graph --json`` prints them."""
+        return {
+            "method": self.method,
+            "k": self.k,
+            "edges": len(self),
+            "connected_parts": self.connected_parts,
+        }
+
+    def write(self, path: str) -> None:
+        """An edge list, GraphML or NPZ file, by the ending."""
+        from trilens.graph.export import write_graph
+
+        write_graph(self.matrix, self.names, path)
+
+
+def neighbours(
+    statements: StatementsLike,
+    k: int | None = None,
+    method: str = "auto",
+    *,
+    error_rate: float = 0.0,
+    sigma: float | None = None,
+    n_components: int = 2,
+    random_state: RandomState = 0,
+) -> Graph:
+    """The estimated k-RNG of ``central`` statements, or the neighbours on a map.
+
+    Parameters
+    ----------
+    k : int, optional
+        By default the smallest k that connects the k-RNG (where none does, every pair that was
+        asked about is an edge), or 5 neighbours on a map.
+    method : str
+        ``"krng"`` (Algorithm 5's graph), or a map; ``"auto"``: the first for ``central``
+        statements.
+    error_rate, sigma
+        Of `k_rng`.
+    n_components, random_state
+        Of the map.
+
+    Examples
+    --------
+    >>> found = neighbours([[1, 0, 2], [1, 0, 2]])
+    >>> found.k, found.edges()
+    (1, [(0, 1), (1, 2)])
+    """
+    from scipy.sparse.csgraph import connected_components
+
+    given = as_statements(statements)
+    chosen = choose_method("graph", given, method)
+    n = given.n_objects
+    if k is not None:
+        whole_number("k", k, least=1)
+    if chosen == "krng":
+        from trilens.graph import lens_values
+
+        values = lens_values(given)
+        if k is None:
+            k = values.connecting_k(error_rate) or max(n - 1, 1)
+        matrix = values.graph(k, error_rate, sigma)
+    else:
+        from scipy.sparse import csr_array
+
+        from trilens.maps.registry import coordinates
+        from trilens.tasks.cluster.map import neighbour_graph
+
+        if error_rate:
+            raise ParameterError(f"{chosen} has no correction for an error rate; krng has")
+        k = min(_NEIGHBOURS if k is None else k, max(n - 1, 1))
+        width = 0.5 if sigma is None else real_number("sigma", sigma, positive=True)
+        if n > 1:
+            dim = min(n_components, n - 1)
+            points = coordinates(given, chosen, dim, random_state)
+            matrix = neighbour_graph(points, k, width)
+        else:
+            matrix = csr_array((n, n))
+    parts = int(connected_components(matrix, directed=False)[0]) if n else 0
+    return Graph(matrix, given.names, chosen, int(k), parts)
