@@ -106,6 +106,9 @@ from .maps import (
     TSTE as TSTE,
 )
 from .maps import (
+    ChoiceMap as ChoiceMap,
+)
+from .maps import (
     LensMap as LensMap,
 )
 from .simulate import (

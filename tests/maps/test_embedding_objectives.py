@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trilens.maps import _objectives as module
-from trilens.maps._objectives import Objective, evaluation, number_pairs
+from trilens.maps import _pairs as module
+from trilens.maps._objectives import Objective, evaluation, pair_comparisons
 from trilens.maps.comparisons import Comparisons, as_comparisons
 
 OBJECTIVES = {
@@ -103,7 +103,7 @@ def test_all_paths_agree(seed, n, d, scale, name):
 @pytest.mark.parametrize("path", ["pairs", "rows"])
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_threads_change_nothing(name, path, monkeypatch):
-    monkeypatch.setattr(module, "_PART", 1000)
+    monkeypatch.setattr(module, "PART", 1000)
     C = comparisons_of(4, n=20, m=2000)
     X = np.random.default_rng(5).standard_normal((20, 2))
     results = []
@@ -113,7 +113,7 @@ def test_threads_change_nothing(name, path, monkeypatch):
     for loss, gradient in results[1:]:
         assert loss == results[0][0]
         np.testing.assert_array_equal(gradient, results[0][1])
-    monkeypatch.setattr(module, "_PART", 10**9)
+    monkeypatch.setattr(module, "PART", 10**9)
     with evaluation(OBJECTIVES[name], C, 1, path) as evaluate:
         whole = evaluate(X)
     assert whole[0] == pytest.approx(results[0][0], rel=1e-10)
@@ -135,15 +135,16 @@ def test_the_likelihood_neither_overflows_nor_vanishes(name, path):
 def test_repeats_become_weights_and_pairs_are_numbered_once():
     rows = [[0, 1, 2, 3], [1, 0, 3, 2], [0, 1, 0, 2], [0, 1, 3, 2]]
     for n in (4, 1000):  # few possible pairs, and many
-        pairs = number_pairs(Comparisons(rows, n_objects=n))
-        assert list(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)) == [
+        found = pair_comparisons(Comparisons(rows, n_objects=n))
+        ends = found.pairs.first.tolist(), found.pairs.second.tolist()
+        assert list(zip(*ends, strict=True)) == [
             (0, 1),
             (0, 2),
             (2, 3),
         ]
-        assert pairs.near.tolist() == [0, 0]
-        assert pairs.far.tolist() == [1, 2]
-        assert pairs.weight.tolist() == [1.0, 3.0]
+        assert found.near.tolist() == [0, 0]
+        assert found.far.tolist() == [1, 2]
+        assert found.weight.tolist() == [1.0, 3.0]
 
 
 def test_the_path_follows_from_the_size_of_the_data(monkeypatch):

@@ -1,7 +1,20 @@
 """Coordinates: the lens map, in closed form, and the ordinal embeddings."""
 
+from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.choice_model import ChoiceModel, ModelDepth
 from trilens.maps.comparisons import Comparisons, violations
 from trilens.maps.embedding import GNMDS, SOE, STE, TSTE
 from trilens.maps.lens_map import LensMap
 
-__all__ = ["GNMDS", "SOE", "STE", "TSTE", "Comparisons", "LensMap", "violations"]
+__all__ = [
+    "GNMDS",
+    "SOE",
+    "STE",
+    "TSTE",
+    "ChoiceMap",
+    "ChoiceModel",
+    "Comparisons",
+    "LensMap",
+    "ModelDepth",
+    "violations",
+]

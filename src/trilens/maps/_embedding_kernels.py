@@ -12,6 +12,7 @@ from numba import njit
 from trilens._typing import FloatArray, Int32Array, IntArray
 
 DISTANCE, SQUARE, STUDENT = 0, 1, 2
+LENGTHS = {"distance": DISTANCE, "square": SQUARE, "student": STUDENT}
 HINGE, SQUARED_HINGE, LOGISTIC = 0, 1, 2
 
 #: A running product of factors is turned into a logarithm before it can overflow: with odds

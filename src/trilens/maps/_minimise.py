@@ -1,16 +1,19 @@
-"""Minimising the objective of an ordinal embedding from a start, and preparing the start."""
+"""Minimising a loss over coordinates from a start, and preparing the start."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from trilens._typing import FloatArray, Progress
-from trilens.maps._objectives import Evaluation
+
+#: A loss and its gradient, of the same shape as what it is given.
+Loss: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray]]
 
 #: The loss must fall by a share ``tol`` per iteration, on the average of this many.
 _WINDOW = 10
@@ -24,7 +27,8 @@ class Minimum:
 
     Attributes
     ----------
-    X : (n, d) float64
+    X : float64
+        Of the shape of the start.
     loss : float
     history : (n_iter + 1,) float64
         The loss at the start and after each iteration.
@@ -44,24 +48,27 @@ class Minimum:
 
 
 def minimise(
-    evaluate: Evaluation,
+    evaluate: Loss,
     start: FloatArray,
     max_iter: int = 1000,
     tol: float = 1e-6,
     progress: Progress | None = None,
+    enough: float = 0.0,
 ) -> Minimum:
-    """Minimise an objective over coordinates by L-BFGS.
+    """Minimise a loss by L-BFGS.
 
     Parameters
     ----------
     evaluate
-        The loss and its gradient at coordinates.
-    start : (n, d) array of float
+        The loss and its gradient.
+    start : array of float
     max_iter
     tol
         Stop when the loss falls by less than this share per iteration.
     progress
         Called with the share of ``max_iter`` that is done.
+    enough
+        Stop below this loss: there is nothing left to find.
     """
     from scipy.optimize import OptimizeResult, minimize
 
@@ -83,7 +90,7 @@ def minimise(
             before = history[-1 - _WINDOW]
             if before - history[-1] <= tol * _WINDOW * before:
                 raise StopIteration
-        if history[-1] < evaluate.objective.enough:
+        if history[-1] < enough:
             raise StopIteration
 
     result = minimize(
@@ -134,7 +141,7 @@ def fill_flat_columns(X: FloatArray, rng: np.random.Generator) -> FloatArray:
     return X
 
 
-def best_scale(evaluate: Evaluation, X: FloatArray) -> FloatArray:
+def best_scale(evaluate: Loss, X: FloatArray) -> FloatArray:
     """Stretch a start, whose shape alone is meaningful, to where the loss is least."""
     X = (X - X.mean(axis=0)) / np.sqrt(np.mean(X.var(axis=0)))
     scales = 2.0 ** np.arange(-4, 9)

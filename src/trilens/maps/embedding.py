@@ -96,9 +96,16 @@ class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[m
                 smooth = objective.smooth()
                 if smooth != objective:
                     # L-BFGS stalls at kinks; without them it comes close, or to 0, first.
-                    X = minimise(evaluate.of(smooth), X, self.max_iter, self.tol).X
+                    X = minimise(
+                        evaluate.of(smooth), X, self.max_iter, self.tol, enough=smooth.enough
+                    ).X
                 found = minimise(
-                    evaluate, X, self.max_iter, self.tol, _part(progress, i, self.n_init)
+                    evaluate,
+                    X,
+                    self.max_iter,
+                    self.tol,
+                    _part(progress, i, self.n_init),
+                    objective.enough,
                 )
                 if best is None or found.loss < best.loss:
                     best = found

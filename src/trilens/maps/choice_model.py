@@ -1,0 +1,238 @@
+"""A fitted choice model: how likely each answer is, and the depth that follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from trilens._parameters import whole_number
+from trilens._typing import AnyArray, FloatArray, RandomState
+from trilens.errors import KindError, ParameterError
+from trilens.maps._pairs import ODDS_RANGE, Length, lengths
+from trilens.maps.comparisons import squared
+from trilens.statements import Kind, Statements, StatementsLike
+
+#: Statements whose probabilities are formed at a time.
+_CHUNK = 1 << 17
+#: Up to so many triples the depth is the mean over all of them.
+_ALL_TRIPLES = 200_000_000
+#: Up to so many objects numpy is fast enough for that.
+_NUMPY_OBJECTS = 128
+#: Triples that are drawn where there are more: each tells of one object.
+_DRAWN_TRIPLES = 20_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class ModelDepth:
+    """Depth by the model.
+
+    Attributes
+    ----------
+    depth : (n,) float64
+        What the depth of each object would be if every question were asked very often.
+    error : (n,) float64
+        Its standard error because not all triples were looked at; 0 where all were.
+    n_triples : int
+        The triples that each object's depth is a mean over.
+    """
+
+    depth: FloatArray
+    error: FloatArray
+    n_triples: int
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceModel:
+    """Coordinates and a share of blind answers, which give every answer a probability.
+
+    Attributes
+    ----------
+    embedding : (n, d) float64
+    lapse : float
+        The share of blind answers.
+    kind : {"central", "odd", "closer"}
+    length : {"distance", "student"}
+    alpha : float
+        Degrees of freedom of the Student length.
+
+    Examples
+    --------
+    >>> line = ChoiceModel(np.array([[0.0], [1.0], [3.0]]), 0.0, "central")
+    >>> line.probabilities([[1, 0, 2]]).round(2).tolist()
+    [[0.67, 0.24, 0.09]]
+    """
+
+    embedding: FloatArray
+    lapse: float
+    kind: Kind
+    length: Length = "distance"
+    alpha: float = 1.0
+
+    @property
+    def error_rate(self) -> float:
+        """The share of answers that are wrong because they are blind."""
+        return self.lapse * (1 / 2 if self.kind == "closer" else 2 / 3)
+
+    def probabilities(self, statements: StatementsLike) -> FloatArray:
+        """The probability of each possible answer to the questions of statements.
+
+        Parameters
+        ----------
+        statements : Statements or (m, 3) array of int
+            Of the kind that was fitted.
+
+        Returns
+        -------
+        (m, 3) float64, for ``closer`` (m, 2)
+            Column 0 is the answer that was given, the others are those with the second and the
+            third object of the statement in its place (``closer``: the far one in the near
+            one's place).
+        """
+        triples = self.triples_of(statements)
+        out = np.empty((len(triples), 2 if self.kind == "closer" else 3))
+        for start in range(0, len(triples), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            u = self._utilities(triples[part])
+            u -= u.max(axis=1, keepdims=True)
+            np.exp(u, out=out[part])
+        out /= out.sum(axis=1, keepdims=True)
+        out *= 1 - self.lapse
+        out += self.lapse / out.shape[1]
+        return out
+
+    def triples_of(self, statements: StatementsLike) -> AnyArray:
+        """The ids of statements, checked against the model."""
+        if not isinstance(statements, Statements):
+            statements = Statements(statements, kind=self.kind)
+        if statements.kind != self.kind:
+            raise KindError(
+                f"the map was fitted to statements of kind {self.kind}, and says nothing about "
+                f"how questions of kind {statements.kind} are answered; fit one to those"
+            )
+        if statements.n_objects > len(self.embedding):
+            raise ParameterError(
+                f"the statements are about {statements.n_objects:,} objects, but the map has "
+                f"{len(self.embedding):,}"
+            )
+        return statements.triples
+
+    def depth(self, n_triples: int | None = None, random_state: RandomState = 0) -> ModelDepth:
+        """The depth of every object that the model expects of attentive answers.
+
+        For ``central`` the lens depth: the share of the pairs of others between which the
+        object is called most central. For ``odd`` one minus the share in which it is called
+        the odd one. For ``closer`` the rank centrality: the share of the comparisons with
+        another object that it wins as the nearer one to an anchor. Blind answers are left
+        out; they draw the depths together and do not change their order.
+
+        Parameters
+        ----------
+        n_triples : int, optional
+            The mean is over so many triples for each object, drawn at random and the same for
+            all, so that objects are compared on equal terms. By default all triples, or a
+            part of them beyond about 1000 objects.
+        random_state
+            For the draw.
+        """
+        n = len(self.embedding)
+        if n < 3:
+            raise ParameterError(f"depth needs three objects or more; the map has {n}")
+        of_one = (n - 1) * (n - 2) // (1 if self.kind == "closer" else 2)
+        if n_triples is not None:
+            wanted = whole_number("n_triples", n_triples, least=1)
+        else:
+            wanted = of_one if n * of_one <= 3 * _ALL_TRIPLES else max(1000, _DRAWN_TRIPLES // n)
+        if wanted < of_one or n > 20_000:
+            shares, error = self._drawn_shares(wanted, np.random.default_rng(random_state))
+        else:
+            shares, error, wanted = self._all_shares() / of_one, np.zeros(n), of_one
+        return ModelDepth(1 - shares if self.kind == "odd" else shares, error, wanted)
+
+    @property
+    def _sign(self) -> float:
+        return 1.0 if self.kind == "central" else -1.0
+
+    def _side(self, i: AnyArray, j: AnyArray) -> FloatArray:
+        """The logarithms of the odds of choosing the sides (i, j)."""
+        v, _ = lengths(squared(self.embedding, i, j), self.length, self.alpha)
+        return self._sign * v
+
+    def _utilities(self, triples: AnyArray) -> FloatArray:
+        a, b, c = triples.T
+        sides = [(a, b), (a, c)] if self.kind == "closer" else [(b, c), (a, c), (a, b)]
+        return np.stack([self._side(i, j) for i, j in sides], axis=1)
+
+    def _all_shares(self) -> FloatArray:
+        """The sum, over all triples with an object, of the probability that it is chosen."""
+        from scipy.spatial.distance import pdist, squareform
+
+        n = len(self.embedding)
+        v, _ = lengths(pdist(self.embedding, "sqeuclidean"), self.length, self.alpha)
+        u = self._sign * v
+        if np.ptp(u) > ODDS_RANGE:  # exponentials of all would overflow: triangle by triangle
+            return self._shares_one_by_one(squareform(u))
+        W: FloatArray = squareform(np.exp(u - u.mean()))
+        if self.kind == "closer":
+            # Row x, anchor a: the sum over y of W[a, x] / (W[a, x] + W[a, y]).
+            sums = np.zeros(n)
+            for a in range(n):
+                own = np.delete(W[a], a)
+                won = (own[:, None] / (own[:, None] + own)).sum(axis=1) - 0.5
+                sums += np.insert(won, a, 0.0)
+            return sums
+        if n > _NUMPY_OBJECTS:
+            from trilens.maps import _choice_kernels as kernels
+
+            sums = np.zeros(n)
+            kernels.triangle_shares(W, sums)
+            return sums
+        sums = np.empty(n)
+        for x in range(n):
+            own = W[x]
+            share = W / (W + own[:, None] + own + np.eye(n))
+            share[x] = share[:, x] = 0.0
+            sums[x] = share.sum() / 2
+        return sums
+
+    def _shares_one_by_one(self, U: FloatArray) -> FloatArray:
+        sums = np.empty(len(U))
+        for x, own in enumerate(U):
+            if self.kind == "closer":
+                share = _softmax_first(own[:, None], U)
+            else:
+                share = _softmax_first(U, own[:, None], own) / 2
+            share[x] = share[:, x] = 0.0
+            np.fill_diagonal(share, 0.0)
+            sums[x] = share.sum()
+        return sums
+
+    def _drawn_shares(
+        self, n_pairs: int, rng: np.random.Generator
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean shares over pairs of others that are the same for all objects, and their errors."""
+        n = len(self.embedding)
+        j = rng.integers(n, size=n_pairs)
+        k = (j + rng.integers(1, n, size=n_pairs)) % n
+        # An object that is itself in a pair cannot be asked with it.
+        base = self._side(j, k)
+        mean, error = np.empty(n), np.empty(n)
+        for x in range(n):
+            others = (j != x) & (k != x)
+            to_j = self._side(np.full(n_pairs, x), j)
+            if self.kind == "closer":
+                # Anchor j, rival k.
+                chance = _softmax_first(to_j, base)
+            else:
+                chance = _softmax_first(base, to_j, self._side(np.full(n_pairs, x), k))
+            chance = chance[others]
+            mean[x] = chance.mean() if len(chance) else np.nan
+            error[x] = chance.std() / np.sqrt(max(len(chance), 1))
+        return mean, error
+
+
+def _softmax_first(first: FloatArray, *others: FloatArray) -> FloatArray:
+    top = reduce(np.maximum, others, first)
+    chosen: FloatArray = np.exp(first - top)
+    return chosen / (chosen + sum(np.exp(u - top) for u in others))
