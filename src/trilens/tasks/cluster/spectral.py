@@ -58,4 +58,4 @@ def normalised_laplacian(graph: csr_array) -> tuple[Any, FloatArray]:
     from scipy.sparse.csgraph import laplacian
 
     matrix, root = laplacian(graph, normed=True, return_diag=True)
-    return matrix, root
+    return matrix, np.asarray(root)
