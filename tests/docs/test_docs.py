@@ -10,8 +10,7 @@ import click
 import pytest
 
 import trilens
-from trilens.cli import COMMANDS
-from trilens.cli import trilens as command_line
+from trilens.cli import COMMANDS, trilens as command_line
 from trilens.formats.columns import ALIASES
 from trilens.formats.source import ENDINGS
 

@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from trilens.errors import FormatError, KindError, ParameterError, StatementError, TrilensError
 from trilens.formats import read_objects, read_statements, scan_statements, write_statements

@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from trilens.maps import _pairs as module
 from trilens.maps._objectives import Objective, evaluation, pair_comparisons

@@ -6,10 +6,11 @@ import re
 import zlib
 
 import pytest
-from nasty import NAMES, nasty_study
 
 from browser import DOWN, ENTER, ESCAPE, LEFT, RIGHT, SPACE, TAB, Browser
-from trilens.report import analyze, load_pictures, render, write_report
+from nasty import NAMES, nasty_study
+from trilens.analysis import analyze
+from trilens.report import load_pictures, render, write_report
 
 HEADINGS = [
     "What was collected",

@@ -5,8 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import drawn
 from trilens.errors import KindError, ParameterError

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
+from typing import Any
+
 import click
 
 from trilens.cli.options import (
@@ -14,6 +18,7 @@ from trilens.cli.options import (
 )
 from trilens.cli.progress import bar
 from trilens.cli.tables import note, print_json
+from trilens.errors import FormatError
 
 
 @click.command("analyze")
@@ -51,50 +56,81 @@ def command(
     \b
     Example: trilens analyze answers.csv -o report.html --labels classes.csv --images pictures/
     """
-    from trilens.report import analyze, write_report, write_tables
-    from trilens.report.places import read_places
-    from trilens.report.write import check_folders, command_line, default_title, pictures_for
+    from trilens.analysis import analyze
+    from trilens.report import load_pictures, picture_size, write_tables
 
-    check_folders(output, images)
+    _check_folders(output, images)
     statements = source.read()
     target = output if output is not None or as_json else "report.html"
-    known = None if labels is None else read_labels_for(statements, labels)
+    options = {
+        "--kind": source.kind,
+        "--columns": None if source.columns is None else ",".join(source.columns),
+        "--objects": source.objects,
+        "--labels": labels,
+        "--images": images,
+        "--n-clusters": n_clusters,
+        "--seed": seed,
+        "--title": title,
+    }
     with bar("analysing") as progress:
-        facts = analyze(
+        found = analyze(
             statements,
-            known,
+            None if labels is None else read_labels_for(statements, labels),
             n_clusters=n_clusters,
-            places=read_places(source.file, statements, source.columns),
             title=title or default_title(source.file),
+            source=source.file,
+            command=command_line(source.file, options, target),
             random_state=seed,
             progress=progress,
         )
-    facts["how"]["source"] = source.file
-    facts["how"]["command"] = command_line(
-        source.file,
-        {
-            "--kind": source.kind,
-            "--columns": None if source.columns is None else ",".join(source.columns),
-            "--objects": source.objects,
-            "--labels": labels,
-            "--images": images,
-            "--n-clusters": n_clusters,
-            "--seed": seed,
-            "--title": title,
-        },
-        target,
-    )
     if target is not None:
-        pictures = None if images is None else pictures_for(facts, images)
-        write_report(facts, target, pictures)
-        if pictures is not None:
+        pictures = None
+        if images is not None:
+            size = picture_size(statements.n_objects)
+            pictures = load_pictures(images, statements.names, size)
             for name in pictures.missing[:5]:
                 note(f"no picture for {name!r} in {images}")
             for file, why in list(pictures.broken.items())[:5]:
                 note(f"{images}/{file}: {why}; the name stands in its place")
+        found.write(target, pictures)
         if target != "-":
             note(f"wrote {target}")
     if tables is not None:
-        note(f"wrote {len(write_tables(facts, tables))} tables to {tables}")
+        note(f"wrote {len(write_tables(found.to_dict(), tables))} tables to {tables}")
     if as_json:
-        print_json(facts)
+        print_json(found.to_dict())
+
+
+def default_title(file: str) -> str:
+    """A title from the name of the statement file.
+
+    >>> default_title("data/T_ALL.csv"), default_title("-")
+    ('What the answers in T_ALL say', 'What the answers say')
+    """
+    stem = Path(file).name.split(".")[0]
+    return "What the answers say" if stem in ("", "-") else f"What the answers in {stem} say"
+
+
+def command_line(file: str, options: dict[str, Any], output: str | None) -> str:
+    """The command that makes the same report again.
+
+    >>> command_line("my answers.csv", {"--seed": 0, "--labels": None}, "report.html")
+    "trilens analyze 'my answers.csv' -o report.html --seed 0"
+    """
+    words = ["trilens", "analyze", file]
+    words += ["--json"] if output is None else ["-o", output]
+    for option, value in options.items():
+        if value is not None:
+            words += [option, str(value)]
+    return shlex.join(words)
+
+
+def _check_folders(output: str | None, images: str | None) -> None:
+    """Refuse folders that are not there before the work begins."""
+    if output not in (None, "-") and not Path(str(output)).absolute().parent.is_dir():
+        folder = Path(str(output)).parent
+        raise FormatError(
+            f"{output} cannot be written: the folder {folder} does not exist; make it first"
+        )
+    if images is not None and not Path(images).is_dir():
+        raise FormatError(f"{images}: there is no such folder of pictures; check --images")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from trilens.cli.options import (
     Source,
     json_option,
+    method_option,
     read_labels_for,
     seed_option,
     statement_options,
@@ -19,13 +18,7 @@ from trilens.cli.tables import note, print_json, print_table
 @click.command("classify")
 @statement_options
 @click.option("--labels", metavar="FILE", required=True, help="A table: object,label.")
-@click.option(
-    "--method",
-    type=click.Choice(["depth", "krng", "lensmap", "soe", "ste", "tste", "gnmds"]),
-    default="lensmap",
-    show_default=True,
-    help="depth: Algorithm 3; krng: Algorithm 4; or a classifier on a map.",
-)
+@method_option("classify", "depth: Algorithm 3; krng: Algorithm 4; or a classifier on a map.")
 @click.option(
     "--classifier",
     type=click.Choice(["knn", "svm-linear", "svm-gauss"]),
@@ -47,36 +40,41 @@ def command(
 ) -> None:
     """Predict the class of every object that the label file leaves out.
 
+    Also says how well hidden labels are found again, and which labels the answers contradict.
+
     \b
     Example: trilens classify answers.csv --labels some.csv
     """
-    from trilens.tasks.classify.classes import make_classifier
+    from trilens.tasks.classify.classes import classify
 
     statements = source.read()
-    label_of = read_labels_for(statements, labels)
-    model = make_classifier(method, classifier, k=k, n_components=dim, random_state=seed)
-    model.fit(statements, label_of)
-    predicted: dict[str, Any] = {
-        name: label
-        for name, given, label in zip(
-            statements.names, label_of, model.transduction_.tolist(), strict=True
-        )
-        if given is None
-    }
-    parameters = model.chosen_parameters_
+    found = classify(
+        statements,
+        read_labels_for(statements, labels),
+        method,
+        classifier=classifier,
+        k=k,
+        n_components=dim,
+        random_state=seed,
+    )
     if as_json:
-        print_json({"labels": predicted, "method": method, "parameters": parameters})
+        print_json(found.to_dict())
         return
-    if not predicted:
-        note("every object is labelled; leave an object out of the label file to predict it")
-    else:
+    predicted = found.predicted
+    if predicted:
         print_table(["object", "class"], list(predicted.items()), left=2)
-    note(", ".join(f"{name} {value}" for name, value in {"method": method, **parameters}.items()))
-    if method == "krng":
-        for how, text in (
-            ("nearest", "no neighbour in the graph, so by the nearest"),
-            ("unknown", "never compared with two labelled objects, so the most frequent class"),
-        ):
-            those = [n for n, h in zip(statements.names, model.how_, strict=True) if h == how]
-            if those:
-                note(f"{text}: {', '.join(those)}")
+    else:
+        note("every object is labelled; leave an object out of the label file to predict it")
+    chosen = {"method": found.method, **found.parameters}
+    note(", ".join(f"{name} {value}" for name, value in chosen.items()))
+    check = found.check
+    note(
+        f"{check.error:.1%} of hidden labels are missed; always naming the largest class misses "
+        f"{check.baseline:.1%}"
+    )
+    if not check.learnable:
+        note("the labels cannot be learnt from the answers: the classes above are guesses")
+    for wrong in found.contradictions:
+        note(f"{wrong.object!r} is labelled {wrong.label!r}; the answers say {wrong.answers_say!r}")
+    for remark in found.remarks:
+        note(remark)

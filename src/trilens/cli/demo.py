@@ -33,6 +33,7 @@ def command(output: str, seed: int) -> None:
     """
     from pathlib import Path
 
+    from trilens.experiments.demo import compare_with_truth
     from trilens.simulate import study
 
     made = study(random_state=seed)
@@ -41,7 +42,7 @@ def command(output: str, seed: int) -> None:
         f"{len(S):,} answers of {len(made.raters)} raters, {made.raters.careless.sum()} of them "
         f"careless, about {S.n_objects} shapes\n"
     )
-    print_table(["", "found", "truth"], _comparison(made, seed), left=3)
+    print_table(["", "found", "truth"], compare_with_truth(made, seed), left=3)
     folder = Path(output)
     _write(made, folder)
     page = folder / "report.html"
@@ -52,47 +53,6 @@ def command(output: str, seed: int) -> None:
     click.echo(f"\nOpen the report: {page.resolve().as_uri()}")
 
 
-def _half_labelled(made: Study) -> list[str | None]:
-    """Every second shape of a class has its label shown; outliers have none."""
-    return [
-        made.classes[label] if label >= 0 and i % 2 == 0 else None
-        for i, label in enumerate(made.labels)
-    ]
-
-
-def _comparison(made: Study, seed: int) -> list[tuple[str, str, str]]:
-    from trilens.tasks.classify.classes import make_classifier
-    from trilens.tasks.cluster.groups import cluster
-    from trilens.tasks.cluster.partition import purity
-    from trilens.tasks.medoid import medoid
-    from trilens.tasks.outliers import outliers
-
-    S = made.statements
-    names = S.names
-    best = medoid(S)
-    odd = outliers(S)
-    shown = _half_labelled(made)
-    model = make_classifier("lensmap", random_state=seed).fit(S, shown)
-    asked = [i for i, label in enumerate(made.labels) if label >= 0 and shown[i] is None]
-    right = sum(model.transduction_[i] == made.classes[made.labels[i]] for i in asked)
-    inside = S.subset([i for i, label in enumerate(made.labels) if label >= 0])
-    truth = [int(label) for label in made.labels if label >= 0]
-    groups = {m: cluster(inside, 3, m, k=10, random_state=seed) for m in ("krng", "lensmap")}
-    return [
-        ("medoid", best.name, names[made.medoid]),
-        (
-            "outliers",
-            ", ".join(sorted(odd.names)),
-            ", ".join(sorted(names[i] for i in made.outliers)),
-        ),
-        ("classes", f"{right} of {len(asked)} unlabelled shapes right", "discs, bars, stars"),
-        *(
-            (f"clusters by {m}", f"purity {purity(found.labels, truth):.2f}", "3 groups")
-            for m, found in groups.items()
-        ),
-    ]
-
-
 def _write(made: Study, folder: Path) -> None:
     from trilens.formats import write_statements, write_table
     from trilens.report import draw_stimuli
@@ -100,7 +60,7 @@ def _write(made: Study, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     S = made.statements
     write_statements(S, folder / "answers.csv")
-    shown = [(n, label) for n, label in zip(S.names, _half_labelled(made), strict=True) if label]
+    shown = [(n, label) for n, label in zip(S.names, made.half_labelled(), strict=True) if label]
     write_table(
         {"object": [n for n, _ in shown], "label": [label for _, label in shown]},
         folder / "labels.csv",

@@ -14,7 +14,8 @@ from trilens.cli.tables import print_json, print_table
 def command(source: Source, as_json: bool) -> None:
     """Print how central every object is.
 
-    Lens depth for `central` statements, 1 - P(odd) for `odd` ones, with a 95 % interval.
+    Lens depth for `central` statements, 1 - P(odd) for `odd` ones, the share of comparisons won
+    for `closer` ones; with a 95 % interval.
 
     \b
     Example: trilens depth answers.csv

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import click
 
-from trilens.cli.options import Source, dim_option, json_option, seed_option, statement_options
+from trilens.cli.options import (
+    Source,
+    json_option,
+    method_option,
+    seed_option,
+    statement_options,
+)
 from trilens.cli.progress import bar
 from trilens.cli.tables import note, print_json
 
 
 @click.command("embed")
 @statement_options
+@method_option("embed", "Which map.")
 @click.option(
-    "--method",
-    type=click.Choice(["lensmap", "soe", "ste", "tste", "gnmds"]),
-    default="lensmap",
-    show_default=True,
+    "--dim", type=click.IntRange(min=1), default=2, show_default=True, help="Dimension of the map."
 )
-@dim_option
 @click.option("-o", "--output", metavar="OUT.csv", required=True, help="Coordinates, or -.")
 @seed_option
 @json_option
@@ -25,20 +28,22 @@ def command(source: Source, method: str, dim: int, output: str, seed: int, as_js
     """Give every object coordinates, and say how many triplets these violate.
 
     \b
-    Example: trilens embed answers.csv --method soe --dim 2 -o map.csv
+    Example: trilens embed answers.csv --dim 2 -o map.csv
     """
     from trilens.formats import write_table
     from trilens.maps import violations
     from trilens.maps.registry import coordinates
+    from trilens.tasks.method import choose_method
 
     statements = source.read()
-    with bar(f"{method} in {dim} dimensions") as progress:
-        points = coordinates(statements, method, dim, seed, progress)
+    chosen = choose_method("embed", statements, method)
+    with bar(f"{chosen} in {dim} dimensions") as progress:
+        points = coordinates(statements, chosen, dim, seed, progress)
     columns = {f"x{i}": axis for i, axis in enumerate(points.T, start=1)}
     write_table({"object": statements.names, **columns}, output)
     share = violations(points, statements.to_triplets())
     # on standard output the data itself goes out: nothing may be mixed with it
     if as_json and output != "-":
-        print_json({"method": method, "dim": dim, "violations": share})
+        print_json({"method": chosen, "dim": dim, "violations": share})
     else:
-        note(f"{method}, {dim} dimensions: {100 * share:.2f} % of the triplets violated: {output}")
+        note(f"{chosen}, {dim} dimensions: {100 * share:.2f} % of the triplets violated: {output}")

@@ -11,28 +11,23 @@ from trilens.cli.options import (
     dim_option,
     json_option,
     labels_option,
+    method_option,
     read_labels_for,
     seed_option,
     statement_options,
 )
-from trilens.cli.tables import note, print_json, print_table
+from trilens.cli.tables import listed, note, print_json, print_table
 
 
 @click.command("medoid")
 @statement_options
 @labels_option
-@click.option(
-    "--method",
-    type=click.Choice(["depth", "lensmap", "soe", "ste", "tste", "gnmds"]),
-    default="depth",
-    show_default=True,
-    help="Lens depth (Crowd-Median for odd), or the medoid of a map.",
-)
+@method_option("medoid", "depth: Algorithm 1 and its like for other kinds; or the medoid of a map.")
 @dim_option
 @seed_option
 @json_option
 def command(
-    source: Source, labels: str | None, method: str, dim: int, seed: int, as_json: bool
+    source: Source, labels: str | None, method: str, dim: int | None, seed: int, as_json: bool
 ) -> None:
     """Find the most central object, of all and of each class.
 
@@ -42,35 +37,20 @@ def command(
     from trilens.tasks.medoid import medoid
 
     statements = source.read()
-
-    def found(part: Any) -> Any:
-        return medoid(part, method, n_components=dim, random_state=seed)
-
-    best = found(statements)
-    facts: dict[str, Any] = {"medoid": best.name, "depth": best.depth, "method": method}
-    rows: list[tuple[Any, ...]] = [("all", best.name, best.depth, len(statements))]
-    if best.tied:
-        facts["tied"] = list(best.tied)
-    if labels is not None:
-        label_of = read_labels_for(statements, labels)
-        facts["per_class"] = {}
-        for label in sorted({label for label in label_of if label is not None}):
-            inside = statements.subset([i for i, x in enumerate(label_of) if x == label])
-            if len(inside) == 0:
-                note(f"class {label!r}: no statement lies within the class, so it has no medoid")
-                facts["per_class"][label] = {"medoid": None, "depth": None, "statements": 0}
-                rows.append((label, None, None, 0))
-                continue
-            of_class = found(inside)
-            facts["per_class"][label] = {
-                "medoid": of_class.name,
-                "depth": of_class.depth,
-                "statements": len(inside),
-            }
-            rows.append((label, of_class.name, of_class.depth, len(inside)))
+    known = None if labels is None else read_labels_for(statements, labels)
+    found = medoid(statements, method, labels=known, n_components=dim or 2, random_state=seed)
     if as_json:
-        print_json(facts)
+        print_json(found.to_dict())
         return
+    rows: list[tuple[Any, ...]] = [("all", found.name, found.depth, len(statements))]
+    for label, one in (found.per_class or {}).items():
+        rows.append((label, one.medoid, one.depth, one.statements))
+        if one.medoid is None:
+            note(f"class {label!r}: no statement lies within the class, so it has no medoid")
     print_table(["class", "medoid", "depth", "statements"], rows, left=2)
-    if best.tied:
-        note(f"equally central: {', '.join(best.tied)}")
+    if found.tied:
+        note(f"equally central: {listed(found.tied)}")
+    others = [name for name in found.candidates if name != found.name]
+    if others:
+        note(f"may be it too, at {found.level:.0%} confidence: {listed(others)}")
+    note(f"method {found.method}")

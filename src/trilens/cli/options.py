@@ -12,7 +12,10 @@ import click
 from trilens.cli.progress import status
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from trilens.statements import Statements
+    from trilens.tasks.method import Question
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,11 +24,45 @@ seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
 )
 dim_option = click.option(
-    "--dim", type=click.IntRange(min=1), default=2, show_default=True, help="Dimension of the map."
+    "--dim",
+    type=click.IntRange(min=1),
+    help="Dimension of the map; by default as many as the answers carry.",
 )
 labels_option = click.option(
     "--labels", metavar="FILE", help="A table with the columns object,label."
 )
+
+
+class Method(click.ParamType):  # type: ignore[type-arg]
+    """The methods that answer a question, listed when they are needed: --help is quick."""
+
+    name = "method"
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+
+    def choice(self) -> click.Choice[str]:
+        from trilens.tasks.method import METHODS
+
+        return click.Choice(["auto", *METHODS[self.question]])
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        return self.choice().get_metavar(param, ctx)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return self.choice().convert(value, param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return self.choice().shell_complete(ctx, param, incomplete)
+
+
+def method_option(question: Question, help: str) -> Callable[[F], F]:
+    """--method, with the methods of a question to choose from."""
+    return click.option(
+        "--method", type=Method(question), default="auto", show_default=True, help=help
+    )
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,13 +23,23 @@ def print_table(header: Sequence[str] | None, rows: Sequence[Sequence[Any]], lef
     lines = [[_cell(cell) for cell in row] for row in ([header] if header else []) + list(rows)]
     if not lines:
         return
-    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = [
-            cell + " " * (width - _width(cell)) if i < left else " " * (width - _width(cell)) + cell
+            cell + " " * (width - cell_len(cell))
+            if i < left
+            else " " * (width - cell_len(cell)) + cell
             for i, (cell, width) in enumerate(zip(line, widths, strict=True))
         ]
         click.echo("  ".join(cells).rstrip())
+
+
+def listed(names: Sequence[str], most: int = 10) -> str:
+    """Names for a note: the first few, and how many more."""
+    shown = ", ".join(map(_cell, names[:most]))
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
 def note(text: str) -> None:
@@ -47,12 +56,3 @@ def _cell(value: Any) -> str:
         return f"{value:,}"
     # a name may hold a line break or an escape sequence; neither may reach the terminal
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(value))
-
-
-def _width(text: str) -> int:
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )

@@ -1,17 +1,16 @@
-"""Facts to a plain dict, the dict to one self-contained HTML page."""
+"""The facts of an `Analysis` to one self-contained HTML page, and to tables."""
 
-from trilens.report.facts import analyze
 from trilens.report.page import render
 from trilens.report.pictures import Picture, Pictures, load_pictures
 from trilens.report.stimuli import draw_stimuli
-from trilens.report.write import write_report, write_tables
+from trilens.report.write import picture_size, write_report, write_tables
 
 __all__ = [
     "Picture",
     "Pictures",
-    "analyze",
     "draw_stimuli",
     "load_pictures",
+    "picture_size",
     "render",
     "write_report",
     "write_tables",

@@ -34,7 +34,7 @@ def render(facts: Facts, pictures: Pictures | None = None) -> str:
     Parameters
     ----------
     facts : dict
-        Of `analyze`.
+        Of `Analysis.to_dict`.
     pictures : Pictures, optional
         Of `load_pictures`.
 
@@ -64,7 +64,7 @@ def render(facts: Facts, pictures: Pictures | None = None) -> str:
         "map": drawing,
         "depths": _depth_drawing(facts),
         "rows": objects[:MOST_ROWS],
-        "classes": sorted((facts["classes"] or {"classes": {}})["classes"]),
+        "classes": _classes(facts),
         "limits": {"members": MOST_MEMBERS, "cards": MOST_CARDS, "rows": MOST_ROWS},
         "style": style,
         "script": script,
@@ -72,6 +72,10 @@ def render(facts: Facts, pictures: Pictures | None = None) -> str:
         "data": _script_json(_tips(facts)),
     }
     return template.render(view)
+
+
+def _classes(facts: Facts) -> list[str]:
+    return sorted(facts["classify"]["classes"]) if facts["classify"] else []
 
 
 def _policy(style: str, script: str) -> str:
@@ -132,22 +136,22 @@ def _visible(row: Facts) -> Facts:
 
 def _tips(facts: Facts) -> Facts:
     """What the script needs: the lines of the box that a hovered object shows."""
-    kind = facts["kind"]
-    depth = "lens depth" if kind == "central" else "centrality"
+    from trilens.report import words
+
+    depth = words.DEPTH[facts["kind"]]
     tips = []
     for row in facts["objects"]:
-        lines = [f"seen {row['appearances']:,} times"]
-        if "depth" in row:
-            lines.insert(0, f"{depth} {row['depth']:.2f} ({row['low']:.2f} to {row['high']:.2f})")
-        else:
-            lines.insert(0, f"mean distance on the map {row['mean_distance']:.2f}")
-        if facts["clusters"]["n_clusters"] > 1:
+        lines = [
+            f"{depth} {row['depth']:.2f} ({row['low']:.2f} to {row['high']:.2f})",
+            f"seen {row['appearances']:,} times",
+        ]
+        if facts["cluster"]["n_clusters"] > 1:
             stays = "" if row["stays"] is None else f" (in {row['stays']:.0%} of the resamples)"
-            lines.append(f"group {row['cluster']}{stays}")
+            lines.append(f"group {row['cluster'] + 1}{stays}")
         if row.get("class") is not None:
             lines.append(f"class {row['class']}")
-        elif "predicted" in row:
-            lines.append(f"predicted class {row['predicted']}")
+        elif "answers_say" in row:
+            lines.append(f"predicted class {row['answers_say']}")
         tips.append([row["object"], *lines])
     return {"tips": tips}
 
@@ -166,21 +170,21 @@ def _map_drawing(facts: Facts, pictures: dict[str, Picture]) -> Facts:
     top = 50 + (y - (y.min() + y.max()) / 2) * scale * ratio
     drawn = _thinned(facts, MOST_POINTS)
     kept = set(drawn)
-    edges = [(i, j) for i, j in facts["map"]["graph"]["edges"] if i in kept and j in kept]
-    labels = sorted((facts["classes"] or {"classes": {}})["classes"])
+    edges = [(i, j) for i, j in facts["map"]["edges"] if i in kept and j in kept]
+    labels = _classes(facts)
     of_class = {label: i for i, label in enumerate(labels)}
     size = 66 if len(drawn) <= 70 else 54 if len(drawn) <= 120 else 42
     points = []
     for i in drawn:
         row = rows[i]
-        known = row.get("class") or row.get("predicted")
+        known = row.get("answers_say") if row.get("class") is None else row["class"]
         points.append(
             {
                 "i": i,
                 "x": round(float(left[i]), 3),
                 "y": round(float(top[i]), 3),
-                "cluster": row["cluster"],
-                "label": of_class.get(known, 0) + 1 if labels else 0,
+                "cluster": row["cluster"] + 1,
+                "label": of_class.get(str(known), 0) + 1 if labels else 0,
                 "guessed": bool(labels) and row.get("class") is None,
                 "picture": row["object"] in pictures,
             }
@@ -209,9 +213,9 @@ def _thinned(facts: Facts, most: int) -> list[int]:
     rows = facts["objects"]
     if len(rows) <= most:
         return list(range(len(rows)))
-    spoken = {facts["medoid"]["object"], *facts["medoid"]["set"][:50]}
-    spoken |= {row["object"] for row in facts["outliers"]["objects"][:50]}
-    spoken |= {group["medoid"] for group in facts["clusters"]["clusters"]}
+    spoken = {facts["medoid"]["medoid"], *facts["medoid"]["candidates"][:50]}
+    spoken |= {row["object"] for row in facts["outliers"]["outliers"][:50]}
+    spoken |= {group["medoid"] for group in facts["cluster"]["groups"]}
     always = [i for i, row in enumerate(rows) if row["object"] in spoken]
     others = [i for i, row in enumerate(rows) if row["object"] not in spoken]
     step = np.linspace(0, len(others) - 1, most - len(always)).astype(int)
@@ -221,12 +225,8 @@ def _thinned(facts: Facts, most: int) -> list[int]:
 def _depth_drawing(facts: Facts) -> Facts:
     """The sorted scores in per cent of the chart."""
     rows = facts["objects"]
-    has_depth = bool(rows) and "depth" in rows[0]
-    if has_depth:
-        score = np.array([row["depth"] for row in rows])
-    else:
-        score = np.array([row["local_factor"] for row in rows])
-    order = np.argsort(score if has_depth else -score, kind="stable")
+    score = np.array([row["depth"] for row in rows])
+    order = np.argsort(score, kind="stable")
     outlying = {i for i, row in enumerate(rows) if row["outlier"]}
     if len(order) > MOST_DEPTHS:
         at = np.unique(np.linspace(0, len(order) - 1, MOST_DEPTHS).astype(int))
@@ -234,7 +234,7 @@ def _depth_drawing(facts: Facts) -> Facts:
         ranks = sorted(keep)
     else:
         ranks = list(range(len(order)))
-    top = max([row["high"] for row in rows]) if has_depth and rows else float(score.max(initial=1))
+    top = max([row["high"] for row in rows], default=1.0)
     ceiling = _ceiling(top)
     n = max(len(order), 1)
 
@@ -246,19 +246,16 @@ def _depth_drawing(facts: Facts) -> Facts:
             "i": int(order[rank]),
             "x": round(100 * (rank + 0.5) / n, 3),
             "y": up(float(score[order[rank]])),
-            "low": up(rows[order[rank]]["low"]) if has_depth else None,
-            "high": up(rows[order[rank]]["high"]) if has_depth else None,
+            "low": up(rows[order[rank]]["low"]),
+            "high": up(rows[order[rank]]["high"]),
             "outlier": int(order[rank]) in outlying,
         }
         for rank in ranks
     ]
-    cut = facts["outliers"]["cut"]
     return {
         "points": points,
         "ticks": [{"y": up(t), "text": f"{t:.2g}"} for t in _ticks(ceiling)],
-        "cut": None if cut is None else round(100 * len(outlying) / n, 3),
         "thinned": len(rows) - len(points),
-        "has_depth": has_depth,
         "ceiling": ceiling,
     }
 

@@ -13,11 +13,25 @@ QUESTIONS = {
     "odd": "Which of the three is the odd one out?",
     "closer": "Which of the two is closer to the first?",
 }
+#: What the share is called by which an object is central.
+DEPTH = {"central": "lens depth", "odd": "centrality", "closer": "rank centrality"}
+EXPECTED = {
+    "central": "By the model it is the most central in {:.0f}% of all questions that can show it.",
+    "odd": "By the model it is not the odd one in {:.0f}% of all questions that can show it.",
+    "closer": "By the model it is the nearer one in {:.0f}% of all comparisons with another.",
+}
+COUNTED = {
+    "central": "It was chosen in {:.0f}% of the questions that showed it.",
+    "odd": "It was not the odd one in {:.0f}% of the questions that showed it.",
+    "closer": "It was the nearer one in {:.0f}% of its comparisons with another.",
+}
 METHODS = {
-    "lensmap": "nearest labelled objects on the lens map",
     "krng": "neighbours in the k-RNG (Algorithm 4)",
     "depth": "depth in each class (Algorithm 3, k-NN)",
+    "lensmap": "nearest labelled objects on the lens map",
+    "choice": "nearest labelled objects on the choice map",
 }
+MAPS = {"choice": "choice map", "lensmap": "lens map"}
 _SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
@@ -55,71 +69,88 @@ def capital(text: Markup | str) -> Markup:
 
 def collected(facts: dict[str, Any]) -> Markup:
     """Finding of section 1."""
-    c = facts["collected"]
+    c, r = facts["describe"], facts["reliability"]
     seen = c["appearances"]
     sentence = Markup(
         f"{c['statements']:,} answers about {count(c['objects'], 'object')}; each object was "
         f"asked about {_range(seen['min'], seen['max'])} times."
     )
-    if c["predicted"] is not None:
+    if r["predicted"] is not None:
         sentence += (
-            f" Part of the answers predicts {c['predicted']:.0%} of the others, where guessing "
-            f"would get {c['chance']:.0%}."
+            f" Part of the answers predicts {r['predicted']:.0%} of the others, where guessing "
+            f"would get {r['chance']:.0%}."
         )
-    cautions = len(c["cautions"])
+    cautions = len(r["cautions"])
     if cautions:
         verb = "limits" if cautions == 1 else "limit"
         sentence += f" {count(cautions, 'thing').capitalize()} {verb} what can be concluded."
-    else:
-        sentence += " Nothing in the data speaks against the conclusions below."
     return sentence
 
 
 def medoid(facts: dict[str, Any]) -> Markup:
     """Finding of section 2."""
     m = facts["medoid"]
-    others = len(m["set"]) - 1
-    first = capital(name(m["object"])) + " is the most central"
-    if others == 0:
-        return first + f", and at {m['level']:.0%} confidence no other object is."
+    others = [x for x in m["candidates"] if x != m["medoid"]]
+    n = facts["describe"]["objects"]
+    level = f"{m['level']:.0%}"
+    if len(others) > max(10, n / 3):
+        return Markup(
+            "No object stands out as the most central: at {} confidence {} of {} may be it. {} "
+            "comes first in these answers."
+        ).format(level, f"{len(m['candidates']):,}", f"{n:,}", capital(name(m["medoid"])))
+    close = [x for x in m.get("close", ()) if x != m["medoid"]]
+    if close and len(close) <= 3:
+        first = Markup("{} are level as the most central").format(names([m["medoid"], *close]))
+        rest = len(others) - len(close)
+        tail = f"; {count(rest, 'other')} may be it at {level} confidence." if rest > 0 else "."
+        return capital(first) + tail
+    first = capital(name(m["medoid"])) + " is the most central"
+    if not others:
+        return first + f", and at {level} confidence no other object is."
     told = "cannot be told apart from it"
-    if others <= 3:
-        return first + "; " + names([x for x in m["set"] if x != m["object"]]) + f" {told}."
-    return first + f"; {count(others, 'other')} {told} at {m['level']:.0%} confidence."
+    if len(others) <= 3:
+        return first + "; " + names(others) + f" {told}."
+    return first + f"; {count(len(others), 'other')} {told} at {level} confidence."
 
 
 def outliers(facts: dict[str, Any]) -> Markup:
     """Finding of section 3."""
     o = facts["outliers"]
-    listed = [row["object"] for row in o["objects"]]
+    listed = [row["object"] for row in o["outliers"]]
     if not listed:
         least = names(o["least_central"][:4])
-        return Markup("No object stands clearly apart. The least central are {}.").format(least)
+        return Markup("No object stands apart beyond chance. The least typical are {}.").format(
+            least
+        )
     verb = "stands" if len(listed) == 1 else "stand"
     start = count(len(listed), "object").capitalize()
     return Markup("{} {} apart from the rest: {}.").format(start, verb, names(listed, 8))
 
 
+def outlier_rule(facts: dict[str, Any]) -> str:
+    """What "stands apart" means."""
+    return (
+        "An object stands apart when clouds without outliers, of as many objects and answers, "
+        "would hardly ever show one like it: at most one such cloud in twenty."
+    )
+
+
 def clusters(facts: dict[str, Any]) -> Markup:
     """Finding of section 4."""
-    c = facts["clusters"]
-    if c["n_clusters"] == 1 and not c["forced"]:
-        second = c["by_gaps"]
-        if second and second["n_clusters"] > 1:
-            number = second["n_clusters"]
-            return Markup(
-                "The lens map is one cloud, but a map that keeps the gaps between groups falls "
-                "into {}: look again with <code>--n-clusters {}</code>."
-            ).format(count(number, "group"), number)
+    c = facts["cluster"]
+    suggested = c["suggestion"]["n_clusters"] if c["suggestion"] else None
+    if c["n_clusters"] <= 1 and not c["given"]:
         return Markup(
             "The answers do not divide the objects into separate groups: the map is one cloud."
         )
-    sizes = ", ".join(str(group["size"]) for group in c["clusters"])
-    if c["forced"]:
+    sizes = ", ".join(str(group["size"]) for group in c["groups"])
+    if c["given"]:
         said = (
-            "as the answers suggest"
-            if c["suggested"] == c["n_clusters"]
-            else f"as asked for; the answers suggest {count(c['suggested'], 'group')}"
+            "as asked for"
+            if suggested is None
+            else "as the answers suggest"
+            if suggested == c["n_clusters"]
+            else f"as asked for; the answers suggest {count(suggested, 'group')}"
         )
         start = f"{count(c['n_clusters'], 'group').capitalize()}, {said}"
     else:
@@ -140,25 +171,79 @@ def clusters(facts: dict[str, Any]) -> Markup:
     )
 
 
+def how_many(facts: dict[str, Any]) -> str:
+    """What speaks for the number of groups."""
+    s = facts["cluster"]["suggestion"]
+    if not s or not s["candidates"]:
+        return "There is too little to divide."
+    if s["n_clusters"] > 1:
+        return (
+            f"The answers suggest {count(s['n_clusters'], 'group')}: as many clusters in clouds "
+            f"without groups are hardly ever so far apart."
+        )
+    return (
+        f"The best division, into {s['best']}, separates no better than clusters in clouds "
+        f"without groups do."
+    )
+
+
 def classes(facts: dict[str, Any]) -> Markup:
     """Finding of section 5."""
-    c = facts["classes"]
-    best = c["methods"][0]
+    c = facts["classify"]
     sentence = Markup(
-        f"Left out and classified by its {METHODS[best['method']]}, a labelled object gets the "
-        f"wrong class in {best['error']:.0%} of the cases; always naming the largest class would "
-        f"in {c['baseline']:.0%}."
+        f"With its label hidden and classified by its {METHODS.get(c['method'], c['method'])}, an "
+        f"object gets the wrong class in {c['error']:.0%} of the cases; always naming the largest "
+        f"class would in {c['baseline']:.0%}."
     )
     wrong = c["contradicted"]
-    if wrong:
+    if not c["learnable"]:
+        sentence += (
+            " So the labels cannot be learnt from the answers, and what is predicted below is no "
+            "better than a guess."
+        )
+    elif wrong:
         sentence += " The answers contradict {} of {}.".format(
             count(len(wrong), "label"), sum(c["classes"].values())
         )
     else:
         sentence += " They contradict no label."
-    if c["unlabelled"]:
-        sentence += f" {count(c['unlabelled'], 'object').capitalize()} had no label and got one."
+    if c["labels"]:
+        sentence += f" {count(len(c['labels']), 'object').capitalize()} had no label and got one."
     return sentence
+
+
+def methods(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """How each part was computed."""
+    kind, m, k, g = facts["kind"], facts["medoid"], facts["cluster"], facts["graph"]
+    counted = {
+        "central": "Lens depth: the share of the answers about an object in which it is the most "
+        "central one (Algorithm 1 of the paper).",
+        "odd": "1 - P(odd): the share of the answers about an object in which it is not the odd "
+        "one (Crowd-Median).",
+        "closer": "Rank centrality: the share of its comparisons with another object in which it "
+        "is the nearer one to the third (Rendsburg and Garreau, 2021).",
+    }[kind]
+    by = MAPS.get(m["method"])
+    central = counted if by is None else f"{counted} The medoid is that of the {by}, a model of "
+    if by is not None:
+        central += "the answers fitted to all of them."
+    edges = (
+        f"the estimated k-RNG with k = {g['k']}, in {count(g['connected_parts'], 'connected part')}"
+        if g["method"] == "krng"
+        else f"the {g['k']} nearest objects on the map"
+    )
+    shown = MAPS.get(facts["map"]["method"], facts["map"]["method"])
+    return [
+        ("Most central", central),
+        ("Outliers", f"By {MAPS.get(facts['outliers']['method'], facts['outliers']['method'])}."),
+        ("Map", f"{capital(shown)} in the plane. Edges: {edges}."),
+        (
+            "Groups",
+            f"Spectral clustering (Shi and Malik) of the symmetric k-NN graph of the "
+            f"{MAPS.get(k['method'], k['method'])}, in {k['parameters'].get('dim')} dimensions.",
+        ),
+        ("Version", f"trilens {facts['how']['version']}, seed {facts['how']['seed']}."),
+    ]
 
 
 def _range(low: int, high: int) -> str:

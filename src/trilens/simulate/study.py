@@ -52,6 +52,13 @@ class Study:
         """The class of each object; -1 for outliers."""
         return self.points.labels
 
+    def half_labelled(self) -> list[str | None]:
+        """The class of every second shape, None for the others and the outliers."""
+        return [
+            self.classes[label] if label >= 0 and i % 2 == 0 else None
+            for i, label in enumerate(self.labels)
+        ]
+
 
 def study(
     n_objects: int = 60,

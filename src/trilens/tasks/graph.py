@@ -87,7 +87,7 @@ def neighbours(
     *,
     error_rate: float = 0.0,
     sigma: float | None = None,
-    n_components: int = 2,
+    n_components: int | None = None,
     random_state: RandomState = 0,
 ) -> Graph:
     """The estimated k-RNG of ``central`` statements, or the neighbours on a map.
@@ -136,7 +136,7 @@ def neighbours(
         k = min(_NEIGHBOURS if k is None else k, max(n - 1, 1))
         width = 0.5 if sigma is None else real_number("sigma", sigma, positive=True)
         if n > 1:
-            dim = min(n_components, n - 1)
+            dim = min(n_components or 2, n - 1)
             points = coordinates(given, chosen, dim, random_state)
             matrix = neighbour_graph(points, k, width)
         else:

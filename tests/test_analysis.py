@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from trilens.analysis import analyze, histogram
+from trilens.report import render, write_tables
+from trilens.simulate import mixture, simulate_statements, study
+from trilens.statements import Statements
+
+
+@pytest.fixture(scope="module")
+def shapes():
+    return study()
+
+
+@pytest.fixture(scope="module")
+def shape_analysis(shapes):
+    labels = [
+        None if i % 4 == 0 or c < 0 else shapes.classes[c] for i, c in enumerate(shapes.labels)
+    ]
+    return analyze(shapes.statements, labels)
+
+
+def test_the_truth_of_the_study_is_found(shapes, shape_analysis):
+    names = shapes.statements.names
+    found = shape_analysis
+    assert names[shapes.medoid] in found.medoid.candidates
+    assert {names[i] for i in shapes.outliers} <= set(found.outliers.least_central)
+    assert found.clusters.n_clusters == 3
+    assert found.clusters.purity > 0.9
+    careless = {str(i) for i in np.flatnonzero(np.isnan(shapes.raters.error_rates))}
+    assert {rater.rater for rater in found.reliability.raters if rater.guessing} == careless
+    truth = dict(zip(names, shapes.labels, strict=True))
+    predicted = found.classes.predicted
+    regular = [name for name in predicted if truth[name] >= 0]
+    right = sum(shapes.classes[truth[name]] == predicted[name] for name in regular)
+    assert right / len(regular) > 0.9
+
+
+def test_facts_are_plain_json_and_the_same_again(shapes, shape_analysis):
+    facts = shape_analysis.to_dict()
+    text = json.dumps(facts, allow_nan=False)
+    assert json.loads(text) == json.loads(json.dumps(facts))
+    few = shapes.statements.take(np.arange(1500))
+    assert analyze(few, random_state=3).to_dict() == analyze(few, random_state=3).to_dict()
+
+
+def test_a_notebook_sees_the_findings(shape_analysis, tmp_path):
+    shown = shape_analysis._repr_html_()
+    assert shape_analysis.medoid.name in shown
+    shape_analysis.write(tmp_path / "page.html")
+    assert shape_analysis.medoid.name in (tmp_path / "page.html").read_text()
+    with pytest.raises(AttributeError):
+        shape_analysis.title = "another"
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_every_kind_has_a_page_with_depths_and_the_medoid(kind):
+    points = np.random.default_rng(0).normal(size=(30, 2))
+    S = simulate_statements(points, 2500, kind=kind, random_state=1)
+    found = analyze(S)
+    total = np.linalg.norm(points[:, None] - points, axis=2).sum(axis=1)
+    assert total[found.medoid.index] < 1.1 * total.min()
+    assert S.names[int(total.argmin())] in found.medoid.candidates
+    assert "of the questions that showed it" in render(found.to_dict()) or kind == "closer"
+
+
+def test_labels_of_other_kinds():
+    drawn = mixture(24, [[0, 0], [9, 0]], random_state=0)
+    S = simulate_statements(drawn.points, 1500, kind="odd", random_state=1)
+    found = analyze(S, [f"class {c}" for c in drawn.labels])
+    assert found.classes.check.error == 0
+    assert found.classes.contradictions == ()
+    assert "They contradict no label" in render(found.to_dict())
+
+
+def test_labels_that_say_nothing_are_said_to_say_nothing():
+    S = simulate_statements(np.random.default_rng(5).normal(size=(30, 2)), 2000, random_state=1)
+    y = np.random.default_rng(6).permutation(["a", "b"] * 15)
+    found = analyze(S, y.tolist())
+    assert not found.classes.check.learnable
+    assert found.classes.contradictions == ()
+    html = render(found.to_dict())
+    assert "the labels cannot be learnt from the answers" in html
+
+
+def test_number_of_clusters_can_be_set_but_the_suggestion_stays(shapes):
+    found = analyze(shapes.statements.take(np.arange(3000)), n_clusters=10)
+    assert len(found.clusters.groups) == 10
+    assert found.clusters.suggestion.n_clusters == 3
+    assert found.clusters.given is True
+    html = render(found.to_dict())
+    assert "as asked for; the answers suggest three groups" in html
+
+
+@pytest.mark.parametrize(
+    "triples",
+    [
+        [[0, 1, 2]],
+        [[0, 1, 2], [0, 1, 3], [2, 1, 3], [4, 0, 1]],
+        [[0, 1, 2], [3, 4, 5]],
+        [[0, 1, 2]] * 60,
+    ],
+)
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_tiny_collections_make_a_page(triples, kind):
+    S = Statements(triples, n_objects=7 if len(triples) == 2 else None, kind=kind)
+    facts = analyze(S).to_dict()
+    json.dumps(facts, allow_nan=False)
+    html = render(facts)
+    assert html.count("<section") == 7
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_no_answers_say_nothing(n):
+    found = analyze(Statements([], n_objects=n))
+    assert found.clusters.n_clusters == 1
+    assert found.outliers.names == ()
+    assert [caution.code for caution in found.reliability.cautions] == ["no-statements"]
+    html = render(found.to_dict())
+    assert "There are no statements." in html
+    assert "form" not in re.search(r'id="map".*?</p>', html, re.DOTALL)[0].split("finding", 1)[1]
+
+
+def test_one_cloud_is_not_divided():
+    points = np.random.default_rng(1).normal(size=(50, 2))
+    found = analyze(simulate_statements(points, 5000, random_state=2))
+    assert found.clusters.n_clusters == 1
+    assert "the map is one cloud" in render(found.to_dict())
+
+
+@pytest.mark.parametrize("value", [np.inf, 1e300, np.nan])
+def test_one_absurd_time_does_not_stop_the_page(value):
+    S = simulate_statements(np.random.default_rng(0).normal(size=(12, 2)), 200, random_state=1)
+    seconds = np.full(200, 2.0)
+    seconds[7] = value
+    facts = analyze(Statements(S.triples, seconds=seconds)).to_dict()
+    json.dumps(facts, allow_nan=False)
+    assert facts["seconds"]["median"] == 2.0
+    render(facts)
+
+
+def test_bins_of_whole_numbers_hold_them_in_the_middle():
+    rows = histogram(np.array([3.0, 3.0, 5.0]), whole=True)
+    assert [(row["from"], row["to"], row["count"]) for row in rows] == [
+        (2.5, 3.5, 2),
+        (3.5, 4.5, 0),
+        (4.5, 5.5, 1),
+    ]
+    assert histogram(np.array([])) == []
+
+
+def test_tables_hold_every_object(tmp_path, shape_analysis):
+    import csv
+
+    shape_facts = shape_analysis.to_dict()
+    written = write_tables(shape_facts, tmp_path / "new" / "tables")
+    assert {path.name for path in written} >= {
+        "objects.csv",
+        "groups.csv",
+        "raters.csv",
+        "edges.csv",
+    }
+    with open(tmp_path / "new" / "tables" / "objects.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["object"] for row in rows] == [row["object"] for row in shape_facts["objects"]]
+    assert float(rows[3]["depth"]) == shape_facts["objects"][3]["depth"]
+
+
+def test_nasty_names_pass_through_facts_and_tables(tmp_path):
+    import csv
+
+    from nasty import nasty_study
+
+    statements, labels = nasty_study()
+    facts = analyze(statements, labels).to_dict()
+    write_tables(facts, tmp_path)
+    with open(tmp_path / "objects.csv", newline="", encoding="utf-8") as file:
+        assert [row["object"] for row in csv.DictReader(file)] == list(statements.names)
+
+
+def test_progress_ends_at_one(shapes):
+    seen: list[float] = []
+    analyze(shapes.statements.take(np.arange(1000)), progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+
+
+def test_without_jinja_the_extra_is_named(monkeypatch, shape_analysis):
+    import sys
+
+    from trilens.errors import MissingExtraError
+    from trilens.report import page
+
+    page._template.cache_clear()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(MissingExtraError, match="pip install 'trilens\\[report\\]'"):
+        render(shape_analysis.to_dict())

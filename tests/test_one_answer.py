@@ -1,0 +1,82 @@
+"""A question has one answer: the report says what the commands say."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from trilens.cli import trilens
+from trilens.formats import write_statements, write_table
+from trilens.simulate import mixture, simulate_statements, study
+from trilens.statements import Statements
+
+
+def _noise(kind: str) -> Statements:
+    rng = np.random.default_rng(3)
+    triples = rng.permuted(np.tile(np.arange(20), (600, 1)), axis=1)[:, :3]
+    return Statements(triples, n_objects=20, kind=kind)
+
+
+def _disconnected() -> Statements:
+    one, two = (
+        simulate_statements(np.random.default_rng(i).normal(size=(12, 2)), 200, random_state=i)
+        for i in range(2)
+    )
+    return Statements(np.concatenate([one.triples, two.triples + 12]), n_objects=24)
+
+
+def _closer() -> Statements:
+    drawn = mixture(24, [[0, 0], [7, 0]], random_state=0)
+    return simulate_statements(drawn, 1500, kind="closer", random_state=1)
+
+
+COLLECTIONS = {
+    "study": lambda: study(n_statements=4000).statements,
+    "closer": _closer,
+    "disconnected": _disconnected,
+    "noise": lambda: _noise("central"),
+    "noise-odd": lambda: _noise("odd"),
+    "noise-closer": lambda: _noise("closer"),
+}
+
+
+def _run(*arguments: object) -> dict:
+    result = CliRunner().invoke(trilens, [*map(str, arguments), "--json"])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def _labels(names: tuple[str, ...]) -> dict[str, list[str]]:
+    shown = [name for i, name in enumerate(names) if i % 3]
+    return {"object": shown, "label": [f"class {i % 2}" for i in range(len(shown))]}
+
+
+def _check(file, labels, folder, seed):
+    whole = _run("analyze", file, "--labels", labels, "--seed", seed)
+    given = ("--labels", labels, "--seed", seed)
+    assert whole["describe"] == _run("describe", file)
+    assert whole["medoid"] == _run("medoid", file, *given)
+    assert whole["outliers"] == _run("outliers", file, "--seed", seed)
+    assert whole["cluster"] == _run("cluster", file, *given)
+    assert whole["classify"] == _run("classify", file, *given)
+    assert whole["graph"] == _run("graph", file, "-o", folder / "edges.csv", "--seed", seed)
+    forced = _run("analyze", file, "--n-clusters", 4, "--seed", seed)
+    assert forced["cluster"] == _run("cluster", file, "--n-clusters", 4, "--seed", seed)
+    assert forced["classify"] is None
+
+
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_the_report_and_the_commands_say_the_same(name, tmp_path):
+    S = COLLECTIONS[name]()
+    write_statements(S, tmp_path / "answers.csv")
+    write_table(_labels(S.names), tmp_path / "labels.csv")
+    _check(tmp_path / "answers.csv", tmp_path / "labels.csv", tmp_path, 3)
+
+
+def test_the_report_and_the_commands_say_the_same_of_the_cars(cars, tmp_path):
+    file = cars / "ordinal_data_preprocessed" / "T_ALL_REDUCED.csv"
+    write_table(_labels(tuple(str(i) for i in range(1, 61))), tmp_path / "labels.csv")
+    _check(file, tmp_path / "labels.csv", tmp_path, 0)
