@@ -12,20 +12,10 @@ import numpy as np
 from trilens._typing import AnyArray, FloatArray
 from trilens.counts import CentralCounts, count_central
 from trilens.depth import centrality
-from trilens.experiments.experiment import Clock, Experiment, Measure, Point, Seeds
-from trilens.experiments.figures import Curves, curve_figure
-from trilens.experiments.medoid import ERROR
-from trilens.experiments.methods import (
-    ALG1,
-    CROWD_MEDIAN,
-    LENS_MAP,
-    clocked,
-    lens_map,
-    statements_of,
-    warm,
-)
-from trilens.experiments.results import Results
-from trilens.experiments.verdicts import (
+from trilens.experiments.framework.experiment import Clock, Experiment, Measure, Point, Seeds
+from trilens.experiments.framework.figures import Curves, curve_figure
+from trilens.experiments.framework.results import Results
+from trilens.experiments.framework.verdicts import (
     NOT_RUN,
     Claim,
     Finding,
@@ -34,6 +24,16 @@ from trilens.experiments.verdicts import (
     near,
     near_exactly,
     quorum,
+)
+from trilens.experiments.ingredients.methods import (
+    ALG1,
+    CROWD_MEDIAN,
+    ERROR,
+    LENS_MAP,
+    clocked,
+    lens_map,
+    statements_of,
+    warm,
 )
 from trilens.simulate import stream_statements
 from trilens.statements import Kind

@@ -11,12 +11,12 @@ from zlib import crc32
 
 import numpy as np
 
-from trilens.experiments.verdicts import Claim
+from trilens.experiments.framework.verdicts import Claim
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from trilens.experiments.results import Results
+    from trilens.experiments.framework.results import Results
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trilens.errors import MissingExtraError
-from trilens.experiments.results import Results
+from trilens.experiments.framework.results import Results
 from trilens.formats.atomic import atomic_write
 
 if TYPE_CHECKING:
