@@ -52,6 +52,7 @@ def test_code_that_measures_counts(
         ("maps/lens_map.py", "import", "import"),
         ("simulate/answers.py", '"""', '"""Other words. '),
         ("simulate/answers.py", "import numpy as np", "import numpy as np  # a comment"),
+        ("__init__.py", '__version__ = "', '__version__ = "9.'),
         ("cli/reproduce.py", "experiments", "studies"),
         ("plots/style.py", "#0072B2", "#000000"),
         ("experiments/paper.py", "354.85", "354.86"),
