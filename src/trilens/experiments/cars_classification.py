@@ -36,6 +36,13 @@ KRNG_NEIGHBOURS = (1, 2, 3, 5, 7, 10, 15)
 
 def measure_classification(point: Point, seeds: Seeds) -> Iterator[Measure]:
     """16 random cars are to be classified by the labels of the other 40."""
+    with warnings.catch_warnings():
+        # a class with fewer members than folds is uneven, not wrong
+        warnings.filterwarnings("ignore", message="The least populated class")
+        yield from _measure(point, seeds)
+
+
+def _measure(point: Point, seeds: Seeds) -> Iterator[Measure]:
     from trilens.maps.geometry import rescaled
     from trilens.tasks.classify.depth import LensDepthClassifier
     from trilens.tasks.classify.graph import KRNGClassifier
@@ -52,7 +59,7 @@ def measure_classification(point: Point, seeds: Seeds) -> Iterator[Measure]:
     for shown, name in CLASSIFIERS.items():
         seed = seeds.integer(f"{ALG3} {shown}")
         model = LensDepthClassifier(_classifier(name, seed), random_state=seed)
-        _, clock = clocked(lambda model=model: _quietly(model, S, known))  # type: ignore[misc]
+        _, clock = clocked(lambda model=model: model.fit(S, known))  # type: ignore[misc]
         yield Measure(f"{ALG3} {shown}", LOSS, loss(model.transduction_), clock=clock)
     krng = KRNGClassifier(KRNG_NEIGHBOURS, random_state=seeds.integer(ALG4))
     _, clock = clocked(lambda: krng.fit(S, known))
@@ -76,22 +83,11 @@ def _classifier(name: str, seed: int) -> Any:
     return GridSearchCV(KNeighborsClassifier(), {"n_neighbors": list(NEIGHBOURS)}, cv=folds)
 
 
-def _quietly(model: Any, *data: Any) -> Any:
-    with warnings.catch_warnings():
-        # a class with fewer members than folds is uneven, not wrong
-        warnings.filterwarnings("ignore", message="The least populated class")
-        return model.fit(*data)
-
-
 def _predicted(X: FloatArray, known: AnyArray, name: str, seed: int) -> AnyArray:
     from trilens.tasks.classify.tuning import tuned_classifier
 
     labelled = known >= 0
-    classifier = _classifier(name, seed)
-    if isinstance(classifier, str):
-        model = tuned_classifier(classifier, X[labelled], known[labelled], seed)
-    else:
-        model = _quietly(classifier, X[labelled], known[labelled])
+    model = tuned_classifier(_classifier(name, seed), X[labelled], known[labelled], seed)
     return np.asarray(model.predict(X))
 
 

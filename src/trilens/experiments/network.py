@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
@@ -106,13 +105,11 @@ def _counted(D: AnyArray, point: Point, seeds: Seeds, kind: Kind) -> tuple[Centr
     )
     n = len(D)
     total = CentralCounts(np.zeros(n, np.int64), np.zeros(n, np.int64), kind)
-    cpu = wall = 0.0
+    spent = Clock()
     for part in parts:
-        started = time.process_time(), time.perf_counter()
-        total = total + count_central(part, n_threads=1)
-        cpu += time.process_time() - started[0]
-        wall += time.perf_counter() - started[1]
-    return total, Clock(cpu, wall)
+        counts, clock = clocked(lambda part=part: count_central(part, n_threads=1))  # type: ignore[misc]
+        total, spent = total + counts, spent + clock
+    return total, spent
 
 
 def _guess(results: Results) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -12,7 +13,7 @@ import numpy as np
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.counts import PairCounts, count_central, count_pairs
 from trilens.depth import centrality
-from trilens.experiments.framework.experiment import Clock, Point, Seeds, timed
+from trilens.experiments.framework.experiment import Clock, Point, Seeds
 from trilens.experiments.framework.results import Results
 from trilens.experiments.framework.verdicts import Finding, quorum
 from trilens.simulate import distort, simulate_statements
@@ -35,20 +36,16 @@ T = TypeVar("T")
 
 def clocked(work: Callable[[], T]) -> tuple[T, Clock]:
     """The result of ``work`` and the seconds it took."""
-    clocks: list[Clock] = []
-    with timed(clocks):
-        result = work()
-    return result, clocks[0]
+    cpu, wall = time.process_time(), time.perf_counter()
+    result = work()
+    return result, Clock(time.process_time() - cpu, time.perf_counter() - wall)
 
 
 def clocked_often(work: Callable[[], T], times: int = 5) -> tuple[T, Clock]:
     """The same for work so short that one call cannot be timed; the first call is not counted."""
     result = work()
-    clocks: list[Clock] = []
-    with timed(clocks):
-        for _ in range(times):
-            work()
-    return result, Clock(clocks[0].cpu / times, clocks[0].wall / times)
+    _, clock = clocked(lambda: [work() for _ in range(times)])
+    return result, Clock(clock.cpu / times, clock.wall / times)
 
 
 def spoiled(D: FloatArray, point: Point, seeds: Seeds) -> FloatArray:
