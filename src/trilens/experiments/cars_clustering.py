@@ -130,9 +130,9 @@ def _cells(results: Results, rows: list[str]) -> list[_Cell]:
         return []
     cells = []
     for row in rows:
+        mine = _row(results, row)
         for name, (mean, sd) in zip(COLLECTIONS, TABLE4[row], strict=True):
-            mine = _row(results, row).where(collection=name)
-            a, b = (mine.where(metric=metric).per_run() for metric in (PURITY, PURITY_B))
+            a, b = (mine.where(collection=name, metric=m).per_run() for m in (PURITY, PURITY_B))
             cells.append(_Cell(mean, sd, a, b))
     return cells
 
