@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from trilens.experiments import Experiment, Measure, Point, Seeds, run
-from trilens.experiments.figures import Curves, curve_figure
-from trilens.experiments.methods import clocked, statements_of
-from trilens.experiments.verdicts import Claim, at_most, below
+from trilens.experiments.framework.figures import Curves, curve_figure
+from trilens.experiments.framework.verdicts import Claim, at_most, below
+from trilens.experiments.ingredients.methods import clocked, statements_of
 
 
 def measure(point: Point, seeds: Seeds) -> Iterator[Measure]:

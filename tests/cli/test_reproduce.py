@@ -48,6 +48,23 @@ def test_tables_figure_and_page(tmp_path: Path) -> None:
 
     again = CliRunner().invoke(command, arguments)
     assert again.stdout == result.stdout
+    assert again.stderr == result.stderr == f"summary: {out / 'summary.md'}\n"
+
+
+@pytest.mark.usefixtures("tiny")
+def test_results_of_other_code_are_said_to_be_done_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ["tiny", "--runs", "1", "--processes", "1", "--out", str(tmp_path)]
+    journal = tmp_path / "tiny" / "cells.jsonl"
+    assert CliRunner().invoke(command, arguments).exit_code == 0
+    monkeypatch.setattr(
+        "trilens.experiments.framework.runner.fingerprint", lambda measure: "other code"
+    )
+    result = CliRunner().invoke(command, arguments)
+    assert result.exit_code == 0, result.output
+    assert result.stderr.splitlines()[0] == "7 results were computed by other code: done again"
+    assert len(journal.read_bytes().splitlines()) == 14
 
 
 def test_missing_data_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

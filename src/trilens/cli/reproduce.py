@@ -21,7 +21,7 @@ from trilens.cli.tables import note, print_table
     type=click.Path(path_type=Path),
     default=Path("reproduction"),
     show_default=True,
-    help="Folder of the results; a run that was stopped goes on from what is there.",
+    help="Folder of the results; a run that was stopped goes on from what this code did there.",
 )
 @click.option("--processes", type=click.IntRange(min=1), help="By default one per core.")
 @click.option("--full", is_flag=True, help="With the points that take hours.")
@@ -47,13 +47,23 @@ def command(
     \b
     Example: trilens reproduce cars-classification cars-clustering --runs 100
     """
-    from trilens.experiments import EXPERIMENTS, experiment_named, recorded, run, write_page
+    from trilens.experiments import (
+        EXPERIMENTS,
+        experiment_named,
+        outdated,
+        recorded,
+        run,
+        write_page,
+    )
 
     if show_list:
         rows = [(e.name, f"{e.title} ({e.paper})", e.runs) for e in EXPERIMENTS.values()]
         print_table(["experiment", "what", "runs"], rows, left=2)
         return
     chosen = [experiment_named(name) for name in dict.fromkeys(names)] or list(EXPERIMENTS.values())
+    if n_outdated := outdated(chosen, out, runs, full):
+        results_are = "result was" if n_outdated == 1 else "results were"
+        note(f"{n_outdated:,} {results_are} computed by other code: done again")
     with bar("reproduce") as progress:
         results = run(chosen, out, runs=runs, full=full, processes=processes, progress=progress)
     commands = _remember(out / "commands.txt", names, runs, full)
@@ -66,7 +76,7 @@ def command(
     print_table(
         ["experiment", "runs", *verdicts],
         [
-            (one.experiment.name, one.results.runs, *(one.tally.get(v, 0) for v in verdicts))
+            (one.experiment.name, one.results.runs, *(one.tally[v] for v in verdicts))
             for one in found
             if one.experiment.name in results
         ],

@@ -7,19 +7,20 @@
 
 from trilens.errors import ParameterError
 from trilens.experiments.cars import CARS_COLLECTIONS, CARS_MAP, CARS_MEDOIDS, CARS_OUTLIERS
-from trilens.experiments.cars_tables import CARS_CLASSIFICATION, CARS_CLUSTERING
+from trilens.experiments.cars_classification import CARS_CLASSIFICATION
+from trilens.experiments.cars_clustering import CARS_CLUSTERING
 from trilens.experiments.classification import CLASSIFY_GAUSS, CLASSIFY_USPS
 from trilens.experiments.clustering import CLUSTER_MOONS, CLUSTER_USPS
-from trilens.experiments.experiment import Cell, Experiment, Measure, Point, Seeds
+from trilens.experiments.framework.experiment import Cell, Experiment, Measure, Point, Seeds
+from trilens.experiments.framework.results import Results
+from trilens.experiments.framework.runner import outdated, recorded, run
+from trilens.experiments.framework.summary import write_page
+from trilens.experiments.framework.verdicts import Claim, Finding
 from trilens.experiments.medoid import GAUSS2, GAUSS20
 from trilens.experiments.network import NETWORK
 from trilens.experiments.outliers import OUTLIERS_GAUSS, OUTLIERS_MOONS, OUTLIERS_USPS
 from trilens.experiments.recovery import RECOVERY
-from trilens.experiments.results import Results
-from trilens.experiments.runner import recorded, run
 from trilens.experiments.speed import SPEED
-from trilens.experiments.summary import write_page
-from trilens.experiments.verdicts import Claim, Finding
 
 #: Every experiment by its name, in the order of the paper.
 EXPERIMENTS: dict[str, Experiment] = {
@@ -67,6 +68,7 @@ __all__ = [
     "Results",
     "Seeds",
     "experiment_named",
+    "outdated",
     "recorded",
     "run",
     "write_page",

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trilens._typing import FloatArray
-from trilens.experiments.experiment import Experiment, Measure, Point, Seeds
-from trilens.experiments.figures import new_figure, sorted_values
-from trilens.experiments.methods import ALG1, ALG2, LENS_MAP, lens_map
-from trilens.experiments.results import Results
-from trilens.experiments.verdicts import NOT_RUN, Claim, Finding, at_least, equal
+from trilens.experiments import paper
+from trilens.experiments.framework.experiment import Experiment, Measure, Point, Seeds
+from trilens.experiments.framework.figures import new_figure, sorted_values
+from trilens.experiments.framework.results import Results
+from trilens.experiments.framework.verdicts import NOT_RUN, Claim, Finding, at_least, equal
+from trilens.experiments.ingredients.data import COLLECTIONS, TESTED, cars, labelled_cars
+from trilens.experiments.ingredients.methods import ALG1, ALG2, LENS_MAP, lens_map
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,25 +22,9 @@ if TYPE_CHECKING:
     from trilens.datasets import Cars
     from trilens.statements import Statements
 
-COLLECTIONS = ("ALL", "ALL_REDUCED", "T_ALL", "T_ALL_REDUCED")
 CLASSES = ("ordinary", "sports", "off-road/SUV")
 #: One cell for each collection; without chance, so once is enough.
 ONCE = tuple(Point(collection=name, most_runs=1) for name in COLLECTIONS)
-
-
-@cache
-def cars() -> Cars:
-    """The cars, loaded once in each process."""
-    from trilens.datasets import load_cars
-
-    return load_cars(pictures=False)
-
-
-def labelled_cars(collection: str) -> tuple[Statements, Any]:
-    """The statements about the 56 cars that are no outliers, and their classes 0, 1, 2."""
-    data = cars()
-    inside = np.flatnonzero(data.labels != "outlier")
-    return data.statements[collection].subset(inside), data.target[inside]
 
 
 # -- collections (Tables 1 and 2) ---------------------------------------------------------
@@ -75,21 +60,22 @@ def measure_collections(point: Point, seeds: Seeds) -> Iterator[Measure]:
         yield Measure("count", metric, float(value))
 
 
-def row_of(metric: str, digits: int, paper: str, names: tuple[str, ...] = COLLECTIONS) -> Any:
+def row_of(metric: str, digits: int, printed: str, names: tuple[str, ...] = COLLECTIONS) -> Any:
     """A judge that compares one row of a table, as printed."""
 
     def judge(results: Results) -> Finding:
         values = [results.where(collection=c, metric=metric).values for c in names]
         if not all(len(v) for v in values):
             return NOT_RUN
-        return equal(" / ".join(f"{v[0]:.{digits}f}" for v in values), paper)
+        return equal(" / ".join(f"{v[0]:.{digits}f}" for v in values), printed)
 
     return judge
 
 
-def _row(text: str, metric: str, digits: int, paper: str, names: Any = COLLECTIONS) -> Claim:
+def _row(text: str, metric: str, digits: int, names: tuple[str, ...] = COLLECTIONS) -> Claim:
+    printed = paper.COLLECTIONS[metric]
     which = ", ".join(names)
-    return Claim(f"{text} ({which})", paper, "equal", row_of(metric, digits, paper, names))
+    return Claim(f"{text} ({which})", printed, "equal", row_of(metric, digits, printed, names))
 
 
 def _collections_figure(results: Results) -> Figure:
@@ -103,7 +89,6 @@ def _collections_figure(results: Results) -> Figure:
     return figure
 
 
-TESTED = ("ALL", "T_ALL")
 CARS_COLLECTIONS = Experiment(
     name="cars-collections",
     title="The four collections of statements about cars",
@@ -116,16 +101,16 @@ CARS_COLLECTIONS = Experiment(
     runs=1,
     measure=measure_collections,
     claims=(
-        _row("Statements", "statements", 0, "7097 / 6338 / 6757 / 6056"),
-        _row("Percent of all triples", "percent", 2, "20.74 / 18.52 / 19.75 / 17.70"),
-        _row("Statements a car appears in, mean", "mean", 2, "354.85 / 316.90 / 337.85 / 302.80"),
-        _row("Minimum", "min", 0, "307 / 286 / 292 / 269"),
-        _row("Maximum", "max", 0, "503 / 347 / 478 / 333"),
-        _row("Median seconds per triple", "seconds", 2, "4.02 / 4.15", TESTED),
-        _row("Statements of the 56 cars", "statements of 56", 0, "5624 / 5121 / 5349 / 4886"),
-        _row("Percent of their triples", "percent of 56", 2, "20.29 / 18.47 / 19.30 / 17.63"),
-        _row("Rounds", "rounds", 0, "146", ("ALL",)),
-        _row("Rounds that fail the test triple", "failed rounds", 0, "7", ("ALL",)),
+        _row("Statements", "statements", 0),
+        _row("Percent of all triples", "percent", 2),
+        _row("Statements a car appears in, mean", "mean", 2),
+        _row("Minimum", "min", 0),
+        _row("Maximum", "max", 0),
+        _row("Median seconds per triple", "seconds", 2, TESTED),
+        _row("Statements of the 56 cars", "statements of 56", 0),
+        _row("Percent of their triples", "percent of 56", 2),
+        _row("Rounds", "rounds", 0, ("ALL",)),
+        _row("Rounds that fail the test triple", "failed rounds", 0, ("ALL",)),
         Claim(
             "Added: ALL and T_ALL rebuilt from the survey equal the files, row by row.",
             "-",
@@ -245,8 +230,6 @@ CARS_MEDOIDS = Experiment(
 
 # -- outliers -----------------------------------------------------------------------------
 
-LOWEST_FOUR = {48, 53, 21, 23}
-
 
 def measure_outliers(point: Point, seeds: Seeds) -> Iterator[Measure]:
     """The lens depth of every car."""
@@ -270,7 +253,7 @@ def _lowest_four(collection: str) -> Callable[[Results], Finding]:
             return NOT_RUN
         eight = lowest(results, collection, 8)
         text = ", ".join(map(str, eight[:4])) + " (then " + ", ".join(map(str, eight[4:])) + ")"
-        return Finding(text, "agrees" if set(eight[:4]) == LOWEST_FOUR else "differs")
+        return Finding(text, "agrees" if set(eight[:4]) == paper.LEAST_DEEP else "differs")
 
     return judge
 

@@ -10,23 +10,10 @@ import numpy as np
 
 from trilens._typing import AnyArray, FloatArray
 from trilens.counts import count_pairs
-from trilens.experiments.experiment import Experiment, Measure, Point, Seeds
-from trilens.experiments.figures import Curves, curve_figure
-from trilens.experiments.medoid import RATES, each_embedding
-from trilens.experiments.methods import (
-    ALG3,
-    ALG4,
-    EMBEDDINGS,
-    LENS_MAP,
-    clocked,
-    embeddings,
-    lens_map,
-    spoiled,
-    statements_of,
-)
-from trilens.experiments.outliers import digits
-from trilens.experiments.results import Results
-from trilens.experiments.verdicts import (
+from trilens.experiments.framework.experiment import Experiment, Measure, Point, Seeds
+from trilens.experiments.framework.figures import Curves, curve_figure
+from trilens.experiments.framework.results import Results
+from trilens.experiments.framework.verdicts import (
     NOT_RUN,
     Claim,
     Finding,
@@ -36,13 +23,27 @@ from trilens.experiments.verdicts import (
     near,
     quorum,
 )
+from trilens.experiments.ingredients.data import digits
+from trilens.experiments.ingredients.grids import RATES
+from trilens.experiments.ingredients.methods import (
+    ALG3,
+    ALG4,
+    EMBEDDINGS,
+    LENS_MAP,
+    LOSS,
+    clocked,
+    each_embedding,
+    embeddings,
+    lens_map,
+    spoiled,
+    statements_of,
+)
 from trilens.simulate import mixture
 from trilens.statements import Statements
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LOSS = "0-1 loss"
 LENS_MAP_KNN = "lens map k-NN"
 
 N_LABELLED, N_UNLABELLED = 100, 40
@@ -154,8 +155,7 @@ def _worst_rate(results: Results) -> Finding:
 def _return(results: Results, method: str) -> FloatArray:
     """Loss with all answers wrong minus loss with none, run by run."""
     mine = results.where(panel=FIXED, method=method)
-    wrong, right = (mine.where(error_rate=rate).by_run() for rate in (1.0, 0.0))
-    return np.array([wrong[run] - right[run] for run in wrong if run in right])
+    return mine.where(error_rate=1.0).minus(mine.where(error_rate=0.0))
 
 
 def _gauss_figure(results: Results) -> Figure:
@@ -264,9 +264,8 @@ def measure_usps(point: Point, seeds: Seeds) -> Iterator[Measure]:
     yield from by_counting(S, loss, "knn", USPS_NEIGHBOURS, seeds)
     pairs, counting = clocked(lambda: count_pairs(S, n_threads=1))
     X, clock = lens_map(pairs, 20)
-    clock = replace(clock, cpu=clock.cpu + counting.cpu, wall=clock.wall + counting.wall)
     value = on_coordinates(X, loss, "knn", seeds.integer(LENS_MAP_KNN))
-    yield Measure(LENS_MAP_KNN, LOSS, value, clock=clock)
+    yield Measure(LENS_MAP_KNN, LOSS, value, clock=counting + clock)
 
 
 def _usps_grid() -> Iterator[Point]:
@@ -280,26 +279,18 @@ def _usps_grid() -> Iterator[Point]:
         yield Point(panel=panel, n_statements=1_000_000)
 
 
-def _at(results: Results, method: str, m: int, rate: float, panel: str = "I") -> FloatArray:
+def _at(results: Results, method: str, m: int, rate: float, panel: str = "I") -> Results:
     return results.where(
         panel=panel, method=method, n_statements=m, error_rate=rate, noise_param=0.0
-    ).per_run()
+    )
 
 
 def _more_labels(results: Results, method: str) -> Finding:
     few, some, many = (
-        results.where(
-            panel=panel, method=method, n_statements=1_000_000, error_rate=0.0, noise_param=0.0
-        ).by_run()
+        _at(results, method, 1_000_000, 0.0, panel)
         for panel in ("200 labelled", "I", "400 labelled")
     )
-    return quorum(
-        {
-            "400 - 300": below([many[r] - some[r] for r in many if r in some]),
-            "300 - 200": below([some[r] - few[r] for r in some if r in few]),
-        },
-        2,
-    )
+    return quorum({"400 - 300": below(many.minus(some)), "300 - 200": below(some.minus(few))}, 2)
 
 
 CLASSIFY_USPS = Experiment(
@@ -325,7 +316,7 @@ CLASSIFY_USPS = Experiment(
             "far better",
             "loss at most 0.6 (mean - 2 se), both",
             lambda r: quorum(
-                {m: at_most(_at(r, m, 10_000_000, 0.0), 0.6) for m in (ALG3, ALG4)}, 2
+                {m: at_most(_at(r, m, 10_000_000, 0.0).per_run(), 0.6) for m in (ALG3, ALG4)}, 2
             ),
         ),
         Claim(
@@ -340,7 +331,9 @@ CLASSIFY_USPS = Experiment(
             "loss at most 0.15 (mean - 2 se), both",
             lambda r: quorum(
                 {
-                    f"{m:,}, errorprob {rate}": at_most(_at(r, LENS_MAP_KNN, m, rate), 0.15)
+                    f"{m:,}, errorprob {rate}": at_most(
+                        _at(r, LENS_MAP_KNN, m, rate).per_run(), 0.15
+                    )
                     for m, rate in ((1_000_000, 0.0), (10_000_000, 0.3))
                 },
                 2,

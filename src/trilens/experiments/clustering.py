@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trilens._typing import FloatArray
 from trilens.counts import count_pairs
-from trilens.experiments.experiment import Experiment, Measure, Point, Seeds
-from trilens.experiments.figures import Curves, curve_figure
-from trilens.experiments.medoid import NUMBERS, against_numbers
-from trilens.experiments.methods import (
-    ALG5_UNWEIGHTED,
-    ALG5_WEIGHTED,
-    EMBEDDINGS,
-    LENS_MAP,
-    clocked,
-    embeddings,
-    lens_map,
-    statements_of,
-)
-from trilens.experiments.outliers import digits
-from trilens.experiments.results import Results
-from trilens.experiments.verdicts import (
+from trilens.experiments.framework.experiment import Experiment, Measure, Point, Seeds
+from trilens.experiments.framework.figures import Curves, curve_figure
+from trilens.experiments.framework.results import Results
+from trilens.experiments.framework.verdicts import (
     NOT_RUN,
     Claim,
     Finding,
@@ -36,12 +24,24 @@ from trilens.experiments.verdicts import (
     quorum,
     within,
 )
+from trilens.experiments.ingredients.data import digits
+from trilens.experiments.ingredients.grids import NUMBERS, against_numbers
+from trilens.experiments.ingredients.methods import (
+    ALG5_UNWEIGHTED,
+    ALG5_WEIGHTED,
+    LENS_MAP,
+    PURITY,
+    clocked,
+    clusterings,
+    each_embedding,
+    lens_map,
+    statements_of,
+)
 from trilens.simulate import two_moons
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PURITY = "purity"
 RANDOM = "random clustering"
 MOONS_K, MOONS_SIGMA = (5, 10, 20, 40), (0.1, 0.3, 1.0, 3.0)
 
@@ -57,8 +57,6 @@ def random_purity(labels: Any, n_clusters: int, rng: np.random.Generator, times:
 def measure_moons(point: Point, seeds: Seeds) -> Iterator[Measure]:
     """100 points of two moons, clustered with every choice of parameters."""
     from trilens.exact import dissimilarities
-    from trilens.tasks.cluster.graph import KRNGClustering
-    from trilens.tasks.cluster.map import coordinate_clusters
     from trilens.tasks.cluster.partition import purity
 
     moons = two_moons(100, random_state=seeds.rng("points"))
@@ -66,21 +64,9 @@ def measure_moons(point: Point, seeds: Seeds) -> Iterator[Measure]:
         yield Measure(RANDOM, PURITY, random_purity(moons.labels, 2, seeds.rng(RANDOM), 1000))
         return
     S = statements_of(dissimilarities(moons.points), point, seeds)
-    pairs = count_pairs(S, n_threads=1)
-    for k in MOONS_K:
-        for sigma in (*MOONS_SIGMA, None):
-            method = ALG5_UNWEIGHTED if sigma is None else ALG5_WEIGHTED
-            seed = seeds.integer(f"{method} {k} {sigma}")
-            model = KRNGClustering(2, k=k, sigma=sigma, random_state=seed)
-            _, clock = clocked(lambda model=model: model.fit(pairs))  # type: ignore[misc]
-            found = purity(model.labels_, moons.labels)
-            yield Measure(method, PURITY, found, k=k, sigma=sigma, clock=clock)
-    for method, X, clock in (*embeddings(S, 2, seeds), (LENS_MAP, *lens_map(pairs, 2))):
-        for k in MOONS_K:
-            for sigma in MOONS_SIGMA:
-                seed = seeds.integer(f"{method} {k} {sigma}")
-                found = purity(coordinate_clusters(X, 2, k, sigma, seed), moons.labels)
-                yield Measure(method, PURITY, found, k=k, sigma=sigma, clock=clock)
+    for found in clusterings(S, 2, MOONS_K, MOONS_SIGMA, seeds):
+        value = purity(found.clusters, moons.labels)
+        yield Measure(found.method, PURITY, value, k=found.k, sigma=found.sigma, clock=found.clock)
 
 
 def with_best_parameters(results: Results) -> Results:
@@ -103,19 +89,14 @@ def with_best_parameters(results: Results) -> Results:
     )
 
 
-def _embeddings_above(results: Results) -> Finding:
-    clean = with_best_parameters(results.where(panel="a"))
-    return quorum({name: above(clean.differences(name, ALG5_WEIGHTED)) for name in EMBEDDINGS}, 3)
+def _beside_algorithm5(judge: Callable[..., Finding], panel: str, numbers: tuple[int, ...]) -> Any:
+    """Three of four embeddings, judged by their difference to Algorithm 5."""
 
+    def of_one(results: Results, name: str) -> Finding:
+        best = with_best_parameters(results.where(panel=panel)).where(n_statements=numbers)
+        return judge(best.differences(name, ALG5_WEIGHTED))
 
-def _few_wrong(results: Results) -> Finding:
-    few = with_best_parameters(results.where(panel="b")).where(n_statements=NUMBERS[:2])
-    return quorum({name: not_above(few.differences(name, ALG5_WEIGHTED)) for name in EMBEDDINGS}, 3)
-
-
-def _all_wrong(results: Results) -> Finding:
-    every = with_best_parameters(results.where(panel="b")).where(n_statements=NUMBERS[-1])
-    return quorum({name: above(every.differences(name, ALG5_WEIGHTED)) for name in EMBEDDINGS}, 3)
+    return each_embedding(of_one)
 
 
 def _weights_matter_little(results: Results) -> Finding:
@@ -163,13 +144,13 @@ CLUSTER_MOONS = Experiment(
             "Correct statements: the embeddings are better than Algorithm 5.",
             "outperforms",
             "above beyond 2 se on average over the numbers, 3 of 4 embeddings",
-            _embeddings_above,
+            _beside_algorithm5(above, "a", NUMBERS),
         ),
         Claim(
             "errorprob 0.3, few statements (500, 1500): they are not.",
             "not better",
             "not above Algorithm 5 beyond 2 se, 3 of 4 embeddings",
-            _few_wrong,
+            _beside_algorithm5(not_above, "b", NUMBERS[:2]),
             why="The embeddings are ahead by a few hundredths here, too little to be read off the "
             "paper's figure.",
         ),
@@ -177,7 +158,7 @@ CLUSTER_MOONS = Experiment(
             "errorprob 0.3, all statements: they are again.",
             "better",
             "above beyond 2 se, 3 of 4 embeddings",
-            _all_wrong,
+            _beside_algorithm5(above, "b", NUMBERS[-1:]),
         ),
         Claim(
             "Weighted and unweighted edges give nearly the same.",
@@ -303,11 +284,10 @@ def _large_k(results: Results) -> Finding:
     if not len(mine):
         return NOT_RUN
     most = max(mine.levels("n_statements"))
-    wrong = mine.where(n_statements=most).by_run()
     clean = results.where(
         panel="usps", error_rate=0.0, n_statements=most, method=(ALG5_WEIGHTED, ALG5_UNWEIGHTED)
-    ).by_run()
-    return near([wrong[r] - clean[r] for r in wrong if r in clean], 0.0, 0.03)
+    )
+    return near(mine.where(n_statements=most).minus(clean), 0.0, 0.03)
 
 
 def _usps_figure(results: Results) -> Figure:
@@ -345,7 +325,9 @@ CLUSTER_USPS = Experiment(
             "0.67 to 0.70",
             "[mean ± 2 se] meets [0.67, 0.70] in 3/4 of the settings with 10^6 statements or more",
             _clean_purities,
-            why="The paper's k and sigma are not known; of ours, the larger k give less purity.",
+            why="The paper's k and sigma are not known; of ours, the larger k give less purity. "
+            "Variant B of cars-clustering does not decide it: on the true k-RNG of five draws it "
+            "has 0.68 in place of 0.64 at k 100, but 0.66 in place of 0.68 at k 20.",
         ),
         Claim(
             "A random clustering has purity 0.19.",

@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trilens._typing import FloatArray
-from trilens.counts import count_central
-from trilens.depth import centrality
-from trilens.experiments.experiment import Experiment, Measure, Point, Seeds
-from trilens.experiments.figures import Curves, curve_figure
-from trilens.experiments.methods import (
-    ALG1,
-    CROWD_MEDIAN,
-    EMBEDDINGS,
-    LENS_MAP,
-    clocked_often,
-    embeddings,
-    lens_map,
-    spoiled,
-    statements_of,
-    warm,
-)
-from trilens.experiments.results import Results
-from trilens.experiments.verdicts import (
+from trilens.experiments.framework.experiment import Experiment, Measure, Point, Seeds
+from trilens.experiments.framework.figures import Curves, curve_figure
+from trilens.experiments.framework.results import Results
+from trilens.experiments.framework.verdicts import (
     NOT_RUN,
     Claim,
     Finding,
@@ -35,17 +21,25 @@ from trilens.experiments.verdicts import (
     not_below,
     quorum,
 )
+from trilens.experiments.ingredients.grids import N_POINTS, against_numbers, against_rates
+from trilens.experiments.ingredients.methods import (
+    ALG1,
+    CROWD_MEDIAN,
+    ERROR,
+    LENS_MAP,
+    clocked_often,
+    depths,
+    each_embedding,
+    embeddings,
+    lens_map,
+    spoiled,
+    statements_of,
+    warm,
+)
 from trilens.simulate import gaussian
-from trilens.statements import Statements
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-N_POINTS = 100
-#: All statements about 100 points; the third number is the one of the paper's fifth row.
-NUMBERS = (500, 1500, 4500, 13500, 40500, 161700)
-RATES = tuple(round(0.1 * i, 1) for i in range(11))
-ERROR = "relative error"
 
 
 def measure_gauss2(point: Point, seeds: Seeds) -> Iterator[Measure]:
@@ -84,15 +78,8 @@ def _measure(point: Point, seeds: Seeds, dim: int) -> Iterator[Measure]:
     )
 
 
-def depths(S: Statements) -> FloatArray:
-    """Lens depth, or 1 - P(odd)."""
-    return centrality(count_central(S, n_threads=1))
-
-
 def measure_appearances(point: Point, seeds: Seeds) -> Iterator[Measure]:
     """How often each of 100 points appears: uniform statements and Sampling II."""
-    from dataclasses import replace
-
     from trilens.exact import dissimilarities
 
     D = dissimilarities(gaussian(N_POINTS, 2, seeds.rng("points")).points)
@@ -104,25 +91,6 @@ def measure_appearances(point: Point, seeds: Seeds) -> Iterator[Measure]:
         if seeds.run == 0:
             for rank, value in enumerate(appears):
                 yield Measure(shown, "appearances", float(value), item=rank)
-
-
-def against_numbers(panel: str, numbers: tuple[int, ...] = NUMBERS, **fields: Any) -> list[Point]:
-    return [Point(panel=panel, n_statements=m, **fields) for m in numbers]
-
-
-def against_rates(panel: str, n_statements: int, **fields: Any) -> list[Point]:
-    return [
-        Point(panel=panel, n_statements=n_statements, error_rate=rate, **fields) for rate in RATES
-    ]
-
-
-def each_embedding(judge: Any, need: int | float = 3) -> Any:
-    """A quorum of the four embeddings; ``judge`` takes the results and a method."""
-
-    def judged(results: Results) -> Finding:
-        return quorum({name: judge(results, name) for name in EMBEDDINGS}, need)
-
-    return judged
 
 
 def _embedding_beats_counting(results: Results, name: str) -> Finding:
@@ -146,9 +114,7 @@ def _steps(results: Results) -> Finding:
 
 def _sampling2_costs(results: Results) -> Finding:
     many = results.where(method=ALG1, n_statements=lambda m: m >= 1500)
-    uniform = many.where(panel="a").by_run()
-    other = many.where(panel="m").by_run()
-    return at_most([other[r] - uniform[r] for r in other if r in uniform], 0.02)
+    return at_most(many.where(panel="m").minus(many.where(panel="a")), 0.02)
 
 
 def _slope(results: Results) -> Finding:

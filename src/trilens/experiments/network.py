@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
@@ -12,20 +11,10 @@ import numpy as np
 from trilens._typing import AnyArray, FloatArray
 from trilens.counts import CentralCounts, count_central
 from trilens.depth import centrality
-from trilens.experiments.experiment import Clock, Experiment, Measure, Point, Seeds
-from trilens.experiments.figures import Curves, curve_figure
-from trilens.experiments.medoid import ERROR
-from trilens.experiments.methods import (
-    ALG1,
-    CROWD_MEDIAN,
-    LENS_MAP,
-    clocked,
-    lens_map,
-    statements_of,
-    warm,
-)
-from trilens.experiments.results import Results
-from trilens.experiments.verdicts import (
+from trilens.experiments.framework.experiment import Clock, Experiment, Measure, Point, Seeds
+from trilens.experiments.framework.figures import Curves, curve_figure
+from trilens.experiments.framework.results import Results
+from trilens.experiments.framework.verdicts import (
     NOT_RUN,
     Claim,
     Finding,
@@ -34,6 +23,16 @@ from trilens.experiments.verdicts import (
     near,
     near_exactly,
     quorum,
+)
+from trilens.experiments.ingredients.methods import (
+    ALG1,
+    CROWD_MEDIAN,
+    ERROR,
+    LENS_MAP,
+    clocked,
+    lens_map,
+    statements_of,
+    warm,
 )
 from trilens.simulate import stream_statements
 from trilens.statements import Kind
@@ -106,13 +105,11 @@ def _counted(D: AnyArray, point: Point, seeds: Seeds, kind: Kind) -> tuple[Centr
     )
     n = len(D)
     total = CentralCounts(np.zeros(n, np.int64), np.zeros(n, np.int64), kind)
-    cpu = wall = 0.0
+    spent = Clock()
     for part in parts:
-        started = time.process_time(), time.perf_counter()
-        total = total + count_central(part, n_threads=1)
-        cpu += time.process_time() - started[0]
-        wall += time.perf_counter() - started[1]
-    return total, Clock(cpu, wall)
+        counts, clock = clocked(lambda part=part: count_central(part, n_threads=1))  # type: ignore[misc]
+        total, spent = total + counts, spent + clock
+    return total, spent
 
 
 def _guess(results: Results) -> Finding:

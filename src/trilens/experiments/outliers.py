@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray
-from trilens.experiments.experiment import Experiment, Measure, Point, Seeds
-from trilens.experiments.figures import Curves, curve_figure, new_figure, sorted_values
-from trilens.experiments.medoid import depths
-from trilens.experiments.methods import (
-    ALG2,
-    CROWD_MEDIAN,
-    clocked,
-    lens_map,
-    spoiled,
-    statements_of,
-)
-from trilens.experiments.results import Results
-from trilens.experiments.verdicts import (
+from trilens.experiments.framework.experiment import Experiment, Measure, Point, Seeds
+from trilens.experiments.framework.figures import Curves, curve_figure, new_figure, sorted_values
+from trilens.experiments.framework.results import Results
+from trilens.experiments.framework.verdicts import (
     NOT_RUN,
     Claim,
     Finding,
@@ -31,12 +21,20 @@ from trilens.experiments.verdicts import (
     quorum,
     within,
 )
+from trilens.experiments.ingredients.data import digits
+from trilens.experiments.ingredients.methods import (
+    ALG2,
+    CROWD_MEDIAN,
+    clocked,
+    depths,
+    lens_map,
+    spoiled,
+    statements_of,
+)
 from trilens.simulate import Points, gaussian, two_moons, with_outliers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from trilens.datasets import USPS
 
 #: The local outlier factor on the lens map, squared distances V (power 1), 10 neighbours.
 LOCAL = "local outliers on the lens map"
@@ -66,9 +64,9 @@ def ranks(score: FloatArray) -> IntArray:
     >>> ranks(np.array([0.1, 0.9, 0.5])).tolist()
     [3, 1, 2]
     """
-    rank = np.empty(len(score), dtype=np.int64)
-    rank[np.argsort(-score, kind="stable")] = np.arange(1, len(score) + 1)
-    return rank
+    from scipy.stats import rankdata
+
+    return rankdata(-score, method="ordinal").astype(np.int64)
 
 
 def _measure_planted(drawn: Points, point: Point, seeds: Seeds, n_far: int) -> Iterator[Measure]:
@@ -273,14 +271,6 @@ NUMBERS = (10_000, 100_000, 1_000_000, 10_000_000)
 N_ALL = 21_978_620
 
 
-@cache
-def digits() -> USPS:
-    """The USPS digits, loaded once in each process."""
-    from trilens.datasets import load_usps
-
-    return load_usps()
-
-
 def measure_usps(point: Point, seeds: Seeds) -> Iterator[Measure]:
     """500 sixes and ten other digits: how many of the ten are among the ten most outlying."""
     from trilens.exact import dissimilarities
@@ -335,11 +325,6 @@ def _usps_difference(panel: str, results: Results) -> FloatArray:
     return results.where(panel=panel).differences(CROWD_MEDIAN, ALG2)
 
 
-def _similar(results: Results) -> Finding:
-    found = _usps_difference("II", results)
-    return within(found, -0.5, 0.5, 2)
-
-
 OUTLIERS_USPS = Experiment(
     name="outliers-usps",
     title="Ten digits among five hundred sixes",
@@ -370,7 +355,7 @@ OUTLIERS_USPS = Experiment(
             "Sampling II, Noise model II: both are equally good.",
             "no difference",
             "mean difference ± 2 se meets [-0.5, 0.5]",
-            _similar,
+            lambda r: within(_usps_difference("II", r), -0.5, 0.5, 2),
         ),
         Claim(
             "Added: the local method on the lens map, 10^6 statements or more, errorprob 0.",

@@ -1,4 +1,4 @@
-"""Points recovered from all their statements (the figure of the paper's conjecture)."""
+"""Points recovered from all their statements (the conjecture of the paper's Section 7)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trilens._typing import FloatArray
-from trilens.experiments.experiment import Experiment, Measure, Point, Seeds
-from trilens.experiments.figures import new_figure
-from trilens.experiments.methods import LENS_MAP, clocked, embeddings, lens_map, statements_of
-from trilens.experiments.results import Results
-from trilens.experiments.verdicts import Claim, at_most, below
+from trilens.experiments.framework.experiment import Experiment, Measure, Point, Seeds
+from trilens.experiments.framework.figures import new_figure
+from trilens.experiments.framework.results import Results
+from trilens.experiments.framework.verdicts import Claim, at_most, below
+from trilens.experiments.ingredients.methods import (
+    LENS_MAP,
+    clocked,
+    embeddings,
+    lens_map,
+    statements_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,10 +46,12 @@ def aligned(found: FloatArray, truth: FloatArray) -> FloatArray:
     >>> bool(np.allclose(aligned(turned, square), square))
     True
     """
+    from scipy.linalg import orthogonal_procrustes
+
     centre = truth.mean(axis=0)
-    X, Y = found - found.mean(axis=0), truth - centre
-    U, s, Vt = np.linalg.svd(X.T @ Y)
-    moved: FloatArray = (X @ (U @ Vt)) * (s.sum() / (X**2).sum()) + centre
+    X = found - found.mean(axis=0)
+    turn, scale = orthogonal_procrustes(X, truth - centre)
+    moved: FloatArray = X @ turn * (scale / (X**2).sum()) + centre
     return moved
 
 
@@ -103,7 +111,7 @@ def _figure(results: Results) -> Figure:
 RECOVERY = Experiment(
     name="recovery",
     title="Points recovered from all their statements",
-    paper="Section 6, the figure of the conjecture",
+    paper="Section 7, the figure of the conjecture",
     drawn="100 points uniform in a disc",
     asked="all 161,700 statements",
     spoiled="not at all",

@@ -6,32 +6,32 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from trilens.experiments.experiment import Experiment, Measure, Point, Seeds
-from trilens.experiments.figures import new_figure
-from trilens.experiments.medoid import N_POINTS, depths
-from trilens.experiments.methods import (
+from trilens.experiments.framework.experiment import Experiment, Measure, Point, Seeds
+from trilens.experiments.framework.figures import new_figure
+from trilens.experiments.framework.results import Results
+from trilens.experiments.framework.verdicts import NOT_RUN, Claim, Finding
+from trilens.experiments.ingredients.grids import N_POINTS
+from trilens.experiments.ingredients.methods import (
     ALG1,
     CROWD_MEDIAN,
     EMBEDDINGS,
     LENS_MAP,
     clocked,
     clocked_often,
+    depths,
     embeddings,
     lens_map,
     statements_of,
     warm,
 )
-from trilens.experiments.results import Results
-from trilens.experiments.verdicts import NOT_RUN, Claim, Finding
+from trilens.experiments.paper import SECONDS
 from trilens.simulate import gaussian
 from trilens.statements import Statements
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Seconds in the paper, where it gives them (2015, one laptop, Matlab and R).
-PAPER = {ALG1: 0.01, CROWD_MEDIAN: 0.01, "SOE": 10.0, "t-STE": 141.0}
-SECONDS = "CPU seconds"
+CPU = "CPU seconds"
 CBLEARN = "cblearn"
 
 
@@ -45,14 +45,14 @@ def measure_speed(point: Point, seeds: Seeds) -> Iterator[Measure]:
     odd = statements_of(D, point, seeds, kind="odd")
     for method, given in ((ALG1, S), (CROWD_MEDIAN, odd)):
         _, clock = clocked_often(lambda given=given: depths(given))  # type: ignore[misc]
-        yield Measure(method, SECONDS, clock.cpu, clock=clock)
+        yield Measure(method, CPU, clock.cpu, clock=clock)
     for method, _, clock in embeddings(S, 2, seeds):
-        yield Measure(method, SECONDS, clock.cpu, clock=clock)
+        yield Measure(method, CPU, clock.cpu, clock=clock)
     _, clock = lens_map(S, 2)
-    yield Measure(LENS_MAP, SECONDS, clock.cpu, clock=clock)
+    yield Measure(LENS_MAP, CPU, clock.cpu, clock=clock)
     for method, fit in rivals(S, seeds):
         _, clock = clocked(fit)
-        yield Measure(method, SECONDS, clock.cpu, clock=clock)
+        yield Measure(method, CPU, clock.cpu, clock=clock)
 
 
 def rivals(S: Statements, seeds: Seeds) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -72,7 +72,7 @@ def rivals(S: Statements, seeds: Seeds) -> Iterator[tuple[str, Callable[[], Any]
 
 def best(results: Results, method: str) -> float:
     """The least of the runs: the others were disturbed."""
-    return float(results.where(method=method, metric=SECONDS).values.min())
+    return float(results.where(method=method, metric=CPU).values.min())
 
 
 def _ratio(results: Results) -> Finding:
@@ -101,7 +101,7 @@ def _seconds(method: str) -> Callable[[Results], Finding]:
             return NOT_RUN
         seconds = best(results, method)
         text = f"{seconds:.4f} s (best of {results.runs})"
-        return Finding(text, "agrees" if seconds <= PAPER.get(method, 141.0) else "differs")
+        return Finding(text, "agrees" if seconds <= SECONDS.get(method, 141.0) else "differs")
 
     return judge
 
@@ -117,7 +117,7 @@ def _figure(results: Results) -> Figure:
         bars = [row for row in rows if methods[row].startswith(CBLEARN) == (label == CBLEARN)]
         if bars:
             ax.barh(bars, [seconds[r] for r in bars], color=colour, height=0.6, label=label)
-    paper = [(row, PAPER[m]) for row, m in zip(rows, methods, strict=True) if m in PAPER]
+    paper = [(row, SECONDS[m]) for row, m in zip(rows, methods, strict=True) if m in SECONDS]
     ax.scatter(
         [s for _, s in paper], [row for row, _ in paper], color=FAINT, marker="D", label="paper"
     )
@@ -152,7 +152,7 @@ SPEED = Experiment(
         *(
             Claim(
                 f"{method}: CPU seconds for all statements.",
-                f"{PAPER[method]} s" if method in PAPER else "10 to 141 s",
+                f"{SECONDS[method]} s" if method in SECONDS else "10 to 141 s",
                 "at most the paper's (another machine, ten years later)",
                 _seconds(method),
             )

@@ -16,9 +16,9 @@ from trilens.plots.style import (
     PALETTE,
     axes_or_new,
     colours,
-    markers,
     one_each,
     plain,
+    scatter_groups,
 )
 
 if TYPE_CHECKING:
@@ -116,25 +116,16 @@ def depth_against_depth(
         raise ParameterError(f"depths in two classes are an (n, 2) array, not {X.shape}")
     given = one_each(labels, len(X), "labels") or []
     known = [label for label in given if label is not None and label != -1]
-    colour, marker = colours(known), markers(known)
     if classes is None:
-        if len(colour) != 2:
-            raise ParameterError(f"there are {len(colour)} classes; the plot shows two")
-        first, second = colour
+        found = list(colours(known))
+        if len(found) != 2:
+            raise ParameterError(f"there are {len(found)} classes; the plot shows two")
+        first, second = found
     else:
         first, second = classes
     ax = axes_or_new(ax, (5.0, 5.0))
-    for group in colour:
-        mine = np.array([label == group for label in given])
-        ax.scatter(
-            X[mine, 0],
-            X[mine, 1],
-            s=28,
-            color=colour[group],
-            marker=marker[group],
-            label=str(group),
-        )
-    unknown = np.array([label not in colour for label in given], dtype=bool)
+    unknown = np.array([label is None or label == -1 for label in given], dtype=bool)
+    scatter_groups(ax, X[~unknown], known, 28)
     if unknown.any():
         ax.scatter(X[unknown, 0], X[unknown, 1], s=18, color=FAINT, label="unlabelled")
     top = float(X.max(initial=0.1)) * 1.05

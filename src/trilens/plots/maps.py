@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from trilens._typing import AnyArray
-from trilens.plots.style import INK, axes_or_new, bare, colours, markers, one_each, plane
+from trilens.plots.style import INK, axes_or_new, bare, colours, one_each, plane, scatter_groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,20 +51,10 @@ def object_map(
     given = one_each(groups, n, "groups")
     ax = axes_or_new(ax, (7.0, 6.0))
     colour = colours(given) if given is not None else {}
-    shape = markers(given) if given is not None else {}
     if given is None:
         ax.scatter(X[:, 0], X[:, 1], s=20, color=INK)
     else:
-        for group in colour:
-            mine = np.array([g == group for g in given])
-            ax.scatter(
-                X[mine, 0],
-                X[mine, 1],
-                s=24,
-                color=colour[group],
-                marker=shape[group],
-                label=str(group),
-            )
+        scatter_groups(ax, X, given, 24)
         ax.legend(frameon=False, fontsize="small")
     for i in range(n):
         name = None if named is None else named[i]

@@ -51,6 +51,17 @@ def _sorted(groups: Iterable[Any]) -> list[Any]:
     return sorted(different, key=lambda g: (isinstance(g, str), g))
 
 
+def scatter_groups(ax: Axes, X: FloatArray, groups: Sequence[Any], size: float) -> None:
+    """The points of each group in its colour and with its marker, named for the legend."""
+    colour, marker = colours(groups), markers(groups)
+    for group in colour:
+        mine = X[[g == group for g in groups]]
+        ax.scatter(
+            mine[:, 0], mine[:, 1], s=size, color=colour[group], marker=marker[group],
+            label=str(group),
+        )  # fmt: skip
+
+
 def axes_or_new(ax: Axes | None, size: tuple[float, float] = (6.0, 4.0)) -> Axes:
     """The Axes given, or those of a new figure."""
     if ax is not None:

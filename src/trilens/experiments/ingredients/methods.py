@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from trilens._typing import AnyArray, FloatArray
+from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.counts import PairCounts, count_central, count_pairs
-from trilens.experiments.experiment import Clock, Point, Seeds, timed
+from trilens.depth import centrality
+from trilens.experiments.framework.experiment import Clock, Point, Seeds
+from trilens.experiments.framework.results import Results
+from trilens.experiments.framework.verdicts import Finding, quorum
 from trilens.simulate import distort, simulate_statements
 from trilens.statements import Kind, Statements
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 ALG1, ALG2, ALG3, ALG4 = (f"Algorithm {i}" for i in (1, 2, 3, 4))
 ALG5_WEIGHTED, ALG5_UNWEIGHTED = "Algorithm 5 weighted", "Algorithm 5 unweighted"
 CROWD_MEDIAN = "Crowd-Median"
 LENS_MAP = "lens map"
+ERROR, LOSS, PURITY = "relative error", "0-1 loss", "purity"
 
 #: The ordinal embeddings: name on the page, and name of the map.
 EMBEDDINGS = {"GNMDS": "gnmds", "SOE": "soe", "STE": "ste", "t-STE": "tste"}
@@ -27,20 +36,16 @@ T = TypeVar("T")
 
 def clocked(work: Callable[[], T]) -> tuple[T, Clock]:
     """The result of ``work`` and the seconds it took."""
-    clocks: list[Clock] = []
-    with timed(clocks):
-        result = work()
-    return result, clocks[0]
+    cpu, wall = time.process_time(), time.perf_counter()
+    result = work()
+    return result, Clock(time.process_time() - cpu, time.perf_counter() - wall)
 
 
 def clocked_often(work: Callable[[], T], times: int = 5) -> tuple[T, Clock]:
     """The same for work so short that one call cannot be timed; the first call is not counted."""
     result = work()
-    clocks: list[Clock] = []
-    with timed(clocks):
-        for _ in range(times):
-            work()
-    return result, Clock(clocks[0].cpu / times, clocks[0].wall / times)
+    _, clock = clocked(lambda: [work() for _ in range(times)])
+    return result, Clock(clock.cpu / times, clock.wall / times)
 
 
 def spoiled(D: FloatArray, point: Point, seeds: Seeds) -> FloatArray:
@@ -75,6 +80,11 @@ def statements_of(
     )
 
 
+def depths(S: Statements) -> FloatArray:
+    """Lens depth, or 1 - P(odd)."""
+    return centrality(count_central(S, n_threads=1))
+
+
 def embeddings(S: Statements, dim: int, seeds: Seeds) -> Iterator[tuple[str, FloatArray, Clock]]:
     """Each ordinal embedding as the paper runs it, from one random start."""
     from trilens.maps.registry import make_map
@@ -95,6 +105,50 @@ def lens_map(S: Statements | PairCounts, dim: int, power: Any = "auto") -> tuple
         return X
 
     return clocked(work)
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """Clusters, and the graph and the parameters that gave them."""
+
+    method: str
+    k: int
+    sigma: float | None
+    graph: csr_array
+    clusters: IntArray
+    seed: int
+    clock: Clock
+
+
+def clusterings(
+    S: Statements, n_clusters: int, ks: Sequence[int], sigmas: Sequence[float], seeds: Seeds
+) -> Iterator[Clustering]:
+    """Algorithm 5, weighted and not, and spectral clustering on every map in two dimensions."""
+    from trilens.tasks.cluster.graph import KRNGClustering
+    from trilens.tasks.cluster.map import coordinate_clusters, neighbour_graph
+
+    pairs = count_pairs(S, n_threads=1)
+    for k in ks:
+        for sigma in (*sigmas, None):
+            method = ALG5_UNWEIGHTED if sigma is None else ALG5_WEIGHTED
+            seed = seeds.integer(f"{method} {k} {sigma}")
+            model = KRNGClustering(n_clusters, k=k, sigma=sigma, random_state=seed)
+            _, clock = clocked(lambda model=model: model.fit(pairs))  # type: ignore[misc]
+            yield Clustering(method, k, sigma, model.graph_, model.labels_, seed, clock)
+    for method, X, clock in (*embeddings(S, 2, seeds), (LENS_MAP, *lens_map(pairs, 2))):
+        for k in ks:
+            for sigma in sigmas:
+                seed = seeds.integer(f"{method} {k} {sigma}")
+                clusters = coordinate_clusters(X, n_clusters, k, sigma, seed)
+                graph = neighbour_graph(X, k, sigma)
+                yield Clustering(method, k, sigma, graph, clusters, seed, clock)
+
+
+def each_embedding(
+    judge: Callable[[Results, str], Finding], need: int | float = 3
+) -> Callable[[Results], Finding]:
+    """A quorum of the four embeddings; ``judge`` takes the results and a method."""
+    return lambda results: quorum({name: judge(results, name) for name in EMBEDDINGS}, need)
 
 
 @cache

@@ -6,7 +6,7 @@ import pytest
 
 from tiny_experiment import TINY
 from trilens.experiments import EXPERIMENTS, Results, run, write_page
-from trilens.experiments.summary import judged
+from trilens.experiments.framework.summary import judged
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def test_page_shows_paper_ours_and_verdict(results: Results, tmp_path: Path) -> 
     text = page.read_text(encoding="utf-8")
     assert "| claim | paper | ours | verdict | rule |" in text
     assert "- command: `trilens reproduce tiny`" in text
-    assert "Not run for this page: recovery." in text
+    assert "Not run by this code: recovery." in text
     assert "![Depths of twelve points](page/tiny.png)" in text
     assert (tmp_path / "docs" / "page" / "tiny.png").read_bytes()[:4] == b"\x89PNG"
     right, wrong = (line for line in text.splitlines() if line.startswith(("| The", "| No")))

@@ -2,8 +2,8 @@
 
 One line per cell, appended with a single write and flushed: a checksum, then JSON. A run that
 is killed leaves at worst one torn line at the end; a line that does not match its checksum is
-as good as not written, and its cell is done again. Two runs that write to one journal at a
-time only do some cells twice.
+as good as not written, and its cell is done again. So is a cell that other code has done. Two
+runs that write to one journal at a time only do some cells twice.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from types import TracebackType
 from typing import Any, Self
 from zlib import crc32
 
-from trilens import __version__
 from trilens.errors import FormatError
 
 Rows = list[dict[str, Any]]
@@ -25,33 +24,41 @@ Rows = list[dict[str, Any]]
 class Journal:
     """The finished cells of one experiment.
 
+    Parameters
+    ----------
+    path : Path
+    code : str
+        The fingerprint of the code that does the cells.
+
     Examples
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "cells.jsonl"
-    >>> with Journal(path) as journal:
+    >>> with Journal(path, "one") as journal:
     ...     journal.append("cell 1", [{"value": 0.5}])
-    >>> Journal(path).read()
+    >>> Journal(path, "one").read()
     {'cell 1': [{'value': 0.5}]}
+    >>> Journal(path, "other").read(), Journal(path, "other").outdated()
+    ({}, {'cell 1'})
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, code: str) -> None:
         self.path = path
+        self.code = code
         self._file: int | None = None
 
     def read(self) -> dict[str, Rows]:
-        """The rows of every finished cell, by the cell's key.
+        """The rows of every cell that this code has finished, by the cell's key."""
+        return {e["cell"]: e["rows"] for e in self._entries() if e.get("code") == self.code}
 
-        Lines that are torn or corrupted, or of another version of trilens, are passed over.
-        """
-        if not self.path.exists():
-            return {}
-        return dict(_sound_lines(self.path.read_bytes()))
+    def outdated(self) -> set[str]:
+        """The keys of the cells that only other code has finished."""
+        return {entry["cell"] for entry in self._entries()} - self.read().keys()
 
     def append(self, key: str, rows: Rows) -> None:
         """Write a finished cell; it is on the disk when this returns."""
         assert self._file is not None
-        text = json.dumps({"version": __version__, "cell": key, "rows": rows}).encode()
+        text = json.dumps({"code": self.code, "cell": key, "rows": rows}).encode()
         line = b"%08x %s\n" % (crc32(text), text)
         written = os.write(self._file, line)
         if written < len(line):
@@ -78,12 +85,9 @@ class Journal:
         os.close(self._file)
         self._file = None
 
-
-def _sound_lines(content: bytes) -> Iterator[tuple[str, Rows]]:
-    for line in content.split(b"\n"):
-        checksum, _, text = line.partition(b" ")
-        if checksum != b"%08x" % crc32(text):
-            continue
-        entry = json.loads(text)
-        if entry["version"] == __version__:
-            yield entry["cell"], entry["rows"]
+    def _entries(self) -> Iterator[dict[str, Any]]:
+        """The entries of all lines but the torn and the corrupted."""
+        for line in self.path.read_bytes().split(b"\n") if self.path.exists() else ():
+            checksum, _, text = line.partition(b" ")
+            if checksum == b"%08x" % crc32(text):
+                yield json.loads(text)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
 
 import numpy as np
 
-from trilens.experiments.verdicts import Claim
+from trilens.experiments.framework.verdicts import Claim
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from trilens.experiments.results import Results
+    from trilens.experiments.framework.results import Results
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +101,9 @@ class Clock:
 
     cpu: float = 0.0
     wall: float = 0.0
+
+    def __add__(self, other: Clock) -> Clock:
+        return Clock(self.cpu + other.cpu, self.wall + other.wall)
 
 
 @dataclass(frozen=True)
@@ -215,11 +216,3 @@ class Cell:
                 }
             )
         return rows
-
-
-@contextmanager
-def timed(into: list[Clock]) -> Iterator[None]:
-    """Appends the seconds that the block took."""
-    cpu, wall = time.process_time(), time.perf_counter()
-    yield
-    into.append(Clock(time.process_time() - cpu, time.perf_counter() - wall))

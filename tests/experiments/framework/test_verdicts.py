@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from trilens.experiments.results import Results
-from trilens.experiments.verdicts import (
+from trilens.experiments.framework.results import Results
+from trilens.experiments.framework.verdicts import (
     Finding,
     above,
     at_least,

@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._typing import FloatArray
-
 if TYPE_CHECKING:
-    from trilens.experiments.results import Results
+    from trilens.experiments.framework.results import Results
 
 Verdict: TypeAlias = Literal["agrees", "differs", "undecided", "not judged"]
 
@@ -94,6 +92,14 @@ def equal(ours: object, paper: object) -> Finding:
     return Finding(str(ours), "agrees" if ours == paper else "differs")
 
 
+def _by_mean(values: ArrayLike, digits: int, rule: Callable[[float, float], Verdict]) -> Finding:
+    """The verdict of a rule on the mean and its standard error; one run is not judged."""
+    if not np.size(values):
+        return NOT_RUN
+    mean, error, runs = mean_and_error(values)
+    return Finding(shown(values, digits), rule(mean, error) if runs > 1 else "not judged")
+
+
 def near(
     values: ArrayLike,
     paper: float,
@@ -113,16 +119,14 @@ def near(
     >>> near([0.10, 0.12, 0.11], 0.14, 0.02).verdict
     'agrees'
     """
-    if not np.size(values):
-        return NOT_RUN
-    mean, error, runs = mean_and_error(values)
-    if runs == 1:
-        return Finding(shown(values, digits), "not judged")
-    allowed = tolerance + WIDTH * error
-    if paper_sd is not None:
-        allowed = tolerance + 3 * float(np.sqrt(paper_sd**2 / paper_runs + error**2))
-    close = abs(mean - paper) <= allowed
-    return Finding(shown(values, digits), "agrees" if close else "differs")
+
+    def rule(mean: float, error: float) -> Verdict:
+        chance = WIDTH * error
+        if paper_sd is not None:
+            chance = 3 * float(np.sqrt(paper_sd**2 / paper_runs + error**2))
+        return "agrees" if abs(mean - paper) <= tolerance + chance else "differs"
+
+    return _by_mean(values, digits, rule)
 
 
 def near_exactly(value: float, paper: float, tolerance: float, digits: int = 3) -> Finding:
@@ -143,13 +147,12 @@ def within(values: ArrayLike, low: float, high: float, digits: int = 3) -> Findi
     >>> at_most([2.0, 4.0, 3.0], 1.0).verdict
     'differs'
     """
-    if not np.size(values):
-        return NOT_RUN
-    mean, error, runs = mean_and_error(values)
-    if runs == 1:
-        return Finding(shown(values, digits), "not judged")
-    inside = mean + WIDTH * error >= low and mean - WIDTH * error <= high
-    return Finding(shown(values, digits), "agrees" if inside else "differs")
+
+    def rule(mean: float, error: float) -> Verdict:
+        inside = mean + WIDTH * error >= low and mean - WIDTH * error <= high
+        return "agrees" if inside else "differs"
+
+    return _by_mean(values, digits, rule)
 
 
 def at_most(values: ArrayLike, high: float, digits: int = 3) -> Finding:
@@ -170,26 +173,18 @@ def below(differences: ArrayLike, digits: int = 3) -> Finding:
     >>> below([-0.2, -0.1, -0.15]).verdict, below([0.1, -0.1]).verdict
     ('agrees', 'undecided')
     """
-    if not np.size(differences):
-        return NOT_RUN
-    mean, error, runs = mean_and_error(differences)
-    text = shown(differences, digits)
-    if runs == 1:
-        return Finding(text, "not judged")
-    if mean + WIDTH * error < 0 or (error == 0 and mean < 0):
-        return Finding(text, "agrees")
-    if mean - WIDTH * error > 0:
-        return Finding(text, "differs")
-    return Finding(text, "undecided")
+    return _by_mean(differences, digits, _beyond)
 
 
 def above(differences: ArrayLike, digits: int = 3) -> Finding:
     """Of the differences A - B, run by run: agrees when A is larger beyond chance."""
-    x: FloatArray = np.asarray(differences, dtype=np.float64)
-    found = below(-x, digits)
-    if found.verdict == "not judged":
-        return found
-    return Finding(shown(x, digits), found.verdict)
+    return _by_mean(differences, digits, lambda mean, error: _beyond(-mean, error))
+
+
+def _beyond(mean: float, error: float) -> Verdict:
+    if mean + WIDTH * error < 0:
+        return "agrees"
+    return "differs" if mean - WIDTH * error > 0 else "undecided"
 
 
 def not_below(differences: ArrayLike, digits: int = 3) -> Finding:

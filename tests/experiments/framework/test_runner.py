@@ -12,10 +12,9 @@ import pytest
 import tiny_experiment
 from tiny_experiment import TINY
 from trilens.errors import ParameterError, TrilensError
-from trilens.experiments import Point, Results, Seeds, recorded, run
-from trilens.experiments.journal import Journal
-from trilens.experiments.results import COLUMNS, TIMINGS
-from trilens.experiments.runner import journal_of
+from trilens.experiments import Point, Results, Seeds, outdated, recorded, run
+from trilens.experiments.framework.results import COLUMNS, TIMINGS
+from trilens.experiments.framework.runner import journal_of
 
 N_CELLS = 6 * 3 + 2
 
@@ -71,11 +70,11 @@ def test_tables_on_disk(undisturbed: tuple[Path, Results]) -> None:
 
 def test_nothing_is_done_twice(undisturbed: tuple[Path, Results]) -> None:
     out, results = undisturbed
-    before = journal_of(out, "tiny").path.read_bytes()
+    before = journal_of(out, TINY).path.read_bytes()
     # a cell that were done again would kill the process
     again = run([replace(TINY, measure=tiny_experiment.kills_itself)], out, processes=1)["tiny"]
     assert again.rows == results.rows
-    assert journal_of(out, "tiny").path.read_bytes() == before
+    assert journal_of(out, TINY).path.read_bytes() == before
     assert recorded(TINY, out).rows == results.rows
 
 
@@ -91,11 +90,11 @@ def test_fewer_runs_are_a_part_and_more_runs_go_on(
 def test_torn_and_corrupted_lines_are_done_again(
     undisturbed: tuple[Path, Results], tmp_path: Path
 ) -> None:
-    lines = journal_of(undisturbed[0], "tiny").path.read_bytes().splitlines(keepends=True)
+    lines = journal_of(undisturbed[0], TINY).path.read_bytes().splitlines(keepends=True)
     lines[2] = lines[2].replace(b"0", b"1", 1)
     lines[4] = b"\xff\xfe no journal line\n"
     lines[-1] = lines[-1][: len(lines[-1]) // 2]
-    journal = journal_of(tmp_path, "tiny")
+    journal = journal_of(tmp_path, TINY)
     journal.path.parent.mkdir()
     journal.path.write_bytes(b"".join(lines))
     assert len(journal.read()) == N_CELLS - 3
@@ -104,19 +103,31 @@ def test_torn_and_corrupted_lines_are_done_again(
     assert len(journal.read()) == N_CELLS
 
 
-def test_cells_of_another_version_are_done_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_cells_of_other_code_are_done_again(
+    undisturbed: tuple[Path, Results], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "cells.jsonl"
-    with Journal(path) as journal:
-        journal.append("cell", [{"value": 1.0}])
-    assert Journal(path).read() == {"cell": [{"value": 1.0}]}
-    monkeypatch.setattr("trilens.experiments.journal.__version__", "0.0.0")
-    assert Journal(path).read() == {}
+    journal = journal_of(tmp_path, TINY)
+    journal.path.parent.mkdir()
+    journal.path.write_bytes(journal_of(undisturbed[0], TINY).path.read_bytes())
+    assert outdated([TINY], tmp_path) == 0
+    # another cell would kill the process, so nothing is done here
+    resumed = run([replace(TINY, measure=tiny_experiment.kills_itself)], tmp_path, processes=1)
+    assert resumed["tiny"].rows == undisturbed[1].rows
+
+    monkeypatch.setattr(
+        "trilens.experiments.framework.runner.fingerprint", lambda measure: "other code"
+    )
+    assert outdated([TINY], tmp_path) == N_CELLS
+    assert outdated([TINY], tmp_path, runs=1) == 7
+    assert len(recorded(TINY, tmp_path)) == 0
+    again = run([TINY], tmp_path, processes=1)["tiny"]
+    assert without_times(again) == without_times(undisturbed[1])
+    assert len(journal.path.read_bytes().splitlines()) == 2 * N_CELLS
+    assert outdated([TINY], tmp_path) == 0
 
 
 def test_ten_kills_give_the_same_table(undisturbed: tuple[Path, Results], tmp_path: Path) -> None:
-    journal = journal_of(tmp_path, "tiny")
+    journal = journal_of(tmp_path, TINY)
     program = [sys.executable, tiny_experiment.__file__, str(tmp_path), "2"]
     sizes = []
     for kill in range(10):

@@ -12,11 +12,13 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from trilens._parameters import thread_count, whole_number
 from trilens._typing import Progress
-from trilens.errors import ParameterError, TrilensError
-from trilens.experiments.experiment import Cell, Experiment, MeasureCell
-from trilens.experiments.journal import Journal, Rows
-from trilens.experiments.results import Results, joined
+from trilens.errors import TrilensError
+from trilens.experiments.framework.experiment import Cell, Experiment, MeasureCell
+from trilens.experiments.framework.fingerprint import fingerprint
+from trilens.experiments.framework.journal import Journal, Rows
+from trilens.experiments.framework.results import Results, joined
 
 #: One thread per process: the processes share the cores, and a sum that is split over
 #: threads may differ in its last digit.
@@ -32,7 +34,7 @@ def run(
     processes: int | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Results]:
-    """Do the cells that are not in the journals under ``out`` yet; return all results.
+    """Do the cells that this code has not done under ``out`` yet; return all results.
 
     The results are the same whatever the number of processes, and however often the run was
     killed on the way; only the columns ``cpu_seconds`` and ``wall_seconds`` differ.
@@ -57,16 +59,16 @@ def run(
     dict of str to Results
         By the experiment's name; rows in the order of the grid and the runs.
     """
-    if runs is not None and runs < 1:
-        raise ParameterError(f"runs is {runs}; it must be 1 or more")
-    n_processes = usable_cores() if processes is None else processes
-    if n_processes < 1:
-        raise ParameterError(f"processes is {processes}; it must be 1 or more")
+    if runs is not None:
+        whole_number("runs", runs, least=1)
+    if processes is not None:
+        whole_number("processes", processes, least=1)
+    n_processes = thread_count(processes)
     for experiment in experiments:
         if experiment.prepare is not None:
             experiment.prepare()
     cells = {e.name: list(e.cells(runs, full)) for e in experiments}
-    journals = {e.name: journal_of(out, e.name) for e in experiments}
+    journals = {e.name: journal_of(out, e) for e in experiments}
     done = {name: journal.read() for name, journal in journals.items()}
     waiting = [
         (experiment.measure, cell)
@@ -93,24 +95,26 @@ def run(
 
 
 def recorded(experiment: Experiment, out: Path) -> Results:
-    """The results of every cell of an experiment that is in its journal under ``out``."""
-    done = journal_of(out, experiment.name).read()
+    """The results of every cell of an experiment that this code has done under ``out``."""
+    done = journal_of(out, experiment).read()
     n_most = max((rows[0]["run"] + 1 for rows in done.values() if rows), default=0)
     wanted = experiment.cells(runs=n_most, full=True)
     return joined(done[cell.key] for cell in wanted if cell.key in done)
 
 
-def journal_of(out: Path, name: str) -> Journal:
-    """The journal of an experiment under ``out``."""
-    return Journal(out / name / "cells.jsonl")
+def outdated(
+    experiments: Sequence[Experiment], out: Path, runs: int | None = None, full: bool = False
+) -> int:
+    """How many of the cells that `run` would do stand under ``out``, but by other code."""
+    return sum(
+        len(journal_of(out, e).outdated().intersection(cell.key for cell in e.cells(runs, full)))
+        for e in experiments
+    )
 
 
-def usable_cores() -> int:
-    """The cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not every system can tell
-        return os.cpu_count() or 1
+def journal_of(out: Path, experiment: Experiment) -> Journal:
+    """The journal of an experiment under ``out``, for the code that runs now."""
+    return Journal(out / experiment.name / "cells.jsonl", fingerprint(experiment.measure))
 
 
 def _in_processes(

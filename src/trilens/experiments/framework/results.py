@@ -97,8 +97,11 @@ class Results:
 
     def differences(self, method: str, other: str, **conditions: Any) -> FloatArray:
         """Run by run, the mean value of one method minus that of another one."""
-        a = self.where(method=method, **conditions).by_run()
-        b = self.where(method=other, **conditions).by_run()
+        return self.where(method=method, **conditions).minus(self.where(method=other, **conditions))
+
+    def minus(self, other: Results) -> FloatArray:
+        """Run by run, the mean value of these rows minus that of others."""
+        a, b = self.by_run(), other.by_run()
         return np.array([a[run] - b[run] for run in a if run in b], dtype=np.float64)
 
     def means(self, over: str) -> dict[Any, float]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import get_args
 
 from trilens import __version__
-from trilens.experiments.experiment import Experiment
-from trilens.experiments.figures import save
-from trilens.experiments.results import Results
-from trilens.experiments.verdicts import Claim, Finding
+from trilens.experiments.framework.experiment import Experiment
+from trilens.experiments.framework.figures import save
+from trilens.experiments.framework.results import Results
+from trilens.experiments.framework.verdicts import Claim, Finding, Verdict
 from trilens.formats.atomic import atomic_write
 
 _HEAD = """# The paper, reproduced
@@ -35,12 +37,9 @@ class Judged:
     findings: tuple[tuple[Claim, Finding], ...]
 
     @property
-    def tally(self) -> dict[str, int]:
+    def tally(self) -> Counter[str]:
         """How often each verdict was given."""
-        counts: dict[str, int] = {}
-        for _, finding in self.findings:
-            counts[finding.verdict] = counts.get(finding.verdict, 0) + 1
-        return counts
+        return Counter(finding.verdict for _, finding in self.findings)
 
 
 def judged(experiment: Experiment, results: Results) -> Judged:
@@ -72,7 +71,7 @@ def write_page(
     missing = [e.name for e in experiments if not len(results.get(e.name, ()))]
     parts = [_HEAD, _circumstances(commands), _overview(found)]
     if missing:
-        parts.append(f"Not run for this page: {', '.join(missing)}.\n")
+        parts.append(f"Not run by this code: {', '.join(missing)}.\n")
     for one in found:
         drawn = save(one.experiment.figure(one.results), figures / one.experiment.name)
         parts.append(_section(one, f"{figures.name}/{drawn.name}"))
@@ -93,16 +92,16 @@ def _circumstances(commands: Sequence[str]) -> str:
 
 
 def _overview(found: Sequence[Judged]) -> str:
-    verdicts = ("agrees", "differs", "undecided", "not judged")
+    verdicts = get_args(Verdict)
     lines = [
         "| experiment | runs | agrees | differs | undecided | not judged |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     for one in found:
         name, tally = one.experiment.name, one.tally
-        counts = " | ".join(str(tally.get(v, 0)) for v in verdicts)
+        counts = " | ".join(str(tally[v]) for v in verdicts)
         lines.append(f"| [{name}](#{name}) | {one.results.runs} | {counts} |")
-    totals = " | ".join(str(sum(one.tally.get(v, 0) for one in found)) for v in verdicts)
+    totals = " | ".join(str(sum(one.tally[v] for one in found)) for v in verdicts)
     lines.append(f"| all | | {totals} |")
     return "\n".join(lines) + "\n"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trilens.errors import MissingExtraError
-from trilens.experiments.results import Results
+from trilens.experiments.framework.results import Results
 from trilens.formats.atomic import atomic_write
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def curve_figure(
     columns = min(columns, max(len(found), 1))
     figure, axes = new_figure(max(-(-len(found) // columns), 1), columns, size)
     # the same colour for a method in every panel
-    methods = sorted({m for _, part in found for m in part.levels("method")})
+    methods = {m for _, part in found for m in part.levels("method")}
     for ax, (panel, part) in zip(axes, found, strict=False):
         _draw_curves(ax, panel, part, methods)
     for ax in axes[len(found) :]:
@@ -99,22 +99,21 @@ def curve_figure(
     return figure
 
 
-def _draw_curves(ax: Axes, panel: Curves, part: Results, methods: list[str]) -> None:
-    from trilens.plots.style import MARKERS, PALETTE, plain
+def _draw_curves(ax: Axes, panel: Curves, part: Results, methods: set[str]) -> None:
+    from trilens.plots.style import colours, markers, plain
 
-    for i, method in enumerate(methods):
+    colour, marker = colours(methods), markers(methods)
+    for method in sorted(part.levels("method")):
         mine = part.where(method=method)
         at = sorted(mine.levels(panel.x))
-        if not at:
-            continue
         groups = [
             np.array(mine.where(**{panel.x: x}).column(panel.column), dtype=np.float64) for x in at
         ]
-        style: dict[str, Any] = {"color": PALETTE[i % 8], "marker": MARKERS[i % 5]}
-        ax.plot(at, [g.mean() for g in groups], markersize=4, label=method, **style)
+        means = [g.mean() for g in groups]
+        ax.plot(at, means, color=colour[method], marker=marker[method], markersize=4, label=method)
         if panel.spread:
             low, high = [g.min() for g in groups], [g.max() for g in groups]
-            ax.fill_between(at, low, high, color=PALETTE[i % 8], alpha=0.12, linewidth=0)
+            ax.fill_between(at, low, high, color=colour[method], alpha=0.12, linewidth=0)
     if panel.log:
         ax.set_xscale("log")
     if panel.log_y:

@@ -1,0 +1,1 @@
+"""What every experiment rests on, whatever it is about: cells, runner, results, verdicts, page."""

@@ -1,0 +1,1 @@
+"""What several experiments share: data, grids, methods, and the tables of the cars."""
