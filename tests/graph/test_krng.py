@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -8,7 +10,8 @@ from scipy.sparse.csgraph import connected_components
 import drawn
 from trilens.counts import count_pairs
 from trilens.errors import KindError, ParameterError
-from trilens.graph import connecting_k, effective_k, k_rng, lens_values
+from trilens.graph import LensValues, connecting_k, effective_k, k_rng, lens_values
+from trilens.simulate import simulate_statements
 from trilens.statements import Statements
 
 import reference
@@ -52,6 +55,28 @@ def test_values_of_zero_are_kept_and_pairs_not_asked_have_none():
     }
 
 
+@pytest.mark.parametrize(("k", "error_rate"), [(1, 0.0), (3, 0.0), (2, 0.1), (5, 0.3), (7, 0.25)])
+def test_equality_makes_no_edge(k, error_rate):
+    """The inequality of the paper is strict: V that equals its threshold is no edge."""
+    n = 22
+    e = Fraction(str(error_rate))
+    share = Fraction(k) * (1 - 3 * e / 2) / (n - 2) + e / 2
+    for times in (1, 3, 7, 11):
+        third = np.array([share.numerator * times - 1, share.numerator * times])
+        appears = np.full(2, share.denominator * times)
+        values = LensValues(n, np.array([0, 1]), np.array([2, 3]), third, appears)
+        assert values.below(k, error_rate).tolist() == [True, False]
+
+
+def test_a_tiny_sigma_keeps_every_edge():
+    S = simulate_statements(np.random.default_rng(0).normal(size=(12, 2)), random_state=1)
+    for sigma in (1e-200, 1e-3, 1.0):
+        weights = k_rng(S, 4, sigma=sigma)
+        assert np.isfinite(weights.data).all()
+        assert (weights.data > 0).all()
+        assert weights.nnz == k_rng(S, 4).nnz
+
+
 def test_k_prime_of_the_paper():
     assert effective_k(5, 0.0, 60) == 5
     assert effective_k(0.15 * 58, 0.3, 60) == pytest.approx(0)  # an empty graph
@@ -62,8 +87,8 @@ def test_k_prime_of_the_paper():
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"k": 0}, "at least 1"),
-        ({"k": float("nan")}, "at least 1"),
+        ({"k": 0}, "1 or more"),
+        ({"k": float("nan")}, "1 or more"),
         ({"k": 1, "error_rate": 0.7}, "below 2/3"),
         ({"k": 1, "error_rate": -0.1}, "at least 0"),
         ({"k": 1, "sigma": 0}, "positive"),

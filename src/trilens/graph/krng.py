@@ -118,9 +118,7 @@ class LensValues:
         """The graph {V < k / (n - 2)}, weighted or not."""
         from scipy.sparse import coo_array
 
-        if not real_number("k", k) >= 1:
-            raise ParameterError(f"k is {k}; the k-RNG needs k of at least 1")
-        near = self.below(k, _checked(error_rate))
+        near = self.below(real_number("k", k, least=1), _checked(error_rate))
         i, j = self.i[near], self.j[near]
         weight = np.ones(len(i))
         if sigma is not None:

@@ -34,7 +34,7 @@ def with_change(tmp_path: Path) -> Callable[[str, str, str], str]:
     ("file", "old", "new"),
     [
         ("simulate/answers.py", "1", "2"),
-        ("maps/_objectives.py", "0.5", "0.6"),
+        ("maps/lens_map.py", "0.5", "0.6"),
         ("experiments/ingredients/methods.py", "times: int = 5", "times: int = 6"),
         ("experiments/framework/experiment.py", "2**31", "2**30"),
     ],
