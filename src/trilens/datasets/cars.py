@@ -185,13 +185,7 @@ def rebuild(survey: Statements, name: str) -> Statements:
         survey = survey.take(np.isin(_rounds(survey), passed_test_rounds(survey)))
     triples = survey.triples.copy()
     triples[:, 1:].sort(axis=1)
-    return Statements(
-        triples,
-        names=survey.names,
-        kind=survey.kind,
-        rounds=survey.rounds,
-        seconds=survey.seconds,
-    )
+    return survey._replace(triples, np.arange(len(survey)))
 
 
 def _rounds(survey: Statements) -> AnyArray:

@@ -12,7 +12,7 @@ import pyarrow.json as pj
 from trilens.errors import FormatError
 from trilens.formats.columns import role_of
 from trilens.formats.dialect import invalid_utf8
-from trilens.formats.source import Source, one_line
+from trilens.formats.source import Source, one_line, owned
 
 #: Bytes from which the columns of a long file are found.
 _FIRST_BLOCK = 1 << 22
@@ -79,7 +79,7 @@ def _parse(data: bytes, first_line: int, label: str) -> Any:
         raise invalid_utf8(data, error.start, label, first_line) from error
     try:
         return pj.read_json(
-            pa.BufferReader(data),
+            pa.BufferReader(owned(data)),
             # a block must hold a whole line; the parser's own blocks are small
             pj.ReadOptions(block_size=min(max(len(data) + 1, 1 << 20), (1 << 31) - 1)),
             pj.ParseOptions(explicit_schema=_texts(data)),
@@ -93,7 +93,7 @@ def _texts(data: bytes) -> Any:
     start = data.lstrip()[: 1 << 20]
     try:
         row = json.loads(start.split(b"\n", 1)[0])
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(row, dict):
         return None

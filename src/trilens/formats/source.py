@@ -14,7 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, TypeAlias, cast
+
+import numpy as np
 
 from trilens.errors import FormatError, TrilensError
 
@@ -140,6 +142,20 @@ def _unpacked(source: Source) -> Source:
     except (OSError, EOFError, zlib.error) as error:
         raise FormatError(source._problem(error)) from error
     return Source(source.label, "", None, False, data)
+
+
+def owned(data: bytes) -> Any:
+    """A copy of the bytes in pyarrow's own memory, for its threads to read.
+
+    A thread of pyarrow's may let go of what it reads some time after the call has returned;
+    to let go of Python's memory it must wait for the interpreter, and where that is ending
+    by then, the thread is killed and takes the process with it.
+    """
+    import pyarrow as pa
+
+    buffer = pa.allocate_buffer(len(data))
+    np.frombuffer(buffer, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)
+    return buffer
 
 
 def one_line(text: object, most: int = 160) -> str:

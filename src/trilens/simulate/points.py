@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from trilens._parameters import real_number, whole_number
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.errors import ParameterError
 
@@ -44,7 +45,7 @@ def gaussian(n: int, dim: int = 2, random_state: RandomState = None) -> Points:
     >>> gaussian(100, dim=5, random_state=0).points.shape
     (100, 5)
     """
-    n, dim = _count(n, "n"), _count(dim, "dim")
+    n, dim = whole_number("n", n, least=1), whole_number("dim", dim, least=1)
     rng = np.random.default_rng(random_state)
     return Points(rng.standard_normal((n, dim)), np.zeros(n, dtype=np.int64))
 
@@ -74,7 +75,7 @@ def mixture(
     >>> drawn.points.shape, sorted(set(drawn.labels.tolist()))
     ((140, 2), [0, 1])
     """
-    n = _count(n, "n")
+    n = whole_number("n", n, least=1)
     centres = np.asarray(means, dtype=np.float64)
     if centres.ndim != 2 or not centres.size or not np.isfinite(centres).all():
         raise ParameterError(
@@ -125,11 +126,8 @@ def two_moons(
     >>> np.bincount(moons.labels).tolist()
     [100, 100]
     """
-    n = _count(n, "n")
-    if not 0 <= noise < np.inf:
-        raise ParameterError(f"noise is {noise!r}; it must be a number, 0 or more")
-    if not 0 <= width <= 2:
-        raise ParameterError(f"width is {width!r}; it must lie between 0 and 2")
+    n = whole_number("n", n, least=1)
+    noise, width = real_number("noise", noise, 0), real_number("width", width, 0, 2)
     rng = np.random.default_rng(random_state)
     labels = np.arange(n) * 2 // max(n, 1)
     angle = np.pi * rng.random(n)
@@ -168,7 +166,7 @@ def far_outliers(points: Points, n_outliers: int, random_state: RandomState = No
     >>> far_outliers(gaussian(50, random_state=0), 4, random_state=1).outliers.tolist()
     [50, 51, 52, 53]
     """
-    n_outliers = _count(n_outliers, "n_outliers", least=0)
+    n_outliers = whole_number("n_outliers", n_outliers)
     rng = np.random.default_rng(random_state)
     centre = points.points.mean(axis=0)
     reach = np.linalg.norm(points.points - centre, axis=1).max()
@@ -176,9 +174,3 @@ def far_outliers(points: Points, n_outliers: int, random_state: RandomState = No
     direction /= np.linalg.norm(direction, axis=1, keepdims=True)
     distance = reach * rng.uniform(1.5, 2.5, size=(n_outliers, 1))
     return with_outliers(points, centre + distance * direction)
-
-
-def _count(value: int, what: str, least: int = 1) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ParameterError(f"{what} is {value!r}; it must be a whole number, {least} or more")
-    return int(value)

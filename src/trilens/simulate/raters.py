@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trilens._parameters import real_number, whole_number
 from trilens._typing import BoolArray, FloatArray, RandomState
-from trilens.errors import ParameterError
 from trilens.simulate.answers import Ties, answer, check_answers
 from trilens.simulate.stream import COMPILED_FROM
 from trilens.simulate.triples import Sampling, design
@@ -73,12 +73,9 @@ def draw_raters(
     >>> len(raters), int(raters.careless.sum())
     (40, 6)
     """
-    if isinstance(n_raters, bool) or int(n_raters) != n_raters or n_raters < 1:
-        raise ParameterError(f"n_raters is {n_raters!r}; it must be a whole number, 1 or more")
-    if not 0 <= error_rate <= 1:
-        raise ParameterError(f"error_rate is {error_rate!r}; it must lie between 0 and 1")
-    if not 0 <= careless <= 1:
-        raise ParameterError(f"careless is {careless!r}; it must be a share between 0 and 1")
+    n_raters = whole_number("n_raters", n_raters, least=1)
+    error_rate = real_number("error_rate", error_rate, 0, 1)
+    careless = real_number("careless", careless, 0, 1)
     rng = np.random.default_rng(random_state)
     if 0 < error_rate < 1:
         rates = rng.beta(
@@ -134,8 +131,7 @@ def ask_raters(
     [50, 50, 100, 100, 100]
     """
     check_answers(kind, ties, 0.0)
-    if isinstance(round_size, bool) or int(round_size) != round_size or round_size < 1:
-        raise ParameterError(f"round_size is {round_size!r}; it must be a whole number, 1 or more")
+    round_size = whole_number("round_size", round_size, least=1)
     truth = as_truth(objects, metric)
     (rng,) = np.random.default_rng(random_state).spawn(1)
     m, chunks = design(truth.n_objects, kind, n_statements, sampling, rng)

@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from trilens._parameters import whole_number
 from trilens._typing import AnyArray, Int32Array, IntArray
 from trilens.errors import ParameterError
 from trilens.statements import Kind
@@ -123,10 +124,7 @@ def design(
                 f"n_statements=None asks every question once; give a number for {sampling!r}"
             )
         return total, _every_question(total)
-    m = n_statements
-    if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or m < 0:
-        raise ParameterError(f"n_statements is {m!r}; it must be a whole number, 0 or more")
-    m = int(m)
+    m = whole_number("n_statements", n_statements)
     if sampling == "uniform":
         if m > total:
             raise ParameterError(

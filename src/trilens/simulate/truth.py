@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from trilens._parameters import real_number
 from trilens._typing import AnyArray, FloatArray, RandomState
 from trilens.errors import ParameterError
 from trilens.simulate.points import Points
@@ -95,8 +96,7 @@ def distort(objects: Objects, noise_param: float, random_state: RandomState = No
 
 
 def distorted(truth: Truth, noise_param: float, rng: np.random.Generator) -> Truth:
-    if not 0 <= noise_param < np.inf:
-        raise ParameterError(f"noise_param is {noise_param!r}; it must be a number, 0 or more")
+    noise_param = real_number("noise_param", noise_param, 0)
     n = truth.n_objects
     if n > _MOST_DISTORTED:
         raise ParameterError(
