@@ -39,6 +39,8 @@ class Archive:
         except StatementError as error:
             place = self.label if error.row is None else f"{self.label}, row {error.row + 1:,}"
             raise StatementError(f"{place}: {error.problem}") from None
+        except TrilensError as error:
+            raise FormatError(f"{self.label}: {error}") from None
         if len(S):
             ids = pa.table(list(S.triples.T.copy()), [f"object_{j}" for j in range(3)])
             columns = {name: getattr(S, name) for name in COLUMNS}

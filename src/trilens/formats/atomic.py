@@ -52,6 +52,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     label = "standard output" if os.fspath(path) == "-" else os.fspath(path)
     try:
         if os.fspath(path) == "-":
+            if sys.stdout is None:
+                raise FormatError("standard output is closed; write to a file")
             yield sys.stdout.buffer
             sys.stdout.buffer.flush()
             return
@@ -68,6 +70,28 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         if problem is None:
             raise
         raise FormatError(f"{label}: {problem}") from error
+
+
+def refuse_to_overwrite(
+    output: str | os.PathLike[str], *inputs: str | os.PathLike[str] | None
+) -> None:
+    """Raise `FormatError` where an output file is one of the files that are read.
+
+    >>> refuse_to_overwrite("answers.csv", "./answers.csv", None)
+    Traceback (most recent call last):
+    ...
+    trilens.errors.FormatError: answers.csv is what is read; write to another file
+    """
+    for given in inputs:
+        if given is None or "-" in (os.fspath(given), os.fspath(output)):
+            continue
+        try:
+            same = os.path.samefile(given, output)
+            regular = stat.S_ISREG(os.stat(output).st_mode)  # a terminal is read and written
+        except (OSError, ValueError):
+            same, regular = os.path.realpath(given) == os.path.realpath(output), True
+        if same and regular:
+            raise FormatError(f"{os.fspath(output)} is what is read; write to another file")
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.json as pj
 
@@ -14,6 +15,8 @@ from trilens.formats.columns import role_of
 from trilens.formats.dialect import invalid_utf8
 from trilens.formats.source import Source, one_line, owned
 
+#: Levels of brackets in a row.
+_DEEPEST = 500
 #: Bytes from which the columns of a long file are found.
 _FIRST_BLOCK = 1 << 22
 
@@ -73,6 +76,7 @@ def _blocks(source: Source, block_bytes: int | None) -> Iterator[tuple[bytes, in
 def _parse(data: bytes, first_line: int, label: str) -> Any:
     if b"\0" in data[:4096]:
         raise FormatError(f"{label} is a binary file, not JSON lines; name it by its format")
+    _refuse_depth(data, first_line, label)
     try:
         data.decode()
     except UnicodeDecodeError as error:
@@ -86,6 +90,22 @@ def _parse(data: bytes, first_line: int, label: str) -> Any:
         )
     except (pa.ArrowException, UnicodeDecodeError, KeyError) as error:
         raise _diagnosis(data, first_line, label, error) from error
+
+
+def _refuse_depth(data: bytes, first_line: int, label: str) -> None:
+    """Refuse what is nested so deep that pyarrow's parser, which recurses, would crash."""
+    opened = data.count(b"[") + data.count(b"{")
+    if opened - data.count(b"\n{") <= _DEEPEST:  # no row of flat objects
+        return
+    for number, line in enumerate(data.split(b"\n"), first_line):
+        if line.count(b"[") + line.count(b"{") > _DEEPEST:
+            array = np.frombuffer(line, dtype=np.uint8)
+            steps = np.isin(array, list(b"[{")).astype(np.int64) - np.isin(array, list(b"]}"))
+            if steps.cumsum().max() > _DEEPEST:
+                raise FormatError(
+                    f"{label}, row {number:,}: nested more than {_DEEPEST} deep; every line must "
+                    f'be an object such as {{"central": "a", ...}}'
+                )
 
 
 def _texts(data: bytes) -> Any:
