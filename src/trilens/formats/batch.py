@@ -202,7 +202,8 @@ def _place(column: Any, batch: Batch) -> AnyArray:
     places = known[at]
     if len(places) and places.min() < 0:
         row = int(places.argmin())
-        seen = quoted(values[at[row]]) if at[row] >= 0 else "an empty cell"
+        cell = values[at[row]] if at[row] >= 0 else ""
+        seen = quoted(cell) if cell else "an empty cell"
         raise FormatError(
             f"{batch.place(row)}: {seen} in column place; it says where on the screen the "
             f"chosen object stood, 0, 1 or 2: correct it or rename the column"

@@ -114,6 +114,16 @@ class TableFile:
     def _text(self, column: Any, name: str) -> Any:
         if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
             raise self._wrong_type(column, name, "it must hold text or whole numbers")
+        if pa.types.is_floating(column.type):
+            values = column.cast(pa.float64()).to_numpy()
+            if (np.abs(values) >= _EXACT_FLOAT).any():
+                raise FormatError(
+                    f"{self.label}: column {one_line(name, 40)} has numbers too large to be kept "
+                    f"digit by digit; write them as text"
+                )
+            if (np.isnan(values) | (values % 1 == 0)).all():  # integers with a gap
+                whole = np.nan_to_num(values).astype(np.int64)
+                column = pa.chunked_array([pa.array(whole, mask=np.isnan(values))])
         return column.cast(pa.large_string()).dictionary_encode()
 
     def _wrong_type(self, column: Any, name: str, allowed: str) -> FormatError:
