@@ -81,7 +81,7 @@ def count_classes(
     >>> counts.singled.ravel().tolist(), counts.appears.ravel().tolist()
     ([1, 0, 0], [2, 0, 0])
     """
-    n_classes = whole_number("n_classes", n_classes)
+    n_classes = whole_number("n_classes", n_classes, most=2**31 - 1)
     given = as_array(y, "y")
     # an array of ids does not tell of objects beyond the last one named; y does
     S = statements if isinstance(statements, Statements) else _named_by(statements, given)

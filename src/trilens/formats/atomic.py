@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from trilens.errors import FormatError
+from trilens.formats.source import checked_path
 
 #: What a write, a flush or a close may meet. Other errors inside the `with` block are the
 #: caller's own (a file that it reads meanwhile) and must not be blamed on the output.
@@ -49,9 +50,10 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     >>> [found.name for found in folder.iterdir()]
     ['depth.txt']
     """
-    label = "standard output" if os.fspath(path) == "-" else os.fspath(path)
+    name = checked_path(path)
+    label = "standard output" if name == "-" else name
     try:
-        if os.fspath(path) == "-":
+        if name == "-":
             if sys.stdout is None:
                 raise FormatError("standard output is closed; write to a file")
             yield sys.stdout.buffer
@@ -83,7 +85,7 @@ def refuse_to_overwrite(
     trilens.errors.FormatError: answers.csv is what is read; write to another file
     """
     for given in inputs:
-        if given is None or "-" in (os.fspath(given), os.fspath(output)):
+        if given is None or "-" in (checked_path(given), checked_path(output)):
             continue
         try:
             same = os.path.samefile(given, output)

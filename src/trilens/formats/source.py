@@ -129,9 +129,7 @@ def open_source(path: PathLike, *, spool: bool = False) -> Source:
     What is not a regular file (a pipe, the standard input) can be read only once: it is, with
     ``spool`` to a temporary file instead of the memory.
     """
-    if not isinstance(path, str | os.PathLike):
-        raise FormatError(f"a file is named by a path, not by {one_line(repr(path), 40)}")
-    file = Path(path)
+    file = Path(checked_path(path))
     if os.fspath(path) == "-":
         return _read_once(Source("standard input", "", None, False), spool)
     ending = file.suffix.lower()
@@ -140,6 +138,14 @@ def open_source(path: PathLike, *, spool: bool = False) -> Source:
     else:
         source = Source(str(path), ending, file, False)
     return _read_once(source, spool) if _is_pipe(file) else source
+
+
+def checked_path(path: PathLike) -> str:
+    """The path as text, or one line that says what it must be."""
+    name = os.fspath(path) if isinstance(path, str | os.PathLike) else path
+    if not isinstance(name, str):
+        raise FormatError(f"a file is named by a path, not by {one_line(repr(path), 40)}")
+    return name
 
 
 def _is_pipe(file: Path) -> bool:

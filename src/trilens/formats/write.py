@@ -18,7 +18,7 @@ from trilens.formats.archive import write_archive
 from trilens.formats.atomic import atomic_write
 from trilens.formats.columns import COLUMNS_OF_KIND
 from trilens.formats.names import is_integer, is_missing
-from trilens.formats.source import ENDINGS, PathLike, quoted
+from trilens.formats.source import ENDINGS, PathLike, checked_path, quoted
 from trilens.formats.tables import METADATA_KEY
 from trilens.statements import Statements, concatenate
 from trilens.statements.value import COLUMNS
@@ -53,9 +53,12 @@ def write_statements(statements: Statements | Iterable[Statements], path: PathLi
         back (in text and tables: an empty one, ``nan``; in text: one with a NUL character).
     """
     ending, compress = _ending(path)
-    chunks = iter([statements] if isinstance(statements, Statements) else statements)
-    first = next(chunks, None)
-    if first is None:
+    try:
+        chunks = iter([statements] if isinstance(statements, Statements) else statements)
+        first = next(chunks, None)
+    except TypeError:
+        first = None
+    if not isinstance(first, Statements):
         raise FormatError(f"{os.fspath(path)}: there are no chunks of statements to write")
     text = ending in _SEPARATORS or ENDINGS[ending] == "jsonl"
     if ENDINGS[ending] != "npz":
@@ -95,13 +98,13 @@ def _alike(first: Statements, rest: Iterator[Statements]) -> Iterator[Statements
 
     yield first
     for S in rest:
-        if shape(S) != shape(first) or S.names != first.names:
+        if not isinstance(S, Statements) or shape(S) != shape(first) or S.names != first.names:
             raise FormatError("chunks of one file must have the same kind, objects and columns")
         yield S
 
 
 def _ending(path: PathLike) -> tuple[str, bool]:
-    name = os.fspath(path)
+    name = checked_path(path)
     if name == "-":
         return ".csv", False
     file = Path(name)

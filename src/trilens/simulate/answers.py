@@ -6,9 +6,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from trilens._parameters import real_number
+from trilens._parameters import one_of, real_number
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray
-from trilens.errors import ParameterError
 from trilens.simulate.triples import unrank
 from trilens.simulate.truth import Truth
 from trilens.statements import KINDS, Kind
@@ -23,10 +22,8 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 def check_answers(kind: str, ties: str, error_rate: float) -> None:
     """Raise `ParameterError` for what no answer can be given by."""
-    if kind not in KINDS:
-        raise ParameterError(f"kind is {kind!r}; it must be one of {', '.join(KINDS)}")
-    if ties not in ("random", "drop"):
-        raise ParameterError(f"ties is {ties!r}; it must be random or drop")
+    one_of("kind", kind, KINDS)
+    one_of("ties", ties, ("random", "drop"))
     real_number("error_rate", error_rate, 0, 1)
 
 

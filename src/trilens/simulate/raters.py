@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trilens._parameters import real_number, whole_number
+from trilens._parameters import generator, real_number, shown, whole_number
 from trilens._typing import BoolArray, FloatArray, RandomState
+from trilens.errors import ParameterError
 from trilens.simulate.answers import Ties, answer, check_answers
 from trilens.simulate.stream import COMPILED_FROM
 from trilens.simulate.triples import Sampling, design
@@ -73,10 +74,10 @@ def draw_raters(
     >>> len(raters), int(raters.careless.sum())
     (40, 6)
     """
-    n_raters = whole_number("n_raters", n_raters, least=1)
+    n_raters = whole_number("n_raters", n_raters, 1, 2**31 - 1)
     error_rate = real_number("error_rate", error_rate, 0, 1)
     careless = real_number("careless", careless, 0, 1)
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     if 0 < error_rate < 1:
         rates = rng.beta(
             _CONCENTRATION * error_rate, _CONCENTRATION * (1 - error_rate), size=n_raters
@@ -132,8 +133,10 @@ def ask_raters(
     """
     check_answers(kind, ties, 0.0)
     round_size = whole_number("round_size", round_size, least=1)
+    if not isinstance(raters, Raters) or not len(raters):
+        raise ParameterError(f"raters must be one or more Raters, not {shown(raters)}")
     truth = as_truth(objects, metric)
-    (rng,) = np.random.default_rng(random_state).spawn(1)
+    (rng,) = generator(random_state).spawn(1)
     m, chunks = design(truth.n_objects, kind, n_statements, sampling, rng)
     if noise_param != 0:
         truth = distorted(truth, noise_param, rng)

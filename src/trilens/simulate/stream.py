@@ -10,13 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._parameters import thread_count, whole_number
+from trilens._parameters import generator, shown, thread_count, whole_number
 from trilens._typing import Int32Array, Progress, RandomState
 from trilens.errors import ParameterError
 from trilens.simulate.answers import Ties, answer, check_answers, luck
 from trilens.simulate.triples import Draw, Sampling, design
 from trilens.simulate.truth import Objects, Truth, as_truth, distorted
 from trilens.statements import Kind, Statements
+from trilens.statements.value import CheckedNames
 
 #: From this many questions on, the kernels (and numba's import) pay; below, numpy is faster.
 COMPILED_FROM = 1 << 19
@@ -261,11 +262,13 @@ def _plan(
     check_answers(kind, ties, error_rate)
     threads = thread_count(n_threads)
     truth = as_truth(objects, metric)
-    named = None if names is None else tuple(names)
+    named = None if names is None else CheckedNames.of(names)
+    if progress is not None and not callable(progress):
+        raise ParameterError(f"progress is {shown(progress)}; it must be a function of the share")
     if named is not None and len(named) != truth.n_objects:
         raise ParameterError(f"there are {truth.n_objects:,} objects, but {len(named):,} names")
     # a child, because a stream draws as it goes and its parent may be drawn from in between
-    (rng,) = np.random.default_rng(random_state).spawn(1)
+    (rng,) = generator(random_state).spawn(1)
     key = rng.integers(2**64, dtype=np.uint64)
     n_asked, chunks = design(
         truth.n_objects,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trilens._parameters import whole_number
+from trilens._parameters import generator, whole_number
 from trilens._typing import IntArray, RandomState
 from trilens.simulate.points import Points, with_outliers
 from trilens.simulate.raters import Raters, ask_raters, draw_raters
@@ -87,8 +87,8 @@ def study(
     """
     from trilens.exact import medoid
 
-    n_objects = whole_number("n_objects", n_objects, least=16)
-    rng = np.random.default_rng(random_state)
+    n_objects = whole_number("n_objects", n_objects, 16, 2**31 - 1)
+    rng = generator(random_state)
     n_regular = n_objects - len(_OUTLIERS)
     labels = np.arange(n_regular) % len(CLASSES)
     regular = Points(

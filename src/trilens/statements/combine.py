@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from trilens._parameters import generator
 from trilens._typing import AnyArray, IntArray, RandomState
 from trilens.errors import KindError, ParameterError
 from trilens.statements.value import COLUMNS, Statements, as_list, chosen_first, require_kind
@@ -109,7 +110,7 @@ def answer_counts(statements: Statements) -> tuple[IntArray, IntArray]:
 
 def reduce(statements: Statements, random_state: RandomState) -> Statements:
     votes, triple = answer_counts(statements)
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     # the random part is below one vote, so it decides between equal votes and nothing else
     winner = (votes + rng.random(votes.shape) * (votes > 0)).argmax(axis=1)
     if statements.kind == "closer":

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from trilens._parameters import shown as printed
 from trilens._parameters import whole_number
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray, RandomState
 from trilens.errors import KindError, ParameterError, StatementError
@@ -49,7 +50,7 @@ class CheckedNames(tuple[str, ...]):
         wrong = next((i for i, name in enumerate(named) if not isinstance(name, str)), None)
         if wrong is not None:
             kind = type(named[wrong]).__name__
-            raise ParameterError(f"names are text; {named[wrong]!r} is {kind}")
+            raise ParameterError(f"names are text; {printed(named[wrong])} is {kind}")
         if len(set(named)) < len(named):
             twice = next(name for name, count in Counter(named).items() if count > 1)
             raise ParameterError(f"two objects have the name {twice!r}; names must differ")
@@ -340,8 +341,8 @@ def as_statements(statements: StatementsLike) -> Statements:
 
 def check_kind(kind: Any) -> None:
     """Raise `KindError` for what is no kind of statement."""
-    if kind not in KINDS:
-        raise KindError(f"kind is {kind!r}; it must be one of {', '.join(KINDS)}")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise KindError(f"kind is {printed(kind)}; it must be one of {', '.join(KINDS)}")
 
 
 def chosen_first(shown: AnyArray, places: AnyArray) -> AnyArray:
@@ -354,14 +355,16 @@ def as_array(values: Any, what: str) -> AnyArray:
     try:
         return np.asarray(values)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise ParameterError(f"{what} cannot be made an array: {error}") from None
+        why = " ".join(str(error).split())
+        raise ParameterError(f"{what} cannot be made an array: {why}") from None
 
 
 def as_list(values: Any, what: str) -> list[Any]:
     """``list``; one line for what cannot be gone through."""
-    if not isinstance(values, Iterable):
-        raise ParameterError(f"{what} must be a list, not {type(values).__name__}")
-    return list(values)
+    try:
+        return list(values)
+    except TypeError:
+        raise ParameterError(f"{what} must be a list, not {type(values).__name__}") from None
 
 
 def require_kind(statements_kind: str, allowed: Sequence[str], method: str, instead: str) -> None:
@@ -427,7 +430,7 @@ def _as_id_array(triples: ArrayLike) -> AnyArray:
 
 def _n_objects(triples: AnyArray, n_objects: int | None, names: CheckedNames | None) -> int:
     if n_objects is not None:
-        n = whole_number("n_objects", n_objects)
+        n = whole_number("n_objects", n_objects, most=_MAX_OBJECTS)
         if names is not None and len(names) != n:
             raise ParameterError(f"n_objects is {n}, but there are {len(names)} names")
     elif names is not None:
