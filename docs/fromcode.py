@@ -30,13 +30,14 @@ ROLES = {
     "rater": "who answered; text",
     "round": "the sitting in which it was answered",
     "seconds": "response time",
+    "place": "where on the screen the chosen object stood: 0, 1 or 2",
 }
 FORMATS = {
     "text": "text, separated by comma, tab, semicolon or spaces (found from the first rows)",
     "parquet": "Apache Parquet",
     "arrow": "Apache Arrow IPC (Feather version 2)",
     "jsonl": "JSON lines: one object per line",
-    "npz": "numpy arrays: `triples`, `names`, `kind`, and `raters`, `rounds`, `seconds`",
+    "npz": "numpy arrays: `triples`, `names`, `kind`, and `raters`, `rounds`, `seconds`, `places`",
 }
 KINDS = {
     "central": "which of the three is the most central?",

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from trilens.errors import ParameterError
 
+_MOST = 2**63 - 1
+_LARGEST = float(np.finfo(np.float64).max)
+
 
 def is_whole(value: Any) -> bool:
     """Whether a value is a whole number by its type; True and False are not."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
+
+
+def shown(value: Any, most: int = 80) -> str:
+    """A value as a message shows it: in one line of bounded length."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def whole_number(name: str, value: Any, least: int = 0, most: int | None = None) -> int:
@@ -25,9 +35,10 @@ def whole_number(name: str, value: Any, least: int = 0, most: int | None = None)
     ...
     trilens.errors.ParameterError: k is 2.5; it must be a whole number, 1 or more
     """
-    if not is_whole(value) or value < least or (most is not None and value > most):
-        upto = f"from {least} to {most}" if most is not None else f"{least} or more"
-        raise ParameterError(f"{name} is {value!r}; it must be a whole number, {upto}")
+    if not is_whole(value) or not least <= value <= (_MOST if most is None else most):
+        top = _MOST if most is None and is_whole(value) and value > _MOST else most
+        upto = f"from {least} to {top}" if top is not None else f"{least} or more"
+        raise ParameterError(f"{name} is {shown(value)}; it must be a whole number, {upto}")
     return int(value)
 
 
@@ -47,7 +58,7 @@ def real_number(
     number = number and not isinstance(value, (bool, np.bool_))
     if (
         not number
-        or not np.isfinite(value)
+        or not abs(value) <= _LARGEST
         or not least <= value <= most
         or (positive and value <= 0)
     ):
@@ -57,8 +68,38 @@ def real_number(
             allowed = f"a number from {least:g} to {most:g}"
         else:
             allowed = f"a number, {least:g} or more" if np.isfinite(least) else "a finite number"
-        raise ParameterError(f"{name} is {value!r}; it must be {allowed}")
+        raise ParameterError(f"{name} is {shown(value)}; it must be {allowed}")
     return float(value)
+
+
+def one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
+    """Raise `ParameterError` for what is none of the allowed texts.
+
+    >>> one_of("ties", "keep", ("random", "drop"))
+    Traceback (most recent call last):
+    ...
+    trilens.errors.ParameterError: ties is 'keep'; it must be one of random, drop
+    """
+    if not isinstance(value, str) or value not in allowed:
+        raise ParameterError(f"{name} is {shown(value)}; it must be one of {', '.join(allowed)}")
+
+
+def generator(random_state: Any = None) -> np.random.Generator:
+    """A generator from None, a seed, a generator, or scikit-learn's ``RandomState``.
+
+    >>> generator(0).integers(10), generator(np.random.RandomState(0)).integers(10)
+    (np.int64(8), np.int64(6))
+    """
+    if isinstance(random_state, np.random.RandomState):
+        # its own bits cannot be divided among chunks: they are the seed of some that can
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"random_state is {shown(random_state)}; it must be None, a whole number, 0 or more, "
+            f"or a numpy random generator"
+        ) from None
 
 
 def thread_count(n_threads: int | None = None) -> int:

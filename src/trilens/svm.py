@@ -8,8 +8,8 @@ solution starting from the one before it, which stays feasible while C grows.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from trilens._compiled import compiled
 from trilens._typing import FloatArray
 
 #: The largest violation of the optimality conditions; the tolerance that SVMs are fitted with.
@@ -20,7 +20,7 @@ _ROUNDING = 1e-9
 _FLAT = 1e-12
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def decision_path(
     kernel: FloatArray, side: FloatArray, asked: FloatArray, grid: FloatArray
 ) -> FloatArray:

@@ -13,6 +13,7 @@ from trilens.errors import FormatError
 from trilens.formats import read_statements, scan_statements, write_statements
 from trilens.formats.names import is_missing
 from trilens.statements import KINDS, Statements
+from trilens.statements.value import COLUMNS
 
 TEXT = [".csv", ".tsv", ".txt", ".jsonl", ".csv.gz", ".txt.gz", ".jsonl.gz"]
 TABLES = [".parquet", ".arrow", ".feather", ".npz"]
@@ -42,6 +43,7 @@ def statements(draw: st.DrawFn, name: st.SearchStrategy[str] = NAME) -> Statemen
     raters = draw(column(AWKWARD | st.just("")))
     rounds = draw(column(st.integers(-5, 2**40)))
     seconds = draw(column(st.floats(0, 1e300) | st.just(float("nan"))))
+    places = draw(column(st.integers(0, 2)))
     return Statements(
         triples,
         len(names),
@@ -50,6 +52,7 @@ def statements(draw: st.DrawFn, name: st.SearchStrategy[str] = NAME) -> Statemen
         raters,
         rounds,
         seconds,  # type: ignore[arg-type]
+        places,
     )
 
 
@@ -60,7 +63,7 @@ def named(S: Statements) -> list[list[str]]:
 def assert_same(S: Statements, back: Statements) -> None:
     assert named(back) == named(S)
     assert back.kind == S.kind
-    for name in ("raters", "rounds", "seconds"):
+    for name in COLUMNS:
         given, found = getattr(S, name), getattr(back, name)
         assert (given is None) == (found is None)
         if given is not None:
@@ -97,7 +100,7 @@ def test_scan_equals_read(ending: str, S: Statements, rows: int, tmp_path: Path)
     assert scan.names == whole.names
     assert [len(chunk) for chunk in chunks[:-1]] == [rows] * (len(chunks) - 1)
     np.testing.assert_array_equal(np.concatenate([c.triples for c in chunks]), whole.triples)
-    for name in ("raters", "rounds", "seconds"):
+    for name in COLUMNS:
         if getattr(whole, name) is not None:
             joined = np.concatenate([getattr(chunk, name) for chunk in chunks])
             np.testing.assert_array_equal(joined, getattr(whole, name))
@@ -135,9 +138,11 @@ def test_text_headers(tmp_path: Path) -> None:
         ("odd", "odd,other_1,other_2"),
         ("closer", "anchor,near,far"),
     ]:
-        S = Statements([[0, 1, 2]], kind=kind, raters=["r"], rounds=[4], seconds=[1.5])
-        write_statements(S, tmp_path / "s.csv")
-        assert (tmp_path / "s.csv").read_text() == f"{header},rater,round,seconds\n0,1,2,r,4,1.5\n"
+        known = {"raters": ["r"], "rounds": [4], "seconds": [1.5], "places": [2]}
+        write_statements(Statements([[0, 1, 2]], kind=kind, **known), tmp_path / "s.csv")
+        assert (tmp_path / "s.csv").read_text() == (
+            f"{header},rater,round,seconds,place\n0,1,2,r,4,1.5,2\n"
+        )
 
 
 def test_json_lines_are_plain(tmp_path: Path) -> None:

@@ -14,9 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, strategies as st
 
+from trilens.errors import FormatError
 from trilens.formats import read_objects, read_statements, scan_statements
 from trilens.formats.dialect import even_spaces
 from trilens.formats.names import is_integer
+from trilens.formats.source import owned
 from trilens.formats.text import plain_integers
 from trilens.statements import Statements
 
@@ -249,3 +251,102 @@ def test_plain_integers_across_pieces() -> None:
     assert plain_integers(block, ",")
     for at in range(1 << 18, (1 << 18) + 8):
         assert not plain_integers(block[:at] + b"\n00,1,2\n" + block, ",")
+
+
+SHOWN = "rater,chosen,shown_1,shown_2,shown_3\nr,a,a,b,c\ns,c,a,b,c\nr,b,a,b,c\n"
+
+
+def test_places_are_known_where_the_objects_shown_are(read, tmp_path: Path) -> None:
+    assert read(SHOWN).places.tolist() == [0, 2, 1]
+    assert read("a,b,c\n").places is None
+    rows = [line.split(",") for line in SHOWN.splitlines()]
+    records = [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+    assert read("\n".join(map(json.dumps, records)), ".jsonl").places.tolist() == [0, 2, 1]
+    pq.write_table(pa.Table.from_pylist(records), tmp_path / "s.parquet")
+    assert read_statements(tmp_path / "s.parquet").places.tolist() == [0, 2, 1]
+    (tmp_path / "s.csv").write_text(SHOWN)
+    chunks = scan_statements(tmp_path / "s.csv", chunk_rows=2)
+    assert [chunk.places.tolist() for chunk in chunks] == [[0, 2], [1]]
+
+
+def test_places_from_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(SHOWN.encode())))
+    assert read_statements("-").places.tolist() == [0, 2, 1]
+
+
+def test_a_column_of_places(read) -> None:
+    content = "central,other_1,other_2,place\na,b,c,2\nb,a,c,0\n"
+    assert read(content).places.tolist() == [2, 0]
+    for wrong, seen in [("3", "'3'"), ("", "an empty cell"), ("left", "'left'")]:
+        with pytest.raises(FormatError, match=f"row 3: {seen} in column place; .* 0, 1 or 2"):
+            read(content.replace("c,0", f"c,{wrong}"))
+    # the objects shown tell it themselves
+    assert read(SHOWN.replace("rater", "place")).places.tolist() == [0, 2, 1]
+
+
+def test_text_after_integers_needs_no_second_look_at_the_file(
+    read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = "30,10,20\n" * 2000 + "x,10,20\n"
+    S = read(content)
+    assert S.names == ("30", "10", "20", "x")
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
+    piped = read_statements("-")
+    assert piped.names == S.names
+    np.testing.assert_array_equal(piped.triples, S.triples)
+
+
+def test_a_row_of_text_above_integers(read) -> None:
+    rows = "a,b,c\n" + "1,2,3\n" * 20
+    with pytest.raises(FormatError, match=r"row 1: the first row is text .* looks like a header"):
+        read(rows)
+    # a list of the objects says that it is none
+    named = read(rows, objects=["a", "b", "c", "1", "2", "3"])
+    assert len(named) == 21
+    assert len(read(rows, columns=["central", "other_1", "other_2"])) == 20
+
+
+def test_seconds_that_are_no_time_are_not_known(read) -> None:
+    S = read("central,other_1,other_2,seconds\na,b,c,inf\nb,a,c,1e308\nc,a,b,1e308\na,b,c,-inf\n")
+    assert np.isnan(S.seconds[[0, 3]]).all()
+    assert S.summary().median_seconds == 1e308
+
+
+def test_what_pyarrow_reads_is_its_own_memory() -> None:
+    data = b"1,2,3\n" * 9
+    buffer = owned(data)
+    assert buffer.to_pybytes() == data
+    assert buffer.address != np.frombuffer(data, dtype=np.uint8).ctypes.data
+    assert owned(b"").size == 0
+
+
+def test_unsigned_triples_without_names(tmp_path: Path) -> None:
+    for dtype in (np.uint8, np.uint32, np.uint64):
+        np.savez(tmp_path / "s.npz", triples=np.array([[0, 1, 5]], dtype=dtype))
+        S = read_statements(tmp_path / "s.npz")
+        assert (S.n_objects, S.triples.tolist()) == (6, [[0, 1, 5]])
+        np.savez(tmp_path / "s.npz", triples=np.empty((0, 3), dtype=dtype))
+        assert len(read_statements(tmp_path / "s.npz")) == 0
+    np.savez(tmp_path / "s.npz", triples=np.array([[0, 1, 2**63]], dtype=np.uint64))
+    with pytest.raises(FormatError, match=r"s\.npz: at most 2,147,483,647 objects"):
+        read_statements(tmp_path / "s.npz")
+
+
+def test_many_digits_and_many_brackets(read) -> None:
+    digits = "7" * 5000
+    S = read(f"central,other_1,other_2,rater,round\na,b,c,{digits},{digits}\n")
+    assert S.raters.tolist() == S.rounds.tolist() == [digits]
+    assert S.summary().raters[0].rater == digits
+    row = f'{{"central": "a", "other_1": "b", "other_2": "c", "rater": {digits}}}'
+    with pytest.raises(FormatError, match=r"column rater has numbers too large .* write them as t"):
+        read(row, ".jsonl")
+    assert read(row.replace("7" * 5000, f'"{digits}"'), ".jsonl").raters.tolist() == [digits]
+    with_gap = row.replace("7" * 5000, "4") + "\n" + row.replace("7" * 5000, "null")
+    assert read(with_gap, ".jsonl").raters.tolist() == ["4", ""]
+    assert read(f"{digits},1,2\n").names == ("1", "2", digits)
+    nested = '{"central": "a", "other_1": "b", "other_2": "c", "x": ' + "[" * 100_000
+    for content in (nested, nested + "]" * 100_000 + "}", "[" * 100_000):
+        with pytest.raises(FormatError, match="row 1: nested more than 500 deep"):
+            read(content, ".jsonl")
+    brackets = '{"central": "[[", "other_1": "{{", "other_2": "c"}\n' * 2000
+    assert len(read(brackets, ".jsonl")) == 2000

@@ -185,7 +185,7 @@ def test_statements_follow_the_distorted_values(kind):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"error_rate": 1.1}, "error_rate is 1.1; it must lie between 0 and 1"),
+        ({"error_rate": 1.1}, "error_rate is 1.1; it must be a number from 0 to 1"),
         ({"error_rate": -0.1}, "error_rate is -0.1"),
         ({"error_rate": float("nan")}, "error_rate is nan"),
         ({"noise_param": -1.0}, "noise_param is -1.0"),

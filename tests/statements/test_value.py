@@ -3,12 +3,14 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
 import drawn
 from trilens.errors import KindError, ParameterError, StatementError, TrilensError
-from trilens.statements import Statements, as_statements
+from trilens.statements import Statements, as_statements, concatenate
+from trilens.statements.combine import as_kind
 
 
 def test_an_int32_array_is_not_copied_and_cannot_be_changed_through_the_value():
@@ -89,10 +91,13 @@ def test_a_wrong_subset_is_refused(objects, text):
         Statements([[0, 1, 2]], names=["a", "b", "c"]).subset(objects)
 
 
-def test_take_keeps_raters_rounds_and_seconds():
-    S = Statements([[0, 1, 2], [1, 0, 2]], raters=["x", "y"], rounds=[1, 2], seconds=[3.0, 4.0])
-    T = S.take([1])
-    assert (T.raters.tolist(), T.rounds.tolist(), T.seconds.tolist()) == (["y"], [2], [4.0])
+KNOWN = {"raters": ["x", "y"], "rounds": [1, 2], "seconds": [3.0, 4.0], "places": [2, 0]}
+
+
+def test_take_keeps_what_is_known_of_the_statements():
+    S = Statements([[0, 1, 2], [1, 0, 3]], **KNOWN)
+    for T in (S.take([1]), S.subset([0, 1, 3])):
+        assert [getattr(T, name).tolist() for name in KNOWN] == [["y"], [2], [4.0], [0]]
     assert len(S.take([])) == 0
     assert S.take(np.array([True, False])).triples.tolist() == [[0, 1, 2]]
 
@@ -119,3 +124,57 @@ def test_a_pickled_value_is_the_same(S):
     T = pickle.loads(pickle.dumps(S))
     assert np.array_equal(T.triples, S.triples)
     assert (T.names, T.kind) == (S.names, S.kind)
+
+
+def test_places_are_positions():
+    assert Statements([[0, 1, 2]]).places is None
+    for wrong in ([3], [-1], [0.5], [np.nan], [True], ["0"], [None]):
+        with pytest.raises(StatementError, match="position"):
+            Statements([[0, 1, 2]], places=wrong)
+    assert Statements.from_choices([[7, 3, 5]], [2]).places.tolist() == [2]
+    assert as_kind(Statements([[0, 1, 2]], places=[1]), "closer").places is None
+
+
+@given(drawn.statements())
+def test_appearances_count_the_statements_that_name_an_object(S):
+    expected = [sum(x in row for row in S.triples.tolist()) for x in range(S.n_objects)]
+    assert S.appearances.tolist() == expected
+    assert S.appearances.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ([3, 5], [3, 5]),
+        ([3.0, 5.0], [3, 5]),
+        ([3.0, np.nan], ["3", ""]),
+        (["x", None], ["x", ""]),
+        ([None, None], ["", ""]),
+        (np.array([2, pd.NA], dtype=object), ["2", ""]),
+        (pd.Series([2, None], dtype="Int64"), ["2", ""]),
+        (pd.Series(["x", pd.NA], dtype="string"), ["x", ""]),
+        (np.array([2, "x"], dtype=object), ["2", "x"]),
+        ([b"x", b"y"], ["x", "y"]),
+    ],
+)
+def test_raters_that_are_not_known_are_the_empty_text(given, kept):
+    S = Statements([[0, 1, 2], [1, 0, 2]], raters=given, rounds=given)
+    assert S.raters.tolist() == S.rounds.tolist() == kept
+    summary = S.summary()
+    assert [rater.rater for rater in summary.raters] == sorted({str(r) for r in kept} - {""})
+    assert summary.rounds == len(set(kept) - {""})
+    assert concatenate([S, S]).raters.tolist() == kept * 2
+
+
+def test_columns_are_the_callers_no_more():
+    raters = np.array(["x"])
+    S = Statements([[0, 1, 2]], raters=raters)
+    raters[0] = "y"
+    assert S.raters.tolist() == ["x"]
+
+
+def test_infinite_seconds_are_not_known():
+    S = Statements([[0, 1, 2]] * 3, seconds=[np.inf, 1.7e308, 1.7e308])
+    assert np.isnan(S.seconds[0])
+    assert S.summary().median_seconds == 1.7e308
+    assert Statements([[0, 1, 2]] * 2, seconds=[None, 2]).summary().median_seconds == 2.0

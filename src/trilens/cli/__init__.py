@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from contextlib import suppress
 from importlib import import_module
-from typing import NoReturn
 
 import click
 
 from trilens import __version__
+from trilens.cli import door
 from trilens.errors import TrilensError
 
 COMMANDS = (
@@ -54,13 +52,18 @@ class _Commands(click.Group):
         except TrilensError as error:
             raise click.ClickException(str(error)) from error
         except OSError as error:
-            place = f"{error.filename}: " if error.filename else "output: "
-            raise click.ClickException(f"{place}{error.strerror or error}") from error
+            raise click.ClickException(output_problem(error)) from error
         except MemoryError as error:
             raise click.ClickException(
                 "not enough memory; fewer objects (trilens convert a part) or a larger machine"
             ) from error
         return result
+
+
+def output_problem(error: OSError) -> str:
+    """What stopped a write, in one line."""
+    place = f"{error.filename}: " if error.filename else "output: "
+    return f"{place}{error.strerror or error}"
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -77,21 +80,12 @@ def trilens() -> None:
 
 def main() -> None:
     """Run the command line; one line on stderr and status 1 for bad data, 2 for a wrong flag."""
+    door.open_streams()
+    door.leave_when_terminated()
     try:
         trilens(prog_name="trilens")
-    except SystemExit as end:
-        status = end.code if isinstance(end.code, int) else 0
-        _leave(status)
-
-
-def _leave(status: int) -> NoReturn:
-    """End the process at once, with everything written.
-
-    The libraries' idle threads can abort an interpreter that is being taken down, which would
-    turn a clean end into a crash; and there is nothing left to clean up.
-    """
-    for stream in (sys.stdout, sys.stderr):
-        # a reader that went away takes nothing any more
-        with suppress(OSError, ValueError):
-            stream.flush()
-    os._exit(status)
+    except OSError as error:  # what --help and --version could not write
+        click.ClickException(output_problem(error)).show()
+        sys.exit(1)
+    finally:
+        door.close_output()

@@ -85,7 +85,10 @@ class Source:
 
 
 def statement_options(command: F) -> F:
-    """FILE, --kind, --columns, --objects; the command gets them as one ``source``."""
+    """FILE, --kind, --columns, --objects; the command gets them as one ``source``.
+
+    A command's ``output`` must not be one of its inputs.
+    """
 
     @click.argument("file")
     @click.option(
@@ -105,6 +108,10 @@ def statement_options(command: F) -> F:
     def with_source(
         file: str, kind: str | None, columns: str | None, objects: str | None, **rest: Any
     ) -> Any:
+        from trilens.formats import refuse_to_overwrite
+
+        if rest.get("output") is not None:
+            refuse_to_overwrite(rest["output"], file, objects, rest.get("labels"))
         split = None if columns is None else [name.strip() for name in columns.split(",")]
         return command(source=Source(file, kind, split, objects), **rest)
 

@@ -160,7 +160,7 @@ def command(
     names = [str(i) for i in range(1, len(points) + 1)]
     if truth is None and output != "-":
         truth = os.path.splitext(output.removesuffix(".gz"))[0] + ".truth.csv"
-    if truth == output:
+    if truth is not None and os.path.realpath(truth) == os.path.realpath(output):
         raise click.UsageError("--truth and --output are the same file; name two.")
     if raters is not None:
         crowd = draw_raters(raters, answers.pop("error_rate"), careless, people)

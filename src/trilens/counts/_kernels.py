@@ -7,15 +7,15 @@ spares every access the test for a negative index.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from trilens._compiled import compiled
 from trilens._typing import AnyArray, Int32Array, IntArray
 
 #: A 32-bit counter cannot pass its end within so many statements.
 _SPAN = 1 << 30
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def central(triples: Int32Array, n: int) -> IntArray:
     """(2, n): how often each object stands first, and how often second or third."""
     total = np.zeros((2, n), dtype=np.int64)
@@ -33,7 +33,7 @@ def central(triples: Int32Array, n: int) -> IntArray:
     return total
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def classes(triples: Int32Array, labels: Int32Array, n_classes: int) -> IntArray:
     """(2, n, K): singled and appears of Algorithm 3."""
     counted = np.zeros((2, len(labels), n_classes), dtype=np.int64)
@@ -50,7 +50,7 @@ def classes(triples: Int32Array, labels: Int32Array, n_classes: int) -> IntArray
     return counted
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def labelled_pairs(triples: Int32Array, column: Int32Array, counted: AnyArray) -> None:
     """Add third and appears of Algorithm 4 to ``counted``, (2, n, L)."""
     for i in range(len(triples)):

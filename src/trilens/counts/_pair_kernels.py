@@ -21,8 +21,8 @@ dependencies, and the compiler turns it into vector instructions.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from trilens._compiled import compiled
 from trilens._typing import AnyArray, Int32Array, IntArray
 
 #: Statements whose keys are computed together; three such runs fit in the nearest cache.
@@ -34,7 +34,7 @@ _BLOCK = 1 << LOG_BLOCK
 SIDE = 256
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def count_bytes(ids: Int32Array, n: int, closer: bool, planes: AnyArray, carried: AnyArray) -> int:
     """Count pairs modulo 256 in ``planes``, (2, n * n) uint8: third and rest.
 
@@ -83,7 +83,7 @@ def count_bytes(ids: Int32Array, n: int, closer: bool, planes: AnyArray, carried
     return int(n_carried)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def add_bytes(planes: AnyArray, carried: AnyArray, third: AnyArray, appears: AnyArray) -> None:
     """Add what `count_bytes` counted to flat (n * n) counts, smaller id first."""
     for cell in range(len(third)):
@@ -97,7 +97,7 @@ def add_bytes(planes: AnyArray, carried: AnyArray, third: AnyArray, appears: Any
             third[cell] += 256
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def scatter(
     ids: Int32Array, n_side: int, closer: bool, pool: AnyArray, end: AnyArray, before: AnyArray
 ) -> None:
@@ -156,7 +156,7 @@ def scatter(
                 end[into] = place + one
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _count_list(pool: AnyArray, before: AnyArray, end: int, cells: AnyArray) -> None:
     if end == 0:
         return
@@ -168,7 +168,7 @@ def _count_list(pool: AnyArray, before: AnyArray, end: int, cells: AnyArray) -> 
         end = (block + 1) << LOG_BLOCK
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def gather(
     first: int,
     step: int,
@@ -249,7 +249,7 @@ def gather(
                             to_appears[c] = from_both[c]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def pair_keys(triples: Int32Array, closer: bool, keys: AnyArray) -> None:
     """``smaller id << 32 | larger id << 1 | third`` for each pair, into (2 or 3, m) uint64."""
     up, one = np.uint64(32), np.uint64(1)
@@ -264,7 +264,7 @@ def pair_keys(triples: Int32Array, closer: bool, keys: AnyArray) -> None:
             keys[2, i] = (min(b, c) << up) | (max(b, c) << one) | one
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def row_lengths(keys: AnyArray, lengths: IntArray) -> None:
     """Stored cells per row, of third and appears, from sorted keys.
 
@@ -286,7 +286,7 @@ def row_lengths(keys: AnyArray, lengths: IntArray) -> None:
             lengths[0, 1, low] += 1
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def fill_rows(
     keys: AnyArray,
     next_third: IntArray,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TypeVar
 
-from trilens.errors import ParameterError
+from trilens._parameters import thread_count
 
 Result = TypeVar("Result")
 
@@ -28,16 +27,7 @@ def resolve_threads(n_threads: int | None, n_statements: int, n_cells: int) -> i
     Every thread owns a set of counters that must be cleared and merged, so one more thread
     pays only where there are more statements than counters for it.
     """
-    if n_threads is None:
-        try:
-            n_threads = len(os.sched_getaffinity(0))
-        except AttributeError:  # not every system can tell
-            n_threads = os.cpu_count() or 1
-    elif isinstance(n_threads, bool) or int(n_threads) != n_threads or n_threads < 1:
-        raise ParameterError(
-            f"n_threads is {n_threads!r}; it must be a whole number, 1 or more, or None for all"
-        )
-    return max(1, min(int(n_threads), n_statements // max(n_cells, 1)))
+    return max(1, min(thread_count(n_threads), n_statements // max(n_cells, 1)))
 
 
 def split(start: int, stop: int, n_parts: int) -> list[slice]:

@@ -77,11 +77,10 @@ def count_central(statements: StatementsLike, n_threads: int | None = None) -> C
     n = S.n_objects
     threads = resolve_threads(n_threads, len(S), n)
     if is_small(len(S)):
-        first = np.bincount(S.triples[:, 0], minlength=n)
-        rest = np.bincount(S.triples[:, 1:].ravel(), minlength=n)
-    else:
-        first, rest = _count(S.triples, n, threads)
-    return CentralCounts(first.astype(np.int64), (first + rest).astype(np.int64), S.kind)
+        singled = np.bincount(S.triples[:, 0], minlength=n).astype(np.int64)
+        return CentralCounts(singled, S.appearances, S.kind)
+    singled, rest = _count(S.triples, n, threads)
+    return CentralCounts(singled, singled + rest, S.kind)
 
 
 def _count(triples: Int32Array, n: int, n_threads: int) -> tuple[IntArray, IntArray]:

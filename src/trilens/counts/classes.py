@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from trilens._parameters import whole_number
 from trilens._typing import Int32Array, IntArray
 from trilens.counts._add import require_same_shape
 from trilens.counts._threads import in_threads, is_small, resolve_threads, split
-from trilens.errors import LabelError, ParameterError
+from trilens.errors import LabelError
 from trilens.statements import Statements, StatementsLike
-from trilens.statements.value import require_kind
+from trilens.statements.value import CHOSEN_FIRST, as_array, require_kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +81,8 @@ def count_classes(
     >>> counts.singled.ravel().tolist(), counts.appears.ravel().tolist()
     ([1, 0, 0], [2, 0, 0])
     """
-    if isinstance(n_classes, bool) or int(n_classes) != n_classes or n_classes < 0:
-        raise ParameterError(f"n_classes is {n_classes!r}; it must be a whole number, 0 or more")
-    given = np.asarray(y)
+    n_classes = whole_number("n_classes", n_classes, most=2**31 - 1)
+    given = as_array(y, "y")
     # an array of ids does not tell of objects beyond the last one named; y does
     S = statements if isinstance(statements, Statements) else _named_by(statements, given)
     require_kind(
@@ -92,7 +92,7 @@ def count_classes(
         "LensMapClassifier serves every kind, and to_central() converts similarity triplets",
     )
     labels = _check_labels(given, S.n_objects, n_classes)
-    shape = (S.n_objects, int(n_classes))
+    shape = (S.n_objects, n_classes)
     threads = resolve_threads(n_threads, len(S), S.n_objects * shape[1])
     if is_small(len(S)):
         singled, appears = _count_small(S.triples, labels, shape)
@@ -114,7 +114,7 @@ def _count_small(
 ) -> tuple[IntArray, IntArray]:
     n, n_classes = shape
     counted = []
-    for x, u, v in ((0, 1, 2), (1, 0, 2), (2, 0, 1)):
+    for x, u, v in CHOSEN_FIRST.tolist():
         of_u = labels[triples[:, u]]
         same = (of_u == labels[triples[:, v]]) & (of_u >= 0)
         cell = triples[same, x].astype(np.int64) * n_classes + of_u[same]

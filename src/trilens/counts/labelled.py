@@ -13,7 +13,7 @@ from trilens.counts._add import add_cells, cell_dtype, require_same_shape
 from trilens.counts._threads import in_threads, is_small, resolve_threads, split
 from trilens.errors import LabelError
 from trilens.statements import StatementsLike, as_statements
-from trilens.statements.value import require_kind
+from trilens.statements.value import as_array, require_kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ def count_labelled_pairs(
         "count_labelled_pairs",
         "LensMapClassifier serves every kind, and to_central() converts similarity triplets",
     )
-    ids = _check_ids(np.asarray(labelled), S.n_objects)
+    ids = _check_ids(as_array(labelled, "labelled"), S.n_objects)
     column = np.full(S.n_objects, -1, dtype=np.int32)
     column[ids] = np.arange(len(ids), dtype=np.int32)
     shape = (S.n_objects, len(ids))

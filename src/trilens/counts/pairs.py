@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from trilens._parameters import one_of
 from trilens._typing import AnyArray, IntArray
 from trilens.counts._add import (
     add_cells,
@@ -17,7 +18,6 @@ from trilens.counts._add import (
     sum_dtype,
 )
 from trilens.counts._threads import in_threads, is_small, resolve_threads, split
-from trilens.errors import ParameterError
 from trilens.statements import Kind, Statements, StatementsLike, as_statements
 
 #: An ``ndarray`` or a ``scipy.sparse.csr_array``; scipy is imported where it is used.
@@ -140,10 +140,7 @@ def count_pairs(
     [[0, 3, 3], [3, 0, 3], [3, 3, 0]]
     """
     S = as_statements(statements)
-    if layout not in get_args(Layout):
-        raise ParameterError(
-            f"layout is {layout!r}; it must be one of {', '.join(get_args(Layout))}"
-        )
+    one_of("layout", layout, get_args(Layout))
     if layout == "auto":
         dense = S.n_objects <= _DENSE_OBJECTS or S.n_objects**2 <= 8 * len(S)
         layout = "dense" if dense else "sparse"

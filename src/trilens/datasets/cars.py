@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from trilens._parameters import shown as printed
 from trilens._typing import AnyArray, IntArray
 from trilens.datasets.cache import Origin, Source, find_files
 from trilens.errors import ParameterError
@@ -176,25 +177,23 @@ def rebuild(survey: Statements, name: str) -> Statements:
     name : {"ALL", "T_ALL"}
         All rounds, or those of `passed_test_rounds`.
     """
-    if name not in ("ALL", "T_ALL"):
+    rounds = _rounds(survey)
+    if not isinstance(name, str) or name not in ("ALL", "T_ALL"):
         raise ParameterError(
-            f"{name!r} cannot be rebuilt; 'ALL' and 'T_ALL' can (the reduced collections "
+            f"{printed(name)} cannot be rebuilt; 'ALL' and 'T_ALL' can (the reduced collections "
             f"hold random choices)"
         )
     if name == "T_ALL":
-        survey = survey.take(np.isin(_rounds(survey), passed_test_rounds(survey)))
+        survey = survey.take(np.isin(rounds, passed_test_rounds(survey)))
     triples = survey.triples.copy()
     triples[:, 1:].sort(axis=1)
-    return Statements(
-        triples,
-        names=survey.names,
-        kind=survey.kind,
-        rounds=survey.rounds,
-        seconds=survey.seconds,
-    )
+    return survey._replace(triples, np.arange(len(survey)))
 
 
 def _rounds(survey: Statements) -> AnyArray:
-    if survey.rounds is None:
-        raise ParameterError("the statements have no rounds; give the survey rows of load_cars()")
+    known = isinstance(survey, Statements) and survey.ids.keys() >= set(TEST_TRIPLE)
+    if not known or survey.rounds is None:
+        raise ParameterError(
+            "no statements about the cars with rounds; give the survey rows of load_cars()"
+        )
     return survey.rounds

@@ -1,6 +1,6 @@
 """Statement files: reading, writing and scanning; label files and lists of objects."""
 
-from trilens.formats.atomic import atomic_write
+from trilens.formats.atomic import atomic_write, refuse_to_overwrite
 from trilens.formats.csv_table import write_table
 from trilens.formats.labels import Labels, labels_for, read_labels
 from trilens.formats.objects import read_objects
@@ -16,6 +16,7 @@ __all__ = [
     "read_labels",
     "read_objects",
     "read_statements",
+    "refuse_to_overwrite",
     "scan_statements",
     "write_statements",
     "write_table",

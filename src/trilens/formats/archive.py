@@ -2,35 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from io import BytesIO
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
+import pyarrow as pa
 
 from trilens._typing import AnyArray
 from trilens.errors import FormatError, StatementError, TrilensError
+from trilens.formats.batch import Batch
+from trilens.formats.names import Naming
 from trilens.formats.source import Source, one_line, quoted
 from trilens.statements import KINDS, Kind, Statements
-from trilens.statements.value import check_triples, shown
-
-_COLUMNS = ("raters", "rounds", "seconds")
+from trilens.statements.value import COLUMNS
 
 
-def read_archive(source: Source, kind: Kind | None, objects: Sequence[str] | None) -> Statements:
-    """The statements of an NPZ file: ``triples``, ``names``, ``kind`` and optional columns."""
-    arrays = _arrays(source)
+@dataclass(frozen=True)
+class Archive:
+    """An NPZ file: ``triples``, ``names``, ``kind`` and what else is known of each statement."""
+
+    source: Source
+    kind: Kind | None
+    stored: Naming
+    may_be_empty: bool = True
+
+    @property
+    def label(self) -> str:
+        return self.source.label
+
+    def batches(self, integers: bool, block_bytes: int | None = None) -> Iterator[Batch]:
+        """All rows at once, as numpy can only read them whole; see `StatementFile`."""
+        arrays: dict[str, Any] = _arrays(self.source, ("triples", *COLUMNS))
+        try:
+            S = Statements(arrays.pop("triples"), self.stored.n_objects, **arrays)
+        except StatementError as error:
+            place = self.label if error.row is None else f"{self.label}, row {error.row + 1:,}"
+            raise StatementError(f"{place}: {error.problem}") from None
+        except TrilensError as error:
+            raise FormatError(f"{self.label}: {error}") from None
+        if len(S):
+            ids = pa.table(list(S.triples.T.copy()), [f"object_{j}" for j in range(3)])
+            columns = {name: getattr(S, name) for name in COLUMNS}
+            yield Batch(ids, self.label, lambda row: row + 1, lambda _: columns, self.stored.names)
+
+
+def open_archive(
+    source: Source, columns: list[str] | None, kind: Kind | None, listed: Container[str]
+) -> Archive:
+    """An NPZ file, with its kind and its objects known."""
     label = source.label
-    if "triples" not in arrays:
+    if columns is not None:
         raise FormatError(
-            f"{label}: no array triples; the arrays seen are {one_line(', '.join(arrays))}"
+            f"{label}: columns= does not apply to NPZ, whose triples stand in the order "
+            f"of the kind; leave it out"
         )
-    triples = arrays["triples"]
-    if triples.dtype.kind not in "iu" or triples.ndim != 2 or triples.shape[1] != 3:
-        raise FormatError(
-            f"{label}: triples is an array of shape {triples.shape} of {triples.dtype}; "
-            f"it must be (m, 3) of integers"
-        )
+    arrays = _arrays(source, ("kind", "names"))
     said = _kind(arrays.get("kind"), label)
     if kind is not None and said is not None and kind != said:
         raise FormatError(
@@ -38,23 +65,12 @@ def read_archive(source: Source, kind: Kind | None, objects: Sequence[str] | Non
             f"for; leave the kind out"
         )
     names = _names(arrays.get("names"), label)
-    n_objects = len(names) if names is not None else int(triples.max(initial=-1)) + 1
     try:
-        check_triples(triples, n_objects)
-        if objects is not None:
-            triples = _listed(triples, names, objects, label)
-            names, n_objects = list(objects), len(objects)
-        return Statements(
-            triples,
-            n_objects,
-            names,
-            kind or said or "central",
-            **{name: arrays[name] for name in _COLUMNS if name in arrays},
-        )
-    except StatementError as error:
-        place = label if error.row is None else f"{label}, row {error.row + 1:,}"
-        raise StatementError(f"{place}: {error.problem}") from None
-    except (TrilensError, ValueError, TypeError) as error:
+        if names is not None:
+            return Archive(source, said, Naming(names))
+        triples = _arrays(source, ("triples",))["triples"]
+        return Archive(source, said, Naming(None, int(triples.max()) + 1 if triples.size else 0))
+    except TrilensError as error:
         raise FormatError(f"{label}: {one_line(error)}") from error
 
 
@@ -65,7 +81,7 @@ def write_archive(S: Statements, file: BinaryIO) -> None:
         "names": _fixed_width(S.names, "the object"),
         "kind": np.array(S.kind),
     }
-    for name in _COLUMNS:
+    for name in COLUMNS:
         column: AnyArray | None = getattr(S, name)
         if column is not None:
             plain = column.dtype.kind != "O"
@@ -81,23 +97,37 @@ def _fixed_width(values: Sequence[Any], what: str) -> AnyArray:
     return np.array(texts, dtype=np.str_) if texts else np.array([], dtype="U1")
 
 
-def _arrays(source: Source) -> dict[str, AnyArray]:
-    data = source.read()
-    # a bad archive makes zipfile, zlib and numpy raise errors of many classes
-    try:
-        with np.load(BytesIO(data), allow_pickle=False) as archive:
-            known = ("triples", "names", "kind", *_COLUMNS)
-            return {name: archive[name] for name in archive.files if name in known}
-    except (Exception, MemoryError) as error:
-        if "allow_pickle" in str(error):
+def _arrays(source: Source, wanted: tuple[str, ...]) -> dict[str, AnyArray]:
+    """Those of the wanted arrays that are there; ``triples`` must be, and be ids."""
+    with source.open() as stream:
+        # a bad archive makes zipfile, zlib and numpy raise errors of many classes
+        try:
+            with np.load(stream, allow_pickle=False) as archive:
+                found = {name: archive[name] for name in wanted if name in archive.files}
+                seen = list(archive.files)
+        except (Exception, MemoryError) as error:
+            if "allow_pickle" in str(error):
+                raise FormatError(
+                    f"{source.label} holds pickled Python objects, which are not read because "
+                    f"they can run code; write it again with text and number arrays alone"
+                ) from error
             raise FormatError(
-                f"{source.label} holds pickled Python objects, which are not read because they "
-                f"can run code; write it again with text and number arrays alone"
+                f"{source.label} is truncated or is not an NPZ file: {one_line(error)}; "
+                f"write it again, or give it the ending of its format"
             ) from error
+    if "triples" not in seen:
         raise FormatError(
-            f"{source.label} is truncated or is not an NPZ file: {one_line(error)}; "
-            f"write it again, or give it the ending of its format"
-        ) from error
+            f"{source.label}: no array triples; the arrays seen are {one_line(', '.join(seen))}"
+        )
+    triples = found.get("triples")
+    if triples is not None and (
+        triples.dtype.kind not in "iu" or triples.ndim != 2 or triples.shape[1] != 3
+    ):
+        raise FormatError(
+            f"{source.label}: triples is an array of shape {triples.shape} of {triples.dtype}; "
+            f"it must be (m, 3) of integers"
+        )
+    return found
 
 
 def _kind(array: AnyArray | None, label: str) -> Kind | None:
@@ -120,22 +150,3 @@ def _names(array: AnyArray | None, label: str) -> list[str] | None:
             f"it must be (n,) of text"
         )
     return [str(name) for name in array.tolist()]
-
-
-def _listed(
-    triples: AnyArray, names: list[str] | None, objects: Sequence[str], label: str
-) -> AnyArray:
-    """The triples with the ids that a list of objects gives."""
-    known = {name: i for i, name in enumerate(objects)}
-    count = len(names) if names is not None else int(triples.max(initial=-1)) + 1
-    old = names if names is not None else [str(i) for i in range(count)]
-    table = np.array([known.get(name, -1) for name in old], dtype=np.int32)
-    new = table[triples] if len(triples) else triples
-    if new.size and new.min() < 0:
-        row, j = np.argwhere(new < 0)[0].tolist()
-        raise StatementError(
-            f"object {quoted(old[triples[row, j]])} is not in the list of objects "
-            f"({shown(list(objects), 3)}); add it to the list or leave the row out",
-            row=row,
-        )
-    return new

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from trilens.errors import FormatError
+from trilens.formats.source import checked_path
 
 #: What a write, a flush or a close may meet. Other errors inside the `with` block are the
 #: caller's own (a file that it reads meanwhile) and must not be blamed on the output.
@@ -49,9 +50,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     >>> [found.name for found in folder.iterdir()]
     ['depth.txt']
     """
-    label = "standard output" if os.fspath(path) == "-" else os.fspath(path)
+    name = checked_path(path)
+    label = "standard output" if name == "-" else name
     try:
-        if os.fspath(path) == "-":
+        if name == "-":
+            if sys.stdout is None:
+                raise FormatError("standard output is closed; write to a file")
             yield sys.stdout.buffer
             sys.stdout.buffer.flush()
             return
@@ -68,6 +72,28 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         if problem is None:
             raise
         raise FormatError(f"{label}: {problem}") from error
+
+
+def refuse_to_overwrite(
+    output: str | os.PathLike[str], *inputs: str | os.PathLike[str] | None
+) -> None:
+    """Raise `FormatError` where an output file is one of the files that are read.
+
+    >>> refuse_to_overwrite("answers.csv", "./answers.csv", None)
+    Traceback (most recent call last):
+    ...
+    trilens.errors.FormatError: answers.csv is what is read; write to another file
+    """
+    for given in inputs:
+        if given is None or "-" in (checked_path(given), checked_path(output)):
+            continue
+        try:
+            same = os.path.samefile(given, output)
+            regular = stat.S_ISREG(os.stat(output).st_mode)  # a terminal is read and written
+        except (OSError, ValueError):
+            same, regular = os.path.realpath(given) == os.path.realpath(output), True
+        if same and regular:
+            raise FormatError(f"{os.fspath(output)} is what is read; write to another file")
 
 
 @contextmanager

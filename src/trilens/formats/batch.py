@@ -3,34 +3,58 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from trilens._typing import AnyArray, Int32Array
-from trilens.errors import StatementError
+from trilens.errors import FormatError, StatementError
 from trilens.formats.source import one_line, quoted
 from trilens.statements import Kind, Statements
-from trilens.statements.value import check_triples
+from trilens.statements.value import check_triples, chosen_first, text_array
+
+if TYPE_CHECKING:
+    from trilens.formats.names import Naming
 
 _INTEGER_TEXT = r"^(?:0|-?[1-9][0-9]{0,17})$"
 
 #: Rows of integer names that are looked up at a time: they stay in the cache.
 _PIECE = 1 << 16
 
-#: Beyond this, one long rater name would make a fixed-width array of text explode.
-_FIXED_WIDTH = 64
 
+class StatementFile(Protocol):
+    """What every kind of file is to those who read it."""
 
-#: How the names of objects are read: as integers, which is fast, or as text, which is general.
-Mode: TypeAlias = Literal["integers", "text"]
+    @property
+    def label(self) -> str:
+        """How messages name it."""
+        ...
 
+    @property
+    def kind(self) -> Kind | None:
+        """The kind of statements that it tells by itself."""
+        ...
 
-class NotIntegers(Exception):
-    """The objects' names are not all plain integers: read them as text."""
+    @property
+    def stored(self) -> Naming | None:
+        """All objects, where the file keeps a list of them."""
+        ...
+
+    @property
+    def may_be_empty(self) -> bool:
+        """Whether no rows may be meant; in text they are an accident."""
+        ...
+
+    def batches(self, integers: bool, block_bytes: int | None = None) -> Iterator[Batch]:
+        """The rows, in one batch or in batches of about ``block_bytes``; none is empty.
+
+        With ``integers`` a batch whose objects' names are all plain integers comes as such,
+        which is fast; otherwise, and wherever some name is no integer, names come as text.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -39,36 +63,43 @@ class Batch:
 
     ``table`` has the columns ``object_0`` ... ``object_2`` (or ``object_3``: the chosen one
     and the three shown), either all ``int32``/``int64`` or all dictionaries of text, without
-    nulls, and where present ``rater``, ``round`` (text) and ``seconds`` (float64).
+    nulls; or positions in ``names``, where the file keeps a list. ``columns`` gives what else
+    is known of the rows, by the fields of `Statements`.
     """
 
     table: Any
     label: str
     #: The file's own number of the row, from 1, for each row of the table, from 0.
     row_in_file: Callable[[int], int]
+    columns: Callable[[Batch], dict[str, Any]]
+    names: Sequence[str] | None = None
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
 
     @property
-    def objects(self) -> list[Any]:
-        """The columns that name objects."""
-        return [
-            self.table.column(name)
-            for name in self.table.column_names
-            if name.startswith("object_")
-        ]
+    def integers(self) -> bool:
+        """Whether the names are integers."""
+        return self.names is None and bool(pa.types.is_integer(self.table.schema.field(0).type))
 
-    @property
-    def n_columns(self) -> int:
-        """How many columns name objects."""
-        return sum(name.startswith("object_") for name in self.table.column_names)
+    def as_text(self) -> Batch:
+        """The same rows with names that are text."""
+        if not self.integers:
+            return self
+        texts = [column.cast(pa.string()).dictionary_encode() for column in self.table.columns]
+        return replace(self, table=pa.table(texts, self.table.column_names))
+
+    def texts(self) -> list[tuple[AnyArray, Sequence[str]]]:
+        """For each column that names objects, ``(m,)`` positions in a list of names."""
+        if self.names is not None:
+            return [(column.to_numpy(), self.names) for column in self.table.columns]
+        return [parts(column) for column in self.as_text().table.columns]
 
     def pieces(self) -> Iterator[tuple[int, list[AnyArray]]]:
         """Integer names as arrays, a few thousand rows at a time, and where each piece begins."""
         start = 0
         for rows in self.table.to_batches(max_chunksize=_PIECE):
-            yield start, [rows.column(j).to_numpy() for j in range(self.n_columns)]
+            yield start, [column.to_numpy() for column in rows.columns]
             start += rows.num_rows
 
     def place(self, row: int) -> str:
@@ -89,22 +120,15 @@ class Batch:
         ids : (m, 3) or (m, 4) int32
             Four: the chosen object and the three that were shown.
         """
-        columns = set(self.table.column_names)
         given = ids
+        columns = dict(self.columns(self))
         try:
             if ids.shape[1] == 4:
                 given = ids[:, 1:]
                 check_triples(given, n_objects)
-                given = self._chosen_first(ids, names)
-            return Statements(
-                given,
-                n_objects,
-                names,
-                kind,
-                _text(self.table.column("rater")) if "rater" in columns else None,
-                _integers_or_text(self.table.column("round")) if "round" in columns else None,
-                self.table.column("seconds").to_numpy() if "seconds" in columns else None,
-            )
+                columns["places"] = self._places(ids, names)
+                given = chosen_first(given, columns["places"])
+            return Statements(given, n_objects, names, kind, **columns)
         except StatementError as error:
             if error.row is None:
                 raise
@@ -120,7 +144,8 @@ class Batch:
             f"({n_bad:,} of {len(ids):,} rows are affected)"
         )
 
-    def _chosen_first(self, ids: Int32Array, names: tuple[str, ...] | None) -> Int32Array:
+    def _places(self, ids: Int32Array, names: tuple[str, ...] | None) -> AnyArray:
+        """Where among the three objects shown the chosen one stands."""
         chosen, shown = ids[:, 0], ids[:, 1:]
         is_chosen = shown == chosen[:, None]
         outside = ~is_chosen.any(axis=1)
@@ -132,8 +157,7 @@ class Batch:
                 f"among the three shown ({among}); correct the row or leave it out "
                 f"({int(outside.sum()):,} of {len(ids):,} rows are affected)"
             )
-        order = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]], dtype=np.intp)
-        return np.take_along_axis(shown, order[is_chosen.argmax(axis=1)], axis=1)
+        return np.asarray(is_chosen.argmax(axis=1))
 
 
 def _name(identity: int, names: tuple[str, ...] | None) -> str:
@@ -151,15 +175,47 @@ def parts(column: Any) -> tuple[AnyArray, list[str]]:
     return indices.to_numpy(zero_copy_only=False), whole.dictionary.to_pylist()
 
 
+def columns_of(table: Any) -> Callable[[Batch], dict[str, Any]]:
+    """What a table tells besides the objects: ``rater``, ``round``, ``seconds``, ``place``."""
+
+    def columns(batch: Batch) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name in table.column_names:
+            column = table.column(name)
+            if name == "rater":
+                found["raters"] = _text(column)
+            elif name == "round":
+                found["rounds"] = _integers_or_text(column)
+            elif name == "seconds":
+                found["seconds"] = column.to_numpy()
+            elif name == "place":
+                found["places"] = _place(column, batch)
+        return found
+
+    return columns
+
+
+def _place(column: Any, batch: Batch) -> AnyArray:
+    at, values = parts(column)
+    # the last value serves the index -1 of a missing cell
+    known = np.array([*({"0": 0, "1": 1, "2": 2}.get(value, -1) for value in values), -1])
+    places = known[at]
+    if len(places) and places.min() < 0:
+        row = int(places.argmin())
+        cell = values[at[row]] if at[row] >= 0 else ""
+        seen = quoted(cell) if cell else "an empty cell"
+        raise FormatError(
+            f"{batch.place(row)}: {seen} in column place; it says where on the screen the "
+            f"chosen object stood, 0, 1 or 2: correct it or rename the column"
+        )
+    return places
+
+
 def _text(column: Any) -> AnyArray:
     """A text column as an array of str; empty where the cell is missing."""
     at, values = parts(column)
-    width = max(map(len, values), default=0)
     # the last value serves the index -1 of a missing cell
-    listed = np.array([*(value or "" for value in values), ""], dtype=object)
-    if width <= _FIXED_WIDTH and not any(value and value.endswith("\0") for value in values):
-        return listed.astype(f"U{max(width, 1)}")[at]
-    return listed[at]
+    return text_array([*(value or "" for value in values), ""])[at]
 
 
 def _integers_or_text(column: Any) -> AnyArray:

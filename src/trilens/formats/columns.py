@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
-from trilens.errors import FormatError, KindError
+from trilens.errors import FormatError
 from trilens.formats.source import one_line
-from trilens.statements import KINDS, Kind
+from trilens.statements import Kind
+from trilens.statements.value import as_list, check_kind
 
 #: Each accepted column name: what it holds, and the kind it tells by itself.
 ALIASES: dict[str, tuple[str, Kind | None]] = {
@@ -28,8 +30,9 @@ ALIASES: dict[str, tuple[str, Kind | None]] = {
     "survey_round": ("round", None),
     "seconds": ("seconds", None),
     "response_time": ("seconds", None),
+    "place": ("place", None),
 }
-OPTIONAL = ("rater", "round", "seconds")
+OPTIONAL = ("rater", "round", "seconds", "place")
 
 #: The columns of a file without header, in order; also what `write_statements` writes.
 COLUMNS_OF_KIND: dict[Kind, tuple[str, str, str]] = {
@@ -62,6 +65,7 @@ class Layout:
     rater: int | None = None
     round: int | None = None
     seconds: int | None = None
+    place: int | None = None
 
     @property
     def used(self) -> dict[str, int]:
@@ -85,18 +89,18 @@ def looks_like_header(cells: Sequence[str]) -> bool:
     return any(role_of(cell) not in (None, *OPTIONAL) for cell in cells)
 
 
-def check_kind(kind: str | None) -> Kind | None:
+def asked_kind(kind: str | None) -> Kind | None:
     """The kind that the caller asks for, or None."""
-    if kind is not None and kind not in KINDS:
-        raise KindError(f"kind is {kind!r}; it must be one of {', '.join(KINDS)}")
-    return kind
+    if kind is not None:
+        check_kind(kind)
+    return cast("Kind | None", kind)
 
 
 def column_list(columns: Sequence[str] | str | None) -> list[str] | None:
     """The caller's column names; a string is split at its commas, as on the command line."""
     if columns is None:
         return None
-    given = columns.split(",") if isinstance(columns, str) else list(columns)
+    given = columns.split(",") if isinstance(columns, str) else as_list(columns, "columns")
     if not all(isinstance(name, str) for name in given):
         raise FormatError(f"columns must be a list of column names, not {one_line(columns)}")
     return given
@@ -161,6 +165,8 @@ def resolve(names: Sequence[str], kind: Kind | None, label: str) -> Layout:
             f"{label}: similarity triplets have the columns anchor, near, far; "
             f"chosen and shown columns are of kind central or odd"
         )
+    if len(shape) == 4:
+        at.pop("place", None)  # the objects shown tell the place themselves
     return Layout(
         len(names),
         tuple(names),

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from trilens._typing import AnyArray
+from trilens.errors import FormatError
 from trilens.formats.atomic import atomic_write
+from trilens.formats.source import checked_path, one_line, quoted
 
 
 def write_table(columns: Mapping[str, Sequence[Any] | AnyArray], path: str | Path) -> None:
@@ -18,8 +20,14 @@ def write_table(columns: Mapping[str, Sequence[Any] | AnyArray], path: str | Pat
     import pyarrow as pa
     from pyarrow import csv
 
-    separator = "\t" if str(path).lower().endswith(".tsv") else ","
-    table = pa.table({name: pa.array(values) for name, values in columns.items()})
+    separator = "\t" if checked_path(path).lower().endswith(".tsv") else ","
+    try:
+        table = pa.table({name: pa.array(values) for name, values in columns.items()})
+    except UnicodeEncodeError as error:
+        name = quoted(error.object)
+        raise FormatError(f"{path}: {name} is not valid Unicode (a lone surrogate)") from error
+    except (pa.ArrowException, TypeError, ValueError, AttributeError) as error:
+        raise FormatError(f"{path}: no columns of a table: {one_line(error)}") from error
     options = csv.WriteOptions(delimiter=separator, quoting_style="needed")
     with atomic_write(path) as file:
         csv.write_csv(table, file, options)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from io import StringIO
+from itertools import chain, islice
 
 from trilens.errors import FormatError
 from trilens.formats.columns import Layout, looks_like_header, plain_layout, resolve
@@ -18,6 +19,8 @@ from trilens.statements import Kind
 #: Bytes from which the separator and the header are found.
 SAMPLE = 1 << 16
 _SAMPLE_ROWS = 50
+#: Rows that tell whether the names are integers, and the first row a header above them.
+_ROWS_THAT_TELL = 1000
 
 #: A cell in quotes, or spaces with the line end that may follow.
 _RUN_OF_SPACES = re.compile(rb'((?<![^ \t\r\n])"(?:[^"]|"")*")|[ \t]+(\r|\n|$)?')
@@ -28,20 +31,24 @@ class Dialect:
     """How the rows of a text file are to be cut.
 
     ``body`` is the first byte and ``body_line`` the first line (from 1) of the data;
-    ``doubtful_header`` says that the first row, which counts as data, is text that would be
-    an unknown header if all other rows are integers.
+    ``integers`` says that integers name the objects, as far as the first rows tell.
     """
 
     separator: str
     layout: Layout
     body: int
     body_line: int
-    doubtful_header: tuple[int, int] | None = None
-    renamed: bool = False
+    integers: bool
 
 
-def find_dialect(source: Source, columns: list[str] | None, kind: Kind | None) -> Dialect:
-    """Separator, header and columns from the first rows of a text file."""
+def find_dialect(
+    source: Source, columns: list[str] | None, kind: Kind | None, listed: Container[str]
+) -> Dialect:
+    """Separator, header and columns from the first rows of a text file.
+
+    A first row of text above integers is a header, known or not, unless ``listed`` says that
+    the text in it names objects.
+    """
     with source.open() as stream:
         head = stream.read(SAMPLE)
     whole = len(head) < SAMPLE
@@ -71,18 +78,23 @@ def find_dialect(source: Source, columns: list[str] | None, kind: Kind | None) -
         if names is None
         else resolve(names, kind, source.label)
     )
+    rows = (cells for cells, _, _ in islice(records(text, separator), _ROWS_THAT_TELL))
+    sample = [[cells[at] for at in layout.objects] for cells in rows if len(cells) == n_columns]
+    # the last row of a sample may be cut short
+    cells, others = sample[0], sample[1:] if whole else sample[1:-1]
+    integers = all(map(is_integer, chain.from_iterable(others)))
+    if not header:
+        unknown = not any(is_integer(cell) or is_missing(cell) for cell in cells)
+        header = unknown and bool(others) and integers and not all(c in listed for c in cells)
+        if header and columns is None:
+            raise FormatError(
+                f"{source.label}, row {n_lines}: the first row is text and the other rows are "
+                f"integers, so it looks like a header with unknown names; name the columns with "
+                f"columns=['central', 'other_1', 'other_2'] (--columns), or remove the row"
+            )
     if header:
-        return Dialect(separator, layout, body, 1 + n_lines)
-    cells = [first[at] for at in layout.objects]
-    doubtful = not any(is_integer(cell) or is_missing(cell) for cell in cells)
-    return Dialect(
-        separator,
-        layout,
-        mark,
-        1,
-        (body, 1 + n_lines) if doubtful else None,
-        columns is not None,
-    )
+        return Dialect(separator, layout, body, 1 + n_lines, integers)
+    return Dialect(separator, layout, mark, 1, integers and all(map(is_integer, cells)))
 
 
 def even_spaces(data: bytes) -> bytes:

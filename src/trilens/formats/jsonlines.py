@@ -6,14 +6,17 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.json as pj
 
 from trilens.errors import FormatError
 from trilens.formats.columns import role_of
 from trilens.formats.dialect import invalid_utf8
-from trilens.formats.source import Source, one_line
+from trilens.formats.source import Source, one_line, owned
 
+#: Levels of brackets in a row.
+_DEEPEST = 500
 #: Bytes from which the columns of a long file are found.
 _FIRST_BLOCK = 1 << 22
 
@@ -73,13 +76,14 @@ def _blocks(source: Source, block_bytes: int | None) -> Iterator[tuple[bytes, in
 def _parse(data: bytes, first_line: int, label: str) -> Any:
     if b"\0" in data[:4096]:
         raise FormatError(f"{label} is a binary file, not JSON lines; name it by its format")
+    _refuse_depth(data, first_line, label)
     try:
         data.decode()
     except UnicodeDecodeError as error:
         raise invalid_utf8(data, error.start, label, first_line) from error
     try:
         return pj.read_json(
-            pa.BufferReader(data),
+            pa.BufferReader(owned(data)),
             # a block must hold a whole line; the parser's own blocks are small
             pj.ReadOptions(block_size=min(max(len(data) + 1, 1 << 20), (1 << 31) - 1)),
             pj.ParseOptions(explicit_schema=_texts(data)),
@@ -88,12 +92,28 @@ def _parse(data: bytes, first_line: int, label: str) -> Any:
         raise _diagnosis(data, first_line, label, error) from error
 
 
+def _refuse_depth(data: bytes, first_line: int, label: str) -> None:
+    """Refuse what is nested so deep that pyarrow's parser, which recurses, would crash."""
+    opened = data.count(b"[") + data.count(b"{")
+    if opened - data.count(b"\n{") <= _DEEPEST:  # no row of flat objects
+        return
+    for number, line in enumerate(data.split(b"\n"), first_line):
+        if line.count(b"[") + line.count(b"{") > _DEEPEST:
+            array = np.frombuffer(line, dtype=np.uint8)
+            steps = np.isin(array, list(b"[{")).astype(np.int64) - np.isin(array, list(b"]}"))
+            if steps.cumsum().max() > _DEEPEST:
+                raise FormatError(
+                    f"{label}, row {number:,}: nested more than {_DEEPEST} deep; every line must "
+                    f'be an object such as {{"central": "a", ...}}'
+                )
+
+
 def _texts(data: bytes) -> Any:
     """A schema that keeps text as text: pyarrow would take some of it for points in time."""
     start = data.lstrip()[: 1 << 20]
     try:
         row = json.loads(start.split(b"\n", 1)[0])
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(row, dict):
         return None

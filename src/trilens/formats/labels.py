@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from trilens.errors import LabelError
 from trilens.formats.dialect import invalid_utf8, records
 from trilens.formats.source import PathLike, one_line, open_source, quoted
-from trilens.statements import Statements
+from trilens.statements import Statements, as_statements
 from trilens.statements.value import shown
 
 _COLUMNS = ("object", "label")
@@ -107,6 +107,9 @@ def labels_for(S: Statements, labels: Mapping[str, str]) -> list[str | None]:
     >>> labels_for(Statements([[0, 1, 2]], names=["a", "b", "c"]), {"c": "red"})
     [None, None, 'red']
     """
+    S = as_statements(S)
+    if not isinstance(labels, Mapping) or not all(isinstance(name, str) for name in labels):
+        raise LabelError(f"labels are a mapping from names to labels, not {one_line(repr(labels))}")
     unknown = [name for name in labels if name not in S.ids]
     if unknown:
         first = unknown[0]

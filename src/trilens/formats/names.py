@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Protocol
+from functools import cached_property
 
 import numpy as np
 
 from trilens._typing import AnyArray, Int32Array
 from trilens.errors import StatementError
-from trilens.formats.batch import Batch, NotIntegers, missing_cell, parts
+from trilens.formats.batch import Batch, missing_cell
 from trilens.formats.source import quoted
+from trilens.statements import Kind, Statements
 from trilens.statements.value import CheckedNames, shown
 
 #: Integer names below this are looked up in a table; a larger one makes all names text.
@@ -25,20 +26,6 @@ TABLE_LIMIT = 1 << 26
 _PLAIN_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 _NEVER_A_NAME = frozenset({"", "nan"})
 _NO_NAME_AMONG_INTEGERS = frozenset({"na", "n/a", "null", "none"})
-
-
-class Naming(Protocol):
-    """The names of all objects, and the ids of those in a batch."""
-
-    @property
-    def n_objects(self) -> int: ...
-
-    @property
-    def names(self) -> tuple[str, ...] | None: ...
-
-    def ids(self, batch: Batch) -> Int32Array:
-        """``(m, 3)`` or ``(m, 4)`` ids of the objects in a batch."""
-        ...
 
 
 def is_integer(name: str) -> bool:
@@ -67,24 +54,57 @@ def in_order(names: list[str]) -> list[str]:
     return names
 
 
-class IntegerNaming:
-    """Objects that integers name: a table from the integer to the id."""
+class Naming:
+    """The names of all objects, and the ids of those in a batch.
 
-    def __init__(self, table: Int32Array, names: tuple[str, ...] | None, n_objects: int) -> None:
-        self._table = table
+    Parameters
+    ----------
+    names : sequence of str or None
+        None: the objects are 0, 1, ... and their ids are their names.
+    n_objects : int, optional
+        By default the number of names.
+    """
+
+    def __init__(self, names: Sequence[str] | None, n_objects: int = 0) -> None:
         self.names = None if names is None else CheckedNames.of(names)
-        self.n_objects = n_objects
+        self.n_objects = n_objects if self.names is None else len(self.names)
 
-    @classmethod
-    def of_list(cls, objects: Sequence[str]) -> IntegerNaming:
-        """The objects of a list in which every name is an integer from 0 to `TABLE_LIMIT`."""
-        values = np.array([int(name) for name in objects], dtype=np.int64)
-        table = np.full(int(values.max()) + 1, -1, dtype=np.int32)
-        table[values] = np.arange(len(values), dtype=np.int32)
-        return cls(table, tuple(objects), len(objects))
+    def listed(self) -> Sequence[str]:
+        """The names, also where they are the ids."""
+        return self.names if self.names is not None else list(map(str, range(self.n_objects)))
+
+    @cached_property
+    def integers(self) -> bool:
+        """Whether every name is an integer that a table serves."""
+        return self.names is None or all(
+            is_integer(name) and len(name) <= 8 and name[0] != "-" and int(name) < TABLE_LIMIT
+            for name in self.names
+        )
+
+    @cached_property
+    def _table(self) -> Int32Array:
+        """The id of each integer, -1 where it names no object."""
+        ids = np.arange(self.n_objects, dtype=np.int32)
+        if self.names is None:
+            return ids
+        values = np.array([int(name) for name in self.names], dtype=np.int64)
+        table = np.full(int(values.max(initial=-1)) + 1, -1, dtype=np.int32)
+        table[values] = ids
+        return table
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.listed())}
+
+    def statements(self, batch: Batch, kind: Kind) -> Statements:
+        """The statements of a batch."""
+        return batch.to_statements(self.ids(batch), kind, self.n_objects, self.names)
 
     def ids(self, batch: Batch) -> Int32Array:
-        ids = np.empty((len(batch), batch.n_columns), dtype=np.int32)
+        """``(m, 3)`` or ``(m, 4)`` ids of the objects in a batch."""
+        ids = np.empty((len(batch), batch.table.num_columns), dtype=np.int32)
+        if not (batch.integers and self.integers):
+            return self._ids_of_texts(batch, ids)
         for start, columns in batch.pieces():
             for j, values in enumerate(columns):
                 # a row's ids lie side by side: all columns of a piece while it is in the cache
@@ -101,29 +121,16 @@ class IntegerNaming:
         row = int(np.flatnonzero(wrong)[0])
         raise not_listed(str(values[row]), self.names, batch, start + row)
 
-
-class TextNaming:
-    """Objects that any text names."""
-
-    def __init__(self, objects: Sequence[str]) -> None:
-        self.names = CheckedNames.of(objects)
-        self._ids = {name: i for i, name in enumerate(self.names)}
-
-    @property
-    def n_objects(self) -> int:
-        return len(self.names)
-
-    def ids(self, batch: Batch) -> Int32Array:
-        columns = batch.objects
-        ids = np.empty((len(batch), len(columns)), dtype=np.int32)
-        for j, column in enumerate(columns):
-            at, values = parts(column)
+    def _ids_of_texts(self, batch: Batch, ids: Int32Array) -> Int32Array:
+        columns = batch.texts()
+        for j, (at, values) in enumerate(columns):
             known = np.array([self._ids.get(value, -1) for value in values], dtype=np.int32)
             if len(at):
                 ids[:, j] = known[at]
         if ids.size and ids.min() < 0:
             row, j = np.argwhere(ids < 0)[0].tolist()
-            name = str(columns[j][row].as_py())
+            at, values = columns[j]
+            name = values[at[row]]
             if is_missing(name):
                 raise missing_cell(batch, row, name, "a column of objects")
             raise not_listed(name, self.names, batch, row)
@@ -139,60 +146,59 @@ def not_listed(name: str, names: Sequence[str] | None, batch: Batch, row: int) -
     )
 
 
-def listed_naming(objects: Sequence[str]) -> tuple[Naming, bool]:
-    """The objects of a list, and whether the file may be read as integers."""
-    if objects and all(is_integer(name) and len(name) <= 7 and name[0] != "-" for name in objects):
-        return IntegerNaming.of_list(objects), True
-    return TextNaming(objects), False
+class Names:
+    """Collects the names of objects in the order of their first appearance, batch by batch.
 
-
-class IntegerNames:
-    """Collects the integers that name objects, batch by batch."""
+    Integers are kept in a table while there is nothing else; the first other name turns those
+    seen so far into text.
+    """
 
     def __init__(self) -> None:
-        self._present = np.zeros(1024, dtype=np.bool_)
-
-    def add(self, batch: Batch) -> None:
-        for start, columns in batch.pieces():
-            for values in columns:
-                if len(values):
-                    self._add(values, batch, start)
-
-    def _add(self, values: AnyArray, batch: Batch, start: int) -> None:
-        if values.min() < 0:
-            row = int(np.flatnonzero(values < 0)[0])
-            raise negative(batch.place(start + row), str(values[row]))
-        largest = int(values.max())
-        if largest >= TABLE_LIMIT:
-            raise NotIntegers
-        if largest >= len(self._present):
-            grown = np.zeros(min(max(largest + 1, 2 * len(self._present)), TABLE_LIMIT), np.bool_)
-            grown[: len(self._present)] = self._present
-            self._present = grown
-        self._present[values] = True
-
-    def naming(self) -> Naming:
-        values = np.flatnonzero(self._present)
-        n = len(values)
-        table = np.full(len(self._present), -1, dtype=np.int32)
-        table[values] = np.arange(n, dtype=np.int32)
-        # ids that are their own names need no list of names
-        plain = n == 0 or values[-1] == n - 1
-        return IntegerNaming(table, None if plain else tuple(map(str, values.tolist())), n)
-
-
-class TextNames:
-    """Collects names in the order of their first appearance, batch by batch."""
-
-    def __init__(self) -> None:
+        #: Which integers have been seen, and the same in the order in which they came.
+        self._present: AnyArray | None = np.zeros(1024, dtype=np.bool_)
+        self._order: list[AnyArray] = []
         self._ids: dict[str, int] = {}
         #: Where a cell first stood that is a name only if some name is not an integer.
         self._doubtful: dict[str, str] = {}
 
     def add(self, batch: Batch) -> None:
+        """Take note of the names in a batch that has no list of them."""
+        if batch.names is not None:
+            return
+        if self._present is not None and batch.integers:
+            pieces = (columns for _, columns in batch.pieces())
+            if all(self._add_integers(columns) for columns in pieces):
+                return
+        self._turn_to_text()
+        self._add_texts(batch)
+
+    def _turn_to_text(self) -> None:
+        if self._present is not None:
+            seen = [str(value) for values in self._order for value in values.tolist()]
+            self._ids = {name: i for i, name in enumerate(seen)}
+            self._present = None
+
+    def _add_integers(self, columns: list[AnyArray]) -> bool:
+        """Whether the table could serve all of them."""
+        assert self._present is not None
+        largest = max(int(values.max(initial=0)) for values in columns)
+        if largest >= TABLE_LIMIT or min(int(values.min(initial=0)) for values in columns) < 0:
+            return False
+        if largest >= len(self._present):
+            grown = np.zeros(min(max(largest + 1, 2 * len(self._present)), TABLE_LIMIT), np.bool_)
+            grown[: len(self._present)] = self._present
+            self._present = grown
+        if not all(self._present[values].all() for values in columns):
+            values = np.stack(columns, axis=1).ravel()
+            values = values[~self._present[values]]
+            new, first = np.unique(values, return_index=True)
+            self._order.append(new[np.argsort(first)])
+            self._present[new] = True
+        return True
+
+    def _add_texts(self, batch: Batch) -> None:
         fresh: list[tuple[int, int, str]] = []
-        for j, column in enumerate(batch.objects):
-            at, values = parts(column)
+        for j, (at, values) in enumerate(batch.texts()):
             new = [k for k, value in enumerate(values) if value not in self._ids]
             if new:
                 first = np.full(len(values), len(at), dtype=np.int64)
@@ -212,13 +218,23 @@ class TextNames:
                 self._doubtful[name] = batch.place(row)
             self._ids[name] = len(self._ids)
 
-    def naming(self) -> Naming:
-        sure = [name for name in self._ids if name not in self._doubtful]
-        if all(map(is_integer, sure)) and len(sure) < len(self._ids):
-            self._refuse_doubtful(any(map(is_integer, sure)))
-        return TextNaming(in_order(list(self._ids)))
+    def naming(self, before: Sequence[str] = ()) -> Naming:
+        """The objects found, and ``before`` them those that were known."""
+        if self._present is not None and not before:
+            values = np.flatnonzero(self._present)
+            n = len(values)
+            # ids that are their own names need no list of names
+            plain = n == 0 or values[-1] == n - 1
+            return Naming(None if plain else [str(value) for value in values.tolist()], n)
+        self._turn_to_text()
+        self._refuse_doubtful()
+        return Naming(in_order(list(dict.fromkeys([*before, *self._ids]))))
 
-    def _refuse_doubtful(self, among_integers: bool) -> None:
+    def _refuse_doubtful(self) -> None:
+        sure = [name for name in self._ids if name not in self._doubtful]
+        if not all(map(is_integer, sure)):
+            return
+        among_integers = bool(sure)
         negatives = [name for name in self._doubtful if is_integer(name)]
         if not all(
             is_integer(name) or name.strip().casefold() in _NO_NAME_AMONG_INTEGERS

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from trilens.errors import FormatError, ParameterError
 from trilens.formats.dialect import invalid_utf8
 from trilens.formats.source import PathLike, open_source, quoted
+from trilens.statements.value import as_list
 
 
 def read_objects(path: PathLike) -> list[str]:
@@ -52,7 +53,8 @@ def object_list(objects: PathLike | Iterable[object] | None) -> list[str] | None
         return None
     if isinstance(objects, str | os.PathLike):
         return read_objects(objects)
-    names = [name if isinstance(name, str) else str(name) for name in objects]
+    listed = as_list(objects, "objects")
+    names = [name if isinstance(name, str) else str(name) for name in listed]
     if len(set(names)) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise ParameterError(f"objects lists {quoted(twice)} twice; list every object once")

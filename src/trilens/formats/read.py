@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from trilens.errors import FormatError
-from trilens.formats.archive import read_archive
-from trilens.formats.batch import Batch, Mode, NotIntegers
-from trilens.formats.columns import check_kind, column_list
-from trilens.formats.names import IntegerNames, Naming, TextNames, TextNaming, listed_naming
+from trilens.formats.archive import open_archive
+from trilens.formats.batch import StatementFile
+from trilens.formats.columns import asked_kind, column_list
+from trilens.formats.names import Names, Naming
 from trilens.formats.objects import object_list
-from trilens.formats.source import PathLike, Source, open_source
-from trilens.formats.tables import TableFile, open_table
-from trilens.formats.text import TextFile, open_text
+from trilens.formats.source import PathLike, open_source
+from trilens.formats.tables import open_table
+from trilens.formats.text import open_text
 from trilens.statements import Kind, Statements, concatenate
 
 
@@ -40,7 +40,7 @@ def read_statements(
         Names for the columns of a file without header, or new names for those it has:
         ``central`` (or ``odd``), ``other_1``, ``other_2``; ``anchor``, ``near``, ``far``;
         ``chosen``, ``shown_1``, ``shown_2``, ``shown_3``; and ``rater``, ``round``,
-        ``seconds``. Columns with other names are passed over. A file without header and
+        ``seconds``, ``place``. Columns with other names are passed over. A file without header and
         without ``columns`` has three columns, the singled-out object (or the anchor) first.
     objects : path or list of str, optional
         The objects in their order, among them any that no statement names: a list, or a
@@ -52,7 +52,7 @@ def read_statements(
     -------
     Statements
         Raters are text; rounds are int64 where all are integers, else text; seconds are
-        NaN where missing.
+        NaN where missing; places are known where the objects shown or ``place`` tell them.
 
     Raises
     ------
@@ -68,62 +68,41 @@ def read_statements(
     >>> S.kind, S.names, S.triples.tolist()
     ('odd', ('van', 'coupe', 'sedan'), [[0, 1, 2]])
     """
-    asked, named = check_kind(kind), column_list(columns)
     listed = object_list(objects)
-    source = open_source(path)
-    if source.format == "npz":
-        refuse_columns(named, source)
-        return read_archive(source, asked, listed)
-    file = open_file(source, named, asked)
-    settled = file.layout.kind or asked or "central"
-    known = listed if listed is not None else file.stored_names
-    naming, integers = (None, True) if known is None else listed_naming(known)
-    if integers:
-        try:
-            return _whole(file, "integers", settled, naming)
-        except NotIntegers:
-            naming = None if known is None else TextNaming(known)
-    return _whole(file, "text", settled, naming)
-
-
-def open_file(source: Source, columns: list[str] | None, kind: Kind | None) -> TextFile | TableFile:
-    """A text or table file with its columns found."""
-    opened = open_text if source.format == "text" else open_table
-    return opened(source, columns, kind)
-
-
-def refuse_columns(columns: list[str] | None, source: Source) -> None:
-    """An NPZ file has no columns to name."""
-    if columns is not None:
-        raise FormatError(
-            f"{source.label}: columns= does not apply to NPZ, whose triples stand in the order "
-            f"of the kind; leave it out"
-        )
-
-
-def _collect(batches: Iterator[Batch], mode: Mode) -> tuple[Naming, list[Batch]]:
-    """The objects that the batches name, and the batches."""
-    found = IntegerNames() if mode == "integers" else TextNames()
-    kept = []
-    for batch in batches:
-        found.add(batch)
-        kept.append(batch)
-    return found.naming(), kept
-
-
-def _whole(file: TextFile | TableFile, mode: Mode, kind: Kind, naming: Naming | None) -> Statements:
+    file = open_file(path, asked_kind(kind), column_list(columns), listed)
+    naming = file.stored if listed is None else Naming(listed)
+    batches = list(file.batches(naming is None or naming.integers))
     if naming is None:
-        naming, batches = _collect(file.batches(mode), mode)
-    else:
-        batches = list(file.batches(mode))
+        names = Names()
+        for batch in batches:
+            names.add(batch)
+        naming = names.naming()
+    settled = file.kind or asked_kind(kind) or "central"
     if not batches:
-        if isinstance(file, TextFile):
-            raise FormatError(
-                f"{file.label} has no statements, only a header; add a row per statement"
-            )
-        return Statements([], naming.n_objects, naming.names, kind)
-    read = [
-        batch.to_statements(naming.ids(batch), kind, naming.n_objects, naming.names)
-        for batch in batches
-    ]
+        if not file.may_be_empty:
+            raise no_statements(file)
+        return Statements([], naming.n_objects, naming.names, settled)
+    read = [naming.statements(batch, settled) for batch in batches]
     return read[0] if len(read) == 1 else concatenate(read)
+
+
+def open_file(
+    path: PathLike,
+    kind: Kind | None,
+    columns: list[str] | None,
+    listed: Sequence[str] | None,
+    *,
+    spool: bool = False,
+) -> StatementFile:
+    """A file of any format, with its columns found; see `open_source` for ``spool``."""
+    source = open_source(path, spool=spool)
+    opened: Callable[..., StatementFile] = _OPENED.get(source.format, open_table)
+    return opened(source, columns, kind, frozenset(listed or ()))
+
+
+_OPENED: dict[str, Callable[..., StatementFile]] = {"text": open_text, "npz": open_archive}
+
+
+def no_statements(file: StatementFile) -> FormatError:
+    """The refusal of a text file without rows."""
+    return FormatError(f"{file.label} has no statements, only a header; add a row per statement")

@@ -5,49 +5,24 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from trilens._typing import AnyArray
+from trilens._parameters import whole_number
 from trilens.errors import FormatError, ParameterError
-from trilens.formats.archive import read_archive
-from trilens.formats.batch import Mode, NotIntegers
-from trilens.formats.columns import check_kind, column_list
-from trilens.formats.names import (
-    IntegerNames,
-    Naming,
-    TextNames,
-    TextNaming,
-    in_order,
-    listed_naming,
-)
+from trilens.formats.batch import StatementFile
+from trilens.formats.columns import asked_kind, column_list
+from trilens.formats.names import Names, Naming
 from trilens.formats.objects import object_list
-from trilens.formats.read import open_file, refuse_columns
-from trilens.formats.source import PathLike, Source, open_source
-from trilens.formats.tables import TableFile
-from trilens.formats.text import TextFile
-from trilens.statements import Kind, Statements
+from trilens.formats.read import no_statements, open_file
+from trilens.formats.source import PathLike
+from trilens.statements import Kind, Statements, concatenate
+from trilens.statements.value import as_list
 
 #: Bytes of a file that are parsed at a time.
 BLOCK_BYTES = 1 << 24
-
-
-@dataclass(frozen=True)
-class Archive:
-    """An NPZ file, which numpy can only read whole."""
-
-    source: Source
-    kind: Kind | None
-
-    @property
-    def label(self) -> str:
-        return self.source.label
-
-
-File = TextFile | TableFile | Archive
 
 
 @dataclass(frozen=True)
@@ -62,40 +37,18 @@ class Scan:
     names: tuple[str, ...] = field(repr=False)
     kind: Kind
     chunk_rows: int
-    _files: tuple[File, ...] = field(repr=False)
+    _files: tuple[StatementFile, ...] = field(repr=False)
     _naming: Naming = field(repr=False)
-    _mode: Mode = field(repr=False)
 
     def __iter__(self) -> Iterator[Statements]:
         rows = 0
         for file in self._files:
-            for chunk in _in_chunks(self._parts(file), self.chunk_rows):
+            batches = file.batches(self._naming.integers, BLOCK_BYTES)
+            parts = (self._naming.statements(batch, self.kind) for batch in batches)
+            for chunk in _in_chunks(parts, self.chunk_rows):
                 rows += len(chunk)
                 yield chunk
         _refuse_nothing(self._files, rows)
-
-    def _parts(self, file: File) -> Iterator[Statements]:
-        if isinstance(file, Archive):
-            yield read_archive(file.source, self.kind, self.names)
-            return
-        naming, mode, done = self._naming, self._mode, 0
-        if mode == "integers":
-            try:
-                for batch in file.batches("integers", BLOCK_BYTES):
-                    ids = naming.ids(batch)
-                    yield batch.to_statements(ids, self.kind, naming.n_objects, naming.names)
-                    done += len(batch)
-                return
-            except NotIntegers:
-                # with a list of objects nothing was read before: go on as text where this ended
-                naming = TextNaming(self.names)
-        for batch in file.batches("text", BLOCK_BYTES):
-            ids = naming.ids(batch)
-            part = batch.to_statements(ids, self.kind, naming.n_objects, naming.names)
-            new = part if done == 0 else part.take(np.arange(min(done, len(part)), len(part)))
-            done -= min(done, len(part))
-            if len(new):
-                yield new
 
 
 def scan_statements(
@@ -138,21 +91,19 @@ def scan_statements(
     >>> scan.names, [part.triples.tolist() for part in scan]
     (('1', '2', '3', '4'), [[[2, 0, 1]], [[0, 1, 3]], [[3, 0, 1]]])
     """
-    if isinstance(chunk_rows, bool) or int(chunk_rows) != chunk_rows or chunk_rows < 1:
-        raise ParameterError(f"chunk_rows is {chunk_rows!r}; it must be a whole number, 1 or more")
-    asked, named, listed = check_kind(kind), column_list(columns), object_list(objects)
-    files = tuple(_open(path, named, asked) for path in _paths(path_or_glob))
+    rows = whole_number("chunk_rows", chunk_rows, least=1)
+    asked, named, listed = asked_kind(kind), column_list(columns), object_list(objects)
+    files = tuple(
+        open_file(path, asked, named, listed, spool=True) for path in _paths(path_or_glob)
+    )
     settled = _one_kind(files, asked)
-    naming, mode = _naming(files, listed)
-    names = naming.names
-    if names is None:
-        names = tuple(map(str, range(naming.n_objects)))
-    return Scan(naming.n_objects, names, settled, int(chunk_rows), files, naming, mode)
+    naming = _naming(files, listed)
+    return Scan(naming.n_objects, tuple(naming.listed()), settled, rows, files, naming)
 
 
 def _paths(given: PathLike | Sequence[PathLike]) -> list[PathLike]:
     if not isinstance(given, str | os.PathLike):
-        paths = list(given)
+        paths = as_list(given, "the files")
         if not paths:
             raise ParameterError("scan_statements needs at least one file")
         return paths
@@ -165,19 +116,10 @@ def _paths(given: PathLike | Sequence[PathLike]) -> list[PathLike]:
     return list(found)
 
 
-def _open(path: PathLike, columns: list[str] | None, kind: Kind | None) -> File:
-    source = open_source(path, spool=True)
-    if source.format != "npz":
-        return open_file(source, columns, kind)
-    refuse_columns(columns, source)
-    return Archive(source, read_archive(source, kind, None).kind)
-
-
-def _one_kind(files: Sequence[File], asked: Kind | None) -> Kind:
+def _one_kind(files: Sequence[StatementFile], asked: Kind | None) -> Kind:
     said: dict[Kind, str] = {}
     for file in files:
-        kind = file.kind if isinstance(file, Archive) else file.layout.kind
-        said.setdefault(kind or asked or "central", file.label)
+        said.setdefault(file.kind or asked or "central", file.label)
     if len(said) > 1:
         (first, at_first), (second, at_second) = list(said.items())[:2]
         raise FormatError(
@@ -187,54 +129,27 @@ def _one_kind(files: Sequence[File], asked: Kind | None) -> Kind:
     return next(iter(said))
 
 
-def _naming(files: Sequence[File], listed: list[str] | None) -> tuple[Naming, Mode]:
-    """The objects, from the list, from the files' metadata or from a pass over all rows."""
-    stored = {None if isinstance(file, Archive) else file.stored_names for file in files}
-    known: Sequence[str] | None = listed
-    if known is None and len(stored) == 1:
-        known = next(iter(stored))
-    if known is not None:
-        if any(not isinstance(file, Archive) and file.doubtful_header for file in files):
-            with suppress(NotIntegers):
-                _first_pass(files, "integers")  # refuses an unknown header
-        naming, integers = listed_naming(known)
-        return naming, "integers" if integers else "text"
-    if stored == {None} and not any(isinstance(file, Archive) for file in files):
-        with suppress(NotIntegers):
-            return _first_pass(files, "integers"), "integers"
-    return _first_pass(files, "text"), "text"
-
-
-def _first_pass(files: Sequence[File], mode: Mode) -> Naming:
-    found = IntegerNames() if mode == "integers" else TextNames()
-    stored: dict[str, None] = {}
-    rows = 0
+def _naming(files: Sequence[StatementFile], listed: list[str] | None) -> Naming:
+    """The objects, from the list, from the files' own lists or from a pass over all rows."""
+    if listed is not None:
+        return Naming(listed)
+    stored = [file.stored for file in files if file.stored is not None]
+    objects = {(naming.names, naming.n_objects) for naming in stored}
+    if len(stored) == len(files) and len(objects) == 1:
+        return stored[0]
+    names, rows = Names(), 0
     for file in files:
-        if isinstance(file, Archive):
-            part = read_archive(file.source, None, None)
-            stored.update(dict.fromkeys(part.names))
-            rows += len(part)
-            continue
-        stored.update(dict.fromkeys(file.stored_names or ()))
-        for batch in file.batches(mode, BLOCK_BYTES):
-            found.add(batch)
+        for batch in file.batches(True, BLOCK_BYTES):
+            names.add(batch)
             rows += len(batch)
     _refuse_nothing(files, rows)
-    naming = found.naming()
-    if not stored:
-        return naming
     # names that a file carries, statements or not, come before those found in rows
-    names = naming.names
-    seen = names if names is not None else tuple(map(str, range(naming.n_objects)))
-    return TextNaming(in_order(list(dict.fromkeys([*stored, *seen]))))
+    return names.naming([name for naming in stored for name in naming.listed()])
 
 
-def _refuse_nothing(files: Sequence[File], rows: int) -> None:
-    """Text without a statement is an accident; a table without rows may be meant."""
-    if not rows and any(isinstance(file, TextFile) for file in files):
-        raise FormatError(
-            f"{files[0].label} has no statements, only a header; add a row per statement"
-        )
+def _refuse_nothing(files: Sequence[StatementFile], rows: int) -> None:
+    if not rows and not all(file.may_be_empty for file in files):
+        raise no_statements(files[0])
 
 
 def _in_chunks(parts: Iterator[Statements], rows: int) -> Iterator[Statements]:
@@ -245,34 +160,10 @@ def _in_chunks(parts: Iterator[Statements], rows: int) -> Iterator[Statements]:
         start = 0
         while len(part) - start >= rows - n_waiting:
             stop = start + rows - n_waiting
-            yield _joined([*waiting, part.take(np.arange(start, stop))])
+            yield concatenate([*waiting, part.take(np.arange(start, stop))])
             waiting, n_waiting, start = [], 0, stop
         if start < len(part):
             waiting.append(part.take(np.arange(start, len(part))) if start else part)
             n_waiting += len(part) - start
     if waiting:
-        yield _joined(waiting)
-
-
-def _joined(parts: list[Statements]) -> Statements:
-    if len(parts) == 1:
-        return parts[0]
-    first = parts[0]
-
-    def column(name: str) -> AnyArray | None:
-        arrays = [getattr(part, name) for part in parts]
-        if any(array is None for array in arrays):
-            return None
-        if len({array.dtype.kind for array in arrays}) > 1:  # rounds that are not all integers
-            arrays = [array.astype(str) for array in arrays]
-        return np.concatenate(arrays)
-
-    return Statements(
-        np.concatenate([part.triples for part in parts]),
-        first.n_objects,
-        first._names,
-        first.kind,
-        column("raters"),
-        column("rounds"),
-        column("seconds"),
-    )
+        yield concatenate(waiting)

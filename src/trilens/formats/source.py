@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import shutil
+import stat
 import sys
 import tempfile
 import weakref
@@ -14,7 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, TypeAlias, cast
+
+import numpy as np
 
 from trilens.errors import FormatError, TrilensError
 
@@ -53,16 +57,26 @@ class Source:
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
         """The uncompressed bytes as a stream; every failure to get them is a `FormatError`."""
+        with self.raw() as raw:
+            if self.compressed and self.path is not None:
+                with gzip.open(raw) as unpacked:
+                    yield cast(BinaryIO, unpacked)
+            else:
+                yield raw
+
+    @contextmanager
+    def raw(self) -> Iterator[BinaryIO]:
+        """The bytes as they lie there."""
         try:
-            if self.path is None:
-                yield self._stored_stream()
-                return
-            with open(self.path, "rb") as raw:
-                if self.compressed:
-                    with gzip.open(raw) as unpacked:
-                        yield cast(BinaryIO, unpacked)
-                else:
+            if self.path is not None:
+                with open(self.path, "rb") as raw:
                     yield raw
+            elif self.stored is not None:
+                yield self._stored_stream()
+            elif sys.stdin is None:
+                raise FormatError(f"{self.label} is closed; name a file")
+            else:
+                yield sys.stdin.buffer
         except (OSError, EOFError, zlib.error, ValueError, MemoryError) as error:
             if isinstance(error, TrilensError):
                 raise
@@ -98,6 +112,8 @@ class Source:
             return f"{self.label}: no permission to read it; change its permissions"
         if isinstance(error, MemoryError):
             return f"{self.label} does not fit in memory; use scan_statements"
+        if isinstance(error, OSError) and error.errno == errno.EBADF:
+            return f"{self.label} is closed; name a file"
         if isinstance(error, gzip.BadGzipFile | EOFError | zlib.error):
             return (
                 f"{self.label} is truncated or is not a gzip file "
@@ -108,30 +124,54 @@ class Source:
 
 
 def open_source(path: PathLike, *, spool: bool = False) -> Source:
-    """The source at ``path``; ``"-"`` takes the standard input, once and for all.
+    """The source at ``path``; ``"-"`` is the standard input.
 
-    With ``spool`` the standard input goes to a temporary file instead of the memory.
+    What is not a regular file (a pipe, the standard input) can be read only once: it is, with
+    ``spool`` to a temporary file instead of the memory.
     """
+    file = Path(checked_path(path))
     if os.fspath(path) == "-":
-        stdin = sys.stdin.buffer
-        stored: bytes | BinaryIO
+        return _read_once(Source("standard input", "", None, False), spool)
+    ending = file.suffix.lower()
+    if ending == ".gz":
+        source = Source(str(path), Path(file.stem).suffix.lower(), file, True)
+    else:
+        source = Source(str(path), ending, file, False)
+    return _read_once(source, spool) if _is_pipe(file) else source
+
+
+def checked_path(path: PathLike) -> str:
+    """The path as text, or one line that says what it must be."""
+    name = os.fspath(path) if isinstance(path, str | os.PathLike) else path
+    if not isinstance(name, str):
+        raise FormatError(f"a file is named by a path, not by {one_line(repr(path), 40)}")
+    return name
+
+
+def _is_pipe(file: Path) -> bool:
+    try:
+        mode = file.stat().st_mode
+    except (OSError, ValueError):
+        return False  # opening it says what is wrong
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _read_once(source: Source, spool: bool) -> Source:
+    """The same with its bytes kept, uncompressed."""
+    stored: bytes | BinaryIO
+    with source.raw() as stream:
         if spool:
             stored = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115  # lives with the source
-            shutil.copyfileobj(stdin, stored)
+            shutil.copyfileobj(stream, stored)
             stored.seek(0)
             packed = stored.read(2) == b"\x1f\x8b"
         else:
-            stored = stdin.read()
+            stored = stream.read()
             packed = stored.startswith(b"\x1f\x8b")
-        source = Source("standard input", "", None, packed, stored)
-        if not isinstance(stored, bytes):
-            weakref.finalize(source, stored.close)
-        return source if not packed else _unpacked(source)
-    file = Path(path)
-    ending = file.suffix.lower()
-    if ending == ".gz":
-        return Source(str(path), Path(file.stem).suffix.lower(), file, True)
-    return Source(str(path), ending, file, False)
+    kept = Source(source.label, source.ending, None, packed, stored)
+    if not isinstance(stored, bytes):
+        weakref.finalize(kept, stored.close)
+    return kept if not packed else _unpacked(kept)
 
 
 def _unpacked(source: Source) -> Source:
@@ -139,7 +179,21 @@ def _unpacked(source: Source) -> Source:
         data = gzip.decompress(source.read())
     except (OSError, EOFError, zlib.error) as error:
         raise FormatError(source._problem(error)) from error
-    return Source(source.label, "", None, False, data)
+    return Source(source.label, source.ending, None, False, data)
+
+
+def owned(data: bytes) -> Any:
+    """A copy of the bytes in pyarrow's own memory, for its threads to read.
+
+    A thread of pyarrow's may let go of what it reads some time after the call has returned;
+    to let go of Python's memory it must wait for the interpreter, and where that is ending
+    by then, the thread is killed and takes the process with it.
+    """
+    import pyarrow as pa
+
+    buffer = pa.allocate_buffer(len(data))
+    np.frombuffer(buffer, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)
+    return buffer
 
 
 def one_line(text: object, most: int = 160) -> str:

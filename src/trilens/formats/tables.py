@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
-from io import BytesIO
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from trilens.errors import FormatError, TrilensError
-from trilens.formats.batch import Batch, Mode, NotIntegers, first_null, missing_cell
+from trilens.formats.batch import Batch, columns_of, first_null, missing_cell
 from trilens.formats.columns import Layout, resolve
-from trilens.formats.source import Source, one_line
+from trilens.formats.names import Naming
+from trilens.formats.source import Source, one_line, owned
 from trilens.statements import KINDS, Kind
 
 #: The key of the schema's metadata: JSON with ``kind`` and ``names``.
@@ -32,54 +32,63 @@ class TableFile:
 
     source: Source
     layout: Layout
-    stored_names: tuple[str, ...] | None
+    stored: Naming | None
     pieces: Pieces
-    doubtful_header: bool = False
+    may_be_empty: bool = True
 
     @property
     def label(self) -> str:
         return self.source.label
 
-    def batches(self, mode: Mode, block_bytes: int | None = None) -> Iterator[Batch]:
-        """The rows, in one batch or in batches of about ``block_bytes``; see `TextFile`."""
-        for table, row_in_file in self.pieces(block_bytes):
-            batch = Batch(table, self.label, row_in_file)
-            if len(batch):
-                yield self._plain(batch, mode)
+    @property
+    def kind(self) -> Kind | None:
+        return self.layout.kind
 
-    def _plain(self, batch: Batch, mode: Mode) -> Batch:
-        picked: dict[str, Any] = {}
+    def batches(self, integers: bool, block_bytes: int | None = None) -> Iterator[Batch]:
+        """The rows; see `StatementFile`."""
+        for table, row_in_file in self.pieces(block_bytes):
+            if len(table):
+                batch = self._batch(table, row_in_file)
+                yield batch if integers else batch.as_text()
+
+    def _batch(self, table: Any, row_in_file: Callable[[int], int]) -> Batch:
+        plain = Batch(table, self.label, row_in_file, columns_of(table))
+        objects: dict[str, Any] = {}
+        others: dict[str, Any] = {}
         for role, at in self.layout.used.items():
             name = self.layout.names[at]
-            column = batch.table.column(at)
+            column = table.column(at)
             if pa.types.is_dictionary(column.type):
                 column = column.cast(column.type.value_type)
             if role.startswith("object_"):
-                picked[role] = self._objects(column, name, batch, mode)
+                objects[role] = self._objects(column, name, plain)
             elif role == "seconds":
-                picked[role] = self._seconds(column, name)
+                others[role] = self._seconds(column, name)
             else:
-                picked[role] = self._text(column, name)
-        return Batch(pa.table(picked), batch.label, batch.row_in_file)
+                others[role] = self._text(column, name)
+        types = {column.type for column in objects.values()}
+        if types != {pa.int64()}:
+            objects = {
+                role: column.cast(pa.large_string()).dictionary_encode()
+                for role, column in objects.items()
+            }
+        return Batch(pa.table(objects), self.label, row_in_file, columns_of(pa.table(others)))
 
-    def _objects(self, column: Any, name: str, batch: Batch, mode: Mode) -> Any:
+    def _objects(self, column: Any, name: str, batch: Batch) -> Any:
+        """Names as int64 where the column has numbers below 2^63, else as they are."""
         missing = first_null(column)
         if missing is not None:
             raise missing_cell(batch, missing, "", f"column {name}")
         if pa.types.is_floating(column.type):
             column = self._whole(column, name, batch)
         if pa.types.is_integer(column.type):
-            if mode == "text":
-                return column.cast(pa.string()).dictionary_encode()
             try:
                 return column.cast(pa.int64())
-            except pa.ArrowInvalid:  # above 2^63
-                raise NotIntegers from None
+            except pa.ArrowInvalid:
+                return column
         if not _is_text(column.type):
             raise self._wrong_type(column, name, "object names are text or whole numbers")
-        if mode == "integers":
-            raise NotIntegers
-        return column.cast(pa.large_string()).dictionary_encode()
+        return column
 
     def _whole(self, column: Any, name: str, batch: Batch) -> Any:
         """Floating-point ids: what pandas makes of a column of integers with a gap."""
@@ -105,6 +114,16 @@ class TableFile:
     def _text(self, column: Any, name: str) -> Any:
         if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
             raise self._wrong_type(column, name, "it must hold text or whole numbers")
+        if pa.types.is_floating(column.type):
+            values = column.cast(pa.float64()).to_numpy()
+            if (np.abs(values) >= _EXACT_FLOAT).any():
+                raise FormatError(
+                    f"{self.label}: column {one_line(name, 40)} has numbers too large to be kept "
+                    f"digit by digit; write them as text"
+                )
+            if (np.isnan(values) | (values % 1 == 0)).all():  # integers with a gap
+                whole = np.nan_to_num(values).astype(np.int64)
+                column = pa.chunked_array([pa.array(whole, mask=np.isnan(values))])
         return column.cast(pa.large_string()).dictionary_encode()
 
     def _wrong_type(self, column: Any, name: str, allowed: str) -> FormatError:
@@ -114,7 +133,9 @@ class TableFile:
         )
 
 
-def open_table(source: Source, columns: list[str] | None, kind: Kind | None) -> TableFile:
+def open_table(
+    source: Source, columns: list[str] | None, kind: Kind | None, listed: Container[str]
+) -> TableFile:
     """A Parquet, Arrow or JSON lines file."""
     if source.format == "jsonl":
         from trilens.formats.jsonlines import json_pieces
@@ -138,7 +159,8 @@ def open_table(source: Source, columns: list[str] | None, kind: Kind | None) -> 
                 f"{kind} was asked for; leave the kind out"
             )
         layout = Layout(**(vars(layout) | {"kind": stored_kind}))
-    return TableFile(source, layout, stored_names if columns is None else None, pieces)
+    stored = None if stored_names is None or columns is not None else Naming(stored_names)
+    return TableFile(source, layout, stored, pieces)
 
 
 def undecodable(source: Source, what: str, error: BaseException) -> FormatError:
@@ -188,7 +210,7 @@ def _parquet(source: Source) -> tuple[list[str], Any, Pieces]:
             for batch in file.iter_batches(max(block_bytes // per_row, 1)):
                 yield _checked(pa.Table.from_batches([batch])), _counting(start)
                 start += batch.num_rows
-        except (TrilensError, NotIntegers, GeneratorExit):
+        except (TrilensError, GeneratorExit):
             raise
         except Exception as error:
             raise undecodable(source, "a Parquet file", error) from error
@@ -232,7 +254,7 @@ def _arrow(source: Source) -> tuple[list[str], Any, Pieces]:
                 for first in range(0, batch.num_rows, step):
                     yield table.slice(first, step), _counting(start + first)
                 start += batch.num_rows
-        except (TrilensError, NotIntegers, GeneratorExit):
+        except (TrilensError, GeneratorExit):
             raise
         except Exception as error:
             raise undecodable(source, "an Arrow file", error) from error
@@ -254,7 +276,7 @@ def _handle(source: Source) -> Any:
         with source.open():
             pass
         return pa.OSFile(str(source.path), "rb")
-    return pa.PythonFile(BytesIO(source.read()), "r")
+    return pa.BufferReader(owned(source.read()))
 
 
 def _checked(table: Any) -> Any:

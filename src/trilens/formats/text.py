@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from trilens.errors import FormatError
-from trilens.formats.batch import Batch, Mode, NotIntegers
+from trilens.formats.batch import Batch, columns_of
 from trilens.formats.columns import Layout
 from trilens.formats.dialect import Dialect, even_spaces, find_dialect, invalid_utf8, records
-from trilens.formats.source import Source, one_line, quoted
+from trilens.formats.source import Source, one_line, owned, quoted
 from trilens.statements import Kind
 
 _BLOCK = 1 << 22
@@ -30,71 +30,54 @@ class TextFile:
 
     source: Source
     dialect: Dialect
-    stored_names: tuple[str, ...] | None = None
-
-    @property
-    def layout(self) -> Layout:
-        return self.dialect.layout
+    stored: None = None
+    may_be_empty: bool = False
 
     @property
     def label(self) -> str:
         return self.source.label
 
     @property
-    def doubtful_header(self) -> bool:
-        """Whether the first row may be a header, which only the other rows can tell."""
-        return self.dialect.doubtful_header is not None
+    def kind(self) -> Kind | None:
+        return self.dialect.layout.kind
 
-    def batches(self, mode: Mode, block_bytes: int | None = None) -> Iterator[Batch]:
-        """The rows, in one batch or in batches of about ``block_bytes``.
-
-        Raises
-        ------
-        NotIntegers
-            In mode ``"integers"``, where a name is not an integer in its plain form.
-        """
+    def batches(self, integers: bool, block_bytes: int | None = None) -> Iterator[Batch]:
+        """The rows; see `StatementFile`."""
         dialect = self.dialect
-        body, line = dialect.body, dialect.body_line
-        # all other rows being integers makes a header of a first row that is not
-        is_header = mode == "integers" and dialect.doubtful_header is not None
-        if is_header and dialect.doubtful_header is not None:
-            body, line = dialect.doubtful_header
-        rows = 0
-        for block, first_line in _blocks(self.source, body, line, block_bytes):
-            batch = self._parse(block, first_line, mode)
-            rows += len(batch)
-            if len(batch):
-                yield batch
-        if is_header and not rows:
-            raise NotIntegers
-        if is_header and not dialect.renamed:
-            raise FormatError(
-                f"{self.label}, row {line - 1:,}: the first row is text and all other rows are "
-                f"integers, so it looks like a header with unknown names; name the columns with "
-                f"columns=['central', 'other_1', 'other_2'] (--columns), or remove the row"
-            )
+        integers = integers and dialect.integers
+        for data, line in _blocks(self.source, dialect.body, dialect.body_line, block_bytes):
+            rows = even_spaces(data) if dialect.separator == " " else data
+            table = self._integers(rows) if integers else None
+            if table is None:
+                integers = False
+                table = self._texts(rows, data, line)
+            if len(table):
+                finder = _line_finder(data, line, dialect.separator)
+                objects = [name for name in table.column_names if name.startswith("object_")]
+                yield Batch(table.select(objects), self.label, finder, columns_of(table))
 
-    def _parse(self, data: bytes, first_line: int, mode: Mode) -> Batch:
-        separator = self.dialect.separator
-        rows = even_spaces(data) if separator == " " else data
-        if mode == "integers" and not plain_integers(rows, separator):
-            raise NotIntegers
-        object_type = pa.int32() if mode == "integers" else pa.dictionary(pa.int32(), pa.string())
+    def _integers(self, rows: bytes) -> Any | None:
+        """The rows as a table whose objects are integers, or None."""
+        separator, layout = self.dialect.separator, self.dialect.layout
+        if not plain_integers(rows, separator):
+            return None
         try:
-            table = _read(rows, separator, self.layout, object_type)
+            table = _read(rows, separator, layout, pa.int32())
+        except (pa.ArrowException, UnicodeDecodeError):
+            return None
+        gaps = any(table.column(f"object_{i}").null_count for i in range(len(layout.objects)))
+        return None if gaps else table
+
+    def _texts(self, rows: bytes, data: bytes, first_line: int) -> Any:
+        text = pa.dictionary(pa.int32(), pa.string())
+        try:
+            return _read(rows, self.dialect.separator, self.dialect.layout, text)
         except (pa.ArrowException, UnicodeDecodeError) as error:
-            if mode == "integers":
-                raise NotIntegers from None
             raise self._diagnosis(data, first_line, error) from error
-        if mode == "integers" and any(
-            table.column(f"object_{i}").null_count for i in range(len(self.layout.objects))
-        ):
-            raise NotIntegers
-        return Batch(table, self.label, _line_finder(data, first_line, separator))
 
     def _diagnosis(self, data: bytes, first_line: int, error: Exception) -> FormatError:
         """What pyarrow could not parse, in the file's own terms."""
-        label, layout = self.label, self.layout
+        label, layout = self.label, self.dialect.layout
         try:
             text = data.decode()
         except UnicodeDecodeError as wrong:
@@ -115,9 +98,11 @@ class TextFile:
         return FormatError(f"{label} cannot be parsed as separated text: {one_line(error)}")
 
 
-def open_text(source: Source, columns: list[str] | None, kind: Kind | None) -> TextFile:
+def open_text(
+    source: Source, columns: list[str] | None, kind: Kind | None, listed: Container[str]
+) -> TextFile:
     """A text file, with its look found from its first rows."""
-    return TextFile(source, find_dialect(source, columns, kind))
+    return TextFile(source, find_dialect(source, columns, kind, listed))
 
 
 def plain_integers(data: bytes, separator: str) -> bool:
@@ -165,9 +150,11 @@ def _read(data: bytes, separator: str, layout: Layout, object_type: Any) -> Any:
             types[names[at]] = pa.dictionary(pa.int32(), pa.string())
     quotes = b'"' in data
 
+    buffer = owned(data)
+
     def parse(block_size: int) -> Any:
         return pc.read_csv(
-            pa.BufferReader(data),
+            pa.BufferReader(buffer),
             read_options=pc.ReadOptions(column_names=names, block_size=block_size),
             parse_options=pc.ParseOptions(delimiter=separator, newlines_in_values=quotes),
             convert_options=pc.ConvertOptions(

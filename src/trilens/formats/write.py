@@ -18,9 +18,10 @@ from trilens.formats.archive import write_archive
 from trilens.formats.atomic import atomic_write
 from trilens.formats.columns import COLUMNS_OF_KIND
 from trilens.formats.names import is_integer, is_missing
-from trilens.formats.source import ENDINGS, PathLike, quoted
+from trilens.formats.source import ENDINGS, PathLike, checked_path, quoted
 from trilens.formats.tables import METADATA_KEY
 from trilens.statements import Statements, concatenate
+from trilens.statements.value import COLUMNS
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": " ", ".dat": " "}
 
@@ -39,10 +40,11 @@ def write_statements(statements: Statements | Iterable[Statements], path: PathLi
     ``"-"`` writes CSV to the standard output. The file appears whole or not at all.
 
     The columns are ``central``, ``other_1``, ``other_2`` (or ``odd``, ...; or ``anchor``,
-    ``near``, ``far``) and, where known, ``rater``, ``round`` and ``seconds``. Names, kind and
-    these columns come back from every format. Objects that no statement names, and the order
-    of the objects, come back from Parquet, Arrow and NPZ; text has no place for them, so keep
-    a list of the objects beside it (``read_statements(..., objects=...)``).
+    ``near``, ``far``) and, where known, ``rater``, ``round``, ``seconds`` and ``place`` (where
+    on the screen the chosen object stood: 0, 1 or 2). Names, kind and these columns come back
+    from every format. Objects that no statement names, and the order of the objects, come back
+    from Parquet, Arrow and NPZ; text has no place for them, so keep a list of the objects
+    beside it (``read_statements(..., objects=...)``).
 
     Raises
     ------
@@ -51,9 +53,12 @@ def write_statements(statements: Statements | Iterable[Statements], path: PathLi
         back (in text and tables: an empty one, ``nan``; in text: one with a NUL character).
     """
     ending, compress = _ending(path)
-    chunks = iter([statements] if isinstance(statements, Statements) else statements)
-    first = next(chunks, None)
-    if first is None:
+    try:
+        chunks = iter([statements] if isinstance(statements, Statements) else statements)
+        first = next(chunks, None)
+    except TypeError:
+        first = None
+    if not isinstance(first, Statements):
         raise FormatError(f"{os.fspath(path)}: there are no chunks of statements to write")
     text = ending in _SEPARATORS or ENDINGS[ending] == "jsonl"
     if ENDINGS[ending] != "npz":
@@ -89,17 +94,17 @@ def _alike(first: Statements, rest: Iterator[Statements]) -> Iterator[Statements
     """All chunks; one that does not belong to the first is refused."""
 
     def shape(S: Statements) -> tuple[Any, ...]:
-        return S.kind, S.n_objects, S.raters is None, S.rounds is None, S.seconds is None
+        return S.kind, S.n_objects, *(getattr(S, name) is None for name in COLUMNS)
 
     yield first
     for S in rest:
-        if shape(S) != shape(first) or S.names != first.names:
+        if not isinstance(S, Statements) or shape(S) != shape(first) or S.names != first.names:
             raise FormatError("chunks of one file must have the same kind, objects and columns")
         yield S
 
 
 def _ending(path: PathLike) -> tuple[str, bool]:
-    name = os.fspath(path)
+    name = checked_path(path)
     if name == "-":
         return ".csv", False
     file = Path(name)
@@ -156,15 +161,11 @@ def _json_lines(S: Statements) -> Iterator[bytes]:
     def encode(cell: str) -> str:
         return json.dumps(cell, ensure_ascii=False)
 
-    columns = _text_columns(S, encode, _plain if _whole(S.rounds) else encode, "null")
+    columns = _text_columns(S, encode, str if _whole(S.rounds) else encode, "null")
     pieces: list[str | Callable[[slice], Any]] = []
     for i, (name, column) in enumerate(columns.items()):
         pieces += [f'{"{" if i == 0 else ", "}"{name}": ', column]
     yield from _rows(len(S), [*pieces, "}\n"])
-
-
-def _plain(cell: str) -> str:
-    return cell
 
 
 def _text_columns(
@@ -198,6 +199,8 @@ def _text_columns(
             columns[name] = of_text(distinct, at, how)
     if S.seconds is not None:
         columns["seconds"] = of_seconds(S.seconds)
+    if S.places is not None:
+        columns["place"] = of_text(np.arange(3), S.places, str)
     return columns
 
 
@@ -255,6 +258,8 @@ def _table(S: Statements) -> Any:
                 columns[name] = pa.DictionaryArray.from_arrays(pa.array(at), texts)
     if S.seconds is not None:
         columns["seconds"] = pa.array(S.seconds)
+    if S.places is not None:
+        columns["place"] = pa.array(S.places)
     facts = json.dumps({"kind": S.kind, "names": list(names)}, ensure_ascii=False)
     return pa.table(columns).replace_schema_metadata({METADATA_KEY: facts.encode()})
 

@@ -77,5 +77,7 @@ def _write_graphml(
 
 
 def _xml_text(name: str) -> str:
-    """XML 1.0 has no way to write control characters."""
-    return "".join(c if c >= " " or c in "\t\n\r" else "\N{REPLACEMENT CHARACTER}" for c in name)
+    """XML 1.0 has no way to write control characters and lone surrogates."""
+    lost = "\N{REPLACEMENT CHARACTER}"
+    kept = "".join(c if c >= " " or c in "\t\n\r" else lost for c in name)
+    return kept.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

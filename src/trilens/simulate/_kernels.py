@@ -12,7 +12,8 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
+
+from trilens._compiled import compiled
 
 if TYPE_CHECKING:
     from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 #: Questions under way together.
 _BLOCK = 512
 
-_compiled = njit(nogil=True, cache=True, error_model="numpy")
-_inlined = njit(nogil=True, cache=True, error_model="numpy", inline="always")
+_compiled = compiled(error_model="numpy")
+_inlined = compiled(error_model="numpy", inline="always")
 
 
 @_inlined

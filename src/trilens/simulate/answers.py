@@ -6,11 +6,12 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from trilens._parameters import one_of, real_number
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray
-from trilens.errors import ParameterError
 from trilens.simulate.triples import unrank
 from trilens.simulate.truth import Truth
 from trilens.statements import KINDS, Kind
+from trilens.statements.value import CHOSEN_FIRST
 
 Ties: TypeAlias = Literal["random", "drop"]
 
@@ -21,12 +22,9 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 def check_answers(kind: str, ties: str, error_rate: float) -> None:
     """Raise `ParameterError` for what no answer can be given by."""
-    if kind not in KINDS:
-        raise ParameterError(f"kind is {kind!r}; it must be one of {', '.join(KINDS)}")
-    if ties not in ("random", "drop"):
-        raise ParameterError(f"ties is {ties!r}; it must be random or drop")
-    if not 0 <= error_rate <= 1:
-        raise ParameterError(f"error_rate is {error_rate!r}; it must lie between 0 and 1")
+    one_of("kind", kind, KINDS)
+    one_of("ties", ties, ("random", "drop"))
+    real_number("error_rate", error_rate, 0, 1)
 
 
 def luck(questions: IntArray, key: np.uint64) -> FloatArray:
@@ -132,7 +130,7 @@ def _answer_plainly(
         which = np.minimum((v * n_candidates).astype(np.int64), n_candidates - 1)
         true = ((candidate.cumsum(axis=1) == which[:, None] + 1) & candidate).argmax(axis=1)
         chosen = (true + wrong + other_wrong) % 3
-        order = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])[chosen]
+        order = CHOSEN_FIRST[chosen]
     answered = np.take_along_axis(triples, order, axis=1)
     if drop:
         answered[tied, 0] = -1

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from trilens._parameters import generator, real_number, shown, whole_number
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.errors import ParameterError
+from trilens.statements.value import as_array
 
 #: The label of an outlier planted by `with_outliers`.
 OUTLIER = -1
+#: Objects are numbered by 32 bits.
+_MOST = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +48,8 @@ def gaussian(n: int, dim: int = 2, random_state: RandomState = None) -> Points:
     >>> gaussian(100, dim=5, random_state=0).points.shape
     (100, 5)
     """
-    n, dim = _count(n, "n"), _count(dim, "dim")
-    rng = np.random.default_rng(random_state)
+    n, dim = whole_number("n", n, 1, _MOST), whole_number("dim", dim, 1, _MOST)
+    rng = generator(random_state)
     return Points(rng.standard_normal((n, dim)), np.zeros(n, dtype=np.int64))
 
 
@@ -74,19 +78,19 @@ def mixture(
     >>> drawn.points.shape, sorted(set(drawn.labels.tolist()))
     ((140, 2), [0, 1])
     """
-    n = _count(n, "n")
-    centres = np.asarray(means, dtype=np.float64)
+    n = whole_number("n", n, 1, _MOST)
+    centres = _numbers(means, "means")
     if centres.ndim != 2 or not centres.size or not np.isfinite(centres).all():
         raise ParameterError(
             f"means has shape {centres.shape}; it must be a (components, dim) array of numbers"
         )
     K, dim = centres.shape
-    p = np.full(K, 1 / K) if weights is None else np.asarray(weights, dtype=np.float64)
+    p = np.full(K, 1 / K) if weights is None else _numbers(weights, "weights")
     if p.shape != (K,) or not (p >= 0).all() or not np.isclose(p.sum(), 1):
         raise ParameterError(
             f"weights are {weights!r}; they must be {K} probabilities that add up to 1"
         )
-    spread = np.eye(dim) if covariances is None else np.asarray(covariances, dtype=np.float64)
+    spread = np.eye(dim) if covariances is None else _numbers(covariances, "covariances")
     if spread.shape not in {(dim, dim), (K, dim, dim)}:
         raise ParameterError(
             f"covariances has shape {spread.shape}; it must be {(dim, dim)} or {(K, dim, dim)}"
@@ -95,7 +99,7 @@ def mixture(
         factor = np.broadcast_to(np.linalg.cholesky(spread), (K, dim, dim))
     except np.linalg.LinAlgError:
         raise ParameterError("covariances must be positive definite matrices") from None
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     labels = rng.choice(K, size=n, p=p / p.sum())
     noise = rng.standard_normal((n, dim))
     points = centres[labels] + np.einsum("nij,nj->ni", factor[labels], noise)
@@ -125,12 +129,9 @@ def two_moons(
     >>> np.bincount(moons.labels).tolist()
     [100, 100]
     """
-    n = _count(n, "n")
-    if not 0 <= noise < np.inf:
-        raise ParameterError(f"noise is {noise!r}; it must be a number, 0 or more")
-    if not 0 <= width <= 2:
-        raise ParameterError(f"width is {width!r}; it must lie between 0 and 2")
-    rng = np.random.default_rng(random_state)
+    n = whole_number("n", n, 1, _MOST)
+    noise, width = real_number("noise", noise, 0), real_number("width", width, 0, 2)
+    rng = generator(random_state)
     labels = np.arange(n) * 2 // max(n, 1)
     angle = np.pi * rng.random(n)
     inner, outer = 1 - width / 2, 1 + width / 2
@@ -150,8 +151,8 @@ def with_outliers(points: Points, outliers: ArrayLike) -> Points:
     >>> with_outliers(moons, [[0.5, 0.25], [4, 4]]).outliers.tolist()
     [200, 201]
     """
-    places = np.asarray(outliers, dtype=np.float64)
-    dim = points.points.shape[1]
+    places = _numbers(outliers, "outliers")
+    dim = _drawn(points).points.shape[1]
     if places.ndim != 2 or places.shape[1] != dim or not np.isfinite(places).all():
         raise ParameterError(
             f"outliers has shape {places.shape}; it must be a (number, {dim}) array of numbers"
@@ -168,9 +169,9 @@ def far_outliers(points: Points, n_outliers: int, random_state: RandomState = No
     >>> far_outliers(gaussian(50, random_state=0), 4, random_state=1).outliers.tolist()
     [50, 51, 52, 53]
     """
-    n_outliers = _count(n_outliers, "n_outliers", least=0)
-    rng = np.random.default_rng(random_state)
-    centre = points.points.mean(axis=0)
+    n_outliers = whole_number("n_outliers", n_outliers, most=_MOST)
+    rng = generator(random_state)
+    centre = _drawn(points).points.mean(axis=0)
     reach = np.linalg.norm(points.points - centre, axis=1).max()
     direction = rng.standard_normal((n_outliers, points.points.shape[1]))
     direction /= np.linalg.norm(direction, axis=1, keepdims=True)
@@ -178,7 +179,14 @@ def far_outliers(points: Points, n_outliers: int, random_state: RandomState = No
     return with_outliers(points, centre + distance * direction)
 
 
-def _count(value: int, what: str, least: int = 1) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ParameterError(f"{what} is {value!r}; it must be a whole number, {least} or more")
-    return int(value)
+def _numbers(values: ArrayLike, what: str) -> FloatArray:
+    try:
+        return as_array(values, what).astype(np.float64, casting="same_kind")
+    except TypeError:
+        raise ParameterError(f"{what} must be numbers, not {shown(values)}") from None
+
+
+def _drawn(points: Points) -> Points:
+    if not isinstance(points, Points) or not len(points):
+        raise ParameterError(f"points must be drawn Points, not {shown(points)}")
+    return points

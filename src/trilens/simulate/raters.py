@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trilens._parameters import generator, real_number, shown, whole_number
 from trilens._typing import BoolArray, FloatArray, RandomState
 from trilens.errors import ParameterError
 from trilens.simulate.answers import Ties, answer, check_answers
@@ -73,13 +74,10 @@ def draw_raters(
     >>> len(raters), int(raters.careless.sum())
     (40, 6)
     """
-    if isinstance(n_raters, bool) or int(n_raters) != n_raters or n_raters < 1:
-        raise ParameterError(f"n_raters is {n_raters!r}; it must be a whole number, 1 or more")
-    if not 0 <= error_rate <= 1:
-        raise ParameterError(f"error_rate is {error_rate!r}; it must lie between 0 and 1")
-    if not 0 <= careless <= 1:
-        raise ParameterError(f"careless is {careless!r}; it must be a share between 0 and 1")
-    rng = np.random.default_rng(random_state)
+    n_raters = whole_number("n_raters", n_raters, 1, 2**31 - 1)
+    error_rate = real_number("error_rate", error_rate, 0, 1)
+    careless = real_number("careless", careless, 0, 1)
+    rng = generator(random_state)
     if 0 < error_rate < 1:
         rates = rng.beta(
             _CONCENTRATION * error_rate, _CONCENTRATION * (1 - error_rate), size=n_raters
@@ -134,10 +132,11 @@ def ask_raters(
     [50, 50, 100, 100, 100]
     """
     check_answers(kind, ties, 0.0)
-    if isinstance(round_size, bool) or int(round_size) != round_size or round_size < 1:
-        raise ParameterError(f"round_size is {round_size!r}; it must be a whole number, 1 or more")
+    round_size = whole_number("round_size", round_size, least=1)
+    if not isinstance(raters, Raters) or not len(raters):
+        raise ParameterError(f"raters must be one or more Raters, not {shown(raters)}")
     truth = as_truth(objects, metric)
-    (rng,) = np.random.default_rng(random_state).spawn(1)
+    (rng,) = generator(random_state).spawn(1)
     m, chunks = design(truth.n_objects, kind, n_statements, sampling, rng)
     if noise_param != 0:
         truth = distorted(truth, noise_param, rng)

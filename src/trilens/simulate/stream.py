@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -11,12 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from trilens._parameters import generator, shown, thread_count, whole_number
 from trilens._typing import Int32Array, Progress, RandomState
 from trilens.errors import ParameterError
 from trilens.simulate.answers import Ties, answer, check_answers, luck
 from trilens.simulate.triples import Draw, Sampling, design
 from trilens.simulate.truth import Objects, Truth, as_truth, distorted
 from trilens.statements import Kind, Statements
+from trilens.statements.value import CheckedNames
 
 #: From this many questions on, the kernels (and numba's import) pay; below, numpy is faster.
 COMPILED_FROM = 1 << 19
@@ -208,8 +209,7 @@ def stream_statements(
     >>> [len(part) for part in parts]
     [500, 500, 140]
     """
-    if isinstance(chunk_rows, bool) or int(chunk_rows) != chunk_rows or chunk_rows < 1:
-        raise ParameterError(f"chunk_rows is {chunk_rows!r}; it must be a whole number, 1 or more")
+    chunk_rows = whole_number("chunk_rows", chunk_rows, least=1)
     plan = _plan(
         objects,
         n_statements,
@@ -225,7 +225,7 @@ def stream_statements(
         n_threads,
         progress,
     )
-    return _regrouped(plan, int(chunk_rows))
+    return _regrouped(plan, chunk_rows)
 
 
 def _regrouped(plan: _Plan, chunk_rows: int) -> Iterator[Statements]:
@@ -260,14 +260,15 @@ def _plan(
     progress: Progress | None,
 ) -> _Plan:
     check_answers(kind, ties, error_rate)
-    if n_threads is not None and n_threads < 1:
-        raise ParameterError(f"n_threads is {n_threads!r}; it must be 1 or more")
+    threads = thread_count(n_threads)
     truth = as_truth(objects, metric)
-    named = None if names is None else tuple(names)
+    named = None if names is None else CheckedNames.of(names)
+    if progress is not None and not callable(progress):
+        raise ParameterError(f"progress is {shown(progress)}; it must be a function of the share")
     if named is not None and len(named) != truth.n_objects:
         raise ParameterError(f"there are {truth.n_objects:,} objects, but {len(named):,} names")
     # a child, because a stream draws as it goes and its parent may be drawn from in between
-    (rng,) = np.random.default_rng(random_state).spawn(1)
+    (rng,) = generator(random_state).spawn(1)
     key = rng.integers(2**64, dtype=np.uint64)
     n_asked, chunks = design(
         truth.n_objects,
@@ -279,7 +280,4 @@ def _plan(
     )
     if noise_param != 0:
         truth = distorted(truth, noise_param, rng)
-    # not every system can say which cores this process may use
-    usable = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
-    threads = n_threads or len(usable) or os.cpu_count() or 1
     return _Plan(truth, n_asked, chunks, key, error_rate, kind, ties, named, threads, progress)

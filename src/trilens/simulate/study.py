@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trilens._parameters import generator, whole_number
 from trilens._typing import IntArray, RandomState
-from trilens.errors import ParameterError
 from trilens.simulate.points import Points, with_outliers
 from trilens.simulate.raters import Raters, ask_raters, draw_raters
 from trilens.statements import Statements
@@ -94,9 +94,8 @@ def study(
     """
     from trilens.exact import medoid
 
-    if isinstance(n_objects, bool) or int(n_objects) != n_objects or n_objects < 16:
-        raise ParameterError(f"n_objects is {n_objects!r}; the study needs 16 or more")
-    rng = np.random.default_rng(random_state)
+    n_objects = whole_number("n_objects", n_objects, 16, 2**31 - 1)
+    rng = generator(random_state)
     n_regular = n_objects - len(_OUTLIERS)
     labels = np.arange(n_regular) % len(CLASSES)
     regular = Points(

@@ -18,9 +18,10 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from trilens._parameters import one_of, whole_number
 from trilens._typing import AnyArray, Int32Array, IntArray
 from trilens.errors import ParameterError
-from trilens.statements import Kind
+from trilens.statements import KINDS, Kind
 
 Sampling: TypeAlias = Literal["uniform", "replacement", "sampling2"]
 SAMPLINGS: tuple[Sampling, ...] = get_args(Sampling)
@@ -43,7 +44,8 @@ def n_questions(n_objects: int, kind: Kind = "central") -> int:
     >>> n_questions(60), n_questions(60, "closer")
     (34220, 102660)
     """
-    return comb(n_objects, 3) * (3 if kind == "closer" else 1)
+    one_of("kind", kind, KINDS)
+    return comb(whole_number("n_objects", n_objects), 3) * (3 if kind == "closer" else 1)
 
 
 def unrank(ranks: IntArray, n_objects: int) -> Int32Array:
@@ -107,8 +109,7 @@ def design(
         The groups 0, 1, ... of Sampling II; by default ten of equal size, drawn at random.
     """
     total = n_questions(n_objects, kind)
-    if sampling not in SAMPLINGS:
-        raise ParameterError(f"sampling is {sampling!r}; it must be one of {', '.join(SAMPLINGS)}")
+    one_of("sampling", sampling, SAMPLINGS)
     if n_objects < 3:
         raise ParameterError(f"there are {n_objects} objects; a statement needs 3 or more")
     if n_objects > MAX_OBJECTS:
@@ -123,10 +124,7 @@ def design(
                 f"n_statements=None asks every question once; give a number for {sampling!r}"
             )
         return total, _every_question(total)
-    m = n_statements
-    if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or m < 0:
-        raise ParameterError(f"n_statements is {m!r}; it must be a whole number, 0 or more")
-    m = int(m)
+    m = whole_number("n_statements", n_statements)
     if sampling == "uniform":
         if m > total:
             raise ParameterError(

@@ -8,9 +8,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from trilens._parameters import generator, real_number, shown
 from trilens._typing import AnyArray, FloatArray, RandomState
 from trilens.errors import ParameterError
 from trilens.simulate.points import Points
+from trilens.statements.value import as_array
 
 #: A dissimilarity matrix, points, or `Points`.
 Objects: TypeAlias = ArrayLike | Points
@@ -52,12 +54,14 @@ def as_truth(objects: Objects, metric: str = "euclidean") -> Truth:
     ``"precomputed"`` to insist on a matrix.
     """
     is_points = isinstance(objects, Points)
-    values = objects.points if isinstance(objects, Points) else np.asarray(objects)
+    values = objects.points if isinstance(objects, Points) else as_array(objects, "objects")
     if values.ndim != 2 or values.dtype.kind not in "biuf":
         raise ParameterError(
             f"objects of shape {values.shape} and type {values.dtype}; give an (n, n) matrix of "
             f"dissimilarities or (n, d) points"
         )
+    if not isinstance(metric, str):
+        raise ParameterError(f"metric is {shown(metric)}; it must be the name of a metric")
     if metric == "precomputed" or (not is_points and values.shape[0] == values.shape[1]):
         return Truth(_checked_matrix(values), precomputed=True)
     points = np.ascontiguousarray(values, dtype=np.float64)
@@ -91,12 +95,11 @@ def distort(objects: Objects, noise_param: float, random_state: RandomState = No
     True
     """
     truth = as_truth(objects)
-    return distorted(truth, noise_param, np.random.default_rng(random_state)).values
+    return distorted(truth, noise_param, generator(random_state)).values
 
 
 def distorted(truth: Truth, noise_param: float, rng: np.random.Generator) -> Truth:
-    if not 0 <= noise_param < np.inf:
-        raise ParameterError(f"noise_param is {noise_param!r}; it must be a number, 0 or more")
+    noise_param = real_number("noise_param", noise_param, 0)
     n = truth.n_objects
     if n > _MOST_DISTORTED:
         raise ParameterError(

@@ -7,9 +7,10 @@ from typing import Literal
 
 import numpy as np
 
+from trilens._parameters import generator
 from trilens._typing import AnyArray, IntArray, RandomState
 from trilens.errors import KindError, ParameterError
-from trilens.statements.value import Statements, require_kind
+from trilens.statements.value import COLUMNS, Statements, as_list, chosen_first, require_kind
 
 
 def concatenate(parts: Iterable[Statements]) -> Statements:
@@ -23,39 +24,35 @@ def concatenate(parts: Iterable[Statements]) -> Statements:
     >>> concatenate([S, T]).triples.tolist(), concatenate([S, T]).names
     ([[0, 1, 2], [2, 1, 3]], ('a', 'b', 'c', 'd'))
     """
-    given = list(parts)
-    if not given:
-        raise ParameterError("concatenate needs at least one collection of statements")
+    given = as_list(parts, "the collections of statements")
+    if not given or not all(isinstance(part, Statements) for part in given):
+        raise ParameterError("concatenate needs at least one collection, all of Statements")
     kinds = sorted({part.kind for part in given})
     if len(kinds) > 1:
         raise KindError(
             f"statements of kinds {' and '.join(kinds)} cannot be concatenated; "
             f"to_triplets() brings both to similarity triplets"
         )
-    if all(part._names is None for part in given):
-        n, names = max(part.n_objects for part in given), None
-        triples = [part.triples for part in given]
-    else:
+    names: Iterable[str] | None = given[0]._names
+    triples = [part.triples for part in given]
+    n = max(part.n_objects for part in given)
+    if any(part._names is not names and part._names != names for part in given):
         ids: dict[str, int] = {}
-        triples = []
-        for part in given:
+        for i, part in enumerate(given):
             new = np.array([ids.setdefault(name, len(ids)) for name in part.names], dtype=np.int32)
-            triples.append(new[part.triples] if len(new) else part.triples)
-        n, names = len(ids), list(ids)
+            triples[i] = new[part.triples] if len(new) else part.triples
+        n, names = len(ids), ids
 
-    def joined(columns: list[AnyArray | None]) -> AnyArray | None:
-        present = [column for column in columns if column is not None]
-        return np.concatenate(present) if len(present) == len(columns) else None
+    def joined(column: str) -> AnyArray | None:
+        arrays = [getattr(part, column) for part in given]
+        if any(array is None for array in arrays):
+            return None
+        if len({array.dtype.kind for array in arrays}) > 1:  # rounds that are not all integers
+            arrays = [array.astype(object) for array in arrays]
+        return np.concatenate(arrays)
 
-    return Statements(
-        np.concatenate(triples),
-        n,
-        names,
-        given[0].kind,
-        joined([part.raters for part in given]),
-        joined([part.rounds for part in given]),
-        joined([part.seconds for part in given]),
-    )
+    columns = {name: joined(name) for name in COLUMNS}
+    return Statements(np.concatenate(triples), n, names, given[0].kind, **columns)
 
 
 def question_keys(statements: Statements) -> tuple[IntArray, AnyArray, IntArray]:
@@ -113,15 +110,15 @@ def answer_counts(statements: Statements) -> tuple[IntArray, IntArray]:
 
 def reduce(statements: Statements, random_state: RandomState) -> Statements:
     votes, triple = answer_counts(statements)
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     # the random part is below one vote, so it decides between equal votes and nothing else
     winner = (votes + rng.random(votes.shape) * (votes > 0)).argmax(axis=1)
     if statements.kind == "closer":
-        order = np.array([[0, 1, 2], [0, 2, 1]])[winner]
+        answered = np.take_along_axis(triple, np.array([[0, 1, 2], [0, 2, 1]])[winner], axis=1)
     else:
-        order = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])[winner]
+        answered = chosen_first(triple, winner)
     return Statements(
-        np.take_along_axis(triple, order, axis=1),
+        answered,
         statements.n_objects,
         statements._names,
         statements.kind,
@@ -150,9 +147,8 @@ def decide(statements: Statements, kind: Literal["central", "odd"]) -> Statement
     voices, count = np.unique(np.column_stack([triple, chosen]), axis=0, return_counts=True)
     twice = voices[count == 2]
     singled = (twice[:, :3] == twice[:, 3:]).argmax(axis=1)
-    order = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])[singled]
     return Statements(
-        np.take_along_axis(twice[:, :3], order, axis=1),
+        chosen_first(twice[:, :3], singled),
         statements.n_objects,
         statements._names,
         kind,

@@ -19,7 +19,8 @@ class RaterSummary:
     """One rater's share: answers, their median time, and how often others agree.
 
     ``agreement`` is the share of the other raters' answers to the same triples that equal
-    this rater's answer; None where nobody else was asked the same.
+    this rater's answer; None where nobody else was asked the same. Answers whose rater is not
+    known (the empty text) are such answers of others, and have no summary of their own.
     """
 
     rater: str
@@ -94,7 +95,7 @@ class Summary(Tabular):
 def summarise(statements: Statements) -> Summary:
     n, m = statements.n_objects, len(statements)
     covered, repeated, contradictory = _repeats(statements)
-    appears = np.bincount(statements.triples.ravel(), minlength=n) if m else np.zeros(n, int)
+    appears = statements.appearances
     possible = comb(n, 3) * (3 if statements.kind == "closer" else 1)
     return Summary(
         kind=statements.kind,
@@ -111,7 +112,7 @@ def summarise(statements: Statements) -> Summary:
         contradictory_triples=contradictory,
         median_seconds=_median(statements.seconds),
         raters=_raters(statements),
-        rounds=None if statements.rounds is None else len(np.unique(statements.rounds)),
+        rounds=_n_rounds(statements.rounds),
     )
 
 
@@ -155,11 +156,17 @@ def _raters(statements: Statements) -> tuple[RaterSummary, ...]:
             agreement=float(agreed[i] / asked[i]) if asked[i] else None,
         )
         for i in range(len(names))
+        if names[i] != ""
     )
+
+
+def _n_rounds(rounds: AnyArray | None) -> int | None:
+    return None if rounds is None else len(set(rounds.tolist()) - {""})
 
 
 def _median(seconds: AnyArray | None) -> float | None:
     if seconds is None:
         return None
     known = seconds[~np.isnan(seconds)]
-    return float(np.median(known)) if len(known) else None
+    # halved, because the two in the middle may add up to more than a number can hold
+    return 2 * float(np.median(known / 2)) if len(known) else None

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isnan
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._typing import AnyArray, FloatArray, Int32Array, RandomState
+from trilens._parameters import shown as printed
+from trilens._parameters import whole_number
+from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray, RandomState
 from trilens.errors import KindError, ParameterError, StatementError
 
 if TYPE_CHECKING:
@@ -20,9 +23,18 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["central", "odd", "closer"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
+#: What is known of each statement besides its objects.
+COLUMNS = ("raters", "rounds", "seconds", "places")
+
 #: Rows checked at a time: the temporaries of a check stay in the cache and out of the peak memory.
 _CHUNK = 1 << 18
 _MAX_OBJECTS = np.iinfo(np.int32).max
+
+#: Beyond this, one long rater name would make a fixed-width array of text explode.
+_FIXED_WIDTH = 64
+
+#: What each place puts first: the object there, then the two others in their order.
+CHOSEN_FIRST = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])
 
 
 class CheckedNames(tuple[str, ...]):
@@ -34,10 +46,11 @@ class CheckedNames(tuple[str, ...]):
     def of(cls, names: Iterable[str]) -> CheckedNames:
         if isinstance(names, CheckedNames):
             return names
-        named = cls(names)
-        wrong = next((name for name in named if not isinstance(name, str)), None)
+        named = cls(as_list(names, "names"))
+        wrong = next((i for i, name in enumerate(named) if not isinstance(name, str)), None)
         if wrong is not None:
-            raise ParameterError(f"names are text; {wrong!r} is {type(wrong).__name__}")
+            kind = type(named[wrong]).__name__
+            raise ParameterError(f"names are text; {printed(named[wrong])} is {kind}")
         if len(set(named)) < len(named):
             twice = next(name for name, count in Counter(named).items() if count > 1)
             raise ParameterError(f"two objects have the name {twice!r}; names must differ")
@@ -67,9 +80,13 @@ class Statements:
         A name for each object; by default ``"0"``, ``"1"``, ...
     kind : {"central", "odd", "closer"}
     raters, rounds : (m,) array, optional
-        Who answered, and in which round.
+        Who answered, and in which round: whole numbers or text. Where one is missing (None,
+        NaN, ``pandas.NA``) all become text, and the missing one is the empty text, which is
+        nobody: it counts as an answer, and not as a rater.
     seconds : (m,) array of float, optional
-        How long the answer took.
+        How long the answer took; NaN where that is not known. Infinite counts as not known.
+    places : (m,) array of int, optional
+        Where among the three objects on the screen the singled-out one stood: 0, 1 or 2.
 
     Examples
     --------
@@ -86,6 +103,7 @@ class Statements:
     raters: AnyArray | None
     rounds: AnyArray | None
     seconds: FloatArray | None
+    places: AnyArray | None
     _names: CheckedNames | None
 
     def __init__(
@@ -97,9 +115,9 @@ class Statements:
         raters: ArrayLike | None = None,
         rounds: ArrayLike | None = None,
         seconds: ArrayLike | None = None,
+        places: ArrayLike | None = None,
     ) -> None:
-        if kind not in KINDS:
-            raise KindError(f"kind is {kind!r}; it must be one of {', '.join(KINDS)}")
+        check_kind(kind)
         given = _as_id_array(triples)
         named = None if names is None else CheckedNames.of(names)
         n = _n_objects(given, n_objects, named)
@@ -111,9 +129,10 @@ class Statements:
         set_field(self, "triples", ids)
         set_field(self, "n_objects", n)
         set_field(self, "kind", kind)
-        set_field(self, "raters", _column(raters, m, "raters"))
-        set_field(self, "rounds", _column(rounds, m, "rounds"))
-        set_field(self, "seconds", _column(seconds, m, "seconds", dtype=np.float64))
+        set_field(self, "raters", _column(raters, m, "raters", _numbers_or_text))
+        set_field(self, "rounds", _column(rounds, m, "rounds", _numbers_or_text))
+        set_field(self, "seconds", _column(seconds, m, "seconds", _seconds))
+        set_field(self, "places", _column(places, m, "places", _places))
         set_field(self, "_names", named)
 
     @cached_property
@@ -127,6 +146,17 @@ class Statements:
     def ids(self) -> dict[str, int]:
         """The id of each name."""
         return {name: i for i, name in enumerate(self.names)}
+
+    @cached_property
+    def appearances(self) -> IntArray:
+        """How many statements name each object, (n,) int64.
+
+        >>> Statements([[0, 1, 2], [0, 1, 3]], n_objects=5).appearances.tolist()
+        [2, 2, 1, 1, 0]
+        """
+        counted = np.bincount(self.triples.ravel(), minlength=self.n_objects).astype(np.int64)
+        counted.flags.writeable = False
+        return counted
 
     def __len__(self) -> int:
         return len(self.triples)
@@ -145,10 +175,17 @@ class Statements:
 
     def take(self, rows: ArrayLike) -> Statements:
         """The statements at ``rows`` (indices, a slice's range or a boolean mask)."""
-        picked = np.asarray(rows)
-        if picked.size == 0:
+        picked = as_array(rows, "rows")
+        if picked.size == 0 and picked.dtype.kind != "b":
             picked = picked.astype(np.intp)
-        return self._replace(self.triples[picked], picked)
+        if picked.dtype.kind not in "iub" or picked.ndim != 1:
+            raise ParameterError("rows are a list of row numbers, or a boolean mask")
+        try:
+            return self._replace(self.triples[picked], picked)
+        except IndexError:
+            raise ParameterError(
+                f"rows go from 0 to {len(self) - 1:,}, and a mask has length {len(self):,}"
+            ) from None
 
     def subset(self, objects: ArrayLike | Sequence[str]) -> Statements:
         """The statements wholly inside a set of objects, renumbered in the order given.
@@ -168,15 +205,17 @@ class Statements:
 
     def object_ids(self, objects: ArrayLike | Sequence[str]) -> AnyArray:
         """Ids, names or a boolean mask, as ids without repeats."""
-        array = np.asarray(objects)
+        array = as_array(objects, "objects")
         if array.dtype == np.bool_:
             if array.shape != (self.n_objects,):
                 raise ParameterError(
                     f"a mask over objects has length {self.n_objects}, not {array.shape}"
                 )
             return np.flatnonzero(array)
-        if array.dtype.kind in "US" or array.dtype == object:
-            unknown = [name for name in array.tolist() if name not in self.ids]
+        if array.ndim == 1 and array.dtype.kind in "UO":
+            unknown = [
+                name for name in array.tolist() if not isinstance(name, str) or name not in self.ids
+            ]
             if unknown:
                 raise ParameterError(
                     f"no object is named {unknown[0]!r} ({len(unknown):,} of {array.size:,} "
@@ -250,20 +289,14 @@ class Statements:
         >>> Statements.from_choices([[7, 3, 5]], [2]).triples.tolist()
         [[5, 7, 3]]
         """
-        X, y = np.asarray(shown), np.asarray(chosen)
+        X, y = as_array(shown, "the objects shown"), as_array(chosen, "the chosen positions")
         if X.ndim != 2 or X.shape[1] != 3 or y.shape != (len(X),):
             raise StatementError(
                 f"choices are an (m, 3) array of ids and an (m,) array of positions, "
                 f"not {X.shape} and {y.shape}"
             )
-        if y.size and not np.isin(y, (0, 1, 2)).all():
-            row = int(np.flatnonzero(~np.isin(y, (0, 1, 2)))[0])
-            raise StatementError(
-                f"the position of the chosen object is {y[row]}, not 0, 1 or 2", row=row
-            )
-        y = y.astype(np.intp)
-        order = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])[y]
-        return cls(np.take_along_axis(X, order, axis=1), **fields)
+        places = _places(y)
+        return cls(chosen_first(X, places), **({"places": places} | fields))
 
     def to_choices(self) -> tuple[Int32Array, AnyArray]:
         """cblearn's ``(X, y)``: the three objects in the order of their ids, the chosen position.
@@ -285,17 +318,16 @@ class Statements:
         names: Iterable[str] | None = None,
         kind: str | None = None,
     ) -> Statements:
-        def at_rows(column: AnyArray | None) -> AnyArray | None:
-            return None if column is None else column[rows]
-
+        columns = {name: getattr(self, name) for name in COLUMNS}
+        if kind not in (None, self.kind):
+            # what another kind singles out is not what was chosen on the screen
+            columns["places"] = None
         return Statements(
             triples,
             self.n_objects if n_objects is None else n_objects,
             self._names if names is None else names,
             self.kind if kind is None else kind,
-            at_rows(self.raters),
-            at_rows(self.rounds),
-            at_rows(self.seconds),
+            **{name: None if given is None else given[rows] for name, given in columns.items()},
         )
 
 
@@ -305,6 +337,34 @@ StatementsLike: TypeAlias = Statements | ArrayLike
 def as_statements(statements: StatementsLike) -> Statements:
     """`Statements` as they are; an ``(m, 3)`` integer array as ``central`` statements."""
     return statements if isinstance(statements, Statements) else Statements(statements)
+
+
+def check_kind(kind: Any) -> None:
+    """Raise `KindError` for what is no kind of statement."""
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise KindError(f"kind is {printed(kind)}; it must be one of {', '.join(KINDS)}")
+
+
+def chosen_first(shown: AnyArray, places: AnyArray) -> AnyArray:
+    """``(m, 3)`` objects with the one at each row's place (0, 1, 2) first."""
+    return np.take_along_axis(shown, CHOSEN_FIRST[places], axis=1)
+
+
+def as_array(values: Any, what: str) -> AnyArray:
+    """``np.asarray``; one line for lists that make no array, such as rows of unequal length."""
+    try:
+        return np.asarray(values)
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        why = " ".join(str(error).split())
+        raise ParameterError(f"{what} cannot be made an array: {why}") from None
+
+
+def as_list(values: Any, what: str) -> list[Any]:
+    """``list``; one line for what cannot be gone through."""
+    try:
+        return list(values)
+    except TypeError:
+        raise ParameterError(f"{what} must be a list, not {type(values).__name__}") from None
 
 
 def require_kind(statements_kind: str, allowed: Sequence[str], method: str, instead: str) -> None:
@@ -347,7 +407,10 @@ def check_triples(triples: AnyArray, n_objects: int) -> None:
 
 
 def _as_id_array(triples: ArrayLike) -> AnyArray:
-    array = np.asarray(triples)
+    try:
+        array = as_array(triples, "the statements")
+    except ParameterError as error:
+        raise StatementError(f"{error}; they are an (m, 3) array of object ids") from None
     if array.size == 0 and array.ndim <= 2:
         return np.empty((0, 3), dtype=np.int32)
     if array.ndim != 2 or array.shape[1] != 3:
@@ -355,8 +418,7 @@ def _as_id_array(triples: ArrayLike) -> AnyArray:
             f"statements are an (m, 3) array of object ids, not one of shape {array.shape}"
         )
     if array.dtype.kind not in "iu":
-        whole = array.dtype.kind == "f" and np.isfinite(array).all() and (array % 1 == 0).all()
-        if not whole:
+        if array.dtype.kind != "f" or not _are_whole(array):
             raise StatementError(
                 f"object ids are whole numbers, not {array.dtype}"
                 + (" with NaN or fractions" if array.dtype.kind == "f" else "")
@@ -368,13 +430,9 @@ def _as_id_array(triples: ArrayLike) -> AnyArray:
 
 def _n_objects(triples: AnyArray, n_objects: int | None, names: CheckedNames | None) -> int:
     if n_objects is not None:
-        if isinstance(n_objects, bool) or int(n_objects) != n_objects or n_objects < 0:
-            raise ParameterError(
-                f"n_objects is {n_objects!r}; it must be a whole number, 0 or more"
-            )
-        if names is not None and len(names) != n_objects:
-            raise ParameterError(f"n_objects is {n_objects}, but there are {len(names)} names")
-        n = int(n_objects)
+        n = whole_number("n_objects", n_objects, most=_MAX_OBJECTS)
+        if names is not None and len(names) != n:
+            raise ParameterError(f"n_objects is {n}, but there are {len(names)} names")
     elif names is not None:
         n = len(names)
     else:
@@ -384,11 +442,76 @@ def _n_objects(triples: AnyArray, n_objects: int | None, names: CheckedNames | N
     return n
 
 
-def _column(values: ArrayLike | None, m: int, what: str, dtype: Any = None) -> AnyArray | None:
+def _column(
+    values: ArrayLike | None, m: int, what: str, made: Callable[[AnyArray], AnyArray]
+) -> AnyArray | None:
     if values is None:
         return None
-    column = np.array(values, dtype=dtype)
-    if column.shape != (m,):
-        raise StatementError(f"{what} has shape {column.shape}; there are {m} statements")
+    try:
+        given = as_array(values, what)
+    except ParameterError as error:
+        raise StatementError(f"{error}; there must be one value for each statement") from None
+    if given.shape != (m,):
+        raise StatementError(f"{what} has shape {given.shape}; there are {m} statements")
+    column = made(given)
+    column = column.copy() if column is given else column  # the caller may change his own
     column.flags.writeable = False
     return column
+
+
+def _are_whole(floats: AnyArray) -> bool:
+    """Whether floats are whole numbers, each of them known exactly."""
+    return bool((np.abs(floats) < 2.0**53).all() and (floats % 1 == 0).all())
+
+
+def _numbers_or_text(given: AnyArray) -> AnyArray:
+    """Whole numbers and text as they are; anything else as text, empty where missing."""
+    if given.dtype.kind in "biuU":
+        return given
+    if given.dtype.kind == "f" and _are_whole(given):
+        return given.astype(np.int64)
+    return text_array([_as_text(value) for value in given.tolist()])
+
+
+def _as_text(value: Any) -> str:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return ""
+    if isinstance(value, (float, np.floating)):
+        if isnan(value):
+            return ""
+        # a whole number beside a missing one: the type of the array is not what was written
+        return f"{value:.0f}" if value % 1 == 0 else str(value)
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+def text_array(texts: Sequence[str]) -> AnyArray:
+    """Text of fixed width or, where one is long or would lose a NUL at its end, objects."""
+    listed = np.array(texts, dtype=object)
+    width = max(map(len, texts), default=0)
+    if width <= _FIXED_WIDTH and not any(text.endswith("\0") for text in texts):
+        return listed.astype(f"U{max(width, 1)}")
+    return listed
+
+
+def _seconds(given: AnyArray) -> AnyArray:
+    if given.dtype.kind == "O":
+        given = np.array([np.nan if _as_text(value) == "" else value for value in given.tolist()])
+    if given.dtype.kind not in "iufb":
+        raise StatementError(f"seconds are numbers, not {given.dtype}; NaN where not known")
+    seconds = given.astype(np.float64)
+    seconds[np.isinf(seconds)] = np.nan
+    return seconds
+
+
+def _places(given: AnyArray) -> AnyArray:
+    if given.size == 0:
+        return given.astype(np.int8)
+    if given.dtype.kind not in "iuf":
+        raise StatementError(f"the positions of the chosen objects are 0, 1, 2, not {given.dtype}")
+    wrong = np.flatnonzero(~np.isin(given, (0, 1, 2)))
+    if len(wrong):
+        row = int(wrong[0])
+        raise StatementError(
+            f"the position of the chosen object is {given[row]}, not 0, 1 or 2", row=row
+        )
+    return given.astype(np.int8)

@@ -1,0 +1,173 @@
+"""The process's own door: its streams, its signals, its end, and outputs that are inputs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+TRILENS = [sys.executable, "-m", "trilens"]
+GOOD = "a,b,c\nb,c,d\nd,a,c\na,d,b\n"
+
+
+def shell(command, tmp_path, **environment):
+    """A command line in a shell, with `trilens` standing for this one."""
+    text = command.replace("trilens", " ".join(TRILENS), 1)
+    return subprocess.run(
+        ["sh", "-c", text],
+        cwd=tmp_path,
+        env=os.environ | environment,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture
+def good(tmp_path):
+    (tmp_path / "good.csv").write_text(GOOD)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("trilens medoid - <&-", b"standard input is closed"),
+        ("trilens medoid good.csv >&-", b"output: Bad file descriptor"),
+        ("trilens convert good.csv - >&-", b"output: Bad file descriptor"),
+        ("trilens --version >&-", b"output: Bad file descriptor"),
+        ("trilens --help >/dev/full", b"No space left on device"),
+        ("trilens medoid --help >/dev/full", b"No space left on device"),
+    ],
+)
+def test_streams_that_are_closed_or_full(good, command, words):
+    done = shell(command, good)
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_closed_stderr_takes_no_number_that_a_file_could_get(good):
+    done = shell("trilens convert good.csv out.csv 2>&-", good)
+    assert done.returncode == 0
+    assert (good / "out.csv").read_text().splitlines()[0] == "central,other_1,other_2"
+    assert shell("trilens medoid missing.csv 2>&-", good).returncode == 1
+
+
+def test_a_terminal_that_lacks_the_letters(tmp_path):
+    (tmp_path / "cars.csv").write_text("é€🚗,b,c\nb,c,d\nd,b,c\n", encoding="utf-8")
+    done = shell("trilens depth cars.csv --json", tmp_path, PYTHONIOENCODING="latin-1")
+    assert done.returncode == 0, done.stderr
+    assert "é€🚗" in json.loads(done.stdout.decode("latin-1"))["depth"]
+    table = shell("trilens depth cars.csv", tmp_path, PYTHONIOENCODING="latin-1")
+    assert "é\\u20ac" in table.stdout.decode("latin-1")
+
+
+def test_names_with_lone_surrogates(tmp_path):
+    names = np.array(["\ud800", "b", "c", "d"])
+    np.savez(tmp_path / "s.npz", triples=[[0, 1, 2], [1, 2, 3], [3, 0, 2]], names=names)
+    done = shell("trilens depth s.npz --json", tmp_path)
+    assert json.loads(done.stdout)["depth"]["\ud800"] == 0.5
+    for command in ("embed s.npz -o x.csv", "graph s.npz -k 1 -o x.csv", "convert s.npz x.csv"):
+        done = shell(f"trilens {command}", tmp_path)
+        assert done.returncode == 1
+        assert b"lone surrogate" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    assert shell("trilens graph s.npz -k 1 -o x.graphml", tmp_path).returncode == 0
+    assert "\N{REPLACEMENT CHARACTER}" in (tmp_path / "x.graphml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("signal", ["SIGTERM", "SIGHUP"])
+def test_a_signal_leaves_nothing_half_written(tmp_path, signal):
+    script = (
+        "import os, signal\n"
+        "from trilens.cli import door\n"
+        "from trilens.formats import atomic_write\n"
+        "door.leave_when_terminated()\n"
+        "with atomic_write('out.csv') as file:\n"
+        "    file.write(b'half')\n"
+        f"    os.kill(os.getpid(), signal.{signal})\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, timeout=60, check=False)
+    assert done.returncode == 128 + (15 if signal == "SIGTERM" else 1)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "convert good.csv ./good.csv",
+        "reduce good.csv link.csv",
+        "graph good.csv -k 1 -o good.csv",
+        "embed good.csv -o good.csv",
+        "analyze good.csv -o good.csv",
+        "convert good.csv objects.txt --objects objects.txt",
+        "analyze good.csv -o labels.csv --labels labels.csv",
+    ],
+)
+def test_an_output_that_is_the_input_is_refused(good, command):
+    (good / "link.csv").symlink_to("good.csv")
+    (good / "objects.txt").write_text("a\nb\nc\nd\n")
+    (good / "labels.csv").write_text("object,label\na,1\nb,1\nc,2\nd,2\n")
+    before = {path.name: path.read_bytes() for path in good.iterdir()}
+    done = shell(f"trilens {command}", good)
+    assert done.returncode == 1
+    assert b"is what is read" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert {path.name: path.read_bytes() for path in good.iterdir()} == before
+
+
+def test_simulated_statements_and_their_truth_are_two_files(tmp_path):
+    done = shell("trilens simulate -n 5 -o s.csv --truth ./s.csv", tmp_path)
+    assert done.returncode in (1, 2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_process_ends_in_the_ordinary_way(good):
+    script = (
+        "import atexit, sys\n"
+        "from trilens.cli import main\n"
+        "atexit.register(print, 'the end')\n"
+        "sys.argv = ['trilens', 'medoid', 'good.csv']\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=good, capture_output=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode().splitlines()[-1] == "the end"
+
+
+def test_no_place_for_the_compilers_cache(tmp_path):
+    rows = np.tile([[0, 1, 2], [1, 2, 3]], (35_000, 1))
+    np.savetxt(tmp_path / "many.csv", rows, fmt="%d", delimiter=",")
+    script = (
+        "import sys\n"
+        "from numba.core import caching\n"
+        "def refuse(self): raise OSError('read-only')\n"
+        "caching._CacheLocator.ensure_cache_path = refuse\n"
+        "from trilens.cli import main\n"
+        "sys.argv = ['trilens', 'medoid', 'many.csv', '--json']\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["medoid"] == "0"
+
+
+def test_a_pipe_is_read_once(tmp_path):
+    many = "".join(f"n{i},n{i + 1},n{i + 2}\n" for i in range(20_000))
+    (tmp_path / "many.csv").write_text(many)
+    os.mkfifo(tmp_path / "pipe.csv")
+    for command in (
+        "cat many.csv | trilens describe /dev/stdin --json",
+        "cat many.csv > pipe.csv & trilens describe pipe.csv --json",
+    ):
+        found = json.loads(shell(command, tmp_path).stdout)
+        assert (found["statements"], found["objects"]) == (20_000, 20_002)
