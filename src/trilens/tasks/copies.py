@@ -149,7 +149,7 @@ def left_over(
         each = weights[known, None]
         more *= each
         spread *= each**2
-        count = np.bincount(ids, np.repeat(weights[known], P.shape[1]), n)
+        count = np.asarray(np.bincount(ids, np.repeat(weights[known], P.shape[1]), n), np.float64)
     divisor = np.maximum(count, 1e-9) * (1 - lapse)
     mean = np.bincount(ids, more.ravel(), n) / divisor
     variance = np.bincount(ids, spread.ravel(), n) / divisor**2
