@@ -17,7 +17,7 @@ N_COPIES = 40
 #: A copy is refitted to at most so many answers; its deviations then count for less.
 COPY_ANSWERS = 100_000
 #: Steps of a refit, which starts from the map of all answers.
-_STEPS = 50
+_STEPS = 25
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ Question: TypeAlias = Literal["medoid", "outliers", "classify", "cluster", "grap
 
 #: The methods of each question beside "auto": those of the paper first, then the maps.
 METHODS: dict[Question, tuple[str, ...]] = {
-    "medoid": ("choice", "depth", *MAPS),
+    "medoid": ("depth", *MAPS),
     "outliers": ("depth", *MAPS),
     "classify": ("depth", "krng", *MAPS),
     "cluster": ("krng", *MAPS),
