@@ -34,6 +34,22 @@ def central(triples: Int32Array, n: int) -> IntArray:
 
 
 @compiled()
+def nearer(triples: Int32Array, n: int) -> IntArray:
+    """(2, n): how often each object stands second, and how often third."""
+    total = np.zeros((2, n), dtype=np.int64)
+    for start in range(0, len(triples), _SPAN):
+        near = np.zeros(n, dtype=np.uint32)
+        far = np.zeros(n, dtype=np.uint32)
+        for i in range(start, min(start + _SPAN, len(triples))):
+            near[np.uint32(triples[i, 1])] += np.uint32(1)
+            far[np.uint32(triples[i, 2])] += np.uint32(1)
+        for x in range(n):
+            total[0, x] += near[x]
+            total[1, x] += far[x]
+    return total
+
+
+@compiled()
 def classes(triples: Int32Array, labels: Int32Array, n_classes: int) -> IntArray:
     """(2, n, K): singled and appears of Algorithm 3."""
     counted = np.zeros((2, len(labels), n_classes), dtype=np.int64)

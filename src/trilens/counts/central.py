@@ -10,7 +10,6 @@ from trilens._typing import Int32Array, IntArray
 from trilens.counts._add import require_same_kind, require_same_shape
 from trilens.counts._threads import in_threads, is_small, resolve_threads, split
 from trilens.statements import Kind, StatementsLike, as_statements
-from trilens.statements.value import require_kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,11 +19,12 @@ class CentralCounts:
     Attributes
     ----------
     singled : (n,) int64
-        Statements in which the object was singled out: as the most central (``central``) or
-        as the odd one (``odd``).
+        Statements in which the object was singled out: as the most central (``central``), as
+        the odd one (``odd``) or as the nearer one (``closer``).
     appears : (n,) int64
-        Statements that name the object.
-    kind : {"central", "odd"}
+        Statements in which it could have been: those that name the object, for ``closer``
+        not as the anchor.
+    kind : {"central", "odd", "closer"}
     """
 
     singled: IntArray
@@ -48,12 +48,11 @@ class CentralCounts:
 
 
 def count_central(statements: StatementsLike, n_threads: int | None = None) -> CentralCounts:
-    """How often each object was singled out, and how often it appeared (Algorithm 1).
+    """How often each object was singled out, and how often it could have been (Algorithm 1).
 
     Parameters
     ----------
     statements : Statements or (m, 3) array of int
-        Of kind ``central`` or ``odd``.
     n_threads : int, optional
         By default one per core that this process may use.
 
@@ -68,28 +67,26 @@ def count_central(statements: StatementsLike, n_threads: int | None = None) -> C
     ([2, 0, 1, 0], [3, 2, 2, 2])
     """
     S = as_statements(statements)
-    require_kind(
-        S.kind,
-        ["central", "odd"],
-        "count_central",
-        "count_pairs serves similarity triplets, and to_central() makes central statements",
-    )
     n = S.n_objects
     threads = resolve_threads(n_threads, len(S), n)
     if is_small(len(S)):
-        singled = np.bincount(S.triples[:, 0], minlength=n).astype(np.int64)
-        return CentralCounts(singled, S.appearances, S.kind)
-    singled, rest = _count(S.triples, n, threads)
-    return CentralCounts(singled, singled + rest, S.kind)
+        # the anchor of a similarity triplet takes no part in the comparison
+        singled = 1 if S.kind == "closer" else 0
+        first = np.bincount(S.triples[:, singled], minlength=n)
+        rest = np.bincount(S.triples[:, singled + 1 :].ravel(), minlength=n)
+    else:
+        first, rest = _count(S.triples, n, S.kind, threads)
+    return CentralCounts(first.astype(np.int64), (first + rest).astype(np.int64), S.kind)
 
 
-def _count(triples: Int32Array, n: int, n_threads: int) -> tuple[IntArray, IntArray]:
+def _count(triples: Int32Array, n: int, kind: Kind, n_threads: int) -> tuple[IntArray, IntArray]:
     from trilens.counts import _kernels
 
     ranges = split(0, len(triples), n_threads)
+    kernel = _kernels.nearer if kind == "closer" else _kernels.central
 
     def work(part: int) -> IntArray:
-        return _kernels.central(triples[ranges[part]], n)
+        return kernel(triples[ranges[part]], n)
 
     total = sum(in_threads(work, n_threads), start=np.zeros((2, n), dtype=np.int64))
     return total[0], total[1]

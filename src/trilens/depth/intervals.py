@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trilens._typing import BoolArray, FloatArray
+from trilens._typing import BoolArray, FloatArray, IntArray
 from trilens.counts import CentralCounts
-from trilens.depth.lens import _counts_of, centrality
+from trilens.depth.lens import centrality, counts_of
+from trilens.depth.raters import DesignEffect, design_effect
 from trilens.errors import ParameterError
-from trilens.statements import StatementsLike
+from trilens.statements import StatementsLike, as_statements
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,12 @@ def depth_intervals(
     the number of times it was singled out is binomial when the triples are drawn uniformly
     with replacement and answered independently; then the interval covers the object's
     expected centrality with at least the stated probability. Triples drawn without
-    replacement make it wider than it need be, raters with tastes of their own narrower.
+    replacement make it wider than it need be.
+
+    Where eight raters or more are known, what is covered is the expected centrality with
+    raters like these: the number of answers is divided by the design effect and, as that is
+    measured between a limited number of raters, by the squared ratio of the quantiles of
+    Student's t and the Gaussian (Korn and Graubard, 1998).
 
     The confidence set holds the true medoid (the object of highest expected centrality) with
     at least the stated probability: an object is in it unless its one-sided upper bound at
@@ -53,7 +59,7 @@ def depth_intervals(
     Parameters
     ----------
     statements : Statements, (m, 3) array, or CentralCounts
-        Of kind ``central`` or ``odd``.
+        Of any kind; counts do not know the raters.
     level : float
         Between 0 and 1.
 
@@ -68,24 +74,36 @@ def depth_intervals(
     """
     if not 0 < level < 1:
         raise ParameterError(f"level is {level}; it must lie between 0 and 1")
-    counts = _counts_of(statements, ["central", "odd"], "an interval for centrality")
+    effect = None
+    if not isinstance(statements, CentralCounts):
+        statements = as_statements(statements)
+        effect = design_effect(statements)
+    counts = counts_of(statements)
     alpha = 1.0 - level
-    low, high = _clopper_pearson(counts, alpha / 2, alpha / 2)
-    floor, ceiling = _clopper_pearson(counts, alpha / (2 * max(len(low), 1)), alpha / 2)
+    low, high = _bounds(counts, effect, alpha / 2, alpha / 2)
+    floor, ceiling = _bounds(counts, effect, alpha / (2 * max(len(low), 1)), alpha / 2)
     best_floor = floor.max(initial=0.0)
     return DepthIntervals(centrality(counts), low, high, ceiling >= best_floor, level)
 
 
-def _clopper_pearson(
-    counts: CentralCounts, below: float, above: float
+def _bounds(
+    counts: CentralCounts, effect: DesignEffect | None, below: float, above: float
 ) -> tuple[FloatArray, FloatArray]:
     """One-sided bounds that miss with probability at most ``below`` and ``above``."""
-    from scipy.special import betaincinv
-
     trials = counts.appears
-    hits = counts.singled if counts.kind == "central" else trials - counts.singled
-    some, not_all = hits > 0, hits < trials
-    low, high = np.zeros(len(hits)), np.ones(len(hits))
-    low[some] = betaincinv(hits[some], trials[some] - hits[some] + 1, below)
-    high[not_all] = betaincinv(hits[not_all] + 1, trials[not_all] - hits[not_all], 1 - above)
-    return low, high
+    hits = trials - counts.singled if counts.kind == "odd" else counts.singled
+    return _low(hits, trials, effect, below), 1.0 - _low(trials - hits, trials, effect, above)
+
+
+def _low(hits: IntArray, trials: IntArray, effect: DesignEffect | None, miss: float) -> FloatArray:
+    """Clopper and Pearson's lower bound, from as many answers as these are worth."""
+    from scipy.special import betaincinv, ndtri, stdtrit
+
+    some = hits > 0
+    a, b = hits[some].astype(np.float64), (trials - hits)[some].astype(np.float64)
+    if effect is not None:
+        shrunk = (ndtri(miss) / stdtrit(effect.n_raters - 1, miss)) ** 2 / effect.factor[some]
+        a, b = a * shrunk, b * shrunk
+    low = np.zeros(len(hits))
+    low[some] = betaincinv(a, b + 1, miss)
+    return low

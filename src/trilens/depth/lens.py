@@ -1,4 +1,4 @@
-"""Lens depth (Algorithms 1 and 2), and its counterpart for odd-one-out statements."""
+"""Lens depth (Algorithms 1 and 2), and its counterparts for the other kinds of statements."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from trilens._typing import FloatArray, IntArray
 from trilens.counts import CentralCounts, count_central
-from trilens.statements import StatementsLike, as_statements
+from trilens.statements import Statements, StatementsLike
 from trilens.statements.value import require_kind
 
 
@@ -31,14 +31,25 @@ def lens_depth(statements: StatementsLike | CentralCounts) -> FloatArray:
     >>> lens_depth([[0, 1, 2], [0, 1, 3], [2, 0, 3]]).round(2).tolist()
     [0.67, 0.0, 0.5, 0.0]
     """
-    return _share(_counts_of(statements, ["central"], "lens depth"))
+    require_kind(
+        statements.kind if isinstance(statements, CentralCounts | Statements) else "central",
+        ["central"],
+        "lens depth",
+        "centrality() and medoid() serve every kind",
+    )
+    return _share(counts_of(statements))
 
 
 def centrality(statements: StatementsLike | CentralCounts) -> FloatArray:
-    """How central each object is: lens depth, or 1 - P(odd) for odd-one-out statements.
+    """How central each object is, by counting: a share of the answers about it.
 
-    The second is the score of Crowd-Median (Heikinheimo and Ukkonen, 2013), the function F of
-    the paper's eq. (19). An object that no statement names has centrality 0.
+    - ``central``: lens depth, the share in which it is the most central one;
+    - ``odd``: 1 - P(odd), the share in which it is not the odd one, the score of Crowd-Median
+      (Heikinheimo and Ukkonen, 2013), the function F of the paper's eq. (19);
+    - ``closer``: the share of the comparisons with another object that it wins as the nearer
+      one to an anchor, the rank centrality of Rendsburg and Garreau (2021).
+
+    An object that no answer could single out has centrality 0.
 
     Examples
     --------
@@ -46,25 +57,19 @@ def centrality(statements: StatementsLike | CentralCounts) -> FloatArray:
     >>> S = Statements([[0, 1, 2], [0, 1, 3], [2, 0, 3]], kind="odd")
     >>> centrality(S).round(2).tolist()
     [0.33, 1.0, 0.5, 1.0]
+    >>> S = Statements([[0, 1, 2], [0, 1, 3], [2, 0, 3]], kind="closer")
+    >>> centrality(S).round(2).tolist()
+    [1.0, 1.0, 0.0, 0.0]
     """
-    counts = _counts_of(statements, ["central", "odd"], "centrality")
+    counts = counts_of(statements)
     share = _share(counts)
     if counts.kind == "odd":
         return np.where(counts.appears > 0, 1.0 - share, 0.0)
     return share
 
 
-def _counts_of(
-    statements: StatementsLike | CentralCounts, allowed: list[str], what: str
-) -> CentralCounts:
-    if not isinstance(statements, CentralCounts):
-        statements = as_statements(statements)
-    instead = (
-        "centrality() and medoid() serve odd statements by Crowd-Median"
-        if statements.kind == "odd"
-        else "the lens map (method='lensmap') serves every kind"
-    )
-    require_kind(statements.kind, allowed, what, instead)
+def counts_of(statements: StatementsLike | CentralCounts) -> CentralCounts:
+    """The counts that depth is made of; counts are passed on."""
     return statements if isinstance(statements, CentralCounts) else count_central(statements)
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trilens._parameters import is_whole
 from trilens._tabular import Tabular
-from trilens._typing import FloatArray, RandomState
+from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.errors import StatementError
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.tasks.classify.labels import label_of_each
 from trilens.tasks.method import choose_method
+
+if TYPE_CHECKING:
+    from trilens.tasks.model import AnswerModel
 
 LEVEL = 0.95
 
@@ -36,9 +40,11 @@ class Medoid(Tabular):
     index, name
         The object; of several equally central ones the first.
     depth : float or None
-        Its centrality; None for a medoid found on a map.
+        Its centrality, by counting or by the model; None for a medoid found on another map.
     candidates : tuple of str
         The confidence set: the objects that may be the true medoid, the most central first.
+        By the model for ``method="choice"``, see `trilens.tasks.medoid_set`; otherwise by
+        counting, see `trilens.depth.depth_intervals`.
     level : float
         Of the confidence set.
     tied : tuple of str
@@ -48,6 +54,9 @@ class Medoid(Tabular):
         How central each object is by the method.
     per_class : dict of str to ClassMedoid, or None
         The medoids of the classes, where labels were given.
+    close : tuple of str
+        Other objects that are level with the medoid, the most central first: their depth by
+        the model is within one standard error of the difference. Empty without the model.
     """
 
     index: int
@@ -59,6 +68,7 @@ class Medoid(Tabular):
     method: str
     scores: FloatArray = field(repr=False)
     per_class: dict[str, ClassMedoid] | None = None
+    close: tuple[str, ...] = ()
 
     def columns(self) -> dict[str, list[Any]]:
         """One row: the object and its depth."""
@@ -73,6 +83,7 @@ class Medoid(Tabular):
             "candidates": list(self.candidates),
             "level": self.level,
             "tied": list(self.tied),
+            "close": list(self.close),
         }
         if self.per_class is not None:
             facts["per_class"] = {
@@ -89,6 +100,7 @@ def medoid(
     labels: Mapping[str, Any] | Iterable[Any] | None = None,
     n_components: int = 2,
     random_state: RandomState = 0,
+    model: AnswerModel | None = None,
 ) -> Medoid:
     """The most central object.
 
@@ -96,14 +108,17 @@ def medoid(
     ----------
     statements : Statements or (m, 3) array
     method : str
-        ``"auto"``: what `trilens.tasks.method` measured as best. ``"depth"``: the object of
-        highest lens depth (Algorithm 1) for ``central`` statements, of lowest P(odd)
-        (Crowd-Median) for ``odd`` ones. The name of a map: the point with the least total
-        distance to all others on it, for every kind of statement.
+        ``"auto"``: what `trilens.tasks.method` measured as best. ``"choice"``: the object of
+        highest depth by the choice model. ``"depth"``: by counting, the object of highest lens
+        depth (Algorithm 1) for ``central`` statements, of lowest P(odd) (Crowd-Median) for
+        ``odd`` ones, of highest rank centrality for ``closer`` ones. The name of another map:
+        the point with the least total distance to all others on it.
     labels : dict by name, or (n_objects,) iterable, optional
         Classes; each gets a medoid of its own, from the statements within it alone.
     n_components, random_state
-        Of the map.
+        Of the map; the choice map finds its number of dimensions itself.
+    model : AnswerModel, optional
+        For ``"choice"``, where one has been fitted to the statements.
 
     Examples
     --------
@@ -111,11 +126,9 @@ def medoid(
     '0'
     """
     given = as_statements(statements)
-    best = _medoid(given, method, n_components, random_state)
+    best = _medoid(given, method, n_components, random_state, model)
     if labels is None:
         return best
-    from dataclasses import replace
-
     label_of = label_of_each(labels, given)
     per_class = {}
     for label in sorted({x for x in label_of if x is not None}):
@@ -123,18 +136,26 @@ def medoid(
         if len(inside) == 0:
             per_class[str(label)] = ClassMedoid(None, None, 0)
             continue
-        found = _medoid(inside, method, n_components, random_state)
+        found = _medoid(inside, method, n_components, random_state, None)
         per_class[str(label)] = ClassMedoid(found.name, found.depth, len(inside))
     return replace(best, per_class=per_class)
 
 
-def _medoid(given: Statements, method: str, n_components: int, random_state: RandomState) -> Medoid:
+def _medoid(
+    given: Statements,
+    method: str,
+    n_components: int,
+    random_state: RandomState,
+    model: AnswerModel | None,
+) -> Medoid:
     if given.n_objects == 0:
         raise StatementError("there are no objects, so there is no medoid")
     chosen = choose_method("medoid", given, method)
-    if chosen == "depth":
-        from trilens.depth import centrality
+    if chosen == "choice":
+        return _medoid_by_model(given, random_state, model)
+    from trilens.depth import centrality, depth_intervals
 
+    if chosen == "depth":
         score = centrality(given)
     else:
         from trilens.maps.geometry import total_distance
@@ -143,27 +164,59 @@ def _medoid(given: Statements, method: str, n_components: int, random_state: Ran
         dim = min(n_components, max(given.n_objects - 1, 1))
         score = -total_distance(coordinates(given, chosen, dim, random_state))
     best = np.flatnonzero(score == score.max())
-    inside = _candidates(given)
-    order = [i for i in np.argsort(-score, kind="stable") if inside[i]]
+    depth = float(score[best[0]]) if chosen == "depth" else None
+    return _described(given, chosen, score, depth, best, depth_intervals(given, LEVEL).medoid_set)
+
+
+def _medoid_by_model(
+    given: Statements, random_state: RandomState, model: AnswerModel | None
+) -> Medoid:
+    from trilens.tasks.medoid_set import LEAST_ANSWERS, medoid_set
+    from trilens.tasks.model import answer_model
+
+    if model is None:
+        model = answer_model(given, _seed(random_state))
+    score = model.depth
+    # a map draws what it knows little about to its middle
+    known = np.minimum(model.appearances, LEAST_ANSWERS)
+    highest = score[known == known.max()].max()
+    best = np.flatnonzero((score == highest) & (known == known.max()))
+    inside = medoid_set(model, LEVEL)
+    inside[best] = True
+    found = _described(given, "choice", score, float(highest), best, inside)
+    moved = model.assisted.copies - model.assisted.copies[:, best[:1]]
+    error = model.copies.shrink * np.sqrt((moved**2).mean(axis=0))
+    level = (np.abs(score - highest) <= error) & (known == known.max())
+    level[best[0]] = False
+    order = np.argsort(-score, kind="stable")
+    return replace(found, close=tuple(given.names[i] for i in order if level[i]))
+
+
+def _seed(random_state: RandomState) -> int:
+    if is_whole(random_state):
+        return int(random_state)  # type: ignore[arg-type]
+    return int(np.random.default_rng(random_state).integers(2**31))
+
+
+def _described(
+    given: Statements,
+    method: str,
+    score: FloatArray,
+    depth: float | None,
+    best: IntArray,
+    inside: BoolArray,
+) -> Medoid:
     names = given.names
     return Medoid(
         index=int(best[0]),
         name=names[best[0]],
-        depth=float(score[best[0]]) if chosen == "depth" else None,
-        candidates=tuple(names[i] for i in order),
+        depth=depth,
+        candidates=tuple(names[i] for i in np.argsort(-score, kind="stable") if inside[i]),
         level=LEVEL,
         tied=tuple(names[i] for i in best[1:]),
-        method=chosen,
+        method=method,
         scores=score,
     )
-
-
-def _candidates(given: Statements) -> Any:
-    if given.kind == "closer":
-        return np.ones(given.n_objects, dtype=bool)
-    from trilens.depth import depth_intervals
-
-    return depth_intervals(given, LEVEL).medoid_set
 
 
 def relative_error(estimate: int, total_distances: FloatArray) -> float:

@@ -1,0 +1,194 @@
+"""Copies of the model, refitted to answers drawn anew: how sure what it says is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from trilens._typing import FloatArray, IntArray
+from trilens.depth.raters import LEAST_RATERS
+from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.choice_model import ChoiceModel
+from trilens.statements import Statements
+
+#: Refits. What is made of them takes their deviations for Gaussian, so that few will do.
+N_COPIES = 40
+#: A copy is refitted to at most so many answers; its deviations then count for less.
+COPY_ANSWERS = 100_000
+#: Steps of a refit, which starts from the map of all answers.
+_STEPS = 25
+
+
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """The model refitted to statements, or to raters, drawn anew.
+
+    Attributes
+    ----------
+    models : tuple of ChoiceModel
+    left_over : (copies, n) array
+        What each copy leaves unexplained of the answers that it saw, see `left_over`.
+    held_out : (m, 2 or 3) array or None
+        The probability of each possible answer, as the mean over the copies that had not seen
+        it; NaN where all had. None where copies see a part of the answers only: the answers
+        are then so many that it makes no difference.
+    shrink : float
+        What deviations of the copies from the model are to be multiplied with, because each
+        copy saw fewer answers than there are; 1 where it saw as many.
+    n_raters : int
+        Raters that were drawn whole; 0 where statements were drawn.
+    """
+
+    models: tuple[ChoiceModel, ...]
+    left_over: FloatArray
+    held_out: FloatArray | None
+    shrink: float
+    n_raters: int
+
+    @property
+    def lapse(self) -> float:
+        """The mean share of blind answers."""
+        return float(np.mean([model.lapse for model in self.models]))
+
+
+def draw_copies(
+    fitted: ChoiceMap, statements: Statements, seed: int = 0, n_copies: int = N_COPIES
+) -> Copies:
+    """Refits of the map to draws with replacement of the statements, or of the raters.
+
+    Where there are more than `COPY_ANSWERS` statements, a copy sees about as many as that (the
+    m out of n bootstrap; Bickel, Götze and van Zwet, 1997).
+    """
+    m = len(statements)
+    rng = np.random.default_rng([seed, 1])
+    answers = _answers_of_raters(statements)
+    units = m if answers is None else len(answers)
+    drawn = units if m <= COPY_ANSWERS else max(round(units * COPY_ANSWERS / m), LEAST_RATERS)
+
+    def rows() -> IntArray:
+        chosen = rng.integers(units, size=drawn)
+        return chosen if answers is None else np.concatenate([answers[i] for i in chosen])
+
+    models, unexplained = [], []
+    held_out: FloatArray | None = None
+    if drawn == units:
+        expected = np.zeros((m, 2 if statements.kind == "closer" else 3))
+        unseen_by = np.zeros(m)
+        with fitted.refitting(statements, max_iter=_STEPS) as refit:
+            for _ in range(n_copies):
+                weights = np.bincount(rows(), minlength=m).astype(np.float64)
+                copy = refit(weights)
+                P = copy.probabilities(statements)
+                unseen = weights == 0
+                expected[unseen] += P[unseen]
+                unseen_by += unseen
+                models.append(copy)
+                unexplained.append(left_over(P, statements, copy.lapse, weights)[0])
+        with np.errstate(invalid="ignore"):
+            held_out = expected / unseen_by[:, None]
+    else:
+        for _ in range(n_copies):
+            part = statements.take(rows())
+            with fitted.refitting(part, max_iter=_STEPS) as refit:
+                copy = refit(np.ones(len(part)))
+            models.append(copy)
+            unexplained.append(left_over(copy.probabilities(part), part, copy.lapse)[0])
+    return Copies(
+        tuple(models),
+        np.array(unexplained),
+        held_out,
+        float(np.sqrt(drawn / units)),
+        0 if answers is None else len(answers),
+    )
+
+
+def _answers_of_raters(statements: Statements) -> list[IntArray] | None:
+    """The rows of each rater, where there are enough raters."""
+    if statements.raters is None:
+        return None
+    known, rater = np.unique(statements.raters, return_inverse=True)
+    if len(known) < LEAST_RATERS:
+        return None
+    order = np.argsort(rater, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(rater))[:-1])
+
+
+def left_over(
+    expected: FloatArray, statements: Statements, lapse: float, weights: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """By how much each object was more central than expected, and the variance of that.
+
+    Parameters
+    ----------
+    expected : (m, 2 or 3) array
+        The probability of each possible answer; rows of NaN are left out.
+    statements : Statements
+    lapse : float
+        The share of blind answers, which draw all centralities together; the result is about
+        the others.
+    weights : (m,) array, optional
+
+    Returns
+    -------
+    mean, variance : (n,) arrays
+        The counted centrality less the expected one, over the same questions; its variance, if
+        the expected probabilities are right. 0 and infinity where an object has no answers.
+    """
+    n = statements.n_objects
+    known = ~np.isnan(expected[:, 0])
+    P = expected[known]
+    ids = statements.triples[known][:, 3 - P.shape[1] :].ravel()
+    more = -P
+    more[:, 0] += 1.0
+    if statements.kind == "odd":
+        more *= -1.0
+    spread = P * (1 - P)
+    count = np.bincount(ids, minlength=n).astype(np.float64)
+    if weights is not None:
+        each = weights[known, None]
+        more *= each
+        spread *= each**2
+        count = np.asarray(np.bincount(ids, np.repeat(weights[known], P.shape[1]), n), np.float64)
+    divisor = np.maximum(count, 1e-9) * (1 - lapse)
+    mean = np.bincount(ids, more.ravel(), n) / divisor
+    variance = np.bincount(ids, spread.ravel(), n) / divisor**2
+    variance[count == 0] = np.inf
+    return mean, variance
+
+
+def pair_dispersion(model: ChoiceModel, statements: Statements) -> float:
+    """The variance of the answers' pull on each pair, by that of independent answers.
+
+    An answer pulls at the two or three pairs that it compares: the slope of its likelihood in
+    their lengths. If the model is right, the pulls of different answers at the same pair are
+    independent, and this is about 1. They pull together where something else bears on the
+    pair: noise on the dissimilarities themselves (Noise model II), too few dimensions, a
+    question that is asked and answered twice in the same way. Then coordinates vary more than
+    copies tell, and variances are to be multiplied with this factor, as with the dispersion of
+    a quasi-likelihood (McCullagh and Nelder, 1989, ch. 9).
+
+    The fit has already given in to part of the pull, hence the correction for the number of
+    coordinates.
+    """
+    P = model.probabilities(statements)
+    sides = P.shape[1]
+    attentive = (P - model.lapse / sides) / (1 - model.lapse)
+    pull = attentive.copy()
+    pull[:, 0] -= 1.0
+    pull *= ((1 - model.lapse) * attentive[:, 0] / P[:, 0])[:, None]
+    a, b, c = statements.triples.T.astype(np.int64)
+    compared = [(a, b), (a, c)] if statements.kind == "closer" else [(b, c), (a, c), (a, b)]
+    n = statements.n_objects
+    codes = [np.minimum(i, j) * n + np.maximum(i, j) for i, j in compared]
+    _, pair = np.unique(np.stack(codes, axis=1).ravel(), return_inverse=True)
+    together = np.bincount(pair, pull.ravel())
+    alone = float((pull**2).sum())
+    if alone == 0.0:
+        return 1.0
+    d = model.embedding.shape[1]
+    # more than half of the pairs' freedom is never taken for the coordinates'
+    taken = min(n * d - d * (d + 1) / 2 + 1, len(together) / 2)
+    left_of_answers = max(1 - taken / (len(statements) * (sides - 1)), 0.5)
+    factor = left_of_answers / (1 - taken / len(together))
+    return float((together**2).sum() / alone * factor)
