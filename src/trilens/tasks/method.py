@@ -16,9 +16,9 @@ Question: TypeAlias = Literal["medoid", "outliers", "classify", "cluster", "grap
 #: The methods of each question beside "auto": those of the paper first, then the maps.
 METHODS: dict[Question, tuple[str, ...]] = {
     "medoid": ("depth", *MAPS),
-    "outliers": ("depth", *MAPS),
+    "outliers": ("depth", "choice", *MAPS),
     "classify": ("depth", "krng", *MAPS),
-    "cluster": ("krng", *MAPS),
+    "cluster": ("krng", "choice", *MAPS),
     "graph": ("krng", *MAPS),
     "embed": MAPS,
 }

@@ -13,13 +13,24 @@ from sklearn.utils.validation import check_is_fitted
 from trilens._parameters import real_number, whole_number
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray, RandomState
+from trilens.counts import count_central
 from trilens.depth import centrality
 from trilens.errors import ParameterError
-from trilens.statements import StatementsLike, as_statements
+from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.tasks.apart import (
+    Apart,
+    apart_by_depth,
+    apart_on_map,
+    factors_by_chance,
+    outlier_factors,
+)
 from trilens.tasks.method import choose_method
+from trilens.tasks.model import AnswerModel, answer_model
 
 #: Of more tied objects than these only the number is told.
 MOST_TIED = 20
+#: Of fewer objects none stands apart from the rest: there is no rest.
+_LEAST_OBJECTS = 8
 
 
 @dataclass(frozen=True)
@@ -33,7 +44,10 @@ class Outliers(Tabular):
     scores : (len(indices),) array
         Their scores, low for an outlier: centrality, or minus the local outlier factor.
     suggested : int
-        How many outliers the scores themselves suggest, see `suggest_count`.
+        How many objects stand apart by more than chance.
+    p_value, level : float or None
+        How often a cloud without outliers has as much that seems to stand apart; up to
+        ``level`` it is claimed. None for methods that make no claim.
     tied : tuple of str
         Objects left out whose score equals that of the last outlier: the cut goes through
         them, and the order of the objects alone decided.
@@ -51,6 +65,8 @@ class Outliers(Tabular):
     scores: FloatArray
     depths: FloatArray | None
     suggested: int
+    p_value: float | None
+    level: float
     tied: tuple[str, ...]
     method: str
     all_scores: FloatArray = field(repr=False)
@@ -72,6 +88,8 @@ class Outliers(Tabular):
                 for name, depth, score in zip(self.names, depths, self.scores.tolist(), strict=True)
             ],
             "suggested": self.suggested,
+            "p_value": self.p_value,
+            "level": self.level,
             "method": self.method,
             "least_central": list(self.least_central),
             "tied": list(self.tied[:MOST_TIED]),
@@ -87,6 +105,7 @@ def outliers(
     method: str = "auto",
     n_components: int = 2,
     random_state: RandomState = 0,
+    model: AnswerModel | None = None,
 ) -> Outliers:
     """The objects that fit the others least.
 
@@ -94,14 +113,17 @@ def outliers(
     ----------
     statements : Statements or (m, 3) array
     n : int, optional
-        How many. Without ``n`` and ``contamination``, as many as `suggest_count` finds.
+        How many. Without ``n`` and ``contamination`` those that stand apart by more than
+        chance, which may be none: in at most 5 % of clouds without outliers there are any.
     contamination : float, optional
         The share of outliers, at least 0 and at most 0.5; rounded to the nearest number.
     method : str
-        ``"auto"``: what `trilens.tasks.method` measured as best. ``"depth"``: lowest
-        centrality (Algorithm 2; Crowd-Median for ``odd``). A map (``"lensmap"``, ``"soe"``,
-        ...): local outlier factor on its coordinates, for every kind of statement, which also
-        finds outliers between groups.
+        ``"auto"``: what `trilens.tasks.method` measured as best. ``"choice"``: local outlier
+        factor on the choice map. ``"depth"``: lowest centrality (Algorithm 2; Crowd-Median for
+        ``odd``). Another map (``"lensmap"``, ``"soe"``, ...): local outlier factor on its
+        coordinates; it ranks, and claims nothing.
+    model : AnswerModel, optional
+        The fitted model of ``method="choice"``, where there is one already.
 
     Notes
     -----
@@ -115,19 +137,26 @@ def outliers(
     """
     given = as_statements(statements)
     chosen_method = choose_method("outliers", given, method)
-    score = outlier_scores(given, chosen_method, n_components, random_state)
-    suggested = suggest_count(score)
-    count = _how_many(len(score), n, contamination, suggested)
+    if chosen_method == "choice" and len(given) and model is None:
+        model = answer_model(given, 0 if random_state is None else int(random_state))
+    score, apart = _score(given, chosen_method, n_components, random_state, model)
     order = np.argsort(score, kind="stable")
-    chosen = order[:count]
-    tied = order[count:][score[order[count:]] == score[chosen[-1]]] if count else order[:0]
+    count = _how_many(len(score), n, contamination)
+    if count is None:
+        chosen = order[apart.objects[order]]
+        tied = order[:0]
+    else:
+        chosen, rest = order[:count], order[count:]
+        tied = rest[score[rest] == score[chosen[-1]]] if count else order[:0]
     names = given.names
     return Outliers(
         indices=chosen,
         names=tuple(names[i] for i in chosen),
         scores=score[chosen],
         depths=None if given.kind == "closer" else centrality(given)[chosen],
-        suggested=suggested,
+        suggested=int(apart.objects.sum()),
+        p_value=apart.p_value,
+        level=apart.level,
         tied=tuple(names[i] for i in tied),
         method=chosen_method,
         all_scores=score,
@@ -151,36 +180,34 @@ def outlier_scores(
     return -local_outliers(coordinates(given, method, n_components, random_state))
 
 
-def suggest_count(scores: FloatArray) -> int:
-    """How many outliers there are: those below the largest gap at the low end.
-
-    The paper reads the number off the plot of the sorted scores. Here the gaps between
-    neighbouring sorted scores are compared over the lowest fifth of the objects (at least
-    three gaps); the largest one separates the outliers, if it exceeds three times the median
-    gap of all scores. Otherwise 0.
-
-    >>> suggest_count(np.array([0.05, 0.06, 0.3, 0.31, 0.33, 0.34, 0.36, 0.37, 0.39, 0.4]))
-    2
-    >>> suggest_count(np.linspace(0.1, 0.5, 20))
-    0
-    """
-    n = len(scores)
-    if n < 4:
-        return 0
-    gaps = np.diff(np.sort(scores))
-    low = gaps[: max(3, n // 5)]
-    widest = int(low.argmax())
-    return widest + 1 if low[widest] > 3 * np.median(gaps) else 0
+def _score(
+    given: Statements,
+    method: str,
+    n_components: int,
+    random_state: RandomState,
+    model: AnswerModel | None,
+) -> tuple[FloatArray, Apart]:
+    """A score for every object, low for outliers, and what stands apart by it."""
+    nobody = np.zeros(given.n_objects, dtype=np.bool_)
+    if method == "choice":
+        if model is None or given.n_objects < _LEAST_OBJECTS:
+            return np.full(given.n_objects, -1.0), Apart(nobody, 1.0)
+        factors = outlier_factors(model.map.embedding_)
+        return -factors, apart_on_map(factors, factors_by_chance(model))
+    if method == "depth":
+        depth = centrality(given)
+        return depth, apart_by_depth(depth, count_central(given).appears, given.kind)
+    return outlier_scores(given, method, n_components, random_state), Apart(nobody, None)
 
 
-def _how_many(n_objects: int, n: int | None, contamination: float | None, suggested: int) -> int:
+def _how_many(n_objects: int, n: int | None, contamination: float | None) -> int | None:
     if n is not None and contamination is not None:
         raise ParameterError("give n or contamination, not both")
     if n is not None:
         return whole_number("n", n, 0, n_objects)
     if contamination is not None:
         return round(real_number("contamination", contamination, 0, 0.5) * n_objects)
-    return suggested
+    return None
 
 
 class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
@@ -189,8 +216,9 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
     Parameters
     ----------
     contamination : float or "auto"
-        The share of outliers, at least 0 and at most 0.5. ``"auto"`` cuts at the largest gap
-        at the low end of the sorted scores.
+        The share of outliers, at least 0 and at most 0.5. ``"auto"``: those below the largest
+        gap at the low end of the scores, if it is wider than chance makes it; `central` depths,
+        which cannot be lower than 0, hardly ever show one.
 
     Attributes
     ----------
@@ -217,7 +245,9 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         """Score every object, and put the cut."""
         scores = centrality(X)
         if self.contamination == "auto":
-            count = suggest_count(scores)
+            given = as_statements(X)
+            apart = apart_by_depth(scores, count_central(given).appears, given.kind)
+            count = int(apart.objects.sum())
         elif isinstance(self.contamination, str):
             raise ParameterError(
                 f"contamination is {self.contamination!r}; it must be 'auto' or a share"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,9 +17,17 @@ from trilens.tasks.classify.labels import LabelsLike, label_of_each
 from trilens.tasks.cluster.graph import KRNGClustering
 from trilens.tasks.cluster.map import coordinate_clusters
 from trilens.tasks.cluster.partition import check_n_clusters, purity
-from trilens.tasks.cluster.stability import ClusterStability
-from trilens.tasks.cluster.suggest import ClusterSuggestion, silhouettes, suggest_clusters
+from trilens.tasks.cluster.stability import ClusterStability, resampled_maps
+from trilens.tasks.cluster.suggest import (
+    ClusterSuggestion,
+    map_dimension,
+    silhouettes,
+    suggest_clusters,
+)
 from trilens.tasks.method import choose_method
+
+if TYPE_CHECKING:
+    from trilens.tasks.model import AnswerModel
 
 #: More objects than these have no silhouettes, which take all distances.
 _MOST_SILHOUETTES = 5000
@@ -138,6 +146,7 @@ def cluster(
     n_components: int | None = None,
     labels: LabelsLike | None = None,
     random_state: Any = 0,
+    model: AnswerModel | None = None,
     progress: Progress | None = None,
 ) -> Clusters:
     """Groups of the objects.
@@ -160,6 +169,8 @@ def cluster(
         Of the map; by default as many as stand out.
     labels : dict by name, or (n_objects,) iterable, optional
         Classes to compare the clusters with.
+    model : AnswerModel, optional
+        The fitted model of ``method="choice"``, where there is one already.
     progress : callable, optional
         Called with the share of the work that is done.
 
@@ -182,30 +193,32 @@ def cluster(
     if chosen == "krng":
         if n_clusters is None:
             raise ParameterError("krng needs the number of clusters; a map can suggest one")
-        model = KRNGClustering(n_clusters, k, sigma, error_rate, random_state).fit(given)
+        krng = KRNGClustering(n_clusters, k, sigma, error_rate, random_state).fit(given)
         parameters = {
             "method": chosen,
-            "k": model.k_,
+            "k": krng.k_,
             "sigma": sigma,
             "error_rate": error_rate,
-            "edges": model.graph_.nnz // 2,
-            "connected_parts": model.n_connected_,
-            "isolated": [given.names[i] for i in model.isolated_],
+            "edges": krng.graph_.nnz // 2,
+            "connected_parts": krng.n_connected_,
+            "isolated": [given.names[i] for i in krng.isolated_],
         }
-        return _clusters(given, model.labels_, None, parameters, None, None, known, True)
+        return _clusters(given, krng.labels_, None, parameters, None, None, known, True)
     if error_rate and chosen != "lensmap":
         raise ParameterError(f"{chosen} has no correction for an error rate; krng and lensmap have")
     k = 10 if k is None else k
     sigma = 0.5 if sigma is None else real_number("sigma", sigma, positive=True)
-    suggestion, points = suggest_clusters(
-        given,
-        chosen,
-        n_components=n_components,
-        error_rate=error_rate,
-        n_clusters=n_clusters,
-        random_state=random_state,
-        progress=progress,
+    if len(given) == 0:
+        # nothing was said: every object is where every other one is
+        parameters = {"method": chosen, "dim": 0, "k": k, "sigma": sigma, "error_rate": error_rate}
+        whole = np.arange(n) % (n_clusters or 1)
+        return _clusters(given, whole, None, parameters, None, None, known, n_clusters is not None)
+    points, resampled = _maps(
+        given, chosen, n_components, error_rate, random_state, model, progress
     )
+    suggestion = suggest_clusters(points, resampled, kind=given.kind, random_state=random_state)
+    if progress is not None:
+        progress(0.9)
     number = suggestion.n_clusters if n_clusters is None else n_clusters
     found = coordinate_clusters(points, number, k, sigma, random_state)
     parameters = {
@@ -216,9 +229,59 @@ def cluster(
         "error_rate": error_rate,
     }
     stability = suggestion.stability_of(found)
+    if progress is not None:
+        progress(1.0)
     return _clusters(
         given, found, points, parameters, suggestion, stability, known, n_clusters is not None
     )
+
+
+def _maps(
+    statements: Statements,
+    method: str,
+    n_components: int | None,
+    error_rate: float,
+    random_state: int,
+    model: AnswerModel | None,
+    progress: Progress | None,
+) -> tuple[FloatArray, list[FloatArray]]:
+    """The map on which groups are sought, and those of resampled statements."""
+    n = statements.n_objects
+    copies = 20 if n <= 100 else 10 if n <= 500 else 6
+    step: Progress = (lambda share: None) if progress is None else progress
+    if method == "choice":
+        from trilens.tasks.model import AnswerModel, answer_model
+
+        if n_components is not None:
+            from trilens.maps.choice_map import ChoiceMap
+
+            dim = min(n_components, max(n - 1, 1))
+            fitted = ChoiceMap(dim, random_state=random_state).fit(statements)
+            model = AnswerModel(statements, fitted, random_state)
+        elif model is None:
+            model = answer_model(statements, random_state)
+        drawn = model.map.bootstrap(
+            statements, copies, random_state=random_state, progress=lambda s: step(0.6 * s)
+        )
+        return model.map.embedding_, [copy.embedding for copy in drawn]
+    from trilens.counts import count_pairs
+    from trilens.maps.registry import coordinates
+
+    if n_components is None:
+        n_components = map_dimension(count_pairs(statements)) if n > 1 else 1
+    extra: dict[str, Any] = {"error_rate": error_rate} if error_rate else {}
+    dim = min(n_components, max(n - 1, 1))
+    points = coordinates(statements, method, dim, random_state, **extra)
+    resampled: list[FloatArray] = []
+    if method == "lensmap":
+        resampled = resampled_maps(
+            statements,
+            copies,
+            n_components=dim,
+            random_state=random_state,
+            progress=lambda s: step(0.6 * s),
+        )
+    return points, resampled
 
 
 def _clusters(

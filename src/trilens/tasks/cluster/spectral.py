@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 _DENSE = 800
 
 
-def spectral_clusters(graph: csr_array, n_clusters: int, random_state: Any = None) -> IntArray:
+def spectral_clusters(
+    graph: csr_array, n_clusters: int, random_state: Any = None, n_init: int = 10
+) -> IntArray:
     """k-means on the first eigenvectors of the random-walk Laplacian.
 
     The eigenvectors solve the generalised problem L u = lambda D u; they are those of the
@@ -25,37 +27,36 @@ def spectral_clusters(graph: csr_array, n_clusters: int, random_state: Any = Non
     ----------
     graph : (n, n) csr_array
         Symmetric weights; every vertex has a neighbour.
+    n_init : int
+        Starts of k-means, of which the best counts.
     """
     from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
 
     seed = int(np.random.default_rng(random_state).integers(2**31))
-    vectors = laplacian_eigenvectors(graph, n_clusters)
-    means = KMeans(n_clusters, n_init=10, random_state=seed)
-    return np.asarray(means.fit_predict(vectors), dtype=np.int64)
+    _, vectors = laplacian_eigenvectors(graph, n_clusters)
+    means = KMeans(n_clusters, n_init=n_init, random_state=seed)
+    # k-means of so few numbers is over before further threads have started
+    with threadpool_limits(1):
+        return np.asarray(means.fit_predict(vectors), dtype=np.int64)
 
 
-def laplacian_eigenvectors(graph: csr_array, count: int) -> FloatArray:
-    """The ``count`` eigenvectors of L u = lambda D u of least eigenvalue, as columns."""
+def laplacian_eigenvectors(graph: csr_array, count: int) -> tuple[FloatArray, FloatArray]:
+    """The ``count`` least eigenvalues of L u = lambda D u, and the eigenvectors as columns."""
+    from scipy.sparse.csgraph import laplacian
     from scipy.sparse.linalg import eigsh
 
     n = graph.shape[0]
-    normalised, root = normalised_laplacian(graph)
+    normalised, root = laplacian(graph, normed=True, return_diag=True)
     if n <= _DENSE or count >= n - 1:
         # all of them: asked for a part, LAPACK may find none where eigenvalues coincide
-        vectors = np.linalg.eigh(normalised.toarray())[1][:, :count]
+        values, vectors = np.linalg.eigh(normalised.toarray())
+        values, vectors = values[:count], vectors[:, :count]
     else:
         from scipy.sparse import eye_array
 
         # 2 - L has its largest eigenvalues where L has its least, and Lanczos finds those faster
         start = np.random.default_rng(0).standard_normal(n)
-        _, vectors = eigsh(2 * eye_array(n) - normalised, k=count, which="LA", v0=start)
-        vectors = vectors[:, ::-1]
-    return np.asarray(vectors / root[:, None])
-
-
-def normalised_laplacian(graph: csr_array) -> tuple[Any, FloatArray]:
-    """D^-1/2 (D - W) D^-1/2, sparse, and the roots of the degrees."""
-    from scipy.sparse.csgraph import laplacian
-
-    matrix, root = laplacian(graph, normed=True, return_diag=True)
-    return matrix, np.asarray(root)
+        values, vectors = eigsh(2 * eye_array(n) - normalised, k=count, which="LA", v0=start)
+        values, vectors = 2 - values[::-1], vectors[:, ::-1]
+    return np.asarray(values), np.asarray(vectors / root[:, None])
