@@ -24,7 +24,7 @@ from trilens.simulate import Raters, ask_raters, gaussian
 from trilens.statements import Statements
 from trilens.tasks.reliability import reliability
 
-RATERS, ANSWERS = 50, 50
+RATERS, ANSWERS, TINY = 50, 50, 1e-9
 #: noise_param of Noise model II that makes about 10 % and 30 % of the answers wrong.
 DISTORTION = {
     "central": {10: 0.16, 30: 0.53},
@@ -96,10 +96,12 @@ def measure(job: tuple[str, int]) -> dict[str, Any]:
         "share": found.guessing_share,
         "error_rate": found.error_rate,
         "width": high - low,
-        "covered": bool(low <= rate <= high),
-        "wrong_covered": bool(wrong_low <= wrong.mean() <= wrong_high),
+        "covered": bool(low - TINY <= rate <= high + TINY),
+        "wrong_covered": bool(wrong_low - TINY <= wrong.mean() <= wrong_high + TINY),
         "wrong_width": wrong_high - wrong_low,
-        "repeats_covered": None if again is None else bool(again.low <= rate <= again.high),
+        "repeats_covered": None
+        if again is None
+        else bool(again.low - TINY <= rate <= again.high + TINY),
         "noise": "noise" in codes,
         "most": "most-guess" in codes or "noise" in codes,
         "any": any(code not in ("rare", "unseen") for code in codes),

@@ -17,7 +17,7 @@ Question: TypeAlias = Literal["medoid", "outliers", "classify", "cluster", "grap
 METHODS: dict[Question, tuple[str, ...]] = {
     "medoid": ("depth", *MAPS),
     "outliers": ("depth", *MAPS),
-    "classify": ("depth", "krng", *MAPS),
+    "classify": ("depth", "krng", "choice", *MAPS),
     "cluster": ("krng", *MAPS),
     "graph": ("krng", *MAPS),
     "embed": MAPS,
@@ -42,6 +42,8 @@ def choose_method(question: Question, statements: Statements, method: str = "aut
 def _best(question: Question, statements: Statements) -> str:
     if question in ("medoid", "outliers") and statements.kind != "closer":
         return "depth"
+    if question == "classify":
+        return "choice"
     if question == "graph" and statements.kind == "central":
         return "krng"
     return "lensmap"

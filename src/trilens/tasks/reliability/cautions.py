@@ -113,23 +113,26 @@ def about_parts(statements: Statements, parts: IntArray) -> list[Caution]:
     ]
 
 
-def about_answers(
-    statements: Statements, held_out: HeldOut, error_rate: Rate, chance: float
-) -> list[Caution]:
-    """Whether the answers as a whole say anything, and how many of them are wrong."""
+def about_noise(held_out: HeldOut, chance: float) -> list[Caution]:
+    """Whether the answers as a whole say anything."""
     from scipy.special import bdtrc
 
     m, hits = len(held_out.right), int(held_out.right.sum())
-    if bdtrc(hits - 1, m, chance) > _LEVEL:
-        return [
-            Caution(
-                "noise",
-                f"A map of some answers predicts {hits / m:.0%} of the others; guesses would "
-                f"reach {chance:.0%}.",
-                "As a whole the answers cannot be told from guesses, or there are too few of them.",
-                "Collect more answers, and check that the question was understood.",
-            )
-        ]
+    if bdtrc(hits - 1, m, chance) <= _LEVEL:
+        return []
+    return [
+        Caution(
+            "noise",
+            f"A map of some answers predicts {hits / m:.0%} of the others; guesses would "
+            f"reach {chance:.0%}.",
+            "As a whole the answers cannot be told from guesses, or there are too few of them.",
+            "Collect more answers, and check that the question was understood.",
+        )
+    ]
+
+
+def about_errors(error_rate: Rate) -> list[Caution]:
+    """Whether many answers are wrong."""
     if error_rate.estimate < _MANY_WRONG:
         return []
     return [

@@ -98,13 +98,15 @@ def _blind_share(chances: FloatArray) -> tuple[float, float]:
 def wrong_rate(held_out: HeldOut) -> Rate:
     """The share of answers that differ from what the true distances say, near ties included.
 
-    Its ends are the shares that maps with and without sight of the answers get wrong.
+    The estimate is the share that the map of all answers gets wrong; maps without sight of the
+    answers get more of them wrong, and that gives the upper end. The true share may lie as far
+    below the estimate, since the map fits some wrong answers and misses some right ones.
     """
     m = len(held_out.right)
-    least, most = 1 - float(held_out.fitted.mean()), 1 - float(held_out.right.mean())
-    ends = [p + sign * _Z * np.sqrt(p * (1 - p) / m) for p, sign in ((least, -1), (most, 1))]
-    low, high = (float(np.clip(end, 0.0, 1.0)) for end in ends)
-    return Rate((least + most) / 2, min(low, high), max(low, high))
+    seen, unseen = 1 - float(held_out.fitted.mean()), 1 - float(held_out.right.mean())
+    most = max(seen, unseen)
+    margin = _Z * np.sqrt(most * (1 - most) / m)
+    return Rate(seen, max(2 * seen - most - margin, 0.0), min(most + margin, 1.0))
 
 
 def repeated_questions(statements: Statements, random_state: int = 0) -> Repeats | None:

@@ -15,8 +15,9 @@ from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.reliability.cautions import (
     Caution,
-    about_answers,
     about_contradictions,
+    about_errors,
+    about_noise,
     about_objects,
     about_parts,
     about_raters,
@@ -58,7 +59,8 @@ class RaterCheck:
     same_place : float or None
         The largest share of answers in one place, where places are known.
     judged : bool
-        Whether there are enough answers to say whether they are guesses.
+        Whether it can be said if the answers are guesses: there are enough of them, and the
+        answers of all together can be predicted at all.
     guessing, one_place : bool
         Whether the answers look like guesses, or mostly fall in the same place.
     """
@@ -120,7 +122,7 @@ class Reliability(Tabular):
 
     @property
     def not_judged(self) -> tuple[str, ...]:
-        """The raters with too few answers to be judged."""
+        """The raters who cannot be judged: too few answers, or nobody's can be predicted."""
         return tuple(check.rater for check in self.raters if not check.judged)
 
     def columns(self) -> dict[str, Sequence[Any]]:
@@ -204,16 +206,17 @@ def reliability(
         inside = None if rater is None else rater[rows]
         first = hold_out(part, inside, model.map, random_state, folds=_FOLDS[0])
         predicted = float(first.right.mean())
-        if names is None or rater is None or inside is None:
-            error, wrong = blind_rate(first, given.kind), wrong_rate(first)
-            cautions += about_answers(part, first, error, chance)
-        else:
+        error, wrong = blind_rate(first, given.kind), wrong_rate(first)
+        noise = about_noise(first, chance)
+        cautions += noise
+        if names is not None and rater is not None and inside is not None:
             last, judgement = _judged(part, inside, len(names), model.map, first, random_state)
-            error, wrong = blind_rate(last, given.kind), wrong_rate(last)
             share = judgement.share
             hits = np.bincount(inside, first.right, len(names))
-            checks = _checks(given, names, rater, inside, hits, judgement)
-            cautions += about_answers(part, first, error, chance)
+            # where no answer can be predicted, nobody can be told from a guesser
+            checks = _checks(given, names, rater, inside, hits, judgement, can_tell=not noise)
+            if not noise:
+                error, wrong = blind_rate(last, given.kind), wrong_rate(last)
             cautions += about_raters(
                 [check.rater for check in checks if check.guessing],
                 [check.rater for check in checks if check.one_place],
@@ -221,6 +224,8 @@ def reliability(
                 len(checks),
                 unit or "rater",
             )
+        if not noise:
+            cautions += about_errors(error)
     cautions += about_contradictions(repeats, chance)
     return Reliability(
         cautions=tuple(cautions),
@@ -263,6 +268,8 @@ def _checks(
     inside: IntArray,
     hits: FloatArray,
     judgement: Judgement,
+    *,
+    can_tell: bool,
 ) -> tuple[RaterCheck, ...]:
     """A row for each rater, of all answers and of those that were looked at."""
     from scipy.special import bdtrc
@@ -270,7 +277,7 @@ def _checks(
     n = len(names)
     answers, looked = np.bincount(rater, minlength=n), np.bincount(inside, minlength=n)
     predicted = np.divide(hits, looked, out=np.zeros(n), where=looked > 0)
-    judged = looked >= FEW_ANSWERS
+    judged = (looked >= FEW_ANSWERS) & can_tell
     guessing = judged & (judgement.odds > judgement.bound)
     share, one_place = None, np.zeros(n, dtype=bool)
     places = getattr(statements, "places", None)
