@@ -16,19 +16,26 @@ Question: TypeAlias = Literal["medoid", "outliers", "classify", "cluster", "grap
 #: The methods of each question beside "auto": those of the paper first, then the maps.
 METHODS: dict[Question, tuple[str, ...]] = {
     "medoid": ("depth", *MAPS),
-    "outliers": ("depth", "choice", *MAPS),
+    "outliers": ("depth", *MAPS),
     "classify": ("depth", "krng", *MAPS),
-    "cluster": ("krng", "choice", *MAPS),
+    "cluster": ("krng", *MAPS),
     "graph": ("krng", *MAPS),
     "embed": MAPS,
 }
+#: Beyond these the model takes minutes, and counting says nearly as much.
+MOST_OBJECTS = 2000
+MOST_STATEMENTS = 2_000_000
+#: What takes over there: the paper's count, and the map in closed form.
+_COUNTING: dict[Question, str] = {"medoid": "depth", "outliers": "depth"}
 
 
 def choose_method(question: Question, statements: Statements, method: str = "auto") -> str:
     """The method that is meant: ``method`` itself, or the best one where it is ``"auto"``.
 
-    >>> choose_method("medoid", Statements([[0, 1, 2]], kind="closer"))
-    'lensmap'
+    >>> choose_method("medoid", Statements([[0, 1, 2], [1, 2, 3]], kind="closer"))
+    'choice'
+    >>> choose_method("medoid", Statements([[0, 1, 2]], n_objects=3000))
+    'depth'
     """
     if method == "auto":
         return _best(question, statements)
@@ -40,8 +47,9 @@ def choose_method(question: Question, statements: Statements, method: str = "aut
 
 
 def _best(question: Question, statements: Statements) -> str:
-    if question in ("medoid", "outliers") and statements.kind != "closer":
-        return "depth"
     if question == "graph" and statements.kind == "central":
         return "krng"
-    return "lensmap"
+    affordable = (
+        0 < len(statements) <= MOST_STATEMENTS and 4 <= statements.n_objects <= MOST_OBJECTS
+    )
+    return "choice" if affordable else _COUNTING.get(question, "lensmap")

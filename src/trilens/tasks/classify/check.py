@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trilens._typing import IntArray
+from trilens._typing import BoolArray, IntArray
 from trilens.tasks.classify.labels import Labels
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ MOST_ROUNDS = 60
 _GROUPS = 10
 #: Labels count as learnable when guesses would do as well less often than this.
 SIGNIFICANCE = 0.05
+#: A label is contradicted when at most this share of so many neighbours have it.
+FEW_AGREE = 0.25
+NEAREST, NEAREST_OF_FEW = 11, 7
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,11 @@ class LabelCheck:
         How often naming classes without looking would be right so often.
     learnable : bool
         Whether the answers say something about the labels at all.
+    contradicted : (n_labelled,) array of bool
+        Whether the answers contradict the label: the labels can be learnt, another class was
+        found, and of the nearest labelled objects (11, or 7 where fewer than 40 objects are
+        labelled) at most a quarter have the label; on the choice map, in the mean over maps
+        of answers drawn anew. An object that is alone in its class is not contradicted.
     left_out : int
         How many labels were hidden at a time.
     """
@@ -45,6 +53,7 @@ class LabelCheck:
     baseline: float
     p_value: float
     learnable: bool
+    contradicted: BoolArray
     left_out: int
 
 
@@ -77,14 +86,32 @@ def check_labels(
     right = int((found == truth).sum())
     most = np.bincount(truth).max() / len(truth)
     p_value = float(bdtrc(right - 1, len(truth), most)) if right else 1.0
+    learnable = p_value < SIGNIFICANCE
     return LabelCheck(
         codes=found,
         error=1 - right / len(truth),
         baseline=float(1 - most),
         p_value=p_value,
-        learnable=p_value < SIGNIFICANCE,
+        learnable=learnable,
+        contradicted=_clearly_other(model, labels, found) if learnable else found != found,
         left_out=len(groups[0]),
     )
+
+
+def _clearly_other(model: TransductiveClassifier, labels: Labels, found: IntArray) -> BoolArray:
+    """Where another class was found, and hardly any neighbour speaks for the label."""
+    labelled = labels.labelled
+    own = labels.codes[labelled]
+    size = np.bincount(own, minlength=len(labels.classes))
+    other: BoolArray = (found != own) & (size[own] > 1)
+    nearest = NEAREST if len(labelled) >= 40 else NEAREST_OF_FEW
+    if other.any():
+        agreeing = model._agreeing(labels, labelled[other], nearest)
+        if agreeing is not None:
+            # a small class cannot have half of so many neighbours
+            could = np.minimum(nearest, 2 * (size - 1))[own[other]]
+            other[other] = agreeing <= FEW_AGREE * could
+    return other
 
 
 def _groups(n: int, random_state: Any) -> list[IntArray]:

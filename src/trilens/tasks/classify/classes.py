@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from trilens._tabular import Tabular
 from trilens._typing import AnyArray
 from trilens.errors import ParameterError
 from trilens.statements import StatementsLike, as_statements
 from trilens.tasks.classify.check import LabelCheck, check_labels
-from trilens.tasks.classify.labels import LabelsLike, encode_labels
+from trilens.tasks.classify.labels import Labels, LabelsLike, encode_labels
 from trilens.tasks.method import choose_method
+from trilens.tasks.model import AnswerModel
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,7 @@ def classify(
     classifier: Any = None,
     k: int | None = None,
     n_components: Any = None,
+    model: AnswerModel | None = None,
     random_state: Any = 0,
 ) -> Classification:
     """The class of every unlabelled object, and how far the labels fit the answers.
@@ -117,6 +121,8 @@ def classify(
         Of the k-RNG; by default by leave-one-out.
     n_components : optional
         Of the map; by default cross-validated.
+    model : AnswerModel, optional
+        The choice map of the statements, where it has been fitted already.
 
     Examples
     --------
@@ -134,29 +140,31 @@ def classify(
     given = as_statements(statements)
     chosen = choose_method("classify", given, method)
     labels = encode_labels(y, given)
-    model = make_classifier(
-        chosen, classifier, k=k, n_components=n_components, random_state=random_state
+    learner = make_classifier(
+        chosen,
+        classifier,
+        k=k,
+        n_components=n_components,
+        model=model,
+        random_state=random_state,
     )
     label_of = [None if c < 0 else labels.classes[c].item() for c in labels.codes]
-    model.fit(given, label_of)
-    check = check_labels(model, labels, random_state)
-    codes = labels.codes.copy()
-    found = model.transduction_.copy()
+    learner.fit(given, label_of)
+    check = check_labels(learner, labels, random_state)
+    found = learner.transduction_.copy()
     found[labels.labelled] = labels.classes[check.codes]
-    contradicted = labels.labelled[check.codes != codes[labels.labelled]]
     return Classification(
         names=given.names,
         given=tuple(label_of),
         found=found,
         method=chosen,
-        parameters=model.chosen_parameters_,
+        parameters=learner.chosen_parameters_,
         check=check,
         contradictions=tuple(
             Contradiction(given.names[i], label_of[i], found[i].item())
-            for i in contradicted
-            if check.learnable
+            for i in labels.labelled[check.contradicted]
         ),
-        remarks=_remarks(model, given.names),
+        remarks=(*_about_classes(labels), *_remarks(learner, given.names)),
     )
 
 
@@ -166,6 +174,7 @@ def make_classifier(
     *,
     k: int | None = None,
     n_components: Any = None,
+    model: AnswerModel | None = None,
     random_state: Any = None,
 ) -> Any:
     """An unfitted classifier: ``"depth"``, ``"krng"``, or the name of a map.
@@ -191,7 +200,19 @@ def make_classifier(
         classifier,
         n_components="cv" if n_components is None else n_components,
         map=method,
+        model=model,
         random_state=random_state,
+    )
+
+
+def _about_classes(labels: Labels) -> tuple[str, ...]:
+    size = np.bincount(labels.codes[labels.labelled], minlength=len(labels.classes))
+    alone = [str(label) for label in labels.classes[size == 1]]
+    if not alone:
+        return ()
+    return (
+        f"one labelled object, so nothing to check it by, and few will be taken for its like: "
+        f"{', '.join(alone)}",
     )
 
 

@@ -63,15 +63,13 @@ def label_of_each(y: LabelsLike, statements: Statements) -> list[Any]:
     return [None if _is_missing(label) else label for label in given]
 
 
-def encode_labels(y: LabelsLike, statements: Statements, *, at_least: int = 2) -> Labels:
+def encode_labels(y: LabelsLike, statements: Statements) -> Labels:
     """Class numbers of labels of any type.
 
     Parameters
     ----------
     y : dict of labels by name, or (n_objects,) iterable
         -1, None, NaN and empty text mean unlabelled.
-    at_least : int
-        Labelled objects that each class must have.
 
     Examples
     --------
@@ -92,13 +90,6 @@ def encode_labels(y: LabelsLike, statements: Statements, *, at_least: int = 2) -
         raise LabelError(f"{seen}; classification needs at least two classes")
     number = {label: i for i, label in enumerate(classes)}
     codes = np.array([-1 if label is None else number[label] for label in given], dtype=np.int64)
-    size = np.bincount(codes[codes >= 0], minlength=len(classes))
-    if size.min() < at_least:
-        small = int(size.argmin())
-        raise LabelError(
-            f"class {classes[small]!r} has {size[small]} labelled object; each class needs at "
-            f"least {at_least}: label another one of it, or leave the class out"
-        )
     return Labels(codes, np.array(classes))
 
 

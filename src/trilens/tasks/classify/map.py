@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from trilens._typing import IntArray
+from trilens._typing import FloatArray, IntArray
 from trilens.counts import count_pairs
 from trilens.errors import ParameterError
 from trilens.maps.geometry import rescaled
@@ -15,9 +15,12 @@ from trilens.statements import Statements
 from trilens.tasks.classify.labels import Labels
 from trilens.tasks.classify.transduction import TransductiveClassifier
 from trilens.tasks.classify.tuning import chosen_parameters, cross_validated, tuned_classifier
+from trilens.tasks.model import AnswerModel, answer_model
 
 #: Dimensions that cross-validation chooses from, as far as there are objects for them.
 DIMENSIONS = (2, 5, 10, 20)
+#: Maps of answers drawn anew on which neighbours are looked for.
+_COPIES = 20
 
 
 class MapClassifier(TransductiveClassifier):
@@ -32,11 +35,14 @@ class MapClassifier(TransductiveClassifier):
         ``"knn"`` (the default), ``"svm-linear"`` or ``"svm-gauss"``, tuned over the paper's grid
         by up to 10-fold cross-validation; any other classifier is fitted as it is.
     n_components : "cv", "gap", int or sequence of int
-        The dimensions of the map. ``"cv"`` takes the one of 2, 5, 10 and 20 with the best
-        cross-validated accuracy (of equals the smallest); a sequence names the candidates;
-        ``"gap"`` as in `LensMap`.
-    map : {"lensmap", "soe", "ste", "tste", "gnmds"}
+        The dimensions of the map. For the choice map ``"cv"`` leaves them to the map, which
+        looks at answers alone and at no label; for the others it takes the one of 2, 5, 10 and
+        20 with the best cross-validated accuracy (of equals the smallest). A sequence names
+        the candidates; ``"gap"`` as in `LensMap`.
+    map : {"choice", "lensmap", "soe", "ste", "tste", "gnmds"}
         Where the coordinates come from.
+    model : AnswerModel, optional
+        The choice map of the same statements, where it has been fitted already.
     shrinkage, error_rate, power
         Of `LensMap`; the other maps do not use them.
     random_state : int, Generator or None
@@ -74,6 +80,7 @@ class MapClassifier(TransductiveClassifier):
         n_components: Any = "cv",
         *,
         map: str = "lensmap",
+        model: AnswerModel | None = None,
         shrinkage: float = 1.0,
         error_rate: float = 0.0,
         power: Any = "auto",
@@ -82,6 +89,7 @@ class MapClassifier(TransductiveClassifier):
         self.classifier = classifier
         self.n_components = n_components
         self.map = map
+        self.model = model
         self.shrinkage = shrinkage
         self.error_rate = error_rate
         self.power = power
@@ -90,6 +98,16 @@ class MapClassifier(TransductiveClassifier):
     def _prepare(self, statements: Statements) -> None:
         rng = np.random.default_rng(self.random_state)
         self._seed, map_seed = (int(part) for part in rng.integers(2**31, size=2))
+        if self.map == "choice" and isinstance(self.n_components, str):
+            if self.n_components != "cv":
+                raise ParameterError(
+                    f"n_components is {self.n_components!r}; of the choice map it must be 'cv' or "
+                    f"whole numbers from 1 on"
+                )
+            model = self.model or answer_model(statements, map_seed)
+            self._maps = [rescaled(model.map.embedding_)]
+            self._answers = model
+            return
         given = count_pairs(statements) if self.map == "lensmap" else statements
         self._maps = [
             rescaled(self._map(d, map_seed).fit_transform(given))
@@ -123,6 +141,15 @@ class MapClassifier(TransductiveClassifier):
             everywhere[unlabelled] = self.classifier_.predict(self.embedding_[unlabelled])
         return everywhere
 
+    def _agreeing(self, labels: Labels, objects: IntArray, k: int) -> FloatArray:
+        maps = [self.embedding_]
+        if hasattr(self, "_answers"):
+            # a place on the map that other answers would not confirm contradicts nothing
+            copies = self._answers.map.bootstrap(self._answers.statements, _COPIES)
+            maps = [copy.embedding for copy in copies]
+        found = [_neighbours_alike(points, labels, objects, k) for points in maps]
+        return np.asarray(np.mean(found, axis=0))
+
     def _candidates(self, n_objects: int) -> list[Any]:
         if isinstance(self.n_components, str):
             if self.n_components == "cv":
@@ -145,8 +172,23 @@ class MapClassifier(TransductiveClassifier):
             "error_rate": self.error_rate,
             "power": self.power,
         }
+        if self.map == "choice":
+            from trilens.maps.choice_map import ChoiceMap
+
+            return ChoiceMap(n_components, random_state=seed)
         parameters = of_lens_map if self.map == "lensmap" else {}
         return make_map(self.map, n_components, seed, **parameters)
+
+
+def _neighbours_alike(points: FloatArray, labels: Labels, objects: IntArray, k: int) -> IntArray:
+    """How many of the k nearest labelled others have the label of each object."""
+    from scipy.spatial.distance import cdist
+
+    labelled = labels.labelled
+    distance = cdist(points[objects], points[labelled])
+    distance[objects[:, None] == labelled] = np.inf
+    nearest = labelled[distance.argsort(axis=1, kind="stable")[:, :k]]
+    return np.asarray((labels.codes[nearest] == labels.codes[objects][:, None]).sum(axis=1))
 
 
 #: The name it had while the lens map was the only one.

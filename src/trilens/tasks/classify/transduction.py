@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from trilens._typing import AnyArray, IntArray
+from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.errors import KindError
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.tasks.classify.labels import Labels, LabelsLike, encode_labels
@@ -73,6 +73,13 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
 
     def _prepare(self, statements: Statements) -> None:
         """What can be learnt without labels."""
+
+    def _agreeing(self, labels: Labels, objects: IntArray, k: int) -> FloatArray | None:
+        """How many of the k nearest labelled others have the label of each object.
+
+        None where the method knows no nearest.
+        """
+        return None
 
     @abstractmethod
     def _learn(self, labels: Labels) -> IntArray:

@@ -67,6 +67,9 @@ def cross_validated(model: Any, X: FloatArray, y: AnyArray, random_state: Any = 
     right = 0
     for held_out in _folds(y, random_state):
         train = np.setdiff1d(np.arange(len(y)), held_out)
+        if len(np.unique(y[train])) < 2:  # most classifiers refuse to learn from one class
+            right += int((y[held_out] == y[train[0]]).sum()) if len(train) else 0
+            continue
         fitted = clone(model).fit(X[train], y[train])
         right += int((fitted.predict(X[held_out]) == y[held_out]).sum())
     return right / len(y)

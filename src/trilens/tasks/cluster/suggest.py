@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray
+from trilens.tasks.clouds import LEVEL, Shape, clouds, p_value
 from trilens.tasks.cluster.map import neighbour_graph
 from trilens.tasks.cluster.separation import separations
 from trilens.tasks.cluster.spectral import laplacian_eigenvectors, spectral_clusters
 from trilens.tasks.cluster.stability import ClusterStability, cluster_stability
-from trilens.tasks.clouds import LEVEL, Shape, clouds, p_value
 
 if TYPE_CHECKING:
     from trilens.counts import PairCounts

@@ -1,0 +1,178 @@
+"""How often what is said about raters and errors is true: the table of docs/claims.md.
+
+    python benchmarks/claims_trust.py [--studies N] [--jobs J] [--cells PATTERN] [--out FILE]
+
+A cell is a way to simulate a study: kind, objects, how careful raters err, the share of raters
+who answer at random. Points are a Gaussian in the plane; 50 raters answer 50 questions each.
+A study that the file already holds is not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import zlib
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from trilens.simulate import Raters, ask_raters, gaussian
+from trilens.statements import Statements
+from trilens.tasks.reliability import reliability
+
+RATERS, ANSWERS, TINY = 50, 50, 1e-9
+#: noise_param of Noise model II that makes about 10 % and 30 % of the answers wrong.
+DISTORTION = {
+    "central": {10: 0.16, 30: 0.53},
+    "odd": {10: 0.2, 30: 0.75},
+    "closer": {10: 0.26, 30: 1.05},
+}
+#: How careful raters err: Noise model I with one rate for all, or rates between 0 and 30 %;
+#: Noise model II.
+CAREFUL = ("I-0", "I-10", "I-30", "I-mixed", "II-10", "II-30")
+WITHOUT = [f"{kind}/60/{how}/0" for kind in DISTORTION for how in CAREFUL]
+WITH = [f"{kind}/60/I-10/{share}" for kind in DISTORTION for share in (10, 30, 50, 60)]
+WITH += [f"{kind}/60/{how}/30" for kind in DISTORTION for how in ("I-mixed", "I-30", "II-30")]
+SIZES = [f"{kind}/{n}/I-10/30" for kind in DISTORTION for n in (15, 200)]
+GUESSES = [f"{kind}/{n}/I-0/100" for kind in DISTORTION for n in (15, 60)]
+CELLS = [*WITHOUT, *WITH, *SIZES, *GUESSES]
+
+
+def draw(cell: str, study: int) -> tuple[Statements, Raters, np.ndarray]:
+    """Statements, the raters behind them, and which answers are wrong."""
+    kind, n, how, share = cell.split("/")
+    rng = np.random.default_rng([zlib.crc32(cell.encode()), study])
+    points = gaussian(int(n), 2, random_state=rng).points
+    model, level = how.split("-")
+    rates = np.zeros(RATERS)
+    if model == "I":
+        rates = rng.uniform(0, 0.3, RATERS) if level == "mixed" else rates + int(level) / 100
+    rates[rng.permutation(RATERS) < round(int(share) / 100 * RATERS)] = np.nan
+    raters = Raters(rates, np.ones(RATERS))
+    S = ask_raters(
+        points,
+        raters,
+        RATERS * ANSWERS,
+        kind,
+        # few objects have fewer questions than are asked
+        sampling="replacement" if int(n) < 30 else "uniform",
+        round_size=ANSWERS,
+        noise_param=DISTORTION[kind][int(level)] if model == "II" else 0.0,
+        random_state=rng,
+    )
+    D = cdist(points, points)
+    a, b, c = S.triples.T
+    if kind == "closer":
+        wrong = D[a, b] > D[a, c]
+    else:
+        sides = np.stack([D[b, c], D[a, c], D[a, b]], axis=1)
+        wrong = (sides.argmax(axis=1) if kind == "central" else sides.argmin(axis=1)) != 0
+    return S, raters, wrong
+
+
+def measure(job: tuple[str, int]) -> dict[str, Any]:
+    cell, study = job
+    S, raters, wrong = draw(cell, study)
+    found = reliability(S, random_state=study)
+    rate = float(np.nanmean(raters.rates(S.kind)[np.asarray(S.raters)]))
+    flagged = np.array([check.guessing for check in found.raters])
+    low, high = found.error_rate_interval or (np.nan, np.nan)
+    wrong_low, wrong_high = found.wrong_answers_interval or (np.nan, np.nan)
+    careless = raters.careless
+    codes = [caution.code for caution in found.cautions]
+    repeats = found.repeats
+    again = None if repeats is None or repeats.questions < 50 else repeats.error_rate
+    return {
+        "cell": cell,
+        "study": study,
+        "careful": int((~careless).sum()),
+        "false_alarms": int(flagged[~careless].sum()),
+        "careless": int(careless.sum()),
+        "found": int(flagged[careless].sum()),
+        "share": found.guessing_share,
+        "error_rate": found.error_rate,
+        "width": high - low,
+        "covered": bool(low - TINY <= rate <= high + TINY),
+        "wrong_covered": bool(wrong_low - TINY <= wrong.mean() <= wrong_high + TINY),
+        "wrong_width": wrong_high - wrong_low,
+        "repeats_covered": None
+        if again is None
+        else bool(again.low - TINY <= rate <= again.high + TINY),
+        "noise": "noise" in codes,
+        "most": "most-guess" in codes or "noise" in codes,
+        "any": any(code not in ("rare", "unseen") for code in codes),
+    }
+
+
+def table(rows: list[dict[str, Any]]) -> None:
+    head = [
+        "kind/objects/errors/% clicking",
+        "studies",
+        "careful called careless",
+        "clickers found",
+        "share of clickers",
+        "error rate",
+        "covers",
+        "width",
+        "wrong answers cover",
+        "width",
+        "repeats cover",
+        "noise",
+        "most guess",
+        "any caution",
+    ]
+    print(f"| {' | '.join(head)} |")
+    print(f"|{'---|' * len(head)}")
+    for cell in CELLS:
+        of = [row for row in rows if row["cell"] == cell]
+        if not of:
+            continue
+
+        def mean(key: str, of: list[dict[str, Any]] = of) -> str:
+            known = [row[key] for row in of if row[key] is not None]
+            return f"{np.mean(known):.3f}" if known else "-"
+
+        def ratio(part: str, whole: str, of: list[dict[str, Any]] = of) -> str:
+            total = sum(row[whole] for row in of)
+            return f"{sum(row[part] for row in of) / total:.4f}" if total else "-"
+
+        cells = [cell, str(len(of)), ratio("false_alarms", "careful"), ratio("found", "careless")]
+        cells += [mean(k) for k in ("share", "error_rate")]
+        # Noise model II has no blind answers to count
+        cells += ["-" if "/II-" in cell else mean("covered"), mean("width")]
+        cells += [mean(k) for k in ("wrong_covered", "wrong_width", "repeats_covered")]
+        cells += [mean(k) for k in ("noise", "most", "any")]
+        print(f"| {' | '.join(cells)} |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--studies", type=int, default=200)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--cells", default="*")
+    parser.add_argument("--out", type=Path, default=None)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first study")
+    parser.add_argument("--quick", action="store_true", help="two studies a cell")
+    args = parser.parse_args()
+    rows = []
+    if args.out is not None and args.out.exists():
+        rows = [json.loads(line) for line in args.out.read_text().splitlines()]
+    done = {(row["cell"], row["study"]) for row in rows}
+    studies = range(args.first, args.first + (2 if args.quick else args.studies))
+    cells = [cell for cell in CELLS if fnmatch.fnmatch(cell, args.cells)]
+    jobs = [(cell, study) for study in studies for cell in cells if (cell, study) not in done]
+    with ProcessPoolExecutor(args.jobs) as pool:
+        for row in pool.map(measure, jobs, chunksize=1):
+            rows.append(row)
+            if args.out is not None:
+                with args.out.open("a") as file:
+                    file.write(json.dumps(row) + "\n")
+    table([row for row in rows if row["cell"] in cells])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""How many answers are wrong: by the model, and by questions that were asked again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from trilens._typing import FloatArray
+from trilens.statements import Kind, Statements
+from trilens.statements.combine import question_keys
+from trilens.tasks.reliability.held_out import HeldOut
+
+#: Blind shares that are tried, and the fall of the log likelihood that ends a 95 % interval.
+_SHARES = np.linspace(0.0, 1.0, 201)
+_FALL = 1.92
+#: The share of the questions that count as clear.
+_CLEAR = 0.25
+_Z = 1.96
+#: Repeated questions that are looked at, and resamples of them.
+_MOST_QUESTIONS, _COPIES = 20_000, 400
+#: Beyond some hundred thousand statements the agreement does not change any more.
+_ENOUGH = 300_000
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share of the answers with its 95 % interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+    def to_dict(self) -> dict[str, float]:
+        """The three numbers."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """What questions that were asked more than once say.
+
+    Attributes
+    ----------
+    questions : int
+        How many were answered by two raters or more (twice or more where raters are unknown).
+    agreement : float
+        How often two answers to the same question agree; each question counts once.
+    error_rate : Rate
+        The share of wrong answers that would make them agree so often if every question had
+        a clear answer. Near ties count as errors here.
+    """
+
+    questions: int
+    agreement: float
+    error_rate: Rate
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts in plain types."""
+        return {**asdict(self), "error_rate": self.error_rate.to_dict()}
+
+
+def wrong_if_blind(kind: Kind) -> float:
+    """The share of blind answers that are wrong."""
+    return 1 / 2 if kind == "closer" else 2 / 3
+
+
+def blind_rate(held_out: HeldOut, kind: Kind) -> Rate:
+    """The error rate: answers that are wrong although the question is clear.
+
+    A map that has seen the answers takes some of the wrong ones for right: its share of blind
+    answers gives the lower end. Of the quarter of the questions that a map of other answers
+    calls clearest, some are not clear, so that the share of other answers to these gives the
+    upper end. The estimate lies half-way between the two shares.
+    """
+    least, low = (wrong_if_blind(kind) * share for share in _blind_share(held_out.seen))
+    best = held_out.chances.max(axis=1)
+    clear = best >= np.quantile(best, 1 - _CLEAR)
+    most = 1 - float(held_out.right[clear].mean())
+    high = most + _Z * np.sqrt(max(most * (1 - most), 0.25 / clear.sum()) / clear.sum())
+    return Rate((least + max(least, most)) / 2, min(low, high), max(low, high))
+
+
+def _blind_share(chances: FloatArray) -> tuple[float, float]:
+    own, c = chances[:, 0], chances.shape[1]
+    # a hundred cells of like chances serve as well as all answers
+    count, edge = np.histogram(own, bins=400, range=(0.0, 1.0))
+    total = np.histogram(own, bins=edge, weights=own)[0]
+    cell = (total / np.maximum(count, 1))[count > 0]
+    log = np.log(np.maximum(np.outer(1 - _SHARES, cell) + _SHARES[:, None] / c, 1e-300))
+    likelihood = log @ count[count > 0]
+    best = int(likelihood.argmax())
+    inside = np.flatnonzero(likelihood >= likelihood[best] - _FALL)
+    return float(_SHARES[best]), float(_SHARES[inside[0]])
+
+
+def wrong_rate(held_out: HeldOut) -> Rate:
+    """The share of answers that differ from what the true distances say, near ties included.
+
+    The estimate is the share that the map of all answers gets wrong; maps without sight of the
+    answers get more of them wrong, and that gives the upper end. The true share may lie as far
+    below the estimate, since the map fits some wrong answers and misses some right ones.
+    """
+    m = len(held_out.right)
+    seen, unseen = 1 - float(held_out.fitted.mean()), 1 - float(held_out.right.mean())
+    most = max(seen, unseen)
+    margin = _Z * np.sqrt(most * (1 - most) / m)
+    return Rate(seen, max(2 * seen - most - margin, 0.0), min(most + margin, 1.0))
+
+
+def repeated_questions(statements: Statements, random_state: int = 0) -> Repeats | None:
+    """How often two answers to the same question agree; None where no question was repeated.
+
+    Answers of one rater to the same question are not compared: who remembers agrees.
+    """
+    if len(statements) > _ENOUGH:
+        statements = statements.take(np.arange(_ENOUGH))
+    key, answer, _ = question_keys(statements)
+    _, question = np.unique(key, return_inverse=True)
+    n = int(question.max()) + 1 if len(question) else 0
+    said = question * 3 + answer
+    both, same = _pairs(question, question, n), _pairs(said, question, n)
+    if statements.raters is not None:
+        _, rater = np.unique(statements.raters, return_inverse=True)
+        n_raters = int(rater.max()) + 1 if len(rater) else 1
+        both = both - _pairs(question * n_raters + rater, question, n)
+        same = same - _pairs(said * n_raters + rater, question, n)
+    asked = both > 0
+    if not asked.any():
+        return None
+    shares = same[asked] / both[asked]
+    rng = np.random.default_rng(random_state)
+    agreement = float(shares.mean())
+    part = shares if len(shares) <= _MOST_QUESTIONS else rng.choice(shares, _MOST_QUESTIONS)
+    copies = np.array([rng.choice(part, len(part)).mean() for _ in range(_COPIES)])
+    high, low = np.quantile(copies, [0.025, 0.975])
+    kind = statements.kind
+    rate = Rate(*(_wrong_if_agreeing(a, kind) for a in (agreement, float(low), float(high))))
+    return Repeats(len(shares), agreement, rate)
+
+
+def _pairs(group: FloatArray, question: FloatArray, n: int) -> FloatArray:
+    """For each question, how many pairs of answers are in the same group."""
+    _, first, size = np.unique(group, return_index=True, return_counts=True)
+    return np.bincount(question[first], size * (size - 1) / 2, n)
+
+
+def _wrong_if_agreeing(agreement: float, kind: Kind) -> float:
+    """The error rate at which two answers agree so often: two blind ones do by chance."""
+    chance = 1 / 2 if kind == "closer" else 1 / 3
+    attentive = np.sqrt(max((agreement - chance) / (1 - chance), 0.0))
+    return float(wrong_if_blind(kind) * (1 - attentive))

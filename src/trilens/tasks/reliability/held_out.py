@@ -1,0 +1,134 @@
+"""What a map of some answers says about the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from trilens._typing import BoolArray, FloatArray, IntArray
+from trilens.maps.choice_map import ChoiceMap
+from trilens.statements import Statements
+from trilens.statements.combine import question_keys
+
+#: With so many answers or more a map of half of them is as good.
+_MANY = 30_000
+#: Answers that are looked at where there are more, and at least so many for each object.
+_ENOUGH, _FOR_EACH = 50_000, 50
+#: Fewer are not divided.
+_FEWEST = 50
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """How likely maps call the answers that were given.
+
+    Attributes
+    ----------
+    chances : (m, 3) array of float, for ``closer`` (m, 2)
+        The probabilities of attentive answers by a map of other answers: of the given answer,
+        then of those that were not given.
+    seen : (m, 3) or (m, 2) array of float
+        The same by a map of all answers, these among them.
+    """
+
+    chances: FloatArray
+    seen: FloatArray
+
+    @cached_property
+    def right(self) -> FloatArray:
+        """1 where the given answer is the likeliest; of k equally likely ones each is 1 / k."""
+        return _is_best(self.chances)
+
+    @cached_property
+    def fitted(self) -> FloatArray:
+        """The same by the map of all answers."""
+        return _is_best(self.seen)
+
+
+def _is_best(chances: FloatArray) -> FloatArray:
+    best = chances.max(axis=1, keepdims=True) == chances
+    return np.asarray(best[:, 0] / best.sum(axis=1))
+
+
+def looked_at(statements: Statements, random_state: int) -> IntArray:
+    """All rows, or where there are very many a part of them drawn at random."""
+    m = len(statements)
+    enough = max(_ENOUGH, _FOR_EACH * statements.n_objects)
+    if m <= enough:
+        return np.arange(m)
+    rng = np.random.default_rng(random_state)
+    return np.sort(rng.choice(m, size=enough, replace=False))
+
+
+def can_hold_out(statements: Statements) -> bool:
+    """Whether there are enough statements to learn from some and predict the others."""
+    return len(statements) >= _FEWEST and statements.n_objects >= 4
+
+
+def hold_out(
+    statements: Statements,
+    rater: IntArray | None,
+    fitted: ChoiceMap,
+    random_state: int = 0,
+    weights: FloatArray | None = None,
+    folds: int = 10,
+) -> HeldOut:
+    """Predict the answers of some raters by a map of the others' answers.
+
+    Every map is made from its own answers alone. One that starts from the map of all answers
+    would stay near it, and know something of those that were left out.
+
+    Parameters
+    ----------
+    statements : Statements
+        So many that `can_hold_out`.
+    rater : (m,) array of int or None
+        Who answered. All answers of a rater are held out together; without raters, or with
+        one, all answers to a question.
+    fitted : ChoiceMap
+        Of the statements; the maps have its dimensions and its penalty.
+    random_state : int
+    weights : (m,) array of float, optional
+        How much each answer counts for the maps.
+    folds : int
+        Into how many parts the raters are divided; two where there are very many answers.
+    """
+    rng = np.random.default_rng(random_state)
+    given = question_keys(statements)[0] if rater is None else rater
+    units, unit = np.unique(given, return_inverse=True)
+    if len(units) < 2:  # one question, again and again: nothing to keep together
+        units = unit = np.arange(len(statements))
+    count = min(folds if len(statements) < _MANY else 2, len(units))
+    fold = (rng.permutation(len(units)) % count)[unit]
+    chances = np.empty((len(statements), 2 if statements.kind == "closer" else 3))
+    for part in range(count):
+        inside = fold == part
+        chances[inside] = _attentive(statements, fitted, weights, ~inside, inside)
+    everything = np.ones(len(statements), dtype=bool)
+    return HeldOut(chances, _attentive(statements, fitted, weights, everything, everything))
+
+
+def _attentive(
+    statements: Statements,
+    fitted: ChoiceMap,
+    weights: FloatArray | None,
+    learnt: BoolArray,
+    asked: BoolArray,
+) -> FloatArray:
+    """The probabilities of attentive answers to what is asked, by a map of what is learnt."""
+    part = None if weights is None else weights[learnt]
+    if part is not None and not part.any():
+        part = None
+    model = ChoiceMap(
+        fitted.n_components_,
+        l2=fitted.l2_,
+        length=fitted.model_.length,
+        lapses="one",
+        random_state=0,
+        max_iter=200,
+        tol=1e-5,
+        n_threads=fitted.n_threads,
+    ).fit(statements.take(learnt), weights=part)
+    return replace(model.model_, lapse=0.0).probabilities(statements.take(asked))
