@@ -102,6 +102,22 @@ def generator(random_state: Any = None) -> np.random.Generator:
         ) from None
 
 
+def seed_of(random_state: Any) -> int:
+    """A whole number to seed with: the one given, or one drawn from a generator.
+
+    >>> seed_of(7)
+    7
+    """
+    if is_whole(random_state):
+        return whole_number("random_state", random_state)
+    try:
+        return int(np.random.default_rng(random_state).integers(2**31))
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"random_state is {random_state!r}; it must be a whole number, a Generator or None"
+        ) from None
+
+
 def thread_count(n_threads: int | None = None) -> int:
     """The threads asked for, or one for each core that this process may use."""
     if n_threads is not None:

@@ -13,14 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trilens._typing import FloatArray, Progress
+from trilens._parameters import whole_number
+from trilens._typing import AnyArray, FloatArray, IntArray, Progress
 from trilens.depth import DepthIntervals, depth_intervals
+from trilens.maps.registry import coordinates
 from trilens.statements import StatementsLike, Summary, as_statements
 from trilens.tasks.classify.classes import Classification, classify
 from trilens.tasks.classify.labels import LabelsLike, label_of_each
 from trilens.tasks.cluster.groups import Clusters, cluster
+from trilens.tasks.cluster.partition import check_n_clusters
 from trilens.tasks.graph import Graph, neighbours
 from trilens.tasks.medoid import Medoid, medoid
+from trilens.tasks.method import choose_method
+from trilens.tasks.model import answer_model
 from trilens.tasks.outliers import Outliers, outliers
 from trilens.tasks.reliability import Reliability, reliability
 
@@ -70,13 +75,13 @@ class Analysis:
     reliability: Reliability
     medoid: Medoid
     outliers: Outliers
-    depth: DepthIntervals | None
+    depth: DepthIntervals
     plane: FloatArray = field(repr=False)
     plane_method: str
     graph: Graph
     clusters: Clusters
     classes: Classification | None
-    appearances: FloatArray = field(repr=False)
+    appearances: IntArray = field(repr=False)
     seconds: FloatArray | None = field(repr=False)
     title: str
     seed: int
@@ -150,9 +155,8 @@ class Analysis:
         rows: list[Facts] = []
         for i, name in enumerate(names):
             row: Facts = {"object": name, "appearances": int(self.appearances[i])}
-            if self.depth is not None:
-                row["depth"] = float(self.depth.depth[i])
-                row["low"], row["high"] = float(self.depth.low[i]), float(self.depth.high[i])
+            row["depth"] = float(self.depth.depth[i])
+            row["low"], row["high"] = float(self.depth.low[i]), float(self.depth.high[i])
             row["centrality"] = float(self.medoid.scores[i])
             row["maybe_medoid"] = name in maybe
             row["outlier"] = name in outlying
@@ -200,55 +204,63 @@ def analyze(
     >>> found.medoid.name in found.medoid.candidates
     True
     """
-    from trilens.maps.registry import coordinates
-
     given = as_statements(statements)
     n = given.n_objects
+    seed = whole_number("random_state", random_state)
     step: Progress = (lambda share: None) if progress is None else progress
     known = None if labels is None else label_of_each(labels, given)
+    if n_clusters is not None:
+        check_n_clusters(n_clusters, n)
     summary = given.summary()
-    step(0.05)
-    trusted = reliability(given, random_state=random_state)
-    step(0.2)
-    central = medoid(given, labels=known, random_state=random_state)
-    apart = outliers(given, random_state=random_state)
+    method = choose_method("embed", given)
+    model = None
+    if method == "choice":
+        model = answer_model(given, seed, progress=lambda share: step(0.25 * share))
+        plane = model.plane
+    else:
+        plane = np.zeros((n, 2))
+        if n > 1 and len(given):
+            found = coordinates(given, method, min(2, n - 1), seed)
+            plane[:, : found.shape[1]] = found
     step(0.3)
-    graph = neighbours(given, random_state=random_state)
-    plane = np.zeros((n, 2))
-    found = coordinates(given, "lensmap", min(2, max(n - 1, 1)), random_state) if n > 1 else plane
-    plane[:, : found.shape[1]] = found
-    step(0.35)
+    trusted = reliability(given, random_state=seed, model=model)
+    step(0.45)
+    central = medoid(given, labels=known, random_state=seed, model=model)
+    apart = outliers(given, random_state=seed, model=model)
+    step(0.6)
+    graph = neighbours(given, random_state=seed, model=model)
     groups = cluster(
         given,
         n_clusters,
         labels=known,
-        random_state=random_state,
-        progress=lambda share: step(0.35 + 0.4 * share),
+        random_state=seed,
+        model=model,
+        progress=lambda share: step(0.6 + 0.3 * share),
     )
-    step(0.75)
-    classes = None if known is None else classify(given, known, random_state=random_state)
+    step(0.9)
+    classes = None if known is None else classify(given, known, random_state=seed, model=model)
     step(1.0)
     return Analysis(
         describe=summary,
         reliability=trusted,
         medoid=central,
         outliers=apart,
-        depth=None if given.kind == "closer" else depth_intervals(given),
+        depth=depth_intervals(given),
         plane=plane,
-        plane_method="lensmap",
+        plane_method=method,
         graph=graph,
         clusters=groups,
         classes=classes,
-        appearances=np.bincount(given.triples.ravel(), minlength=n).astype(np.float64),
+        appearances=given.appearances,
         seconds=given.seconds,
         title=title,
-        seed=random_state,
+        seed=seed,
         source=source,
         command=command,
     )
 
 
-def histogram(values: FloatArray, *, whole: bool = False) -> list[Facts]:
+def histogram(values: AnyArray, *, whole: bool = False) -> list[Facts]:
     """Bins for people, at most 24; those of whole numbers have their edges between them.
 
     >>> histogram(np.array([1.0, 1.0, 2.0]), whole=True)

@@ -38,7 +38,7 @@ def command(
 
     statements = source.read()
     known = None if labels is None else read_labels_for(statements, labels)
-    found = medoid(statements, method, labels=known, n_components=dim or 2, random_state=seed)
+    found = medoid(statements, method, labels=known, n_components=dim, random_state=seed)
     if as_json:
         print_json(found.to_dict())
         return

@@ -48,7 +48,7 @@ def command(
         count,
         contamination=contamination,
         method=method,
-        n_components=dim or 2,
+        n_components=dim,
         random_state=seed,
     )
     facts = found.to_dict()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trilens._parameters import real_number, whole_number
+from trilens._parameters import real_number, seed_of, whole_number
 from trilens._tabular import Tabular
 from trilens._typing import RandomState
 from trilens.errors import ParameterError
@@ -17,6 +17,8 @@ from trilens.tasks.method import choose_method
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+    from trilens.tasks.model import AnswerModel
 
 #: Of the k-NN graph on a map, where no k is given.
 _NEIGHBOURS = 5
@@ -89,6 +91,7 @@ def neighbours(
     sigma: float | None = None,
     n_components: int | None = None,
     random_state: RandomState = 0,
+    model: AnswerModel | None = None,
 ) -> Graph:
     """The estimated k-RNG of ``central`` statements, or the neighbours on a map.
 
@@ -104,6 +107,8 @@ def neighbours(
         Of `k_rng`.
     n_components, random_state
         Of the map.
+    model : AnswerModel, optional
+        For the choice map, where one has been fitted to the statements.
 
     Examples
     --------
@@ -136,8 +141,13 @@ def neighbours(
         k = min(_NEIGHBOURS if k is None else k, max(n - 1, 1))
         width = 0.5 if sigma is None else real_number("sigma", sigma, positive=True)
         if n > 1:
-            dim = min(n_components or 2, n - 1)
-            points = coordinates(given, chosen, dim, random_state)
+            if chosen == "choice" and n_components is None:
+                from trilens.tasks.model import answer_model
+
+                model = model or answer_model(given, seed_of(random_state))
+                points = model.map.embedding_
+            else:
+                points = coordinates(given, chosen, min(n_components or 2, n - 1), random_state)
             matrix = neighbour_graph(points, k, width)
         else:
             matrix = csr_array((n, n))

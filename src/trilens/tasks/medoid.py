@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trilens._parameters import is_whole
+from trilens._parameters import seed_of
 from trilens._tabular import Tabular
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.errors import StatementError
@@ -98,7 +98,7 @@ def medoid(
     method: str = "auto",
     *,
     labels: Mapping[str, Any] | Iterable[Any] | None = None,
-    n_components: int = 2,
+    n_components: int | None = None,
     random_state: RandomState = 0,
     model: AnswerModel | None = None,
 ) -> Medoid:
@@ -116,7 +116,7 @@ def medoid(
     labels : dict by name, or (n_objects,) iterable, optional
         Classes; each gets a medoid of its own, from the statements within it alone.
     n_components, random_state
-        Of the map; the choice map finds its number of dimensions itself.
+        Of the map, by default in 2 dimensions; the choice map finds their number itself.
     model : AnswerModel, optional
         For ``"choice"``, where one has been fitted to the statements.
 
@@ -144,7 +144,7 @@ def medoid(
 def _medoid(
     given: Statements,
     method: str,
-    n_components: int,
+    n_components: int | None,
     random_state: RandomState,
     model: AnswerModel | None,
 ) -> Medoid:
@@ -161,7 +161,7 @@ def _medoid(
         from trilens.maps.geometry import total_distance
         from trilens.maps.registry import coordinates
 
-        dim = min(n_components, max(given.n_objects - 1, 1))
+        dim = min(n_components or 2, max(given.n_objects - 1, 1))
         score = -total_distance(coordinates(given, chosen, dim, random_state))
     best = np.flatnonzero(score == score.max())
     depth = float(score[best[0]]) if chosen == "depth" else None
@@ -175,7 +175,7 @@ def _medoid_by_model(
     from trilens.tasks.model import answer_model
 
     if model is None:
-        model = answer_model(given, _seed(random_state))
+        model = answer_model(given, seed_of(random_state))
     score = model.depth
     # a map draws what it knows little about to its middle
     known = np.minimum(model.appearances, LEAST_ANSWERS)
@@ -190,12 +190,6 @@ def _medoid_by_model(
     level[best[0]] = False
     order = np.argsort(-score, kind="stable")
     return replace(found, close=tuple(given.names[i] for i in order if level[i]))
-
-
-def _seed(random_state: RandomState) -> int:
-    if is_whole(random_state):
-        return int(random_state)  # type: ignore[arg-type]
-    return int(np.random.default_rng(random_state).integers(2**31))
 
 
 def _described(

@@ -64,6 +64,17 @@ class AnswerModel:
         return np.bincount(self.statements.triples.ravel(), minlength=self.statements.n_objects)
 
     @cached_property
+    def plane(self) -> FloatArray:
+        """The choice map in two dimensions, to look at; (n, 2)."""
+        n = self.statements.n_objects
+        found = self.map.embedding_
+        if self.map.n_components_ > 2:
+            found = ChoiceMap(2, random_state=self.seed).fit_transform(self.statements)
+        plane = np.zeros((n, 2))
+        plane[:, : found.shape[1]] = found
+        return plane
+
+    @cached_property
     def copies(self) -> Copies:
         """The model refitted to answers drawn anew, or to raters drawn anew where known."""
         return draw_copies(self.map, self.statements, self.seed)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from trilens._parameters import real_number, whole_number
+from trilens._parameters import real_number, seed_of, whole_number
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.counts import count_central
@@ -51,8 +51,8 @@ class Outliers(Tabular):
     tied : tuple of str
         Objects left out whose score equals that of the last outlier: the cut goes through
         them, and the order of the objects alone decided.
-    depths : (len(indices),) array or None
-        Their centrality, where the statements have one.
+    depths : (len(indices),) array
+        Their centrality.
     method : str
     all_scores : (n,) array
         The score of every object.
@@ -63,7 +63,7 @@ class Outliers(Tabular):
     indices: IntArray
     names: tuple[str, ...]
     scores: FloatArray
-    depths: FloatArray | None
+    depths: FloatArray
     suggested: int
     p_value: float | None
     level: float
@@ -81,11 +81,10 @@ class Outliers(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``trilens outliers --json`` prints them."""
-        depths = [None] * len(self) if self.depths is None else self.depths.tolist()
+        rows = zip(self.names, self.depths.tolist(), self.scores.tolist(), strict=True)
         return {
             "outliers": [
-                {"object": name, "depth": depth, "score": score}
-                for name, depth, score in zip(self.names, depths, self.scores.tolist(), strict=True)
+                {"object": name, "depth": depth, "score": score} for name, depth, score in rows
             ],
             "suggested": self.suggested,
             "p_value": self.p_value,
@@ -103,7 +102,7 @@ def outliers(
     *,
     contamination: float | None = None,
     method: str = "auto",
-    n_components: int = 2,
+    n_components: int | None = None,
     random_state: RandomState = 0,
     model: AnswerModel | None = None,
 ) -> Outliers:
@@ -138,7 +137,7 @@ def outliers(
     given = as_statements(statements)
     chosen_method = choose_method("outliers", given, method)
     if chosen_method == "choice" and len(given) and model is None:
-        model = answer_model(given, 0 if random_state is None else int(random_state))
+        model = answer_model(given, seed_of(random_state))
     score, apart = _score(given, chosen_method, n_components, random_state, model)
     order = np.argsort(score, kind="stable")
     count = _how_many(len(score), n, contamination)
@@ -153,7 +152,7 @@ def outliers(
         indices=chosen,
         names=tuple(names[i] for i in chosen),
         scores=score[chosen],
-        depths=None if given.kind == "closer" else centrality(given)[chosen],
+        depths=centrality(given)[chosen],
         suggested=int(apart.objects.sum()),
         p_value=apart.p_value,
         level=apart.level,
@@ -167,7 +166,7 @@ def outliers(
 def outlier_scores(
     statements: StatementsLike,
     method: str = "depth",
-    n_components: int = 2,
+    n_components: int | None = None,
     random_state: RandomState = 0,
 ) -> FloatArray:
     """A score for every object, low for outliers."""
@@ -177,13 +176,14 @@ def outlier_scores(
     from trilens.maps.registry import coordinates
 
     given = as_statements(statements)
-    return -local_outliers(coordinates(given, method, n_components, random_state))
+    dim = min(n_components or 2, max(given.n_objects - 1, 1))
+    return -local_outliers(coordinates(given, method, dim, random_state))
 
 
 def _score(
     given: Statements,
     method: str,
-    n_components: int,
+    n_components: int | None,
     random_state: RandomState,
     model: AnswerModel | None,
 ) -> tuple[FloatArray, Apart]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from trilens._parameters import seed_of
 from trilens._tabular import Tabular
 from trilens._typing import AnyArray
 from trilens.errors import ParameterError
@@ -140,6 +141,10 @@ def classify(
     given = as_statements(statements)
     chosen = choose_method("classify", given, method)
     labels = encode_labels(y, given)
+    if chosen == "choice" and n_components is None and model is None:
+        from trilens.tasks.model import answer_model
+
+        model = answer_model(given, seed_of(random_state))
     learner = make_classifier(
         chosen,
         classifier,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trilens._parameters import real_number, whole_number
+from trilens._parameters import real_number, seed_of, whole_number
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray, Progress
 from trilens.errors import ParameterError
@@ -259,7 +259,7 @@ def _maps(
             fitted = ChoiceMap(dim, random_state=random_state).fit(statements)
             model = AnswerModel(statements, fitted, random_state)
         elif model is None:
-            model = answer_model(statements, random_state)
+            model = answer_model(statements, seed_of(random_state))
         drawn = model.map.bootstrap(
             statements, copies, random_state=random_state, progress=lambda s: step(0.6 * s)
         )
