@@ -17,8 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from trilens.counts import count_pairs
-from trilens.maps import LensMap
 from trilens.maps.geometry import total_distance
 from trilens.maps.registry import coordinates
 from trilens.simulate import (
@@ -35,9 +33,8 @@ from trilens.statements import Kind, Statements
 from trilens.tasks.classify.classes import make_classifier
 from trilens.tasks.cluster.groups import cluster
 from trilens.tasks.cluster.partition import purity
-from trilens.tasks.cluster.suggest import map_dimension, suggest_by_gaps, suggest_clusters
 from trilens.tasks.medoid import medoid, relative_error
-from trilens.tasks.outliers import outlier_scores, outliers
+from trilens.tasks.outliers import outliers
 
 #: Share of all questions that are asked, and share of wrong answers.
 SETTINGS = [(share, wrong) for wrong in (0.0, 0.3) for share in (0.01, 0.05, 0.25)]
@@ -94,7 +91,9 @@ def medoids(n_seeds: int) -> None:
             return gaussian(100, dim, random_state=seed)
 
         methods = {
+            "default": error("auto"),
             "depth": error("depth"),
+            "default (odd)": error("auto", "odd"),
             "Crowd-Median (odd)": error("depth", "odd"),
             "lensmap": error("lensmap", dim=min(true_dim, 5)),
             "soe": error("soe", dim=min(true_dim, 5)),
@@ -119,6 +118,7 @@ def classes(n_seeds: int) -> None:
         return one
 
     methods = {
+        "default": loss("choice"),
         "depth (Alg. 3)": loss("depth"),
         "krng (Alg. 4)": loss("krng"),
         "lensmap": loss("lensmap", n_components=2),
@@ -162,6 +162,7 @@ def clusters(n_seeds: int) -> None:
         ("two moons, 100 points", 2, lambda seed: two_moons(100, 0.05, random_state=seed)),
     ):
         methods = {
+            "default": pure("auto", n_clusters),
             "krng (Alg. 5)": pure("krng", n_clusters),
             "krng, error rate told": pure("krng", n_clusters, told=True),
             "krng, k = 20": pure("krng", n_clusters, k=20),
@@ -190,14 +191,11 @@ def cloud(length: float, seed: int) -> Points:
 
 
 def numbers(n_seeds: int) -> None:
-    def suggested(points: Points, share: float, wrong: float, seed: int) -> tuple[int, int]:
-        """On the lens map, and the second opinion."""
+    def suggested(points: Points, share: float, wrong: float, seed: int) -> list[int]:
+        """By default, and on the lens map and SOE's."""
         S = asked(points, share, wrong, seed)
-        pairs = count_pairs(S)
-        X = LensMap(map_dimension(pairs)).fit_transform(pairs)
-        second = suggest_by_gaps(S, random_state=seed)
-        assert second is not None
-        return suggest_clusters(X, random_state=seed).n_clusters, second.n_clusters
+        methods = ("auto", "lensmap", "soe")
+        return [cluster(S, method=m, random_state=seed).n_clusters for m in methods]
 
     data: dict[str, tuple[int, Callable[[int], Points]]] = {
         "round cloud": (1, lambda seed: cloud(1, seed)),
@@ -223,7 +221,7 @@ def numbers(n_seeds: int) -> None:
 
     settings = [f"{share:.0%} asked, {wrong:.0%} wrong" for share, wrong in NUMBER_SETTINGS]
     table(
-        "The suggested number of groups: share of seeds with the right one, lens map / SOE",
+        "The suggested number of groups: share of seeds with the right one, default / lens map / SOE",
         ["", *settings],
         rows(),
     )
@@ -239,27 +237,28 @@ def outlying(n_seeds: int) -> None:
 
     def rank(name: str) -> Callable[..., float]:
         def one(points: Points, share: float, wrong: float, seed: int) -> float:
-            score = outlier_scores(asked(points, share, wrong, seed), name, random_state=seed)
+            S = asked(points, share, wrong, seed)
+            score = outliers(S, 4, method=name, random_state=seed).all_scores
             return float(1 + (score < score[BETWEEN]).sum())
 
         return one
 
     table(
         "Outliers, 100 points of N(0, I2) and 4 far out: share of the four among the four found",
-        ["asked", "wrong", "depth", "lensmap", "soe"],
+        ["asked", "wrong", "default", "depth", "lensmap", "soe"],
         measured(
             SETTINGS,
-            {name: found(name) for name in ("depth", "lensmap", "soe")},
+            {name: found(name) for name in ("auto", "depth", "lensmap", "soe")},
             lambda seed: far_outliers(gaussian(100, random_state=seed), 4, 500 + seed),
             n_seeds,
         ),
     )
     table(
         "Outliers, two moons of 200 points, 3 far out and 1 between: rank of the last, of 204",
-        ["asked", "wrong", "depth", "lensmap"],
+        ["asked", "wrong", "default", "depth", "lensmap", "soe"],
         measured(
             SETTINGS,
-            {name: rank(name) for name in ("depth", "lensmap")},
+            {name: rank(name) for name in ("auto", "depth", "lensmap", "soe")},
             lambda seed: with_outliers(
                 two_moons(BETWEEN, 0.06, random_state=seed),
                 [[0.5, 0.25], [-1.5, 1.8], [2.5, 1.8], [0.5, -1.6]],
@@ -274,7 +273,7 @@ def kinds(n_seeds: int) -> None:
         def one(points: Points, share: float, wrong: float, seed: int) -> float:
             known = points.labels.copy()
             known[N_LABELLED:] = -1
-            model = make_classifier("lensmap", n_components=2, random_state=seed)
+            model = make_classifier("choice", random_state=seed)
             model.fit(asked(points, share, wrong, seed, kind), known)
             return float((model.transduction_ != points.labels)[N_LABELLED:].mean())
 
@@ -297,7 +296,7 @@ def kinds(n_seeds: int) -> None:
 
     every: tuple[Kind, ...] = ("central", "odd", "closer")
     table(
-        "Kind of question, equally many answers, lens map; classification as above: 0-1 loss",
+        "Kind of question, equally many answers, default; classification as above: 0-1 loss",
         ["asked", "wrong", *every],
         measured(
             SETTINGS,
@@ -319,7 +318,7 @@ def kinds(n_seeds: int) -> None:
         ),
     ):
         methods = {
-            f"{kind}, {name}": one(kind, name) for name in ("lensmap", "soe") for kind in every
+            f"{kind}, {name}": one(kind, name) for name in ("choice", "soe") for kind in every
         }
         table(
             f"Kind of question, equally many answers; {what}",
@@ -336,7 +335,7 @@ def speed(n_seeds: int) -> None:
             points = gaussian(n, random_state=0)
             S = simulate_statements(points, m, error_rate=0.1, random_state=1)
             row = [f"{n:,}", f"{m:,}"]
-            for name in ("depth", "lensmap", "soe"):
+            for name in ("auto", "depth", "lensmap", "soe"):
                 if name != "depth":
                     medoid(S.take(np.arange(1000)), name)  # imports and compiles
                 start = time.process_time()
@@ -348,7 +347,7 @@ def speed(n_seeds: int) -> None:
 
     table(
         "Many objects in the plane, 10% wrong: CPU seconds of the medoid, relative error",
-        ["objects", "statements", "depth", "lensmap", "soe"],
+        ["objects", "statements", "default", "depth", "lensmap", "soe"],
         rows(),
     )
 
@@ -367,12 +366,13 @@ TABLES = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=", ".join(TABLES))
-    parser.add_argument("--quick", action="store_true", help="2 seeds instead of 10")
+    parser.add_argument("--quick", action="store_true", help="2 seeds instead of 20")
+    parser.add_argument("--seeds", type=int, default=20)
     given = parser.parse_args()
     unknown = set(given.tables) - set(TABLES)
     if unknown:
         parser.error(f"no table {', '.join(sorted(unknown))}; the tables are {', '.join(TABLES)}")
-    n_seeds = 2 if given.quick else 10
+    n_seeds = 2 if given.quick else given.seeds
     print(f"means over {n_seeds} seeds")
     for name in given.tables or TABLES:
         TABLES[name](n_seeds)

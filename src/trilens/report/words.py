@@ -129,9 +129,12 @@ def outliers(facts: dict[str, Any]) -> Markup:
 
 def outlier_rule(facts: dict[str, Any]) -> str:
     """What "stands apart" means."""
+    o = facts["outliers"]
+    if o["p_value"] is None:
+        return "This method ranks the objects; whether one stands apart it cannot say."
     return (
-        "An object stands apart when clouds without outliers, of as many objects and answers, "
-        "would hardly ever show one like it: at most one such cloud in twenty."
+        "An object stands apart when at most one cloud in twenty without outliers, of as many "
+        "objects and answers, shows as much."
     )
 
 
@@ -177,14 +180,16 @@ def how_many(facts: dict[str, Any]) -> str:
     if not s or not s["candidates"]:
         return "There is too little to divide."
     if s["n_clusters"] > 1:
-        return (
-            f"The answers suggest {count(s['n_clusters'], 'group')}: as many clusters in clouds "
-            f"without groups are hardly ever so far apart."
+        said = (
+            f"The answers suggest {count(s['n_clusters'], 'group')}: of clouds without groups at "
+            f"most one in twenty falls apart so clearly."
         )
-    return (
-        f"The best division, into {s['best']}, separates no better than clusters in clouds "
-        f"without groups do."
-    )
+    else:
+        said = (
+            f"The best division, into {s['best']}, is no clearer than those of clouds without "
+            f"groups."
+        )
+    return said if s["caution"] is None else f"{said} {s['caution']}"
 
 
 def classes(facts: dict[str, Any]) -> Markup:
