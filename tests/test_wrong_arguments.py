@@ -91,7 +91,7 @@ WRONG = st.one_of(
     st.sampled_from([0.5, -0.5, 1e300, float("nan"), float("inf"), -float("inf"), 1j]),
     st.sampled_from(["", "a", "nonsense", "\ud800", "a\0b", b"bytes"]),
     st.sampled_from([[], [[]], [1, [2, 3]], [[0, 1], [2]], [None], ["a", 1], [[0, 1, "x"]], {}]),
-    st.sampled_from([{"a": None}, {1, 2}, (), ("x",) * 4, range(3), object(), len, Exception]),
+    st.sampled_from([{"a": None}, {1, 2}, (), ("x",) * 4, range(3), object(), Exception]),
     st.sampled_from([[float("nan")] * 4, [True, False, True, True], [10**30] * 4, [-1] * 4]),
     st.integers(0, len(ARRAYS) - 1).map(lambda i: ARRAYS[i]),
     st.just(S),
@@ -180,7 +180,7 @@ def test_only_errors_of_the_tree(name: str, data: st.DataObject, folder: Path) -
     names = [p.name for p in signature.parameters.values() if p.kind not in open_ended]
     for wrong in data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=2)):
         arguments[wrong] = data.draw(WRONG)
-    before = os.getcwd()
+    before, message = os.getcwd(), ""
     os.chdir(folder)  # where a text is taken for the name of a file
     try:
         with warnings.catch_warnings():
@@ -194,6 +194,7 @@ def test_only_errors_of_the_tree(name: str, data: st.DataObject, folder: Path) -
             if isinstance(result, Statements):
                 result.summary().to_dict()
     except TrilensError as error:
-        assert "\n" not in str(error)
+        message = str(error)
     finally:
         os.chdir(before)
+    assert "\n" not in message

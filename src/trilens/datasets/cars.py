@@ -191,9 +191,8 @@ def rebuild(survey: Statements, name: str) -> Statements:
 
 
 def _rounds(survey: Statements) -> AnyArray:
-    known = isinstance(survey, Statements) and survey.ids.keys() >= set(TEST_TRIPLE)
-    if not known or survey.rounds is None:
-        raise ParameterError(
-            "no statements about the cars with rounds; give the survey rows of load_cars()"
-        )
+    if not isinstance(survey, Statements) or not survey.ids.keys() >= set(TEST_TRIPLE):
+        raise ParameterError("no statements about the cars; give the survey rows of load_cars()")
+    if survey.rounds is None:
+        raise ParameterError("the statements have no rounds; give the survey rows of load_cars()")
     return survey.rounds

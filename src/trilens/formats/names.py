@@ -188,7 +188,7 @@ class Names:
             grown = np.zeros(min(max(largest + 1, 2 * len(self._present)), TABLE_LIMIT), np.bool_)
             grown[: len(self._present)] = self._present
             self._present = grown
-        if not all(self._present[values].all() for values in columns):
+        if not all(self._present.take(values).all() for values in columns):
             values = np.stack(columns, axis=1).ravel()
             values = values[~self._present[values]]
             new, first = np.unique(values, return_index=True)

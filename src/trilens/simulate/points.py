@@ -88,7 +88,7 @@ def mixture(
     p = np.full(K, 1 / K) if weights is None else _numbers(weights, "weights")
     if p.shape != (K,) or not (p >= 0).all() or not np.isclose(p.sum(), 1):
         raise ParameterError(
-            f"weights are {weights!r}; they must be {K} probabilities that add up to 1"
+            f"weights are {shown(weights)}; they must be {K} probabilities that add up to 1"
         )
     spread = np.eye(dim) if covariances is None else _numbers(covariances, "covariances")
     if spread.shape not in {(dim, dim), (K, dim, dim)}:

@@ -138,7 +138,7 @@ def ask_raters(
     truth = as_truth(objects, metric)
     (rng,) = generator(random_state).spawn(1)
     m, chunks = design(truth.n_objects, kind, n_statements, sampling, rng)
-    if noise_param != 0:
+    if real_number("noise_param", noise_param, 0) > 0:
         truth = distorted(truth, noise_param, rng)
     questions = np.empty(m, dtype=np.int64)
     start = 0

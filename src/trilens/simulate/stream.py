@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._parameters import generator, shown, thread_count, whole_number
+from trilens._parameters import generator, real_number, shown, thread_count, whole_number
 from trilens._typing import Int32Array, Progress, RandomState
 from trilens.errors import ParameterError
 from trilens.simulate.answers import Ties, answer, check_answers, luck
@@ -278,6 +278,6 @@ def _plan(
         rng,
         None if groups is None else np.asarray(groups),
     )
-    if noise_param != 0:
+    if real_number("noise_param", noise_param, 0) > 0:
         truth = distorted(truth, noise_param, rng)
     return _Plan(truth, n_asked, chunks, key, error_rate, kind, ties, named, threads, progress)
