@@ -15,8 +15,8 @@ from trilens.tasks.reliability.held_out import HeldOut
 #: Blind shares that are tried, and the fall of the log likelihood that ends a 95 % interval.
 _SHARES = np.linspace(0.0, 1.0, 201)
 _FALL = 1.92
-#: The share of the questions that count as clear.
-_CLEAR = 0.25
+#: The shares of the questions that count as clear.
+_CLEAR = (0.25, 0.5)
 _Z = 1.96
 #: Repeated questions that are looked at, and resamples of them.
 _MOST_QUESTIONS, _COPIES = 20_000, 400
@@ -70,16 +70,20 @@ def blind_rate(held_out: HeldOut, kind: Kind) -> Rate:
     """The error rate: answers that are wrong although the question is clear.
 
     A map that has seen the answers takes some of the wrong ones for right: its share of blind
-    answers gives the lower end. Of the quarter of the questions that a map of other answers
-    calls clearest, some are not clear, so that the share of other answers to these gives the
-    upper end. The estimate lies half-way between the two shares.
+    answers gives the lower end. Of the questions that a map of other answers calls clearest
+    (a quarter of them, and half of them), some are not clear, so that the share of answers
+    other than its own gives the upper end. The estimate lies half-way between the two shares.
     """
     least, low = (wrong_if_blind(kind) * share for share in _blind_share(held_out.seen))
     best = held_out.chances.max(axis=1)
-    clear = best >= np.quantile(best, 1 - _CLEAR)
-    most = 1 - float(held_out.right[clear].mean())
-    high = most + _Z * np.sqrt(max(most * (1 - most), 0.25 / clear.sum()) / clear.sum())
-    return Rate((least + max(least, most)) / 2, min(low, high), max(low, high))
+    others, highs = [], []
+    for part in _CLEAR:
+        clear = best >= np.quantile(best, 1 - part)
+        other, count = 1 - float(held_out.right[clear].mean()), int(clear.sum())
+        others.append(other)
+        highs.append(other + _Z * np.sqrt(max(other * (1 - other), 0.25 / count) / count))
+    high = float(max(highs))
+    return Rate((least + max(least, min(others))) / 2, min(low, high), max(low, high))
 
 
 def _blind_share(chances: FloatArray) -> tuple[float, float]:
