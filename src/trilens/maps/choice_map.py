@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, Self, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from trilens._parameters import is_whole, real_number, thread_count, whole_number
+from trilens._parameters import whole_number
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.errors import ParameterError, StatementError
 from trilens.maps._choice_fit import (
     START_LAPSE,
-    ChoiceFit,
     fit_choices,
     lens_start,
     principal_axes,
     without_unseen,
 )
-from trilens.maps._choices import Choices, Likelihood, collect_choices, likelihood
+from trilens.maps._choices import collect_choices, likelihood
 from trilens.maps._minimise import one_blas_thread
 from trilens.maps._pairs import Length
 from trilens.maps.choice_model import ChoiceModel, ModelDepth
-from trilens.maps.comparisons import violations
 from trilens.statements import Statements, StatementsLike, as_statements
 
 #: Gives the model of a refit with one weight for each statement.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trilens._typing import FloatArray
+from trilens._typing import FloatArray, IntArray
 from trilens.statements import Kind, Statements
 from trilens.statements.combine import question_keys
 from trilens.tasks.reliability.held_out import HeldOut
@@ -121,12 +121,12 @@ def repeated_questions(statements: Statements, random_state: int = 0) -> Repeats
     if len(statements) > _ENOUGH:
         statements = statements.take(np.arange(_ENOUGH))
     key, answer, _ = question_keys(statements)
-    _, question = np.unique(key, return_inverse=True)
+    question = np.unique(key, return_inverse=True)[1].astype(np.int64)
     n = int(question.max()) + 1 if len(question) else 0
     said = question * 3 + answer
     both, same = _pairs(question, question, n), _pairs(said, question, n)
     if statements.raters is not None:
-        _, rater = np.unique(statements.raters, return_inverse=True)
+        rater = np.unique(statements.raters, return_inverse=True)[1].astype(np.int64)
         n_raters = int(rater.max()) + 1 if len(rater) else 1
         both = both - _pairs(question * n_raters + rater, question, n)
         same = same - _pairs(said * n_raters + rater, question, n)
@@ -144,10 +144,10 @@ def repeated_questions(statements: Statements, random_state: int = 0) -> Repeats
     return Repeats(len(shares), agreement, rate)
 
 
-def _pairs(group: FloatArray, question: FloatArray, n: int) -> FloatArray:
+def _pairs(group: IntArray, question: IntArray, n: int) -> FloatArray:
     """For each question, how many pairs of answers are in the same group."""
     _, first, size = np.unique(group, return_index=True, return_counts=True)
-    return np.bincount(question[first], size * (size - 1) / 2, n)
+    return np.asarray(np.bincount(question[first], size * (size - 1) / 2, n), dtype=np.float64)
 
 
 def _wrong_if_agreeing(agreement: float, kind: Kind) -> float:
