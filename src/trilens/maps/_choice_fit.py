@@ -15,9 +15,11 @@ from trilens.statements import Statements
 
 #: The prior of the blind share, Beta(1.5, 2): half an answer that was blind, one that was not.
 #: It only keeps the share off 0 and 1.
-_BLIND, _SEEING = 0.5, 1.0
+BLIND, SEEING = 0.5, 1.0
 #: Where the blind share starts.
 START_LAPSE = 0.2
+#: The rough fit before a fit of odd or closer answers: dimensions more, penalty, iterations.
+_MORE, _ROUGH_L2, _ROUGH_ITER = 3, 0.01, 40
 #: The logit of the blind share moves in this unit: its slope sums over all answers, that of
 #: a coordinate over the answers about one object, and L-BFGS likes them alike.
 _UNIT = 0.3
@@ -85,8 +87,8 @@ def fit_choices(
         at, share = x[:-1].reshape(X.shape), expit(x[-1] * _UNIT)
         loss, gradient, slope = likelihood(at, np.array([share]))
         loss, gradient = with_l2(loss, gradient, at, l2)
-        loss -= _BLIND * np.log(share) + _SEEING * np.log1p(-share)
-        slope = slope * share * (1 - share) - _BLIND * (1 - share) + _SEEING * share
+        loss -= BLIND * np.log(share) + SEEING * np.log1p(-share)
+        slope = slope * share * (1 - share) - BLIND * (1 - share) + SEEING * share
         return float(loss), np.append(gradient, slope * _UNIT)
 
     share = float(np.clip(np.mean(lapse), 1e-4, 1 - 1e-4))
@@ -121,6 +123,23 @@ def lens_start(
     share = np.array([START_LAPSE])
     X = best_scale(lambda x: likelihood(x, share)[:2], X)
     return without_unseen(X, statements.triples)
+
+
+def prepare_start(
+    statements: Statements, likelihood: Likelihood, n_components: int, rng: np.random.Generator
+) -> FloatArray:
+    """Where a fit starts: the lens map, unfolded where it is known to fold.
+
+    From ``odd`` and ``closer`` answers the lens map draws outliers in the middle, and a fit in
+    few dimensions cannot always bring them out again. In a few more dimensions it can: the
+    widest axes of a rough fit there are the start.
+    """
+    more = min(n_components + _MORE, statements.n_objects - 1)
+    if statements.kind == "central" or more == n_components:
+        return lens_start(statements, likelihood, n_components, rng)
+    X = lens_start(statements, likelihood, more, rng)
+    rough = fit_choices(likelihood, X, START_LAPSE, _ROUGH_L2, max_iter=_ROUGH_ITER, tol=1e-4)
+    return principal_axes(rough.X)[:, :n_components]
 
 
 def without_unseen(X: FloatArray, triples: AnyArray) -> FloatArray:

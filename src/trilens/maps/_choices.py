@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -86,7 +86,7 @@ class Choices:
     def weights_of(self, weights: FloatArray) -> FloatArray:
         """Weights of the given statements, added up for each different answer."""
         assert self.row is not None
-        return np.bincount(self.row, weights, len(self))
+        return np.bincount(self.row, weights, len(self)).astype(np.float64)
 
 
 def collect_choices(
@@ -201,12 +201,12 @@ def likelihood(
     path = path or choose_path(choices.n_comparisons, choices.n_objects)
     found: Likelihood
     if path == "numpy":
-        found = _NumpyLikelihood(_Sides.of(choices))
+        found = _NumpyLikelihood(Sides.of(choices))
         yield _prepared(found, choices, length, alpha)
         return
     with in_parts(choices.n_comparisons, n_threads) as (parts, each):
         if path == "pairs":
-            found = _PairLikelihood(_Sides.of(choices), parts, each)
+            found = _PairLikelihood(Sides.of(choices), parts, each)
         else:
             found = _RowLikelihood(len(choices), parts, each)
         yield _prepared(found, choices, length, alpha)
@@ -219,10 +219,16 @@ def _prepared(found: Likelihood, choices: Choices, length: Length, alpha: float)
 
 
 @dataclass(frozen=True)
-class _Sides:
+class Sides:
     """The sides of answers as numbered pairs.
 
-    ``chosen`` is sorted: answers ``start[q]`` to ``start[q + 1]`` choose the pair ``q``.
+    Attributes
+    ----------
+    pairs : Pairs
+    start : (P + 1,) int64
+        Answers ``start[q]`` to ``start[q + 1]`` choose the pair ``q``.
+    others : two (M,) int32
+        The pairs that were not chosen; the second array is empty where there is only one.
     """
 
     pairs: Pairs
@@ -230,7 +236,7 @@ class _Sides:
     others: tuple[Int32Array, Int32Array]
 
     @classmethod
-    def of(cls, choices: Choices) -> _Sides:
+    def of(cls, choices: Choices) -> Sides:
         n = choices.n_objects
         codes = [pair_code(i, j, n) for i, j in choices.sides()]
         pairs, (chosen, *others) = number_pairs(codes, n)
@@ -239,14 +245,18 @@ class _Sides:
         third = others[1].astype(np.int32) if len(others) > 1 else np.empty(0, np.int32)
         return cls(pairs, start, (second, third))
 
+    def numbers(self) -> IntArray:
+        """(2 or 3, M): the pairs of every answer, the chosen one first."""
+        chosen = np.repeat(np.arange(len(self.pairs)), np.diff(self.start))
+        return np.stack([chosen, *(other for other in self.others if len(other))])
+
 
 class _NumpyLikelihood(Likelihood):
     """Small data: sums by bincount."""
 
-    def __init__(self, sides: _Sides) -> None:
+    def __init__(self, sides: Sides) -> None:
         self._ruler = NumpyRuler(sides.pairs)
-        chosen = np.repeat(np.arange(len(sides.pairs)), np.diff(sides.start))
-        self._sides = np.stack([chosen, *(other for other in sides.others if len(other))])
+        self._sides = sides.numbers()
 
     def __call__(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
         v, slope_v = lengths(self._ruler.squares(X), self.length, self.alpha)
@@ -274,7 +284,7 @@ class _NumpyLikelihood(Likelihood):
 class _PairLikelihood(Likelihood):
     """Many answers about few pairs: each pair is measured and exponentiated once."""
 
-    def __init__(self, sides: _Sides, parts: range, each: Each) -> None:
+    def __init__(self, sides: Sides, parts: range, each: Each) -> None:
         self._sides, self._parts, self._each = sides, parts, each
         self._ruler = CompiledRuler(sides.pairs, parts, each)
         self._cuts = far_cuts(sides.start, len(parts))
@@ -286,12 +296,11 @@ class _PairLikelihood(Likelihood):
         sides, cuts, slopes = self._sides, self._cuts, self._slopes
         v, slope_v = lengths(self._ruler.squares(X), self.length, self.alpha)
         u = self.choices.sign * v
-        if np.ptp(u) > ODDS_RANGE:
-            kernel, values = kernels.choose_values, u
-        else:
-            kernel, values = kernels.choose_odds, np.exp(u - u.mean())
+        wide = np.ptp(u) > ODDS_RANGE
+        kernel: Any = kernels.choose_values if wide else kernels.choose_odds
+        values = u if wide else np.exp(u - u.mean())
 
-        def choose(k: int) -> tuple[float, float]:
+        def choose(k: int) -> Any:
             slopes[k] = 0.0
             return kernel(
                 values,

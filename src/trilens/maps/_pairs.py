@@ -195,4 +195,5 @@ class CompiledRuler(Ruler):
             )
 
         list(self._each(descend, self._parts))
-        return gradients.sum(axis=0)
+        gradient: FloatArray = gradients.sum(axis=0)
+        return gradient

@@ -4,42 +4,155 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Literal, Self, TypeAlias
+from functools import partial
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from trilens._parameters import whole_number
+from trilens._parameters import is_whole, real_number, thread_count, whole_number
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.errors import ParameterError, StatementError
 from trilens.maps._choice_fit import (
     START_LAPSE,
+    ChoiceFit,
     fit_choices,
-    lens_start,
+    prepare_start,
     principal_axes,
     without_unseen,
 )
+from trilens.maps._choice_selection import Selection, alpha_of, select
 from trilens.maps._choices import collect_choices, likelihood
+from trilens.maps._evidence import lapse_interval
 from trilens.maps._minimise import one_blas_thread
-from trilens.maps._pairs import Length
+from trilens.maps._random import part_of, random_generator
+from trilens.maps._raters import (
+    RaterGroups,
+    RaterLapses,
+    estimate_lapses,
+    group_raters,
+    resampled_weights,
+)
+from trilens.maps._weights import check_weights, predicted_share
 from trilens.maps.choice_model import ChoiceModel, ModelDepth
+from trilens.maps.comparisons import violations
 from trilens.statements import Statements, StatementsLike, as_statements
 
-#: Gives the model of a refit with one weight for each statement.
+#: Gives the model that fits when each statement has another weight.
 Refit: TypeAlias = Callable[[ArrayLike], ChoiceModel]
+
+#: Alternations of the map and the raters' lapses; the second changes little.
+_ROUNDS = 2
 
 
 class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Coordinates that make the answers likely."""
+    """Coordinates under which the answers are likely, for every kind of statement.
+
+    Every statement compares sides of a triangle. With l(A) the length of the side opposite A,
+    and L the share of answers that are given blindly, the model is
+
+    - ``central``: P(A) = (1 - L) exp(l(A)) / (exp(l(A)) + exp(l(B)) + exp(l(C))) + L / 3;
+    - ``odd``: the same with exp(-l);
+    - ``closer``, anchor A: P(B) = (1 - L) exp(-|AB|) / (exp(-|AB|) + exp(-|AC|)) + L / 2.
+
+    The scale of the map says how sharply attentive answers follow the distances: they err
+    where two sides are nearly as long. Blind answers err anywhere. So the model tells the two
+    apart, and knows its own error rate.
+
+    The coordinates maximise the likelihood less ``l2`` times the sum of their squares (L-BFGS
+    from the lens map; for ``odd`` and ``closer`` from a rough fit in three more dimensions).
+    What is ``"cv"`` is chosen by the likelihood of held-out answers and by the evidence, the
+    likelihood with the coordinates integrated out: see Notes.
+
+    Parameters
+    ----------
+    n_components : int or "cv"
+        Dimensions, at most the number of objects minus one.
+    l2 : float or "cv"
+        Weight of the sum of squared coordinates. A float makes the fit quick: the share of
+        blind answers is then fitted together with the map, and is too small where answers are
+        few for the coordinates.
+    length : {"distance", "student", "cv"}
+        The length of a side: the distance, or t-STE's (alpha + 1) / 2 log(1 + distance^2 / alpha)
+        with alpha = n_components - 1, and at least 1. The latter can be better for few
+        ``closer`` answers about many objects.
+    lapses : {"raters", "one"} or float
+        A share of blind answers for each rater, where raters are known; one for all; or a
+        known one.
+    init : "lensmap" or (n_objects, n_components) array of float
+        Where to start. An array needs a whole number of ``n_components``.
+    max_iter : int
+        Iterations of L-BFGS for the last fit.
+    tol : float
+        Stop when the loss falls by less than this share per iteration.
+    random_state : int, Generator or None
+        For the folds, and for axes that the lens map leaves flat.
+    n_threads : int, optional
+        By default one per core; the answer does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : (n_objects, n_components_) float64
+        Centred, the widest axis first. Objects that no statement names are in the middle.
+    n_components_ : int
+    l2_ : float
+    length_ : str
+    cv_scores_ : dict
+        The log-likelihood per held-out answer for each number of dimensions that was tried;
+        empty where none was.
+    lapse_ : float
+        The share of blind answers.
+    error_rate_ : float
+        The share of answers that are wrong because they are blind: 2/3 ``lapse_``, and 1/2 of
+        it for ``closer``.
+    error_rate_interval_ : (float, float)
+        At 95 %; computed when it is first asked for, where the fit has not needed it.
+    rater_lapses_ : dict
+        The share of blind answers of each rater; empty without raters.
+    rater_lapse_intervals_ : dict
+        Of each share the 95 % credible interval.
+    log_likelihood_ : float
+        Of the answers, without penalties.
+    violations_ : float
+        The share of similarity triplets (anchor, near, far) with d(anchor, near) >= d(anchor, far).
+    model_ : ChoiceModel
+        The coordinates and the share of blind answers as a value of their own.
+    n_iter_ : int
+    converged_ : bool
+        Whether the last fit ended before ``max_iter``.
+
+    Notes
+    -----
+    Folds are by question: all answers about the same three objects are held out together, or
+    they would leak. Where six raters or more are known, a fold is a third of the raters, and
+    the questions that they answered are left out of the training too, so that answers of
+    new raters to new questions are predicted; unless that left less than half of the answers to
+    learn from. From 50,000 answers on one part is held out, and at most 300 answers per object
+    are looked at (but 50,000 at least).
+
+    Of the dimensions that are within one standard error of the best, the fewest are taken. The
+    penalty and the share of blind answers maximise the evidence up to 1000 coordinates and
+    50,000 answers; beyond, the penalty is chosen by held-out answers.
+
+    Examples
+    --------
+    >>> from trilens.simulate import study
+    >>> S = study().statements
+    >>> M = ChoiceMap().fit(S)
+    >>> M.n_components_, round(M.error_rate_, 2)
+    (3, 0.18)
+    >>> M.predict_proba(S).shape
+    (8000, 3)
+    """
 
     def __init__(
         self,
         n_components: int | Literal["cv"] = "cv",
         *,
         l2: float | Literal["cv"] = "cv",
-        length: Length | Literal["cv"] = "distance",
+        length: Literal["distance", "student", "cv"] = "distance",
         lapses: Literal["raters", "one"] | float = "raters",
         init: Literal["lensmap"] | ArrayLike = "lensmap",
         max_iter: int = 1000,
@@ -65,34 +178,48 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         weights: ArrayLike | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Find coordinates."""
+        """Find coordinates.
+
+        Parameters
+        ----------
+        S : Statements or (m, 3) array of int
+            Statements of any kind; an array holds central ones.
+        y
+            Ignored.
+        weights : (m,) array of float, optional
+            How often each statement counts.
+        progress
+            Called with the share of the work that is done at most; silent by default.
+        """
         statements = as_statements(S)
+        self._check(statements)
         given = check_weights(weights, len(statements))
-        if len(statements) == 0:
-            raise StatementError("ChoiceMap needs at least one statement; there are none")
-        rng = np.random.default_rng(self.random_state)
-        d = 2 if self.n_components == "cv" else int(self.n_components)
-        l2 = 0.01 if self.l2 == "cv" else float(self.l2)
-        alpha = float(max(d - 1, 1))
-        choices = collect_choices(statements, given)
-        with one_blas_thread(), likelihood(choices, self.length, alpha, self.n_threads) as f:
-            if isinstance(self.init, str):
-                start = lens_start(statements, f, d, rng)
-            else:
-                start = without_unseen(np.array(self.init, dtype=np.float64), statements.triples)
-            found = fit_choices(
-                f, start, START_LAPSE, l2, max_iter=self.max_iter, tol=self.tol, progress=progress
-            )
-        self.model_ = ChoiceModel(
-            principal_axes(found.X), float(found.lapse[0]), statements.kind, self.length, alpha
-        )
-        self.embedding_ = self.model_.embedding
-        self.n_components_ = d
-        self.l2_ = l2
-        self.lapse_ = self.model_.lapse
+        if given is not None and (given == 0).any():
+            statements, given = statements.take(given > 0), given[given > 0]
+        rng = random_generator("ChoiceMap", self.random_state)
+        with one_blas_thread():
+            chosen = self._choose(statements, given, rng, part_of(progress, 0.0, 0.7))
+            found, lapse, raters = self._fit(statements, given, chosen, rng, progress)
+        alpha = alpha_of(chosen.n_components)
+        X = principal_axes(found.X)
+        self.model_ = ChoiceModel(X, lapse, statements.kind, chosen.length, alpha)
+        self.embedding_ = X
+        self.n_components_ = chosen.n_components
+        self.l2_ = chosen.l2
+        self.length_ = chosen.length
+        self.cv_scores_ = chosen.scores
+        self.lapse_ = lapse
         self.error_rate_ = self.model_.error_rate
+        self._interval = None if chosen.evident is None else chosen.evident.interval
+        self._fitted_to = statements, given
+        self.rater_lapses_, self.rater_lapse_intervals_ = raters
+        chances = np.log(self.model_.chosen(statements.triples))
+        self.log_likelihood_ = float((chances if given is None else chances * given).sum())
+        self.violations_ = violations(X, statements)
         self.n_iter_ = found.n_iter
         self.converged_ = found.converged
+        if progress is not None:
+            progress(1.0)
         return self
 
     def fit_transform(
@@ -106,17 +233,40 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Find coordinates and return them, (n_objects, n_components_)."""
         return self.fit(S, y, weights=weights, progress=progress).embedding_
 
+    @property
+    def error_rate_interval_(self) -> tuple[float, float]:
+        """The 95 % interval of the error rate."""
+        check_is_fitted(self)
+        if self._interval is None:
+            self._interval = lapse_interval(*self._fitted_to, self.model_, self.l2_, self.n_threads)
+        share = 1 / 2 if self.model_.kind == "closer" else 2 / 3
+        low, high = self._interval
+        return low * share, high * share
+
     def predict_proba(self, S: StatementsLike) -> FloatArray:
-        """The probability of each possible answer, as `ChoiceModel.probabilities`."""
+        """The probability of each possible answer to the questions of statements.
+
+        Parameters
+        ----------
+        S : Statements or (m, 3) array of int
+            Of the kind that was fitted.
+
+        Returns
+        -------
+        (m, 3) float64, for ``closer`` (m, 2)
+            Column 0 is the answer that was given, the others those with the second and the
+            third object of the statement in its place (``closer``: the far one in the near
+            one's place).
+        """
         check_is_fitted(self)
         return self.model_.probabilities(S)
 
     def score(self, S: StatementsLike, y: object = None) -> float:
-        """The share of the answers that the map predicts; a tie counts by its chance."""
+        """The share of the answers that are the most probable; of k equal ones each counts 1/k."""
         return predicted_share(self.predict_proba(S))
 
     def depth(self, n_triples: int | None = None, random_state: RandomState = 0) -> ModelDepth:
-        """Depth by the model, as `ChoiceModel.depth`."""
+        """Depth by the model, see `ChoiceModel.depth`."""
         check_is_fitted(self)
         return self.model_.depth(n_triples, random_state)
 
@@ -124,21 +274,40 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def refitting(
         self, S: StatementsLike, *, max_iter: int = 100, tol: float = 1e-5
     ) -> Iterator[Refit]:
-        """Quick refits to the same statements with other weights, from the fitted map.
+        """Quick refits to statements with other weights, from the fitted map.
 
-        The dimensions, ``l2_`` and the length stay as they are.
+        The dimensions, the penalty, the length and the raters' lapses stay as they are.
+
+        Parameters
+        ----------
+        S : Statements or (m, 3) array of int
+        max_iter, tol
+            When a refit ends.
+
+        Yields
+        ------
+        callable
+            Takes (m,) weights, gives a `ChoiceModel`. Its axes are near those of the map.
 
         Examples
         --------
         >>> S = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
-        >>> M = ChoiceMap(1).fit(S)
+        >>> M = ChoiceMap(1, l2=0.1).fit(S)
         >>> with M.refitting(S) as refit:
         ...     [refit(weights).embedding.shape for weights in ([1, 2, 0, 1], [0, 0, 3, 1])]
         [(4, 1), (4, 1)]
         """
         check_is_fitted(self)
         statements, model = as_statements(S), self.model_
-        choices = collect_choices(statements, keep_rows=True)
+        model.triples_of(statements)
+        lapse_of = self._known_lapses(statements)
+        choices = collect_choices(statements, keep_rows=True, apart=lapse_of is not None)
+        lapse: float | FloatArray = model.lapse
+        if lapse_of is not None:
+            lapse = np.empty(len(choices))
+            lapse[choices.row] = lapse_of
+        # The map's own share is nearly unbiased, one fitted with the map would not be.
+        fixed = self.l2 == "cv" or lapse_of is not None or not isinstance(self.lapses, str)
         with (
             one_blas_thread(),
             likelihood(choices, model.length, model.alpha, self.n_threads) as prepared,
@@ -147,13 +316,17 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             def refit(weights: ArrayLike) -> ChoiceModel:
                 given = check_weights(weights, len(statements))
                 assert given is not None
-                f = prepared.weighing(choices.weights_of(given))
                 found = fit_choices(
-                    f, model.embedding, model.lapse, self.l2_, max_iter=max_iter, tol=tol
+                    prepared.weighing(choices.weights_of(given)),
+                    model.embedding,
+                    lapse,
+                    self.l2_,
+                    fixed_lapse=fixed,
+                    max_iter=max_iter,
+                    tol=tol,
                 )
-                return ChoiceModel(
-                    found.X, float(found.lapse[0]), model.kind, model.length, model.alpha
-                )
+                share = model.lapse if fixed else float(found.lapse[0])
+                return ChoiceModel(found.X, share, model.kind, model.length, model.alpha)
 
             yield refit
 
@@ -166,10 +339,22 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         random_state: RandomState = 0,
         progress: Progress | None = None,
     ) -> list[ChoiceModel]:
-        """Models refitted to statements drawn anew, or to raters drawn anew with all they said."""
+        """Models refitted to statements drawn anew, as many as there are.
+
+        Parameters
+        ----------
+        S : Statements or (m, 3) array of int
+            The statements of the fit.
+        n_copies : int
+        by_rater : bool
+            Draw raters with all their answers, where raters are known.
+        random_state
+        progress
+            Called with the share of the copies that is done.
+        """
         statements = as_statements(S)
         whole_number("n_copies", n_copies, least=1)
-        rng = np.random.default_rng(random_state)
+        rng = random_generator("ChoiceMap", random_state)
         models = []
         with self.refitting(statements) as refit:
             for i in range(n_copies):
@@ -178,37 +363,148 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     progress((i + 1) / n_copies)
         return models
 
+    def _check(self, statements: Statements) -> None:
+        if len(statements) == 0:
+            raise StatementError("ChoiceMap needs at least one statement; there are none")
+        n = statements.n_objects
+        if not _is_cv(self.n_components):
+            if not is_whole(self.n_components) or int(self.n_components) < 1:
+                raise ParameterError(
+                    f"ChoiceMap: n_components is {self.n_components!r}; it must be 'cv' or a "
+                    f"whole number, 1 or more"
+                )
+            if int(self.n_components) > n - 1:
+                raise ParameterError(
+                    f"ChoiceMap: n_components is {self.n_components}, but {n} objects span at "
+                    f"most {n - 1} dimensions; take n_components <= {n - 1}"
+                )
+        if not _is_cv(self.l2):
+            real_number("ChoiceMap: l2", self.l2, 0)
+        if self.length not in ("distance", "student", "cv"):
+            raise ParameterError(
+                f"ChoiceMap: length is {self.length!r}; it must be 'distance', 'student' or 'cv'"
+            )
+        if self.lapses not in ("raters", "one"):
+            if isinstance(self.lapses, str):
+                raise ParameterError(
+                    f"ChoiceMap: lapses is {self.lapses!r}; it must be 'raters', 'one' or a "
+                    f"share from 0 to 1"
+                )
+            real_number("ChoiceMap: lapses", self.lapses, 0, 1)
+        whole_number("ChoiceMap: max_iter", self.max_iter, least=1)
+        real_number("ChoiceMap: tol", self.tol, 0)
+        thread_count(self.n_threads)
+        if isinstance(self.init, str):
+            if self.init != "lensmap":
+                raise ParameterError(
+                    f"ChoiceMap: init is {self.init!r}; it must be 'lensmap' or an array"
+                )
+        elif _is_cv(self.n_components):
+            raise ParameterError("ChoiceMap: with an array as init, n_components must be a number")
+        else:
+            shape = (n, int(self.n_components))
+            start = np.asarray(self.init, dtype=np.float64)
+            if start.shape != shape or not np.isfinite(start).all():
+                raise ParameterError(
+                    f"ChoiceMap: init has shape {start.shape}; it must be a finite array of "
+                    f"shape {shape}, (n_objects, n_components)"
+                )
 
-def check_weights(weights: ArrayLike | None, m: int) -> FloatArray | None:
-    """One finite weight of 0 or more for each statement, not all 0."""
-    if weights is None:
-        return None
-    given = np.asarray(weights, dtype=np.float64)
-    if given.shape != (m,):
-        raise ParameterError(f"weights have shape {given.shape}; there are {m:,} statements")
-    wrong = ~(np.isfinite(given) & (given >= 0))
-    if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
-        raise ParameterError(f"the weight of statement {row} is {given[row]}; it must be 0 or more")
-    if m and not given.any():
-        raise ParameterError("all weights are 0; at least one statement must count")
-    return given
+    def _choose(
+        self,
+        statements: Statements,
+        weights: FloatArray | None,
+        rng: np.random.Generator,
+        progress: Progress | None,
+    ) -> Selection:
+        d = None if _is_cv(self.n_components) else int(self.n_components)
+        l2 = None if _is_cv(self.l2) else float(self.l2)
+        length = None if self.length == "cv" else self.length
+        if d is not None and l2 is not None and length is not None:
+            return Selection(d, l2, length, {}, None)
+        return select(
+            statements,
+            weights,
+            n_components=d,
+            l2=l2,
+            length=length,
+            rng=rng,
+            n_threads=self.n_threads,
+            progress=progress,
+        )
+
+    def _fit(
+        self,
+        statements: Statements,
+        weights: FloatArray | None,
+        chosen: Selection,
+        rng: np.random.Generator,
+        progress: Progress | None,
+    ) -> tuple[ChoiceFit, float, tuple[dict[object, float], dict[object, tuple[float, float]]]]:
+        """The fit of all statements, the share of blind answers, and the raters' own."""
+        d, l2, evident = chosen.n_components, chosen.l2, chosen.evident
+        known = not isinstance(self.lapses, str)
+        groups = group_raters(statements) if self.lapses == "raters" else None
+        choices = collect_choices(
+            statements, weights, keep_rows=groups is not None, apart=groups is not None
+        )
+        fit = partial(fit_choices, max_iter=self.max_iter, tol=self.tol)
+        with likelihood(choices, chosen.length, alpha_of(d), self.n_threads) as f:
+            if not isinstance(self.init, str):
+                start = np.array(self.init, dtype=np.float64)
+                start = without_unseen(start, statements.triples)
+            elif evident is not None:
+                start = evident.X
+            else:
+                start = prepare_start(statements, f, d, rng)
+            lapse = START_LAPSE if evident is None else evident.lapse
+            if known:
+                lapse = float(self.lapses)
+            found = fit(
+                f,
+                start,
+                lapse,
+                l2,
+                fixed_lapse=known or evident is not None,
+                progress=part_of(progress, 0.7, 0.2),
+            )
+            lapse = float(found.lapse[0])
+            if groups is None:
+                return found, lapse, ({}, {})
+            assert choices.row is not None
+            for _ in range(_ROUNDS):
+                model = ChoiceModel(found.X, 0.0, choices.kind, chosen.length, alpha_of(d))
+                shares = estimate_lapses(
+                    model.chosen(statements.triples),
+                    groups.of,
+                    np.ones(len(statements)) if weights is None else weights,
+                    len(groups),
+                    choices.n_sides,
+                )
+                own = np.empty(len(choices))
+                own[choices.row] = np.append(shares.mean, lapse)[groups.of]
+                found = fit(f, found.X, own, l2, fixed_lapse=True)
+        return found, lapse, _by_name(groups, shares)
+
+    def _known_lapses(self, statements: Statements) -> FloatArray | None:
+        """The share of blind answers of each statement's rater, where the fit had raters."""
+        groups = group_raters(statements) if self.rater_lapses_ else None
+        if groups is None:
+            return None
+        own = [self.rater_lapses_.get(name, self.lapse_) for name in groups.names]
+        lapses: FloatArray = np.append(own, self.lapse_)[groups.of]
+        return lapses
 
 
-def predicted_share(probabilities: FloatArray) -> float:
-    """The share of rows whose first entry is the largest; of k equal ones each counts 1 / k."""
-    best = probabilities.max(axis=1, keepdims=True) == probabilities
-    return float((best[:, 0] / best.sum(axis=1)).mean()) if len(best) else float("nan")
+def _is_cv(value: Any) -> bool:
+    return isinstance(value, str) and value == "cv"
 
 
-def resampled_weights(
-    statements: Statements, by_rater: bool, rng: np.random.Generator
-) -> FloatArray:
-    """How often each statement occurs when as many are drawn anew, or as many raters."""
-    m = len(statements)
-    if not by_rater or statements.raters is None:
-        return np.bincount(rng.integers(m, size=m), minlength=m).astype(np.float64)
-    _, rater = np.unique(statements.raters, return_inverse=True)
-    n = int(rater.max()) + 1
-    drawn = np.bincount(rng.integers(n, size=n), minlength=n)
-    return drawn[rater].astype(np.float64)
+def _by_name(
+    groups: RaterGroups, shares: RaterLapses
+) -> tuple[dict[object, float], dict[object, tuple[float, float]]]:
+    ends = zip(shares.low.tolist(), shares.high.tolist(), strict=True)
+    return (
+        dict(zip(groups.names, shares.mean.tolist(), strict=True)),
+        dict(zip(groups.names, ends, strict=True)),
+    )

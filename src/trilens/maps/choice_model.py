@@ -90,17 +90,11 @@ class ChoiceModel:
             third object of the statement in its place (``closer``: the far one in the near
             one's place).
         """
-        triples = self.triples_of(statements)
-        out = np.empty((len(triples), 2 if self.kind == "closer" else 3))
-        for start in range(0, len(triples), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            u = self._utilities(triples[part])
-            u -= u.max(axis=1, keepdims=True)
-            np.exp(u, out=out[part])
-        out /= out.sum(axis=1, keepdims=True)
-        out *= 1 - self.lapse
-        out += self.lapse / out.shape[1]
-        return out
+        return self._chances(self.triples_of(statements))
+
+    def chosen(self, triples: AnyArray) -> FloatArray:
+        """The probability of the answer that was given, without any checks."""
+        return self._chances(triples)[:, 0]
 
     def triples_of(self, statements: StatementsLike) -> AnyArray:
         """The ids of statements, checked against the model."""
@@ -159,10 +153,19 @@ class ChoiceModel:
         v, _ = lengths(squared(self.embedding, i, j), self.length, self.alpha)
         return self._sign * v
 
-    def _utilities(self, triples: AnyArray) -> FloatArray:
-        a, b, c = triples.T
-        sides = [(a, b), (a, c)] if self.kind == "closer" else [(b, c), (a, c), (a, b)]
-        return np.stack([self._side(i, j) for i, j in sides], axis=1)
+    def _chances(self, triples: AnyArray) -> FloatArray:
+        out = np.empty((len(triples), 2 if self.kind == "closer" else 3))
+        for start in range(0, len(triples), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            a, b, c = triples[part].T
+            sides = [(a, b), (a, c)] if self.kind == "closer" else [(b, c), (a, c), (a, b)]
+            u = np.stack([self._side(i, j) for i, j in sides], axis=1)
+            u -= u.max(axis=1, keepdims=True)
+            np.exp(u, out=out[part])
+        out /= out.sum(axis=1, keepdims=True)
+        out *= 1 - self.lapse
+        out += self.lapse / out.shape[1]
+        return out
 
     def _all_shares(self) -> FloatArray:
         """The sum, over all triples with an object, of the probability that it is chosen."""

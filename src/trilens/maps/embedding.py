@@ -8,12 +8,13 @@ it is the lens map, which has one.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Literal, Self, TypeAlias
+from typing import Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from trilens._parameters import real_number, thread_count, whole_number
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.errors import KindError, ParameterError, StatementError
 from trilens.maps._minimise import (
@@ -24,10 +25,12 @@ from trilens.maps._minimise import (
     one_blas_thread,
 )
 from trilens.maps._objectives import Evaluation, Objective, evaluation
+from trilens.maps._random import part_of, random_generator
 from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_comparisons, as_data
 from trilens.statements import Statements
 
 Init: TypeAlias = Literal["lensmap", "random"] | ArrayLike
+_Embedding = TypeVar("_Embedding", bound="_OrdinalEmbedding")
 
 
 class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -71,13 +74,10 @@ class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[m
                 f"{name} takes statements about three objects, not comparisons "
                 f"d(A,B) < d(C,D); use SOE or GNMDS"
             )
-        _check_at_least(name, "n_components", self.n_components, 1)
-        _check_at_least(name, "n_init", self.n_init, 1)
-        _check_at_least(name, "max_iter", self.max_iter, 1)
-        if self.n_threads is not None:
-            _check_at_least(name, "n_threads", self.n_threads, 1)
-        if not self.tol >= 0:
-            raise ParameterError(f"{name}: tol is {self.tol}; it must be 0 or more")
+        for parameter in ("n_components", "n_init", "max_iter"):
+            whole_number(f"{name}: {parameter}", getattr(self, parameter), least=1)
+        thread_count(self.n_threads)
+        real_number(f"{name}: tol", self.tol, 0)
         comparisons = as_comparisons(data)
         if len(comparisons) == 0:
             raise StatementError(f"{name} needs at least one statement; there are none")
@@ -90,7 +90,7 @@ class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[m
         best: Minimum | None = None
         objective = self._objective()
         with one_blas_thread(), evaluation(objective, comparisons, self.n_threads) as evaluate:
-            rngs = np.random.default_rng(self.random_state).spawn(self.n_init)
+            rngs = random_generator(name, self.random_state).spawn(self.n_init)
             for i, rng in enumerate(rngs):
                 X = self._start(data, "random" if i else self.init, evaluate, rng)
                 smooth = objective.smooth()
@@ -104,7 +104,7 @@ class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[m
                     X,
                     self.max_iter,
                     self.tol,
-                    _part(progress, i, self.n_init),
+                    part_of(progress, i / self.n_init, 1 / self.n_init),
                     objective.enough,
                 )
                 if best is None or found.loss < best.loss:
@@ -157,30 +157,8 @@ class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[m
         return best_scale(evaluate, fill_flat_columns(X, rng))
 
 
-def _part(progress: Progress | None, i: int, n: int) -> Progress | None:
-    return None if progress is None else lambda done: progress((i + done) / n)
-
-
-def _check_at_least(name: str, parameter: str, value: Any, least: int) -> None:
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or value < least:
-        raise ParameterError(
-            f"{name}: {parameter} is {value!r}; it must be a whole number, {least} or more"
-        )
-
-
-class SOE(_OrdinalEmbedding):
-    """Soft ordinal embedding: sum of max(0, d_near + margin - d_far) ** 2.
-
-    Distances are Euclidean and not squared.
-
-    Parameters
-    ----------
-    n_components : int
-        Dimensions, at most the number of objects minus one.
-    margin : float
-        By how much the far pair should be farther. It only sets the scale: with another margin
-        the best coordinates are the same, stretched.
+#: What the four embeddings share, for the place in their docstrings that names it.
+_SHARED = """\
     n_init : int
         Starts; the embedding with the least loss is kept. The first is ``init``, the others
         are random.
@@ -191,7 +169,7 @@ class SOE(_OrdinalEmbedding):
         Iterations of L-BFGS for each start.
     tol : float
         Stop when the loss falls by less than this share per iteration.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
     n_threads : int, optional
         By default one per core; the answer does not depend on it.
 
@@ -208,6 +186,30 @@ class SOE(_OrdinalEmbedding):
         Whether the search ended before ``max_iter``.
     violations_ : float
         The share of similarity triplets (anchor, near, far) with d(anchor, near) >= d(anchor, far).
+"""
+
+
+def _documented(Embedding: type[_Embedding]) -> type[_Embedding]:
+    """Put what all embeddings share into the docstring of one of them."""
+    assert Embedding.__doc__ is not None
+    Embedding.__doc__ = Embedding.__doc__.replace("    (what all embeddings share)\n", _SHARED)
+    return Embedding
+
+
+@_documented
+class SOE(_OrdinalEmbedding):
+    """Soft ordinal embedding: sum of max(0, d_near + margin - d_far) ** 2.
+
+    Distances are Euclidean and not squared.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimensions, at most the number of objects minus one.
+    margin : float
+        By how much the far pair should be farther. It only sets the scale: with another margin
+        the best coordinates are the same, stretched.
+    (what all embeddings share)
 
     References
     ----------
@@ -245,10 +247,11 @@ class SOE(_OrdinalEmbedding):
         self.n_threads = n_threads
 
     def _objective(self) -> Objective:
-        _check_positive("SOE", "margin", self.margin)
+        real_number("SOE: margin", self.margin, positive=True)
         return Objective("distance", "squared hinge", margin=self.margin)
 
 
+@_documented
 class STE(_OrdinalEmbedding):
     """Stochastic triplet embedding: the likelihood of triplets under a Gaussian kernel.
 
@@ -260,33 +263,7 @@ class STE(_OrdinalEmbedding):
         Dimensions, at most the number of objects minus one.
     l2 : float
         Weight of the sum of squared coordinates, added to the loss.
-    n_init : int
-        Starts; the embedding with the least loss is kept. The first is ``init``, the others
-        are random.
-    init : {"lensmap", "random"} or (n_objects, n_components) array of float
-        The first start: the lens map, stretched to the least loss (comparisons d(A,B) < d(C,D)
-        have no lens map and start at random), normal coordinates, or given ones.
-    max_iter : int
-        Iterations of L-BFGS for each start.
-    tol : float
-        Stop when the loss falls by less than this share per iteration.
-    random_state : int, Generator or None
-    n_threads : int, optional
-        By default one per core; the answer does not depend on it.
-
-    Attributes
-    ----------
-    embedding_ : (n_objects, n_components) float64
-        Centred coordinates.
-    loss_ : float
-        The sum over comparisons, at the embedding.
-    loss_history_ : (n_iter_ + 1,) float64
-        The loss at the start and after each iteration.
-    n_iter_ : int
-    converged_ : bool
-        Whether the search ended before ``max_iter``.
-    violations_ : float
-        The share of similarity triplets (anchor, near, far) with d(anchor, near) >= d(anchor, far).
+    (what all embeddings share)
 
     References
     ----------
@@ -322,10 +299,11 @@ class STE(_OrdinalEmbedding):
         self.n_threads = n_threads
 
     def _objective(self) -> Objective:
-        _check_not_negative("STE", "l2", self.l2)
+        real_number("STE: l2", self.l2, 0)
         return Objective("square", "logistic", l2=self.l2)
 
 
+@_documented
 class TSTE(_OrdinalEmbedding):
     """t-distributed stochastic triplet embedding: as `STE`, with a Student-t kernel.
 
@@ -340,33 +318,7 @@ class TSTE(_OrdinalEmbedding):
         Degrees of freedom; by default ``n_components - 1``, and at least 1.
     l2 : float
         Weight of the sum of squared coordinates, added to the loss.
-    n_init : int
-        Starts; the embedding with the least loss is kept. The first is ``init``, the others
-        are random.
-    init : {"lensmap", "random"} or (n_objects, n_components) array of float
-        The first start: the lens map, stretched to the least loss (comparisons d(A,B) < d(C,D)
-        have no lens map and start at random), normal coordinates, or given ones.
-    max_iter : int
-        Iterations of L-BFGS for each start.
-    tol : float
-        Stop when the loss falls by less than this share per iteration.
-    random_state : int, Generator or None
-    n_threads : int, optional
-        By default one per core; the answer does not depend on it.
-
-    Attributes
-    ----------
-    embedding_ : (n_objects, n_components) float64
-        Centred coordinates.
-    loss_ : float
-        The sum over comparisons, at the embedding.
-    loss_history_ : (n_iter_ + 1,) float64
-        The loss at the start and after each iteration.
-    n_iter_ : int
-    converged_ : bool
-        Whether the search ended before ``max_iter``.
-    violations_ : float
-        The share of similarity triplets (anchor, near, far) with d(anchor, near) >= d(anchor, far).
+    (what all embeddings share)
 
     References
     ----------
@@ -404,12 +356,13 @@ class TSTE(_OrdinalEmbedding):
         self.n_threads = n_threads
 
     def _objective(self) -> Objective:
-        _check_not_negative("TSTE", "l2", self.l2)
+        real_number("TSTE: l2", self.l2, 0)
         alpha = max(self.n_components - 1, 1) if self.alpha is None else self.alpha
-        _check_positive("TSTE", "alpha", alpha)
+        real_number("TSTE: alpha", alpha, positive=True)
         return Objective("student", "logistic", alpha=float(alpha), l2=self.l2)
 
 
+@_documented
 class GNMDS(_OrdinalEmbedding):
     """Generalised non-metric scaling: sum of max(0, d_near^2 + margin - d_far^2).
 
@@ -425,33 +378,7 @@ class GNMDS(_OrdinalEmbedding):
         By how much the far pair's squared distance should be larger; it only sets the scale.
     l2 : float
         Weight of the sum of squared coordinates, added to the loss.
-    n_init : int
-        Starts; the embedding with the least loss is kept. The first is ``init``, the others
-        are random.
-    init : {"lensmap", "random"} or (n_objects, n_components) array of float
-        The first start: the lens map, stretched to the least loss (comparisons d(A,B) < d(C,D)
-        have no lens map and start at random), normal coordinates, or given ones.
-    max_iter : int
-        Iterations of L-BFGS for each start.
-    tol : float
-        Stop when the loss falls by less than this share per iteration.
-    random_state : int, Generator or None
-    n_threads : int, optional
-        By default one per core; the answer does not depend on it.
-
-    Attributes
-    ----------
-    embedding_ : (n_objects, n_components) float64
-        Centred coordinates.
-    loss_ : float
-        The sum over comparisons, at the embedding.
-    loss_history_ : (n_iter_ + 1,) float64
-        The loss at the start and after each iteration.
-    n_iter_ : int
-    converged_ : bool
-        Whether the search ended before ``max_iter``.
-    violations_ : float
-        The share of similarity triplets (anchor, near, far) with d(anchor, near) >= d(anchor, far).
+    (what all embeddings share)
 
     References
     ----------
@@ -491,16 +418,6 @@ class GNMDS(_OrdinalEmbedding):
         self.n_threads = n_threads
 
     def _objective(self) -> Objective:
-        _check_positive("GNMDS", "margin", self.margin)
-        _check_not_negative("GNMDS", "l2", self.l2)
+        real_number("GNMDS: margin", self.margin, positive=True)
+        real_number("GNMDS: l2", self.l2, 0)
         return Objective("square", "hinge", margin=self.margin, l2=self.l2)
-
-
-def _check_positive(name: str, parameter: str, value: float) -> None:
-    if not value > 0:
-        raise ParameterError(f"{name}: {parameter} is {value!r}; it must be above 0")
-
-
-def _check_not_negative(name: str, parameter: str, value: float) -> None:
-    if not value >= 0:
-        raise ParameterError(f"{name}: {parameter} is {value!r}; it must be 0 or more")

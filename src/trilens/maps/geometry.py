@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import ArrayLike
 
+from trilens._parameters import whole_number
 from trilens._typing import FloatArray
 from trilens.errors import ParameterError
 
@@ -56,17 +59,14 @@ def local_outliers(coordinates: ArrayLike, n_neighbors: int = 10) -> FloatArray:
     points = np.asarray(coordinates, dtype=np.float64)
     if points.ndim != 2:
         raise ParameterError(f"coordinates are an (n, d) array, not one of shape {points.shape}")
-    whole = isinstance(n_neighbors, (int, np.integer)) and not isinstance(n_neighbors, bool)
-    if not whole or n_neighbors < 1:
-        raise ParameterError(f"n_neighbors is {n_neighbors!r}; it must be a whole number from 1 on")
+    whole_number("n_neighbors", n_neighbors, least=1)
     if len(points) < 2:
         return np.ones(len(points))
-    from sklearn.neighbors import NearestNeighbors
+    from sklearn.neighbors import LocalOutlierFactor
 
     k = min(int(n_neighbors), len(points) - 1)
-    distance, near = NearestNeighbors(n_neighbors=k).fit(points).kneighbors()
-    reach = np.maximum(distance, distance[near, -1]).mean(axis=1)
-    # equal points have no distance; a tiny part of the largest keeps their ratios finite
-    reach += 1e-10 * (reach.max() or 1.0)
-    factor: FloatArray = reach * (1 / reach)[near].mean(axis=1)
-    return factor
+    with warnings.catch_warnings():
+        # Equal points have no distance to each other; the factors stay finite all the same.
+        warnings.filterwarnings("ignore", "Duplicate values are leading to incorrect results")
+        factors = LocalOutlierFactor(n_neighbors=k).fit(points).negative_outlier_factor_
+    return np.asarray(-factors, dtype=np.float64)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from trilens._parameters import is_whole
 from trilens._typing import AnyArray, FloatArray
 from trilens.counts import PairCounts, count_pairs
 from trilens.errors import ParameterError, StatementError
@@ -329,8 +330,7 @@ def check_components(n_components: Any, n_objects: int) -> int | None:
         )
     if isinstance(n_components, str) and n_components == "gap":
         return None
-    whole = isinstance(n_components, (int, np.integer)) and not isinstance(n_components, bool)
-    if not whole or n_components < 1:
+    if not is_whole(n_components) or n_components < 1:
         raise ParameterError(
             f"n_components is {n_components!r}; it must be 'gap' or a whole number from 1 on"
         )

@@ -11,7 +11,7 @@ from trilens.errors import ParameterError
 from trilens.statements import StatementsLike, as_statements
 
 #: The maps by their names on the command line.
-MAPS = ("lensmap", "soe", "ste", "tste", "gnmds")
+MAPS = ("choice", "lensmap", "soe", "ste", "tste", "gnmds")
 
 
 def make_map(
@@ -21,6 +21,7 @@ def make_map(
     from trilens import maps
 
     estimators = {
+        "choice": maps.ChoiceMap,
         "lensmap": maps.LensMap,
         "soe": maps.SOE,
         "ste": maps.STE,
@@ -42,4 +43,9 @@ def coordinates(
 ) -> FloatArray:
     """Coordinates of every object by one of the maps, for every kind of statement."""
     model = make_map(method, n_components, random_state, **parameters)
-    return np.asarray(model.fit_transform(as_statements(statements)))
+    # The lens map has no steps to tell of.
+    steps = {} if method == "lensmap" else {"progress": progress}
+    found = model.fit_transform(as_statements(statements), **steps)
+    if progress is not None:
+        progress(1.0)
+    return np.asarray(found)

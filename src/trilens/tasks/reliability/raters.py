@@ -10,7 +10,7 @@ from trilens._typing import FloatArray, IntArray
 
 #: The shares of blind answers that a careful rater may have. With two answers to choose from
 #: 0.6 is 30 % wrong ones, with three 40 %.
-_CAREFUL = np.linspace(0.0, 0.6, 13)
+_CAREFUL: FloatArray = np.linspace(0.0, 0.6, 13)
 #: The shares among which the one of a single rater is sought.
 _SHARES = np.linspace(0.0, 1.0, 41)
 #: The shares of raters who may answer blindly throughout.

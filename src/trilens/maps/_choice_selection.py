@@ -1,0 +1,355 @@
+"""Choosing the dimensions, the penalty and the length of a choice map by held-out answers.
+
+A point of the search is judged by the mean log-likelihood of answers that its fit has not
+seen. Every fold keeps a chain of its own: the fit for the next penalty starts from the same
+fold's fit for the last one, so that nothing leaks from fold to fold and starts are cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
+from trilens.maps._choice_fit import START_LAPSE, ChoiceFit, fit_choices, prepare_start
+from trilens.maps._choices import Choices, Likelihood, collect_choices, likelihood
+from trilens.maps._evidence import Evident, is_affordable, maximise_evidence
+from trilens.maps._pairs import Length
+from trilens.maps._raters import group_raters
+from trilens.maps.choice_model import ChoiceModel
+from trilens.statements import Statements
+
+#: Dimensions to try, upwards from 2 until the held-out likelihood stops rising.
+_LADDER = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40)
+_FIRST_L2, _LEAST_L2, _MOST_L2 = 1e-2, 1e-3, 1e2
+_FOLDS = 3
+#: From so many different answers on, one part held out says enough.
+_ONE_FOLD_FROM = 50_000
+_HELD_OUT = 0.2
+#: At most so many answers are used to choose, and so many for each object.
+_MOST_ANSWERS, _MOST_EACH = 50_000, 300
+_MOST_ITER, _TOL = 200, 1e-5
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What was chosen.
+
+    Attributes
+    ----------
+    n_components, l2, length
+    scores : dict
+        The held-out log-likelihood per answer of each number of dimensions that was tried,
+        with the penalty and the length that were chosen or, where a number was only tried
+        with another penalty, the best of those.
+    evident : Evident or None
+        What the evidence says there, where it was asked, and asked about all answers.
+    """
+
+    n_components: int
+    l2: float
+    length: Length
+    scores: dict[int, float]
+    evident: Evident | None
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of the search."""
+
+    n_components: int
+    l2: float
+    length: Length
+
+
+def alpha_of(n_components: int) -> float:
+    """The Student length's degrees of freedom, as t-STE has them."""
+    return float(max(n_components - 1, 1))
+
+
+def select(
+    statements: Statements,
+    weights: FloatArray | None,
+    *,
+    n_components: int | None,
+    l2: float | None,
+    length: Length | None,
+    rng: np.random.Generator,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> Selection:
+    """Choose what is not given (None).
+
+    The penalty is chosen first, in the plane, by the evidence or, where that is too dear, by
+    held-out answers. Then the number of dimensions rises until the held-out likelihood stops
+    doing so, and the penalty is chosen again; if it has changed, so may the dimensions. Of
+    dimensions that are as good as the best, to one standard error of their difference, the
+    fewest are taken. The length is chosen last.
+    """
+    part, part_weights = _at_most(statements, weights, rng)
+    with _prepare(part, part_weights, rng, n_threads, progress) as held_out:
+        point = Point(
+            n_components or min(2, statements.n_objects - 1),
+            _FIRST_L2 if l2 is None else l2,
+            length or "distance",
+        )
+        for step in (10.0, 10.0**0.5):
+            if l2 is None:
+                point = _choose_l2(held_out, point, step)
+            if n_components is None:
+                point = _climb_dimensions(held_out, point)
+        if n_components is None:
+            point = _simplest(held_out, point)
+        if l2 is None:
+            point = _choose_l2(held_out, point, 10.0**0.5)
+        if length is None:
+            other = Point(point.n_components, point.l2, "student")
+            if l2 is None:
+                other = _choose_l2(held_out, other, 10.0**0.5)
+            if held_out.score(other) > held_out.score(point):
+                point = other
+        return Selection(
+            point.n_components,
+            point.l2,
+            point.length,
+            held_out.by_dimension(point),
+            held_out.evident(point) if l2 is None and part is statements else None,
+        )
+
+
+def _choose_l2(held_out: _HeldOut, point: Point, step: float) -> Point:
+    evident = held_out.evident(point)
+    if evident is None:
+        return _climb_l2(held_out, point, step)
+    return Point(point.n_components, evident.l2, point.length)
+
+
+def _climb_l2(held_out: _HeldOut, point: Point, step: float) -> Point:
+    """The best penalty near the one given, in steps of a factor."""
+
+    def times(at: Point, factor: float) -> Point:
+        return Point(at.n_components, at.l2 * factor, at.length)
+
+    for factor in (1 / step, step):
+        start = point
+        while _LEAST_L2 * 0.99 <= point.l2 * factor <= _MOST_L2 * 1.01:
+            new = times(point, factor)
+            if held_out.score(new) <= held_out.score(point):
+                break
+            point = new
+        if point != start:
+            break
+    return point
+
+
+def _climb_dimensions(held_out: _HeldOut, point: Point) -> Point:
+    """The best number of dimensions, upwards from the one given, or else downwards."""
+    rungs = [d for d in _LADDER if d <= held_out.most_dimensions]
+    at = rungs.index(point.n_components)
+    for step in (1, -1):
+        start = at
+        while 0 <= at + step < len(rungs):
+            new = Point(rungs[at + step], point.l2, point.length)
+            if held_out.score(new) <= held_out.score(point):
+                break
+            at, point = at + step, new
+        if at != start:
+            break
+    return point
+
+
+def _simplest(held_out: _HeldOut, best: Point) -> Point:
+    """Fewer dimensions, as long as they are within one standard error of the best."""
+    rungs = [d for d in _LADDER if d < best.n_components]
+    found = best
+    for d in reversed(rungs):
+        simpler = Point(d, best.l2, best.length)
+        loss, error = held_out.difference(best, simpler)
+        if loss > error:
+            break
+        found = simpler
+    return found
+
+
+@dataclass
+class _HeldOut:
+    """Held-out log-likelihoods of points, each computed once."""
+
+    statements: Statements
+    choices: Choices
+    likelihood: Likelihood
+    folds: list[tuple[BoolArray, BoolArray]]
+    rng: np.random.Generator
+    progress: Progress | None
+    most_dimensions: int
+    _values: dict[Point, FloatArray] = field(default_factory=dict)
+    _starts: dict[int, FloatArray] = field(default_factory=dict)
+    _last: dict[tuple[int, Length, int], ChoiceFit] = field(default_factory=dict)
+    _evident: dict[tuple[int, Length], Evident] = field(default_factory=dict)
+
+    def evident(self, point: Point) -> Evident | None:
+        """What the evidence says in the dimensions of a point; None where it is too dear."""
+        d, key = point.n_components, (point.n_components, point.length)
+        if not is_affordable(d * self.choices.n_objects, len(self.choices)):
+            return None
+        if key not in self._evident:
+            f = self.likelihood.measuring(point.length, alpha_of(d))
+            self._evident[key] = maximise_evidence(f, self._start(d), point.l2)
+        return self._evident[key]
+
+    def score(self, point: Point) -> float:
+        """The mean held-out log-likelihood of an answer."""
+        values, weight = self._at(point), self._weight
+        return float((values * weight).sum() / weight.sum())
+
+    def difference(self, one: Point, other: Point) -> tuple[float, float]:
+        """By how much one point is better than another, and the standard error of that."""
+        gap, weight = self._at(one) - self._at(other), self._weight
+        mean = float((gap * weight).sum() / weight.sum())
+        error = np.sqrt((weight * (gap - mean) ** 2).sum()) / np.sqrt(weight.sum())
+        return mean, float(error / np.sqrt(weight.sum()))
+
+    def by_dimension(self, chosen: Point) -> dict[int, float]:
+        """The score of every number of dimensions that was tried."""
+        scores = {chosen.n_components: self.score(chosen)}
+        for d in sorted({tried.n_components for tried in self._values}):
+            here = [p for p in self._values if p.n_components == d]
+            same = Point(d, chosen.l2, chosen.length)
+            scores[d] = self.score(same if same in here else max(here, key=self.score))
+        return dict(sorted(scores.items()))
+
+    @property
+    def _weight(self) -> FloatArray:
+        return self.choices.weight[self._held]
+
+    @property
+    def _held(self) -> BoolArray:
+        held: BoolArray = np.logical_or.reduce([test for _, test in self.folds])
+        return held
+
+    def _at(self, point: Point) -> FloatArray:
+        if point not in self._values:
+            self._values[point] = self._fit(point)
+            if self.progress is not None:
+                # Nobody knows how many points there will be; most searches end at about ten.
+                self.progress(1 - 0.85 ** len(self._values))
+        return self._values[point]
+
+    def _fit(self, point: Point) -> FloatArray:
+        d, alpha = point.n_components, alpha_of(point.n_components)
+        measured = self.likelihood.measuring(point.length, alpha)
+        values = np.zeros(len(self.choices))
+        for k, (train, test) in enumerate(self.folds):
+            f = measured.weighing(np.where(train, self.choices.weight, 0.0))
+            last = self._last.get((d, point.length, k))
+            if last is None:
+                start, lapse = self._start(d), START_LAPSE
+            else:
+                start, lapse = last.X, float(last.lapse[0])
+            found = fit_choices(f, start, lapse, point.l2, max_iter=_MOST_ITER, tol=_TOL)
+            self._last[d, point.length, k] = found
+            model = ChoiceModel(
+                found.X, float(found.lapse[0]), self.choices.kind, point.length, alpha
+            )
+            values[test] = np.log(model.chosen(self.choices.triples[test]))
+        return values[self._held]
+
+    def _start(self, d: int) -> FloatArray:
+        if d not in self._starts:
+            self._starts[d] = prepare_start(self.statements, self.likelihood, d, self.rng)
+        return self._starts[d]
+
+
+@contextmanager
+def _prepare(
+    statements: Statements,
+    weights: FloatArray | None,
+    rng: np.random.Generator,
+    n_threads: int | None,
+    progress: Progress | None,
+) -> Iterator[_HeldOut]:
+    folds = _folds_by_rater(statements, rng)
+    choices = collect_choices(statements, weights, apart=folds is not None)
+    if folds is None:
+        folds = _folds_by_question(choices, rng)
+    else:
+        assert choices.row is not None
+        order = np.argsort(choices.row)
+        folds = [(train[order], test[order]) for train, test in folds]
+    with likelihood(choices, n_threads=n_threads) as f:
+        most = min(statements.n_objects - 1, _LADDER[-1])
+        yield _HeldOut(statements, choices, f, folds, rng, progress, most)
+
+
+def _at_most(
+    statements: Statements, weights: FloatArray | None, rng: np.random.Generator
+) -> tuple[Statements, FloatArray | None]:
+    """A random part of very many statements."""
+    most = max(_MOST_ANSWERS, _MOST_EACH * statements.n_objects)
+    if len(statements) <= most:
+        return statements, weights
+    rows = np.sort(rng.choice(len(statements), most, replace=False, shuffle=False))
+    return statements.take(rows), None if weights is None else weights[rows]
+
+
+def question_codes(triples: AnyArray, n_objects: int) -> IntArray:
+    """One number for each unordered triple."""
+    low, middle, high = np.sort(triples, axis=1).astype(np.int64).T
+    code: IntArray = (low * n_objects + middle) * n_objects + high
+    return code
+
+
+def _folds_by_question(
+    choices: Choices, rng: np.random.Generator
+) -> list[tuple[BoolArray, BoolArray]]:
+    """Folds in which all answers about three objects stay together."""
+    different, question = np.unique(
+        question_codes(choices.triples, choices.n_objects), return_inverse=True
+    )
+    if len(choices) >= _ONE_FOLD_FROM:
+        test = (rng.random(len(different)) < _HELD_OUT)[question]
+        return [(~test, test)]
+    fold = (rng.permutation(len(different)) % _FOLDS)[question]
+    tests = [fold == k for k in range(_FOLDS)]
+    return [(~test, test) for test in tests if test.any() and not test.all()]
+
+
+def _folds_by_rater(
+    statements: Statements, rng: np.random.Generator
+) -> list[tuple[BoolArray, BoolArray]] | None:
+    """Folds of raters, the questions that they answered left out of the training too.
+
+    None where too little would be left to learn from, because raters are few or everybody was
+    asked the same, and where answers are so many that one part is held out.
+    """
+    groups = group_raters(statements)
+    if groups is None or len(groups) < 2 * _FOLDS or len(statements) >= _ONE_FOLD_FROM:
+        return None
+    # An answer whose rater is not known counts as that of one more rater each.
+    rater = groups.of.copy()
+    alone = rater < 0
+    rater[alone] = len(groups) + np.arange(alone.sum())
+    counts = np.bincount(rater)
+    # The rater with the most answers first, each into the fold with the fewest.
+    fold_of = np.empty(len(counts), dtype=np.int64)
+    sizes = np.zeros(_FOLDS)
+    shuffled = rng.permutation(len(counts))
+    for r in shuffled[np.argsort(-counts[shuffled], kind="stable")]:
+        fold_of[r] = sizes.argmin()
+        sizes[sizes.argmin()] += counts[r]
+    _, question = np.unique(
+        question_codes(statements.triples, statements.n_objects), return_inverse=True
+    )
+    folds = []
+    for k in range(_FOLDS):
+        test = fold_of[rater] == k
+        asked = np.zeros(question.max() + 1, dtype=np.bool_)
+        asked[question[test]] = True
+        train = ~asked[question]
+        if train.sum() < len(statements) / 2:
+            return None
+        folds.append((train, test))
+    return folds

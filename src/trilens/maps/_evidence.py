@@ -1,0 +1,283 @@
+"""The share of blind answers and the penalty by the evidence, and how far the answers tell.
+
+A map with many coordinates follows its answers also where they are wrong, and so takes some of
+the blind ones for attentive: the share that maximises the likelihood together with the map is
+too small. The evidence is the likelihood with the coordinates integrated out, here by Laplace's
+method about the best map for each share L and penalty l2,
+
+    log E(L, l2) = -loss(L, l2) - log det H / 2 + n d log(2 l2) / 2,
+
+H being the Fisher information of the coordinates plus the penalty's curvature. Its maximum is
+nearly unbiased, and the shares whose evidence is within 1.92 of it are a 95 % interval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from trilens._typing import FloatArray, IntArray
+from trilens.maps._choice_fit import BLIND, SEEING, fit_choices
+from trilens.maps._choices import Choices, Likelihood, Sides, collect_choices, likelihood
+from trilens.maps._minimise import one_blas_thread
+from trilens.maps._pairs import lengths
+from trilens.maps.choice_model import ChoiceModel
+from trilens.statements import Statements
+
+#: Coordinates and different answers up to which the evidence is cheap.
+MOST_COORDINATES, MOST_ANSWERS = 1000, 50_000
+#: Answers per coordinate that make a part of the statements worth looking at.
+_ENOUGH = 8
+#: Half the 95 % quantile of chi-square with one degree of freedom.
+_DROP = 1.92
+_COARSE = (1e-4, 0.03, 0.1, 0.25, 0.45, 0.65, 0.85, 0.98)
+_STEP = 10.0**0.5
+#: Below, most answers are certain and say nothing more about the coordinates: Laplace's method
+#: takes a region of maps that are all as good for a hill. The fewer answers there are for each
+#: coordinate, the sooner.
+_LEAST_L2, _LEAST_L2_FEW, _MOST_L2 = 1e-3, 0.03, 1e2
+#: The evidence may fall by so many times more for each coordinate per answer: where answers
+#: are few for the coordinates the share varies more than Laplace's method says (measured).
+_FEW = 20.0
+
+
+@dataclass(frozen=True)
+class Evident:
+    """What the evidence says.
+
+    Attributes
+    ----------
+    lapse, l2 : float
+        Where it is largest.
+    interval : (float, float)
+        Of the share, at 95 %.
+    X : (n, d) float64
+        The best map there.
+    """
+
+    lapse: float
+    l2: float
+    interval: tuple[float, float]
+    X: FloatArray
+
+
+def is_affordable(n_coordinates: int, n_answers: int) -> bool:
+    """Whether the evidence can be had in about the time of a cross-validation."""
+    return n_coordinates <= MOST_COORDINATES and n_answers <= MOST_ANSWERS
+
+
+def maximise_evidence(
+    likelihood: Likelihood, X: FloatArray, l2: float, *, fixed_l2: bool = False
+) -> Evident:
+    """The share of blind answers and the penalty with the largest evidence, from a start."""
+    few = X.size / float(likelihood.weight.sum())
+    least = max(_LEAST_L2, _LEAST_L2_FEW * few)
+    surface = _Surface(likelihood, Information(likelihood.choices), X, fixed_l2, least)
+    best = l2 if fixed_l2 else float(np.clip(l2, least, _MOST_L2))
+    for lapse in _COARSE:
+        best = surface.ridge(lapse, best)
+    drop = _DROP * (1 + _FEW * few)
+    for _ in range(4):
+        surface.refine(drop)
+    lapse = surface.top()
+    return Evident(lapse, surface.best_l2(), surface.within(drop), surface.map_at(lapse))
+
+
+def lapse_interval(
+    statements: Statements,
+    weights: FloatArray | None,
+    model: ChoiceModel,
+    l2: float,
+    n_threads: int | None = None,
+) -> tuple[float, float]:
+    """The 95 % interval of the share of blind answers, about a fitted map.
+
+    Where the evidence of the whole is too dear, that of the statements among some of the
+    objects, and where those are too few the likelihood alone, with room for its bias.
+    """
+    n, d = model.embedding.shape
+    choices = collect_choices(statements, weights)
+    few = n * d / float(choices.weight.sum())
+    if not is_affordable(n * d, len(choices)):
+        rng = np.random.default_rng(0)
+        for count in range(min(n, MOST_COORDINATES // d), d + 3, -max(1, n // 50)):
+            kept = np.isin(choices.triples, rng.choice(n, count, replace=False)).all(axis=1)
+            if kept.sum() <= MOST_ANSWERS:
+                break
+        if kept.sum() >= _ENOUGH * count * d:
+            few = count * d / float(choices.weight[kept].sum())
+            choices = replace(choices, triples=choices.triples[kept], weight=choices.weight[kept])
+        else:
+            return _likelihood_interval(choices, model, l2, few, n_threads)
+    seen = np.unique(choices.triples)
+    triples = np.searchsorted(seen, choices.triples).astype(np.int32)
+    inner = replace(choices, triples=triples, n_objects=len(seen))
+    with one_blas_thread(), likelihood(inner, model.length, model.alpha, n_threads) as f:
+        low, high = maximise_evidence(f, model.embedding[seen], l2, fixed_l2=True).interval
+    # A share that was fitted together with a map of everything may lie a little below.
+    return min(low, model.lapse), max(high, model.lapse)
+
+
+def _likelihood_interval(
+    choices: Choices, model: ChoiceModel, l2: float, few: float, n_threads: int | None
+) -> tuple[float, float]:
+    """By the curvature of the likelihood in the share, with the map fitted anew."""
+    centre = float(np.clip(model.lapse, 0.02, 0.98))
+    step = 0.01
+    with one_blas_thread(), likelihood(choices, model.length, model.alpha, n_threads) as f:
+        losses = [
+            fit_choices(f, model.embedding, share, l2, fixed_lapse=True, max_iter=30).loss
+            for share in (centre - step, centre, centre + step)
+        ]
+    curvature = max((losses[0] - 2 * losses[1] + losses[2]) / step**2, 1e-6)
+    half = 1.96 / np.sqrt(curvature)
+    # The likelihood takes blind answers for attentive: about one for each coordinate.
+    return max(0.0, model.lapse - half), min(1.0, model.lapse + half + 1.5 * few)
+
+
+@dataclass
+class _Surface:
+    """Evidence at points, each computed once, from the nearest map that is known."""
+
+    likelihood: Likelihood
+    information: Information
+    start: FloatArray
+    fixed_l2: bool
+    least_l2: float
+    values: dict[tuple[float, float], float] = field(default_factory=dict)
+    maps: dict[tuple[float, float], FloatArray] = field(default_factory=dict)
+
+    def at(self, lapse: float, l2: float) -> float:
+        """The evidence, with the weak prior of the share."""
+        key = (lapse, l2)
+        if key not in self.values:
+            found = fit_choices(
+                self.likelihood,
+                self._nearest(key),
+                lapse,
+                l2,
+                fixed_lapse=True,
+                max_iter=60,
+                tol=3e-6,
+            )
+            H = self.information(self.likelihood, found.X, lapse)
+            H[np.diag_indices(len(H))] += 2 * l2
+            determinant = 2 * np.log(np.diag(np.linalg.cholesky(H))).sum()
+            prior = BLIND * np.log(lapse) + SEEING * np.log1p(-lapse)
+            self.maps[key] = found.X
+            self.values[key] = float(
+                prior - found.loss - 0.5 * determinant + 0.5 * len(H) * np.log(2 * l2)
+            )
+        return self.values[key]
+
+    def ridge(self, lapse: float, l2: float) -> float:
+        """The best penalty for a share, climbing from a guess."""
+        best = l2
+        if not self.fixed_l2:
+            for factor in (1 / _STEP, _STEP):
+                while self.least_l2 * 0.9 <= best * factor <= _MOST_L2 and (
+                    self.at(lapse, best * factor) > self.at(lapse, best)
+                ):
+                    best *= factor
+                if best != l2:
+                    break
+        self.at(lapse, best)
+        return best
+
+    def best_l2(self) -> float:
+        """The penalty of the largest evidence."""
+        return max(self.values, key=self.values.__getitem__)[1]
+
+    def profile(self) -> tuple[FloatArray, FloatArray]:
+        """The shares that were tried, and the largest evidence of each."""
+        shares = sorted({lapse for lapse, _ in self.values})
+        return np.array(shares), np.array([self._best_at(share) for share in shares])
+
+    def refine(self, drop: float) -> None:
+        """Try the middles between the best share and its neighbours, and the interval's ends."""
+        shares, values = self.profile()
+        top, best = int(values.argmax()), self.best_l2()
+        below, above = shares[max(top - 1, 0)], shares[min(top + 1, len(shares) - 1)]
+        for lapse in {(below + shares[top]) / 2, (above + shares[top]) / 2, *self.within(drop)}:
+            if _COARSE[0] <= lapse <= _COARSE[-1]:
+                self.at(float(lapse), best)
+
+    def top(self) -> float:
+        """The share with the largest evidence, between those tried."""
+        fine, values = self._fine()
+        return float(fine[values.argmax()])
+
+    def map_at(self, lapse: float) -> FloatArray:
+        """The best map for a share and the best penalty."""
+        best = self.best_l2()
+        self.at(lapse, best)
+        return self.maps[lapse, best]
+
+    def within(self, drop: float) -> tuple[float, float]:
+        """The shares whose evidence is at most so much below the largest."""
+        fine, values = self._fine()
+        kept = fine[values >= values.max() - drop]
+        low = 0.0 if kept[0] <= 2 * _COARSE[0] else float(kept[0])
+        return low, float(kept[-1])
+
+    def _fine(self) -> tuple[FloatArray, FloatArray]:
+        from scipy.interpolate import PchipInterpolator
+
+        shares, values = self.profile()
+        fine = np.unique(np.concatenate([np.linspace(0, 1, 1001)[1:-1], shares]))
+        fine = fine[(fine >= shares[0]) & (fine <= shares[-1])]
+        return fine, PchipInterpolator(shares, values)(fine)
+
+    def _best_at(self, lapse: float) -> float:
+        return max(value for (share, _), value in self.values.items() if share == lapse)
+
+    def _nearest(self, key: tuple[float, float]) -> FloatArray:
+        if not self.maps:
+            return self.start
+        lapse, l2 = key
+        near = min(self.maps, key=lambda k: abs(k[0] - lapse) + 0.1 * abs(np.log10(k[1] / l2)))
+        return self.maps[near]
+
+
+class Information:
+    """The Fisher information of coordinates, for given questions."""
+
+    def __init__(self, choices: Choices) -> None:
+        self._sides = sides = Sides.of(choices)
+        self._numbers: IntArray = sides.numbers()
+        k, n_pairs = len(self._numbers), len(sides.pairs)
+        rows = np.repeat(self._numbers[:, None], k, axis=1).ravel()
+        columns = np.repeat(self._numbers[None], k, axis=0).ravel()
+        codes, self._entry = np.unique(rows * n_pairs + columns, return_inverse=True)
+        self._rows, self._columns = np.divmod(codes, n_pairs)
+
+    def __call__(self, likelihood: Likelihood, X: FloatArray, lapse: float) -> FloatArray:
+        """The (n d, n d) expected curvature of -log likelihood."""
+        from scipy.sparse import csr_array
+
+        pairs, n_pairs, (n, d) = self._sides.pairs, len(self._sides.pairs), X.shape
+        step = X[pairs.first] - X[pairs.second]
+        v, slope = lengths(np.einsum("pk,pk->p", step, step), likelihood.length, likelihood.alpha)
+        W = likelihood.choices.sign * v[self._numbers]
+        W = np.exp(W - W.max(axis=0))
+        W /= W.sum(axis=0)
+        k = len(W)
+        # sum over answers c of grad q_c grad q_c' / q_c, with q = (1 - L) W + L / k
+        r = ((1 - lapse) * W) ** 2 / ((1 - lapse) * W + lapse / k) * likelihood.weight
+        total = r.sum(axis=0)
+        F = W[:, None] * W[None] * total - W[None] * r[:, None] - W[:, None] * r[None]
+        F[np.arange(k), np.arange(k)] += r
+        data = np.bincount(self._entry, F.ravel(), len(self._rows))
+        B = csr_array((data, (self._rows, self._columns)), shape=(n_pairs, n_pairs))
+        moves = (2 * likelihood.choices.sign * slope)[:, None] * step
+        ends = np.column_stack([pairs.first, pairs.second])[:, :, None] * d + np.arange(d)
+        J = csr_array(
+            (
+                np.stack([moves, -moves], axis=1).ravel(),
+                (np.repeat(np.arange(n_pairs), 2 * d), ends.ravel()),
+            ),
+            shape=(n_pairs, n * d),
+        )
+        H: FloatArray = (J.T @ (B @ J)).toarray()
+        return H

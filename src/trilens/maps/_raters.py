@@ -1,0 +1,152 @@
+"""Raters of the choice map: who they are, and how many of their answers are blind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from trilens._typing import AnyArray, FloatArray, IntArray
+from trilens.statements import Statements
+
+#: Shares of blind answers at which each rater's posterior is computed.
+_GRID = (np.arange(200) + 0.5) / 200
+#: Answers are counted by their probability, in so many classes.
+_BINS = 512
+
+
+@dataclass(frozen=True)
+class RaterGroups:
+    """Who gave each answer.
+
+    Attributes
+    ----------
+    names : list
+        The raters, sorted by their text; of the type that they were given as.
+    of : (m,) int64
+        The rater of each answer; -1 where it is not known.
+    """
+
+    names: list[object]
+    of: IntArray
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def group_raters(statements: Statements) -> RaterGroups | None:
+    """The raters of statements; None where none is known.
+
+    A rater who is None, NaN or an empty text is not known.
+    """
+    if statements.raters is None:
+        return None
+    raters: AnyArray = np.asarray(statements.raters)
+    if raters.dtype.kind in "iub":
+        missing = np.zeros(len(raters), dtype=np.bool_)
+    elif raters.dtype.kind == "f":
+        missing = np.isnan(raters)
+    else:
+        missing = np.array([r is None or r == "" or r != r for r in raters.tolist()], np.bool_)
+    if missing.all():
+        return None
+    known = raters[~missing]
+    if known.dtype == object:
+        _, first, index = np.unique(known.astype(str), return_index=True, return_inverse=True)
+        names = [known[i] for i in first]
+    else:
+        different, index = np.unique(known, return_inverse=True)
+        names = different.tolist()
+    of = np.full(len(raters), -1, dtype=np.int64)
+    of[~missing] = index
+    return RaterGroups(names, of)
+
+
+@dataclass(frozen=True)
+class RaterLapses:
+    """Each rater's share of blind answers, a posteriori.
+
+    Attributes
+    ----------
+    mean : (R,) float64
+    low, high : (R,) float64
+        The 95 % credible interval.
+    """
+
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def estimate_lapses(
+    chance: FloatArray, rater: IntArray, weight: FloatArray, n_raters: int, n_sides: int
+) -> RaterLapses:
+    """Shares of blind answers with a Beta prior that is learnt from all raters.
+
+    Parameters
+    ----------
+    chance : (m,) array of float
+        The probability of each answer, had it been an attentive one.
+    rater : (m,) array of int
+        From 0; answers of -1 are left out.
+    weight : (m,) array of float
+    n_raters, n_sides : int
+        ``n_sides`` answers are possible to every question.
+    """
+    from scipy.optimize import minimize
+    from scipy.special import betaln, logsumexp
+
+    known = rater >= 0
+    chance, rater, weight = chance[known], rater[known], weight[known]
+    bins = np.minimum((chance * _BINS).astype(np.int64), _BINS - 1)
+    counts = np.bincount(rater * _BINS + bins, weight, n_raters * _BINS).reshape(n_raters, _BINS)
+    total = np.bincount(bins, weight, _BINS)
+    typical = np.bincount(bins, weight * chance, _BINS) / np.where(total > 0, total, 1.0)
+    table = np.log(np.outer(typical, 1 - _GRID) + _GRID / n_sides)
+    # (R, G): the log-likelihood of each rater's answers for each share
+    told = counts @ table
+    x, y = np.log(_GRID), np.log1p(-_GRID)
+
+    def log_prior(parameters: FloatArray) -> FloatArray:
+        a, b = np.exp(parameters)
+        values: FloatArray = (a - 1) * x + (b - 1) * y - betaln(a, b)
+        return values
+
+    def loss(parameters: FloatArray) -> float:
+        if np.abs(parameters).max() > 6:
+            return np.inf
+        # A weak hyperprior keeps the prior of two or three raters from being a spike.
+        evidence = logsumexp(told + log_prior(parameters), axis=1).sum()
+        return float(0.1 * (parameters**2).sum() - evidence)
+
+    found = minimize(loss, np.array([0.0, 0.7]), method="Nelder-Mead", options={"xatol": 1e-2})
+    log_posterior = told + log_prior(found.x)
+    posterior = np.exp(log_posterior - log_posterior.max(axis=1, keepdims=True))
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    below = posterior.cumsum(axis=1)
+    half = 0.5 / len(_GRID)
+    low = _GRID[(below >= 0.025).argmax(axis=1)] - half
+    high = _GRID[(below >= 0.975).argmax(axis=1)] + half
+    return RaterLapses(posterior @ _GRID, low, high)
+
+
+def resampled_weights(
+    statements: Statements, by_rater: bool, rng: np.random.Generator
+) -> FloatArray:
+    """How often each statement occurs when as many are drawn anew, or as many raters.
+
+    A rater who is drawn comes with all answers. Answers whose rater is not known are drawn
+    one by one.
+    """
+    m = len(statements)
+    groups = group_raters(statements) if by_rater else None
+    if groups is None:
+        return np.bincount(rng.integers(m, size=m), minlength=m).astype(np.float64)
+    n = len(groups)
+    drawn = np.bincount(rng.integers(n, size=n), minlength=n).astype(np.float64)
+    weights: FloatArray = drawn[groups.of]
+    alone = np.flatnonzero(groups.of < 0)
+    if len(alone):
+        picked = rng.integers(len(alone), size=len(alone))
+        weights[alone] = np.bincount(picked, minlength=len(alone))
+    return weights
