@@ -17,7 +17,7 @@ Question: TypeAlias = Literal["medoid", "outliers", "classify", "cluster", "grap
 METHODS: dict[Question, tuple[str, ...]] = {
     "medoid": ("depth", *MAPS),
     "outliers": ("depth", *MAPS),
-    "classify": ("depth", "krng", "choice", *MAPS),
+    "classify": ("depth", "krng", *MAPS),
     "cluster": ("krng", *MAPS),
     "graph": ("krng", *MAPS),
     "embed": MAPS,

@@ -172,10 +172,6 @@ class MapClassifier(TransductiveClassifier):
             "error_rate": self.error_rate,
             "power": self.power,
         }
-        if self.map == "choice":
-            from trilens.maps.choice_map import ChoiceMap
-
-            return ChoiceMap(n_components, random_state=seed)
         parameters = of_lens_map if self.map == "lensmap" else {}
         return make_map(self.map, n_components, seed, **parameters)
 

@@ -110,7 +110,7 @@ def wrong_rate(held_out: HeldOut) -> Rate:
     seen, unseen = 1 - float(held_out.fitted.mean()), 1 - float(held_out.right.mean())
     most = max(seen, unseen)
     margin = _Z * np.sqrt(most * (1 - most) / m)
-    return Rate(seen, max(2 * seen - most - margin, 0.0), min(most + margin, 1.0))
+    return Rate(seen, float(max(2 * seen - most - margin, 0.0)), float(min(most + margin, 1.0)))
 
 
 def repeated_questions(statements: Statements, random_state: int = 0) -> Repeats | None:
