@@ -93,6 +93,7 @@ def measure(job: tuple[str, int]) -> dict[str, Any]:
         "cell": cell,
         "study": study,
         "learnable": bool(found.check.learnable),
+        "p_value": found.check.p_value,
         "error": found.check.error,
         "loss": float(hidden.mean()),
         "right": int((~flipped).sum()),

@@ -22,6 +22,7 @@ from scipy.spatial.distance import cdist
 
 from trilens.simulate import Raters, ask_raters, gaussian
 from trilens.statements import Statements
+from trilens.tasks.model import answer_model
 from trilens.tasks.reliability import reliability
 
 RATERS, ANSWERS, TINY = 50, 50, 1e-9
@@ -77,7 +78,9 @@ def draw(cell: str, study: int) -> tuple[Statements, Raters, np.ndarray]:
 def measure(job: tuple[str, int]) -> dict[str, Any]:
     cell, study = job
     S, raters, wrong = draw(cell, study)
-    found = reliability(S, random_state=study)
+    model = answer_model(S, study)
+    found = reliability(S, model=model, random_state=study)
+    map_low, map_high = model.map.error_rate_interval_
     rate = float(np.nanmean(raters.rates(S.kind)[np.asarray(S.raters)]))
     flagged = np.array([check.guessing for check in found.raters])
     low, high = found.error_rate_interval or (np.nan, np.nan)
@@ -97,6 +100,8 @@ def measure(job: tuple[str, int]) -> dict[str, Any]:
         "error_rate": found.error_rate,
         "width": high - low,
         "covered": bool(low - TINY <= rate <= high + TINY),
+        "map_covered": bool(map_low - TINY <= rate <= map_high + TINY),
+        "map_width": map_high - map_low,
         "wrong_covered": bool(wrong_low - TINY <= wrong.mean() <= wrong_high + TINY),
         "wrong_width": wrong_high - wrong_low,
         "repeats_covered": None
@@ -117,6 +122,8 @@ def table(rows: list[dict[str, Any]]) -> None:
         "share of clickers",
         "error rate",
         "covers",
+        "width",
+        "the map's covers",
         "width",
         "wrong answers cover",
         "width",
@@ -144,6 +151,7 @@ def table(rows: list[dict[str, Any]]) -> None:
         cells += [mean(k) for k in ("share", "error_rate")]
         # Noise model II has no blind answers to count
         cells += ["-" if "/II-" in cell else mean("covered"), mean("width")]
+        cells += ["-" if "/II-" in cell else mean("map_covered"), mean("map_width")]
         cells += [mean(k) for k in ("wrong_covered", "wrong_width", "repeats_covered")]
         cells += [mean(k) for k in ("noise", "most", "any")]
         print(f"| {' | '.join(cells)} |")

@@ -70,14 +70,14 @@ def test_candidates_of_k_and_wrong_ones():
     S, y = Statements([[0, 1, 2], [1, 2, 3], [4, 0, 1]]), [0, 0, 1, 1, -1]
     assert set(KRNGClassifier(k=[1, 3]).fit(S, y).loo_errors_) == {1, 3}
     for wrong in (0, [], [2, 0], "best"):
-        with pytest.raises(ParameterError, match="k is"):
+        with pytest.raises(ParameterError, match=r"^k "):
             KRNGClassifier(k=wrong).fit(S, y)
 
 
 @pytest.mark.parametrize("model", [LensDepthClassifier(), KRNGClassifier()])
 def test_other_kinds_are_refused(model):
     for kind in ("odd", "closer"):
-        with pytest.raises(KindError, match="LensMapClassifier"):
+        with pytest.raises(KindError, match="MapClassifier"):
             model.fit(Statements([[0, 1, 2]], n_objects=4, kind=kind), [0, 0, 1, 1])
 
 
@@ -105,7 +105,6 @@ def test_every_classifier_on_top_separates_two_groups(classifier):
     [
         ([0, 0, 0, -1], "at least two classes"),
         ([-1, None, float("nan"), ""], "no object is labelled"),
-        ([0, 0, 1, -1], "class 1 has 1 labelled object"),
         ([0, 0, 1], "3 labels for 4 objects"),
         ([0, "a", 0, "a"], "different types"),
     ],
@@ -117,7 +116,7 @@ def test_labels_that_do_not_do(y, text):
 
 
 def test_labels_of_numpy_types_and_missing_ones():
-    labels = encode_labels(np.array([2.0, np.nan, 5.0, 2.0, 5.0, -1.0]), 6)
+    labels = encode_labels(np.array([2.0, np.nan, 5.0, 2.0, 5.0, -1.0]), Statements([], 6))
     assert labels.codes.tolist() == [0, -1, 1, 0, 1, -1]
     assert labels.labelled.tolist() == [0, 2, 3, 4]
 

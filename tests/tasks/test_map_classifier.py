@@ -10,6 +10,7 @@ from trilens.formats import read_statements
 from trilens.maps.geometry import local_outliers
 from trilens.simulate import mixture, simulate_statements
 from trilens.tasks.classify.map import LensMapClassifier
+from trilens.tasks.model import answer_model
 
 CLASSES = (
     [2, 6, 7, 8, 9, 10, 11, 12, 16, 17, 25, 32, 35, 36, 37, 38, 39, 41, 44, 45, 46, 55, 58, 60],
@@ -104,6 +105,28 @@ def test_other_maps(two_groups):
     assert (model.transduction_ == two_groups.labels).mean() >= 0.9
 
 
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_the_choice_map_chooses_its_dimensions_without_labels(two_groups, kind):
+    S = statements(two_groups, kind, m=1500)
+    model = answer_model(S)
+    y = half_hidden(two_groups.labels)
+    found = LensMapClassifier(map="choice", model=model, random_state=0).fit(S, y)
+    assert found.n_components_ == model.map.n_components_
+    assert found.cv_scores_ == {}
+    assert (found.transduction_ == two_groups.labels).mean() >= 0.95
+    fixed = LensMapClassifier(map="choice", n_components=3, random_state=0).fit(S, y)
+    assert fixed.embedding_.shape == (60, 3)
+
+
+@pytest.mark.parametrize("classifier", [None, "svm-linear", "svm-gauss", LogisticRegression()])
+def test_one_labelled_object_of_each_class(two_groups, classifier):
+    y = np.full(60, -1)
+    for c in (0, 1):
+        y[np.flatnonzero(two_groups.labels == c)[0]] = c
+    model = LensMapClassifier(classifier, random_state=0).fit(statements(two_groups), y)
+    assert set(model.transduction_.tolist()) == {0, 1}
+
+
 def test_parameters_round_trip():
     model = LensMapClassifier("svm-gauss", [2, 3], error_rate=0.2, random_state=1)
     assert clone(model).get_params() == model.get_params()
@@ -115,11 +138,11 @@ def test_parameters_round_trip():
         ({}, [0] * 60, LabelError, "all labelled objects are 0"),
         ({}, [None] * 60, LabelError, "no object is labelled"),
         ({}, [0, 1], LabelError, "there are 2 labels for 60 objects"),
-        ({"classifier": "svm-linear"}, [0, 1, *[-1] * 58], LabelError, "label another one"),
         ({"n_components": "best"}, [0, 1] * 30, ParameterError, "n_components is 'best'"),
         ({"n_components": []}, [0, 1] * 30, ParameterError, "names no candidates"),
         ({"n_components": 60}, [0, 1] * 30, ParameterError, "span at most 59"),
-        ({"map": "tsne"}, [0, 1] * 30, ParameterError, "map is 'tsne'"),
+        ({"n_components": "gap", "map": "choice"}, [0, 1] * 30, ParameterError, "must be 'cv'"),
+        ({"map": "tsne"}, [0, 1] * 30, ParameterError, "method is 'tsne'"),
         ({"classifier": "tree"}, [0, 1] * 30, ParameterError, "classifier is 'tree'"),
         ({"error_rate": 0.7}, [0, 1] * 30, ParameterError, "below 2/3"),
     ],

@@ -43,7 +43,8 @@ class LabelCheck:
         Whether the answers contradict the label: the labels can be learnt, another class was
         found, and of the nearest labelled objects (11, or 7 where fewer than 40 objects are
         labelled) at most a quarter have the label; on the choice map, in the mean over maps
-        of answers drawn anew. An object that is alone in its class is not contradicted.
+        of answers drawn anew. The k-RNG knows no nearest: there another class is enough. An
+        object that is alone in its class is not contradicted.
     left_out : int
         How many labels were hidden at a time.
     """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from trilens._typing import IntArray
+from trilens._typing import FloatArray, IntArray
 from trilens.counts import count_classes
 from trilens.depth import class_depth
 from trilens.tasks.classify.labels import Labels
-from trilens.tasks.classify.transduction import TransductiveClassifier, central_only
+from trilens.tasks.classify.transduction import TransductiveClassifier, alike, central_only
 from trilens.tasks.classify.tuning import chosen_parameters, tuned_classifier
 
 
@@ -69,3 +69,6 @@ class LensDepthClassifier(TransductiveClassifier):
         if unlabelled.any():
             codes[unlabelled] = self.classifier_.predict(self.features_[unlabelled])
         return codes
+
+    def _agreeing(self, labels: Labels, objects: IntArray, k: int) -> FloatArray:
+        return alike(self.features_, labels, objects, k).astype(float)

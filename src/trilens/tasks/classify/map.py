@@ -13,7 +13,7 @@ from trilens.maps.geometry import rescaled
 from trilens.maps.registry import make_map
 from trilens.statements import Statements
 from trilens.tasks.classify.labels import Labels
-from trilens.tasks.classify.transduction import TransductiveClassifier
+from trilens.tasks.classify.transduction import TransductiveClassifier, alike
 from trilens.tasks.classify.tuning import chosen_parameters, cross_validated, tuned_classifier
 from trilens.tasks.model import AnswerModel, answer_model
 
@@ -147,7 +147,7 @@ class MapClassifier(TransductiveClassifier):
             # a place on the map that other answers would not confirm contradicts nothing
             copies = self._answers.map.bootstrap(self._answers.statements, _COPIES)
             maps = [copy.embedding for copy in copies]
-        found = [_neighbours_alike(points, labels, objects, k) for points in maps]
+        found = [alike(points, labels, objects, k) for points in maps]
         return np.asarray(np.mean(found, axis=0))
 
     def _candidates(self, n_objects: int) -> list[Any]:
@@ -172,23 +172,8 @@ class MapClassifier(TransductiveClassifier):
             "error_rate": self.error_rate,
             "power": self.power,
         }
-        if self.map == "choice":
-            from trilens.maps.choice_map import ChoiceMap
-
-            return ChoiceMap(n_components, random_state=seed)
         parameters = of_lens_map if self.map == "lensmap" else {}
         return make_map(self.map, n_components, seed, **parameters)
-
-
-def _neighbours_alike(points: FloatArray, labels: Labels, objects: IntArray, k: int) -> IntArray:
-    """How many of the k nearest labelled others have the label of each object."""
-    from scipy.spatial.distance import cdist
-
-    labelled = labels.labelled
-    distance = cdist(points[objects], points[labelled])
-    distance[objects[:, None] == labelled] = np.inf
-    nearest = labelled[distance.argsort(axis=1, kind="stable")[:, :k]]
-    return np.asarray((labels.codes[nearest] == labels.codes[objects][:, None]).sum(axis=1))
 
 
 #: The name it had while the lens map was the only one.

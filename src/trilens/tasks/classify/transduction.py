@@ -93,3 +93,14 @@ def central_only(kind: str, what: str) -> None:
             f"{what} needs statements of kind central, not {kind}; a map (method='auto', "
             f"MapClassifier) serves every kind"
         )
+
+
+def alike(points: FloatArray, labels: Labels, objects: IntArray, k: int) -> IntArray:
+    """How many of the k nearest labelled others have the label of each object."""
+    from scipy.spatial.distance import cdist
+
+    labelled = labels.labelled
+    distance = cdist(points[objects], points[labelled])
+    distance[objects[:, None] == labelled] = np.inf
+    nearest = labelled[distance.argsort(axis=1, kind="stable")[:, :k]]
+    return np.asarray((labels.codes[nearest] == labels.codes[objects][:, None]).sum(axis=1))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trilens._typing import FloatArray
+from trilens._typing import FloatArray, IntArray
 from trilens.statements import Kind, Statements
 from trilens.statements.combine import question_keys
 from trilens.tasks.reliability.held_out import HeldOut
@@ -15,8 +15,8 @@ from trilens.tasks.reliability.held_out import HeldOut
 #: Blind shares that are tried, and the fall of the log likelihood that ends a 95 % interval.
 _SHARES = np.linspace(0.0, 1.0, 201)
 _FALL = 1.92
-#: The share of the questions that count as clear.
-_CLEAR = 0.25
+#: The shares of the questions that count as clear.
+_CLEAR = (0.25, 0.5)
 _Z = 1.96
 #: Repeated questions that are looked at, and resamples of them.
 _MOST_QUESTIONS, _COPIES = 20_000, 400
@@ -70,16 +70,20 @@ def blind_rate(held_out: HeldOut, kind: Kind) -> Rate:
     """The error rate: answers that are wrong although the question is clear.
 
     A map that has seen the answers takes some of the wrong ones for right: its share of blind
-    answers gives the lower end. Of the quarter of the questions that a map of other answers
-    calls clearest, some are not clear, so that the share of other answers to these gives the
-    upper end. The estimate lies half-way between the two shares.
+    answers gives the lower end. Of the questions that a map of other answers calls clearest
+    (a quarter of them, and half of them), some are not clear, so that the share of answers
+    other than its own gives the upper end. The estimate lies half-way between the two shares.
     """
     least, low = (wrong_if_blind(kind) * share for share in _blind_share(held_out.seen))
     best = held_out.chances.max(axis=1)
-    clear = best >= np.quantile(best, 1 - _CLEAR)
-    most = 1 - float(held_out.right[clear].mean())
-    high = most + _Z * np.sqrt(max(most * (1 - most), 0.25 / clear.sum()) / clear.sum())
-    return Rate((least + max(least, most)) / 2, min(low, high), max(low, high))
+    others, highs = [], []
+    for part in _CLEAR:
+        clear = best >= np.quantile(best, 1 - part)
+        other, count = 1 - float(held_out.right[clear].mean()), int(clear.sum())
+        others.append(other)
+        highs.append(other + _Z * np.sqrt(max(other * (1 - other), 0.25 / count) / count))
+    high = float(max(highs))
+    return Rate((least + max(least, min(others))) / 2, min(low, high), max(low, high))
 
 
 def _blind_share(chances: FloatArray) -> tuple[float, float]:
@@ -106,7 +110,7 @@ def wrong_rate(held_out: HeldOut) -> Rate:
     seen, unseen = 1 - float(held_out.fitted.mean()), 1 - float(held_out.right.mean())
     most = max(seen, unseen)
     margin = _Z * np.sqrt(most * (1 - most) / m)
-    return Rate(seen, max(2 * seen - most - margin, 0.0), min(most + margin, 1.0))
+    return Rate(seen, float(max(2 * seen - most - margin, 0.0)), float(min(most + margin, 1.0)))
 
 
 def repeated_questions(statements: Statements, random_state: int = 0) -> Repeats | None:
@@ -117,12 +121,12 @@ def repeated_questions(statements: Statements, random_state: int = 0) -> Repeats
     if len(statements) > _ENOUGH:
         statements = statements.take(np.arange(_ENOUGH))
     key, answer, _ = question_keys(statements)
-    _, question = np.unique(key, return_inverse=True)
+    question = np.unique(key, return_inverse=True)[1].astype(np.int64)
     n = int(question.max()) + 1 if len(question) else 0
     said = question * 3 + answer
     both, same = _pairs(question, question, n), _pairs(said, question, n)
     if statements.raters is not None:
-        _, rater = np.unique(statements.raters, return_inverse=True)
+        rater = np.unique(statements.raters, return_inverse=True)[1].astype(np.int64)
         n_raters = int(rater.max()) + 1 if len(rater) else 1
         both = both - _pairs(question * n_raters + rater, question, n)
         same = same - _pairs(said * n_raters + rater, question, n)
@@ -140,10 +144,10 @@ def repeated_questions(statements: Statements, random_state: int = 0) -> Repeats
     return Repeats(len(shares), agreement, rate)
 
 
-def _pairs(group: FloatArray, question: FloatArray, n: int) -> FloatArray:
+def _pairs(group: IntArray, question: IntArray, n: int) -> FloatArray:
     """For each question, how many pairs of answers are in the same group."""
     _, first, size = np.unique(group, return_index=True, return_counts=True)
-    return np.bincount(question[first], size * (size - 1) / 2, n)
+    return np.asarray(np.bincount(question[first], size * (size - 1) / 2, n), dtype=np.float64)
 
 
 def _wrong_if_agreeing(agreement: float, kind: Kind) -> float:

@@ -10,7 +10,7 @@ from trilens._typing import FloatArray, IntArray
 
 #: The shares of blind answers that a careful rater may have. With two answers to choose from
 #: 0.6 is 30 % wrong ones, with three 40 %.
-_CAREFUL = np.linspace(0.0, 0.6, 13)
+_CAREFUL: FloatArray = np.linspace(0.0, 0.6, 13)
 #: The shares among which the one of a single rater is sought.
 _SHARES = np.linspace(0.0, 1.0, 41)
 #: The shares of raters who may answer blindly throughout.
@@ -167,7 +167,7 @@ def _bound(chances: FloatArray, rater: IntArray, n_raters: int, prior: FloatArra
     reached = np.cumsum(chances, axis=1)[:, :-1]
     logs = []
     for _ in range(max(10, -(-_DRAWN // n_raters))):
-        share = rng.choice(_CAREFUL, size=n_raters, p=prior)[rater]
+        share = _CAREFUL[rng.choice(len(_CAREFUL), size=n_raters, p=prior)][rater]
         attentive = (rng.random(m)[:, None] > reached).sum(axis=1)
         answer = np.where(rng.random(m) < share, rng.integers(c, size=m), attentive)
         own = chances[np.arange(m), answer]

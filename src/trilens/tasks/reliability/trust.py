@@ -212,7 +212,7 @@ def reliability(
         if names is not None and rater is not None and inside is not None:
             last, judgement = _judged(part, inside, len(names), model.map, first, random_state)
             share = judgement.share
-            hits = np.bincount(inside, first.right, len(names))
+            hits = np.bincount(inside, first.right, len(names)).astype(np.float64)
             # where no answer can be predicted, nobody can be told from a guesser
             checks = _checks(given, names, rater, inside, hits, judgement, can_tell=not noise)
             if not noise:
