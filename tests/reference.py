@@ -10,24 +10,31 @@ import itertools
 import numpy as np
 
 
-def count_central(triples, n):
-    """N and D of Algorithm 1: as the singled-out object, and at all."""
+def count_central(triples, n, kind="central"):
+    """N and D of Algorithm 1: as the singled-out object, and at all.
+
+    Of a similarity triplet the near and the far object are compared, not the anchor.
+    """
     singled, appears = np.zeros(n, int), np.zeros(n, int)
     for statement in triples:
-        singled[statement[0]] += 1
-        for x in statement:
+        compared = statement[1:] if kind == "closer" else statement
+        singled[compared[0]] += 1
+        for x in compared:
             appears[x] += 1
     return singled, appears
 
 
 def centrality(triples, n, kind="central"):
-    """LD of Algorithm 1; for odd statements 1 - P(odd). 0 for objects never seen."""
-    singled, appears = count_central(triples, n)
+    """LD of Algorithm 1; for odd statements 1 - P(odd); for closer ones P(nearer).
+
+    0 for objects never seen.
+    """
+    singled, appears = count_central(triples, n, kind)
     value = np.zeros(n)
     for x in range(n):
         if appears[x]:
             share = singled[x] / appears[x]
-            value[x] = share if kind == "central" else 1 - share
+            value[x] = 1 - share if kind == "odd" else share
     return value
 
 

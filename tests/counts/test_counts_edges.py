@@ -108,9 +108,12 @@ def test_kinds_that_cannot_be_served(kind):
         count_labelled_pairs(S, [0])
 
 
-def test_central_counts_of_similarity_triplets():
-    with pytest.raises(KindError, match="central or odd, not closer; count_pairs serves"):
-        count_central(Statements([[0, 1, 2]], kind="closer"))
+@pytest.mark.usefixtures("_engine")
+def test_the_anchor_of_a_similarity_triplet_does_not_count():
+    counts = count_central(Statements([[0, 1, 2], [1, 0, 2]], kind="closer"))
+    assert counts.kind == "closer"
+    assert counts.singled.tolist() == [1, 1, 0]
+    assert counts.appears.tolist() == [1, 1, 2]
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, True])

@@ -7,13 +7,14 @@ from hypothesis import given
 import drawn
 from trilens.counts import count_central
 from trilens.depth import centrality, depth_intervals, lens_depth
+from trilens.depth.raters import design_effect
 from trilens.errors import KindError, ParameterError
 from trilens.statements import Statements
 
 import reference
 
 
-@given(drawn.statements(kinds=["central", "odd"]))
+@given(drawn.statements())
 def test_centrality_equals_the_definition(S):
     expected = reference.centrality(S.triples, S.n_objects, S.kind)
     assert np.array_equal(centrality(S), expected)
@@ -22,21 +23,19 @@ def test_centrality_equals_the_definition(S):
         assert np.array_equal(lens_depth(S), expected)
 
 
-def test_an_object_never_seen_has_depth_zero_for_both_kinds():
-    for kind in ("central", "odd"):
+def test_an_object_never_seen_has_depth_zero_for_every_kind():
+    for kind in ("central", "odd", "closer"):
         assert centrality(Statements([[0, 1, 2]], n_objects=4, kind=kind))[3] == 0
 
 
 def test_other_kinds_are_refused_with_the_method_that_serves_them():
-    with pytest.raises(KindError, match=r"centrality\(\)"):
-        lens_depth(Statements([[0, 1, 2]], kind="odd"))
-    with pytest.raises(KindError, match="lensmap"):
-        centrality(Statements([[0, 1, 2]], kind="closer"))
-    with pytest.raises(KindError, match="lensmap"):
-        depth_intervals(Statements([[0, 1, 2]], kind="closer"))
+    for kind in ("odd", "closer"):
+        for given_ in (S := Statements([[0, 1, 2]], kind=kind), count_central(S)):
+            with pytest.raises(KindError, match=r"central, not \w+; centrality\(\)"):
+                lens_depth(given_)
 
 
-@given(drawn.statements(kinds=["central", "odd"]))
+@given(drawn.statements())
 def test_an_interval_holds_its_estimate_and_the_set_the_best(S):
     interval = depth_intervals(S)
     seen = count_central(S).appears > 0
@@ -99,3 +98,39 @@ def test_more_statements_make_the_set_smaller():
 def test_a_wrong_level(level):
     with pytest.raises(ParameterError, match="level"):
         depth_intervals([[0, 1, 2]], level)
+
+
+def of_raters(rng, differ, n_raters=15, each=40):
+    """Answers about six objects; raters differ in what they find central."""
+    n = 6
+    parts = []
+    for _ in range(n_raters):
+        weight = np.exp(differ * rng.standard_normal(n))
+        parts.append(simulated_answers(rng, weight, each).triples)
+    return Statements(
+        np.concatenate(parts), n_objects=n, raters=np.repeat(np.arange(n_raters), each)
+    )
+
+
+def test_raters_who_differ_widen_the_intervals_so_that_they_cover():
+    # with such raters all objects have the expected depth 1/3; 60 studies of 6 objects
+    rng = np.random.default_rng(1)
+    by_rater, plain = [], []
+    for _ in range(60):
+        S = of_raters(rng, differ=1.0)
+        for covered, given_ in ((by_rater, S), (plain, count_central(S))):
+            interval = depth_intervals(given_)
+            covered.append((interval.low <= 1 / 3) & (interval.high >= 1 / 3))
+    assert np.mean(by_rater) >= 0.95
+    assert np.mean(plain) < 0.7
+
+
+def test_few_raters_or_none_leave_the_intervals_as_they_are():
+    S = of_raters(np.random.default_rng(2), 1.0, n_raters=7)
+    assert design_effect(S) is None
+    assert np.array_equal(depth_intervals(S).low, depth_intervals(count_central(S)).low)
+    alike = of_raters(np.random.default_rng(3), 0.0, n_raters=40)
+    effect = design_effect(alike)
+    assert effect.n_raters == 40
+    assert effect.factor.min() >= 1
+    assert np.median(effect.factor) < 1.6

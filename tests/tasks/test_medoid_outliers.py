@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import drawn
-from trilens.errors import KindError, ParameterError, StatementError
+from trilens.errors import ParameterError, StatementError
 from trilens.statements import Statements
 from trilens.tasks.medoid import medoid, relative_error
 from trilens.tasks.outliers import LensDepthOutlierDetector, outliers, suggest_count
@@ -13,10 +13,10 @@ from trilens.tasks.outliers import LensDepthOutlierDetector, outliers, suggest_c
 import reference
 
 
-@given(drawn.statements(kinds=["central", "odd"]))
+@given(drawn.statements())
 def test_the_medoid_has_the_highest_centrality(S):
     score = reference.centrality(S.triples, S.n_objects, S.kind)
-    found = medoid(S)
+    found = medoid(S, "depth")
     best = np.flatnonzero(score == score.max()).tolist()
     assert found.index == best[0]
     assert found.depth == score.max()
@@ -28,19 +28,11 @@ def test_no_objects_no_medoid():
         medoid([])
 
 
-def test_similarity_triplets_have_no_depth_but_a_map():
-    S = Statements([[0, 1, 2]], kind="closer")
-    with pytest.raises(KindError, match="lensmap"):
-        medoid(S)
-    with pytest.raises(KindError, match="lensmap"):
-        outliers(S, n=1)
-
-
-@given(drawn.statements(kinds=["central", "odd"]), st.data())
+@given(drawn.statements(), st.data())
 def test_outliers_are_the_least_central_in_order(S, data):
     score = reference.centrality(S.triples, S.n_objects, S.kind)
     n = data.draw(st.integers(0, S.n_objects))
-    found = outliers(S, n=n)
+    found = outliers(S, n=n, method="depth")
     expected = sorted(range(S.n_objects), key=lambda x: (score[x], x))
     assert found.indices.tolist() == expected[:n]
     assert found.scores.tolist() == [score[x] for x in expected[:n]]
@@ -68,7 +60,7 @@ def test_without_a_number_the_gap_decides():
     assert suggest_count(np.concatenate([np.linspace(0, 0.3, 30), [0.9]])) == 0
 
 
-@given(drawn.statements(kinds=["central", "odd"]), st.sampled_from([0.0, 0.1, 0.3, 0.5, "auto"]))
+@given(drawn.statements(), st.sampled_from([0.0, 0.1, 0.3, 0.5, "auto"]))
 def test_the_detector_keeps_scikit_learns_signs(S, contamination):
     detector = LensDepthOutlierDetector(contamination).fit(S)
     assert np.array_equal(detector.score_samples_, detector.score_samples(S))

@@ -6,6 +6,7 @@ import numpy as np
 
 from trilens._typing import BoolArray, FloatArray
 from trilens.depth import depth_intervals
+from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.choice_model import ChoiceModel
 from trilens.tasks.model import AnswerModel
 
@@ -30,10 +31,18 @@ def medoid_set(model: AnswerModel, level: float = 0.95) -> BoolArray:
     the union is taken. Objects that the count of the answers alone rules out, with the wide
     margin of `trilens.depth.depth_intervals`, are out: that does not rest on the model.
 
+    A map of few objects in many dimensions can hold any dissimilarities, noise on them (Noise
+    model II) as well. Then the set comes from a map with no more coordinates than a third of
+    the pairs, on which such noise shows as dispersion.
+
     Returns
     -------
     (n,) array of bool
     """
+    most = max(2, (model.statements.n_objects - 1) // 6)
+    if model.map.n_components_ > most:
+        plain = ChoiceMap(most, random_state=model.seed).fit(model.statements)
+        model = AnswerModel(model.statements, plain, model.seed)
     copies, assisted = model.copies, model.assisted
     scale = copies.shrink * np.sqrt(max(model.dispersion, 1.0))
     if copies.n_raters:

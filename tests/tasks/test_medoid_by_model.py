@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from trilens.depth import centrality, depth_intervals
+from trilens.maps import ChoiceMap
+from trilens.maps.geometry import total_distance
+from trilens.simulate import gaussian, simulate_statements
+from trilens.statements import Statements
+from trilens.tasks.copies import draw_copies, left_over, pair_dispersion
+from trilens.tasks.medoid import medoid, relative_error
+from trilens.tasks.medoid_set import maybe_largest, medoid_set
+from trilens.tasks.model import AnswerModel
+
+
+def modelled(S, dim=2, seed=0):
+    """A model of given dimension and penalty: the search for them is tested elsewhere."""
+    return AnswerModel(S, ChoiceMap(dim, l2=0.05, random_state=seed).fit(S), seed)
+
+
+def planar(kind="central", n=30, m=1500, seed=0, **noise):
+    points = gaussian(n, 2, random_state=seed)
+    return points, simulate_statements(points, m, kind, random_state=seed + 1, **noise)
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_the_set_holds_the_true_medoid_and_is_smaller_than_by_counting(kind):
+    for seed in range(2):
+        points, S = planar(kind, seed=10 * seed, error_rate=0.1)
+        found = medoid(S, "choice", model=modelled(S))
+        true = int(total_distance(points.points).argmin())
+        assert S.names[true] in found.candidates
+        assert found.name in found.candidates
+        assert len(found.candidates) <= 0.7 * depth_intervals(S).medoid_set.sum()
+
+
+def test_guesses_leave_nearly_everybody_in_the_set():
+    _, S = planar(error_rate=2 / 3)
+    assert medoid_set(modelled(S)).mean() >= 0.9
+
+
+def test_the_model_finds_the_medoid_where_counting_errs():
+    errors = []
+    for seed in range(4):
+        points, S = planar(n=60, m=1200, seed=20 * seed)
+        total = total_distance(points.points)
+        by_model = relative_error(medoid(S, "choice", model=modelled(S)).index, total)
+        errors.append((by_model, relative_error(medoid(S, "depth").index, total)))
+    by_model, by_counting = np.mean(errors, axis=0)
+    assert by_model < 0.01 < by_counting
+
+
+def test_counting_mends_a_map_with_too_few_dimensions():
+    points = gaussian(60, 10, random_state=1)
+    S = simulate_statements(points, 6000, random_state=2)
+    model = modelled(S, dim=1)
+    assert model.assisted.counted.mean() > 0.5
+    assert model.dispersion > 1.5
+    total = total_distance(points.points)
+    assert relative_error(int(model.map.depth().depth.argmax()), total) > 0.03
+    assert relative_error(int(model.depth.argmax()), total) < 0.02
+
+
+def test_what_the_facts_say():
+    _, S = planar()
+    found = medoid(S, "choice", model=modelled(S))
+    facts = found.to_dict()
+    assert facts["method"] == "choice"
+    assert facts["depth"] == found.scores.max() == found.depth
+    assert facts["close"] == list(found.close)
+    assert found.name not in found.close
+    again = medoid(S, "choice", model=modelled(S))
+    assert again.candidates == found.candidates
+
+
+def test_equal_objects_are_level():
+    _, S = planar(n=12, m=200)
+    # every object twice, asked about by a coin: 0 and 12 have the same place
+    rng = np.random.default_rng(3)
+    twins = Statements(S.triples + 12 * rng.integers(2, size=S.triples.shape), n_objects=24)
+    found = medoid(twins, "choice", model=modelled(twins))
+    twin = str((int(found.name) + 12) % 24)
+    assert twin in found.candidates
+    assert twin in found.close
+
+
+def test_an_object_hardly_ever_seen_is_a_candidate_but_not_the_medoid():
+    _, S = planar(n=12, m=200)
+    S = Statements(np.vstack([S.triples, [[12, 0, 1]]]), n_objects=14)
+    found = medoid(S, "choice", model=modelled(S))
+    assert found.name not in ("12", "13")
+    assert {"12", "13"} <= set(found.candidates)
+    assert found.scores[13] == 0
+
+
+def test_what_is_left_over_is_what_was_counted_less_what_was_expected():
+    for kind in ("central", "odd", "closer"):
+        _, S = planar(kind, n=8, m=50, error_rate=0.2)
+        half = np.full((len(S), 2 if kind == "closer" else 3), 0.0)
+        half[:] = 1 / half.shape[1]
+        by_chance = {"central": 1 / 3, "odd": 2 / 3, "closer": 1 / 2}[kind]
+        left, variance = left_over(half, S, lapse=0.0)
+        np.testing.assert_allclose(left, centrality(S) - by_chance, atol=1e-12)
+        twice, smaller = left_over(half, S, lapse=0.5, weights=np.full(len(S), 3.0))
+        np.testing.assert_allclose(twice, 2 * left, atol=1e-12)
+        np.testing.assert_allclose(smaller, 4 * variance, atol=1e-12)
+    half[:] = np.nan
+    left, variance = left_over(half, S, 0.0)
+    assert not left.any()
+    assert np.isinf(variance).all()
+
+
+def test_noise_on_the_distances_shows_as_dispersion():
+    points, S = planar(n=40, m=3000, error_rate=0.2)
+    plain = pair_dispersion(ChoiceMap(2, l2=0.05).fit(S).model_, S)
+    noisy = simulate_statements(points, 3000, noise_param=0.5, random_state=5)
+    distorted = pair_dispersion(ChoiceMap(2, l2=0.05).fit(noisy).model_, noisy)
+    assert 0.85 < plain < 1.15
+    assert distorted > 1.4
+
+
+def test_copies_by_rater_and_of_a_part(monkeypatch):
+    _, S = planar(n=12, m=200)
+    M = ChoiceMap(2, l2=0.05).fit(S)
+    plain = draw_copies(M, S, n_copies=4)
+    assert plain.n_raters == 0
+    assert plain.shrink == 1
+    assert plain.held_out.shape == (200, 3)
+    known = Statements(S.triples, 12, raters=np.arange(200) // 10)
+    assert draw_copies(M, known, n_copies=2).n_raters == 20
+    few = Statements(S.triples, 12, raters=np.arange(200) // 50)
+    assert draw_copies(M, few, n_copies=2).n_raters == 0
+    monkeypatch.setattr("trilens.tasks.copies.COPY_ANSWERS", 50)
+    part = draw_copies(M, S, n_copies=3)
+    assert part.shrink == 0.5
+    assert part.held_out is None
+    assert len(part.models) == len(part.left_over) == 3
+
+
+def test_which_may_be_the_largest_holds_its_level():
+    # 400 draws of ten estimates whose true values are equal, the hardest case: each must be
+    # in its set in about 95 %
+    rng = np.random.default_rng(4)
+    inside = [
+        maybe_largest(rng.standard_normal(10), rng.standard_normal((40, 10)), seed=seed)
+        for seed in range(400)
+    ]
+    assert 0.93 < np.mean(inside) < 0.99
+    far = maybe_largest(np.array([0.0, 9.0]), rng.standard_normal((40, 2)))
+    assert far.tolist() == [False, True]
+    unsure = maybe_largest(np.array([0.0, 9.0]), rng.standard_normal((40, 2)), bias=10.0)
+    assert unsure.all()
+    assert maybe_largest(np.zeros(0), np.zeros((4, 0))).tolist() == []
+    many = maybe_largest(np.zeros(400), rng.standard_normal((40, 400)))
+    assert many.all()
