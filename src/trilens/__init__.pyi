@@ -135,8 +135,5 @@ from .tasks.outliers import (
 from .tasks.outliers import (
     outliers as outliers,
 )
-from .tasks.outliers import (
-    suggest_count as suggest_count,
-)
 
 __version__: str

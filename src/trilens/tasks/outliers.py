@@ -138,7 +138,7 @@ def outliers(
     given = as_statements(statements)
     chosen_method = choose_method("outliers", given, method)
     if chosen_method == "choice" and len(given) and model is None:
-        model = answer_model(given, 0 if random_state is None else int(random_state))
+        model = answer_model(given, random_state if isinstance(random_state, int) else 0)
     score, apart = _score(given, chosen_method, n_components, random_state, model)
     order = np.argsort(score, kind="stable")
     count = _how_many(len(score), n, contamination)

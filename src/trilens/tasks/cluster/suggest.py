@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray
+from trilens.tasks.clouds import LEVEL, Shape, clouds, p_value
 from trilens.tasks.cluster.map import neighbour_graph
 from trilens.tasks.cluster.separation import separations
 from trilens.tasks.cluster.spectral import laplacian_eigenvectors, spectral_clusters
 from trilens.tasks.cluster.stability import ClusterStability, cluster_stability
-from trilens.tasks.clouds import LEVEL, Shape, clouds, p_value
 
 if TYPE_CHECKING:
     from trilens.counts import PairCounts
@@ -120,9 +120,9 @@ def suggest_clusters(
 
     The number from 2 to ``max_clusters`` with the largest product of separation
     (`trilens.tasks.cluster.separation`), by that of as many clusters in clouds, and spectral gap
-    is the best one. It is suggested if its separation, in standard deviations above the mean of as many clusters in clouds without
-    groups, is beyond that of the best number of all but 5 % of the clouds, of Gaussian as well
-    as of uniform ones; else 1 is.
+    is the best one. It is suggested if its separation, in standard deviations above the mean of
+    as many clusters in clouds without groups, is beyond that of the best number of all but 5 %
+    of the clouds, of Gaussian as well as of uniform ones; else 1 is.
 
     Parameters
     ----------
