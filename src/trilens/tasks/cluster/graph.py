@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
+from trilens._parameters import whole_number
 from trilens._typing import IntArray
 from trilens.graph import LensValues, lens_values
 from trilens.statements import StatementsLike
@@ -73,6 +74,8 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         values = lens_values(X)
         n = values.n_objects
         check_n_clusters(self.n_clusters, n)
+        if self.k is not None:
+            whole_number("k", self.k, least=1)
         # where no k connects it, every pair that was asked about is an edge
         self.k_ = self.k or values.connecting_k(self.error_rate) or max(n - 1, 1)
         self.graph_ = values.graph(self.k_, self.error_rate, self.sigma)

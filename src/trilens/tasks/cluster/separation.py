@@ -27,7 +27,7 @@ def separations(coordinates: FloatArray, numbers: Sequence[int]) -> FloatArray:
     Examples
     --------
     >>> X = np.repeat([[0.0, 0], [9, 0], [0, 9]], 5, axis=0) + np.arange(15)[:, None] / 15
-    >>> separations(X, [2, 3, 4]).argmax()
+    >>> int(separations(X, [2, 3, 4]).argmax())
     1
     """
     from scipy.cluster.hierarchy import fcluster, linkage

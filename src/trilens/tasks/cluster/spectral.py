@@ -47,6 +47,7 @@ def laplacian_eigenvectors(graph: csr_array, count: int) -> tuple[FloatArray, Fl
     from scipy.sparse.linalg import eigsh
 
     n = graph.shape[0]
+    normalised: Any
     normalised, root = laplacian(graph, normed=True, return_diag=True)
     if n <= _DENSE or count >= n - 1:
         # all of them: asked for a part, LAPACK may find none where eigenvalues coincide

@@ -120,9 +120,9 @@ def suggest_clusters(
 
     The number from 2 to ``max_clusters`` with the largest product of separation
     (`trilens.tasks.cluster.separation`), by that of as many clusters in clouds, and spectral gap
-    is the best one. It is suggested if its separation, in standard deviations above the mean of as many clusters in clouds without
-    groups, is beyond that of the best number of all but 5 % of the clouds, of Gaussian as well
-    as of uniform ones; else 1 is.
+    is the best one. It is suggested if its separation, in standard deviations above the mean of
+    as many clusters in clouds without groups, is beyond that of the best number of all but 5 %
+    of the clouds, of Gaussian as well as of uniform ones; else 1 is.
 
     Parameters
     ----------
