@@ -221,7 +221,7 @@ def numbers(n_seeds: int) -> None:
 
     settings = [f"{share:.0%} asked, {wrong:.0%} wrong" for share, wrong in NUMBER_SETTINGS]
     table(
-        "The suggested number of groups: share of seeds with the right one (default, lens map, SOE)",
+        "The suggested number of groups: share right (default, lens map, SOE)",
         ["", *settings],
         rows(),
     )

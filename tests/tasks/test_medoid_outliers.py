@@ -6,7 +6,6 @@ from hypothesis import given
 
 import drawn
 from trilens.errors import StatementError
-from trilens.statements import Statements
 from trilens.tasks.medoid import medoid, relative_error
 
 import reference
