@@ -13,7 +13,8 @@ from trilens.counts._add import require_same_shape
 from trilens.counts._threads import in_threads, is_small, resolve_threads, split
 from trilens.errors import LabelError
 from trilens.statements import Statements, StatementsLike
-from trilens.statements.value import CHOSEN_FIRST, as_array, require_kind
+from trilens.statements.columns import as_array
+from trilens.statements.value import CHOSEN_FIRST, require_kind
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,8 @@ from trilens.counts._add import add_cells, cell_dtype, require_same_shape
 from trilens.counts._threads import in_threads, is_small, resolve_threads, split
 from trilens.errors import LabelError
 from trilens.statements import StatementsLike, as_statements
-from trilens.statements.value import as_array, require_kind
+from trilens.statements.columns import as_array
+from trilens.statements.value import require_kind
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,8 @@ from trilens._typing import AnyArray, Int32Array
 from trilens.errors import FormatError, StatementError
 from trilens.formats.source import one_line, quoted
 from trilens.statements import Kind, Statements
-from trilens.statements.value import check_triples, chosen_first, text_array
+from trilens.statements.columns import text_array
+from trilens.statements.value import check_triples, chosen_first
 
 if TYPE_CHECKING:
     from trilens.formats.names import Naming

@@ -9,7 +9,8 @@ from typing import cast
 from trilens.errors import FormatError
 from trilens.formats.source import one_line
 from trilens.statements import Kind
-from trilens.statements.value import as_list, check_kind
+from trilens.statements.columns import as_list
+from trilens.statements.value import check_kind
 
 #: Each accepted column name: what it holds, and the kind it tells by itself.
 ALIASES: dict[str, tuple[str, Kind | None]] = {

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from trilens.errors import FormatError, ParameterError
 from trilens.formats.dialect import invalid_utf8
 from trilens.formats.source import PathLike, open_source, quoted
-from trilens.statements.value import as_list
+from trilens.statements.columns import as_list
 
 
 def read_objects(path: PathLike) -> list[str]:

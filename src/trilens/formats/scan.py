@@ -19,7 +19,7 @@ from trilens.formats.objects import object_list
 from trilens.formats.read import no_statements, open_file
 from trilens.formats.source import PathLike
 from trilens.statements import Kind, Statements, concatenate
-from trilens.statements.value import as_list
+from trilens.statements.columns import as_list
 
 #: Bytes of a file that are parsed at a time.
 BLOCK_BYTES = 1 << 24

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from trilens._parameters import generator, real_number, shown, whole_number
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.errors import ParameterError
-from trilens.statements.value import as_array
+from trilens.statements.columns import as_array
 
 #: The label of an outlier planted by `with_outliers`.
 OUTLIER = -1

@@ -12,7 +12,7 @@ from trilens._parameters import generator, real_number, shown
 from trilens._typing import AnyArray, FloatArray, RandomState
 from trilens.errors import ParameterError
 from trilens.simulate.points import Points
-from trilens.statements.value import as_array
+from trilens.statements.columns import as_array
 
 #: A dissimilarity matrix, points, or `Points`.
 Objects: TypeAlias = ArrayLike | Points

@@ -10,7 +10,8 @@ import numpy as np
 from trilens._parameters import generator
 from trilens._typing import AnyArray, IntArray, RandomState
 from trilens.errors import KindError, ParameterError
-from trilens.statements.value import COLUMNS, Statements, as_list, chosen_first, require_kind
+from trilens.statements.columns import as_list
+from trilens.statements.value import COLUMNS, Statements, chosen_first, require_kind
 
 
 def concatenate(parts: Iterable[Statements]) -> Statements:

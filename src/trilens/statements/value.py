@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isnan
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -15,6 +14,15 @@ from numpy.typing import ArrayLike
 from trilens._parameters import shown as printed, whole_number
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray, RandomState
 from trilens.errors import KindError, ParameterError, StatementError
+from trilens.statements.columns import (
+    are_whole,
+    as_array,
+    as_list,
+    column_of,
+    known_seconds,
+    numbers_or_text,
+    places_of,
+)
 
 if TYPE_CHECKING:
     from trilens.statements.summary import Summary
@@ -28,9 +36,6 @@ COLUMNS = ("raters", "rounds", "seconds", "places")
 #: Rows checked at a time: the temporaries of a check stay in the cache and out of the peak memory.
 _CHUNK = 1 << 18
 _MAX_OBJECTS = np.iinfo(np.int32).max
-
-#: Beyond this, one long rater name would make a fixed-width array of text explode.
-_FIXED_WIDTH = 64
 
 #: What each place puts first: the object there, then the two others in their order.
 CHOSEN_FIRST = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])
@@ -128,10 +133,10 @@ class Statements:
         set_field(self, "triples", ids)
         set_field(self, "n_objects", n)
         set_field(self, "kind", kind)
-        set_field(self, "raters", _column(raters, m, "raters", _numbers_or_text))
-        set_field(self, "rounds", _column(rounds, m, "rounds", _numbers_or_text))
-        set_field(self, "seconds", _column(seconds, m, "seconds", _seconds))
-        set_field(self, "places", _column(places, m, "places", _places))
+        set_field(self, "raters", column_of(raters, m, "raters", numbers_or_text))
+        set_field(self, "rounds", column_of(rounds, m, "rounds", numbers_or_text))
+        set_field(self, "seconds", column_of(seconds, m, "seconds", known_seconds))
+        set_field(self, "places", column_of(places, m, "places", places_of))
         set_field(self, "_names", named)
 
     @cached_property
@@ -294,7 +299,7 @@ class Statements:
                 f"choices are an (m, 3) array of ids and an (m,) array of positions, "
                 f"not {X.shape} and {y.shape}"
             )
-        places = _places(y)
+        places = places_of(y)
         return cls(chosen_first(X, places), **({"places": places} | fields))
 
     def to_choices(self) -> tuple[Int32Array, AnyArray]:
@@ -349,23 +354,6 @@ def chosen_first(shown: AnyArray, places: AnyArray) -> AnyArray:
     return np.take_along_axis(shown, CHOSEN_FIRST[places], axis=1)
 
 
-def as_array(values: Any, what: str) -> AnyArray:
-    """``np.asarray``; one line for lists that make no array, such as rows of unequal length."""
-    try:
-        return np.asarray(values)
-    except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        why = " ".join(str(error).split())
-        raise ParameterError(f"{what} cannot be made an array: {why}") from None
-
-
-def as_list(values: Any, what: str) -> list[Any]:
-    """``list``; one line for what cannot be gone through."""
-    try:
-        return list(values)
-    except TypeError:
-        raise ParameterError(f"{what} must be a list, not {type(values).__name__}") from None
-
-
 def require_kind(statements_kind: str, allowed: Sequence[str], method: str, instead: str) -> None:
     """Refuse statements of a kind that a method cannot serve, and say which method can."""
     if statements_kind not in allowed:
@@ -417,7 +405,7 @@ def _as_id_array(triples: ArrayLike) -> AnyArray:
             f"statements are an (m, 3) array of object ids, not one of shape {array.shape}"
         )
     if array.dtype.kind not in "iu":
-        if array.dtype.kind != "f" or not _are_whole(array):
+        if array.dtype.kind != "f" or not are_whole(array):
             raise StatementError(
                 f"object ids are whole numbers, not {array.dtype}"
                 + (" with NaN or fractions" if array.dtype.kind == "f" else "")
@@ -439,78 +427,3 @@ def _n_objects(triples: AnyArray, n_objects: int | None, names: CheckedNames | N
     if n > _MAX_OBJECTS:
         raise ParameterError(f"at most {_MAX_OBJECTS:,} objects, not {n:,}")
     return n
-
-
-def _column(
-    values: ArrayLike | None, m: int, what: str, made: Callable[[AnyArray], AnyArray]
-) -> AnyArray | None:
-    if values is None:
-        return None
-    try:
-        given = as_array(values, what)
-    except ParameterError as error:
-        raise StatementError(f"{error}; there must be one value for each statement") from None
-    if given.shape != (m,):
-        raise StatementError(f"{what} has shape {given.shape}; there are {m} statements")
-    column = made(given)
-    column = column.copy() if column is given else column  # the caller may change his own
-    column.flags.writeable = False
-    return column
-
-
-def _are_whole(floats: AnyArray) -> bool:
-    """Whether floats are whole numbers, each of them known exactly."""
-    return bool((np.abs(floats) < 2.0**53).all() and (floats % 1 == 0).all())
-
-
-def _numbers_or_text(given: AnyArray) -> AnyArray:
-    """Whole numbers and text as they are; anything else as text, empty where missing."""
-    if given.dtype.kind in "biuU":
-        return given
-    if given.dtype.kind == "f" and _are_whole(given):
-        return given.astype(np.int64)
-    return text_array([_as_text(value) for value in given.tolist()])
-
-
-def _as_text(value: Any) -> str:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return ""
-    if isinstance(value, (float, np.floating)):
-        if isnan(value):
-            return ""
-        # a whole number beside a missing one: the type of the array is not what was written
-        return f"{value:.0f}" if value % 1 == 0 else str(value)
-    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
-
-
-def text_array(texts: Sequence[str]) -> AnyArray:
-    """Text of fixed width or, where one is long or would lose a NUL at its end, objects."""
-    listed = np.array(texts, dtype=object)
-    width = max(map(len, texts), default=0)
-    if width <= _FIXED_WIDTH and not any(text.endswith("\0") for text in texts):
-        return listed.astype(f"U{max(width, 1)}")
-    return listed
-
-
-def _seconds(given: AnyArray) -> AnyArray:
-    if given.dtype.kind == "O":
-        given = np.array([np.nan if _as_text(value) == "" else value for value in given.tolist()])
-    if given.dtype.kind not in "iufb":
-        raise StatementError(f"seconds are numbers, not {given.dtype}; NaN where not known")
-    seconds = given.astype(np.float64)
-    seconds[np.isinf(seconds)] = np.nan
-    return seconds
-
-
-def _places(given: AnyArray) -> AnyArray:
-    if given.size == 0:
-        return given.astype(np.int8)
-    if given.dtype.kind not in "iuf":
-        raise StatementError(f"the positions of the chosen objects are 0, 1, 2, not {given.dtype}")
-    wrong = np.flatnonzero(~np.isin(given, (0, 1, 2)))
-    if len(wrong):
-        row = int(wrong[0])
-        raise StatementError(
-            f"the position of the chosen object is {given[row]}, not 0, 1 or 2", row=row
-        )
-    return given.astype(np.int8)

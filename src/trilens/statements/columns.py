@@ -1,0 +1,108 @@
+"""What callers give, as arrays: lists of anything, and what is known of each statement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import isnan
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from trilens._typing import AnyArray
+from trilens.errors import ParameterError, StatementError
+
+#: Beyond this, one long rater name would make a fixed-width array of text explode.
+_FIXED_WIDTH = 64
+
+
+def as_array(values: Any, what: str) -> AnyArray:
+    """``np.asarray``; one line for lists that make no array, such as rows of unequal length."""
+    try:
+        return np.asarray(values)
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        why = " ".join(str(error).split())
+        raise ParameterError(f"{what} cannot be made an array: {why}") from None
+
+
+def as_list(values: Any, what: str) -> list[Any]:
+    """``list``; one line for what cannot be gone through."""
+    try:
+        return list(values)
+    except TypeError:
+        raise ParameterError(f"{what} must be a list, not {type(values).__name__}") from None
+
+
+def column_of(
+    values: ArrayLike | None, m: int, what: str, made: Callable[[AnyArray], AnyArray]
+) -> AnyArray | None:
+    if values is None:
+        return None
+    try:
+        given = as_array(values, what)
+    except ParameterError as error:
+        raise StatementError(f"{error}; there must be one value for each statement") from None
+    if given.shape != (m,):
+        raise StatementError(f"{what} has shape {given.shape}; there are {m} statements")
+    column = made(given)
+    column = column.copy() if column is given else column  # the caller may change his own
+    column.flags.writeable = False
+    return column
+
+
+def are_whole(floats: AnyArray) -> bool:
+    """Whether floats are whole numbers, each of them known exactly."""
+    return bool((np.abs(floats) < 2.0**53).all() and (floats % 1 == 0).all())
+
+
+def numbers_or_text(given: AnyArray) -> AnyArray:
+    """Whole numbers and text as they are; anything else as text, empty where missing."""
+    if given.dtype.kind in "biuU":
+        return given
+    if given.dtype.kind == "f" and are_whole(given):
+        return given.astype(np.int64)
+    return text_array([_as_text(value) for value in given.tolist()])
+
+
+def _as_text(value: Any) -> str:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return ""
+    if isinstance(value, (float, np.floating)):
+        if isnan(value):
+            return ""
+        # a whole number beside a missing one: the type of the array is not what was written
+        return f"{value:.0f}" if value % 1 == 0 else str(value)
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+def text_array(texts: Sequence[str]) -> AnyArray:
+    """Text of fixed width or, where one is long or would lose a NUL at its end, objects."""
+    listed = np.array(texts, dtype=object)
+    width = max(map(len, texts), default=0)
+    if width <= _FIXED_WIDTH and not any(text.endswith("\0") for text in texts):
+        return listed.astype(f"U{max(width, 1)}")
+    return listed
+
+
+def known_seconds(given: AnyArray) -> AnyArray:
+    if given.dtype.kind == "O":
+        given = np.array([np.nan if _as_text(value) == "" else value for value in given.tolist()])
+    if given.dtype.kind not in "iufb":
+        raise StatementError(f"seconds are numbers, not {given.dtype}; NaN where not known")
+    seconds = given.astype(np.float64)
+    seconds[np.isinf(seconds)] = np.nan
+    return seconds
+
+
+def places_of(given: AnyArray) -> AnyArray:
+    if given.size == 0:
+        return given.astype(np.int8)
+    if given.dtype.kind not in "iuf":
+        raise StatementError(f"the positions of the chosen objects are 0, 1, 2, not {given.dtype}")
+    wrong = np.flatnonzero(~np.isin(given, (0, 1, 2)))
+    if len(wrong):
+        row = int(wrong[0])
+        raise StatementError(
+            f"the position of the chosen object is {given[row]}, not 0, 1 or 2", row=row
+        )
+    return given.astype(np.int8)
