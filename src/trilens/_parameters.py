@@ -110,12 +110,7 @@ def seed_of(random_state: Any) -> int:
     """
     if is_whole(random_state):
         return whole_number("random_state", random_state)
-    try:
-        return int(np.random.default_rng(random_state).integers(2**31))
-    except (TypeError, ValueError):
-        raise ParameterError(
-            f"random_state is {random_state!r}; it must be a whole number, a Generator or None"
-        ) from None
+    return int(generator(random_state).integers(2**31))
 
 
 def thread_count(n_threads: int | None = None) -> int:

@@ -36,7 +36,7 @@ def measure_collections(point: Point, seeds: Seeds) -> Iterator[Measure]:
 
     data = cars()
     S = data.statements[point.collection]
-    appears = np.bincount(S.triples.ravel(), minlength=S.n_objects)
+    appears = S.appearances
     inner, _ = labelled_cars(point.collection)
     found: dict[str, float] = {
         "statements": len(S),
@@ -84,7 +84,7 @@ def _collections_figure(results: Results) -> Figure:
     figure, axes = new_figure(1, 2, (5, 3.2))
     for ax, name in zip(axes, ("ALL", "T_ALL"), strict=True):
         S = cars().statements[name]
-        appearances(np.bincount(S.triples.ravel(), minlength=S.n_objects), ax=ax)
+        appearances(S.appearances, ax=ax)
         ax.set_title(f"{name}: {len(S)} statements", fontsize="medium")
     return figure
 

@@ -85,7 +85,7 @@ def measure_appearances(point: Point, seeds: Seeds) -> Iterator[Measure]:
     D = dissimilarities(gaussian(N_POINTS, 2, seeds.rng("points")).points)
     for shown, sampling in (("uniform", "uniform"), ("Sampling II", "sampling2")):
         S = statements_of(D, replace(point, sampling=sampling), seeds)
-        appears = np.sort(np.bincount(S.triples.ravel(), minlength=N_POINTS))
+        appears = np.sort(S.appearances)
         yield Measure(shown, "max / median", float(appears[-1] / np.median(appears)))
         yield Measure(shown, "max / min", float(appears[-1] / max(appears[0], 1)))
         if seeds.run == 0:

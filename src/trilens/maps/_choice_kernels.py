@@ -12,8 +12,8 @@ rho = (1 - L) w[chosen] / (z P) is the probability that the answer was not a bli
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from trilens._compiled import compiled
 from trilens._typing import FloatArray, Int32Array, IntArray
 from trilens.maps._embedding_kernels import _length, _square, _step
 
@@ -21,7 +21,7 @@ from trilens.maps._embedding_kernels import _length, _square, _step
 _FLUSH = 1e-150
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def choose_odds(
     odds: FloatArray,
     second: Int32Array,
@@ -78,7 +78,7 @@ def choose_odds(
     return loss - float(np.log(product)), slope_lapse
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def choose_values(
     u: FloatArray,
     second: Int32Array,
@@ -111,7 +111,7 @@ def choose_values(
     return loss, slope_lapse
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def choose_rows(
     X: FloatArray,
     triples: Int32Array,
@@ -154,7 +154,7 @@ def choose_rows(
     return loss, slope_lapse
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _answer(
     u0: float, u1: float, u2: float, three: bool, blind: float
 ) -> tuple[float, float, float, float]:
@@ -177,7 +177,7 @@ def _answer(
     return np.log(z / y), (e0 - share * z) / y, rho * e1, rho * e2
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def triangle_shares(odds: FloatArray, out: FloatArray) -> None:
     """Add to ``out`` the probability that each object's opposite side is chosen.
 

@@ -7,8 +7,8 @@ function of the squared distance of a pair (`trilens.maps._objectives` says whic
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from trilens._compiled import compiled
 from trilens._typing import FloatArray, Int32Array, IntArray
 
 DISTANCE, SQUARE, STUDENT = 0, 1, 2
@@ -20,7 +20,7 @@ HINGE, SQUARED_HINGE, LOGISTIC = 0, 1, 2
 _FLUSH = 1e150
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def pair_squares(
     X: FloatArray, first: Int32Array, second: Int32Array, low: int, high: int, out: FloatArray
 ) -> None:
@@ -34,7 +34,7 @@ def pair_squares(
         out[p] = total
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def pair_gradient(
     X: FloatArray,
     first: Int32Array,
@@ -55,7 +55,7 @@ def pair_gradient(
                 out[j, k] -= step
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def compare_hinge(
     v: FloatArray,
     near: Int32Array,
@@ -90,7 +90,7 @@ def compare_hinge(
     return loss
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def compare_odds(
     odds: FloatArray,
     near: Int32Array,
@@ -127,7 +127,7 @@ def compare_odds(
     return loss + float(np.log(product))
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def compare_logistic(
     v: FloatArray,
     near: Int32Array,
@@ -160,7 +160,7 @@ def compare_logistic(
     return loss
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def compare_rows(
     X: FloatArray,
     rows: Int32Array,
@@ -206,7 +206,7 @@ def compare_rows(
     return loss
 
 
-@njit(nogil=True, cache=True, inline="always")
+@compiled(inline="always")
 def _square(X: FloatArray, i: int, j: int) -> float:
     total = 0.0
     for k in range(X.shape[1]):
@@ -215,7 +215,7 @@ def _square(X: FloatArray, i: int, j: int) -> float:
     return total
 
 
-@njit(nogil=True, cache=True, inline="always")
+@compiled(inline="always")
 def _step(X: FloatArray, i: int, j: int, slope: float, out: FloatArray) -> None:
     c = 2.0 * slope
     for k in range(X.shape[1]):
@@ -224,7 +224,7 @@ def _step(X: FloatArray, i: int, j: int, slope: float, out: FloatArray) -> None:
         out[j, k] -= step
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _length(square: float, length: int, alpha: float) -> tuple[float, float]:
     """The value of a pair and its slope in the squared distance."""
     if length == SQUARE:
@@ -236,7 +236,7 @@ def _length(square: float, length: int, alpha: float) -> tuple[float, float]:
     return half * np.log1p(square / alpha), half / (alpha + square)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _logistic(t: float) -> tuple[float, float]:
     """log(1 + exp(t)) and its slope, without overflow."""
     z = np.exp(-abs(t))

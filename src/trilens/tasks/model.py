@@ -61,7 +61,7 @@ class AnswerModel:
     @cached_property
     def appearances(self) -> IntArray:
         """Statements that name each object."""
-        return np.bincount(self.statements.triples.ravel(), minlength=self.statements.n_objects)
+        return self.statements.appearances
 
     @cached_property
     def plane(self) -> FloatArray:

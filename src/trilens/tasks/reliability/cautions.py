@@ -62,7 +62,7 @@ def connected_parts(statements: Statements) -> IntArray:
 
 def about_objects(statements: Statements) -> list[Caution]:
     """Objects that are in few statements, or in none."""
-    appears = np.bincount(statements.triples.ravel(), minlength=statements.n_objects)
+    appears = statements.appearances
     names = np.array(statements.names, dtype=object)
     found = []
     unseen = names[appears == 0].tolist()
@@ -95,7 +95,7 @@ def about_objects(statements: Statements) -> list[Caution]:
 
 def about_parts(statements: Statements, parts: IntArray) -> list[Caution]:
     """Objects that cannot be compared, not even by way of others."""
-    appears = np.bincount(statements.triples.ravel(), minlength=statements.n_objects)
+    appears = statements.appearances
     seen = appears > 0
     different = np.unique(parts[seen])
     if len(different) < 2:
