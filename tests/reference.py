@@ -199,3 +199,33 @@ def leave_one_out_error(triples, codes, n_classes, k):
         best = [c for c in range(n_classes) if votes[c] == max(votes)]
         errors.append(1 - (1 / len(best) if codes[x] in best else 0))
     return np.mean(errors)
+
+
+def answer_probabilities(X, lapse, triple, kind, length=None):
+    """The choice model: the probability of each answer to a question, the given one first."""
+    length = length or (lambda d: d)
+
+    def side(i, j):
+        return length(float(np.sqrt(sum((X[i][k] - X[j][k]) ** 2 for k in range(len(X[i]))))))
+
+    a, b, c = triple
+    if kind == "closer":
+        odds = [np.exp(-side(a, b)), np.exp(-side(a, c))]
+    else:
+        sign = 1 if kind == "central" else -1
+        odds = [np.exp(sign * side(b, c)), np.exp(sign * side(a, c)), np.exp(sign * side(a, b))]
+    return [(1 - lapse) * w / sum(odds) + lapse / len(odds) for w in odds]
+
+
+def model_depth(X, kind):
+    """The depth that attentive answers to all questions would give."""
+    n = len(X)
+    total, count = np.zeros(n), np.zeros(n)
+    for a, b, c in itertools.permutations(range(n), 3):
+        chance = answer_probabilities(X, 0.0, (a, b, c), kind)[0]
+        # closer: b wins against c at the anchor a; else: a is singled out among three
+        x = b if kind == "closer" else a
+        total[x] += chance
+        count[x] += 1
+    share = total / count
+    return 1 - share if kind == "odd" else share

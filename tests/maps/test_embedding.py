@@ -203,9 +203,9 @@ def test_progress_goes_from_0_to_1(few):
         (SOE(), np.empty((0, 3), int), "SOE needs at least one statement"),
         (SOE(), np.empty((0, 4), int), "SOE needs at least one statement"),
         (TSTE(), np.zeros((2, 5), int), r"\(m, 3\) array .* not one of shape \(2, 5\)"),
-        (TSTE(alpha=0), [[0, 1, 2]], "alpha is 0; it must be above 0"),
-        (SOE(margin=-1), [[0, 1, 2]], "margin is -1; it must be above 0"),
-        (GNMDS(l2=-1), [[0, 1, 2]], "l2 is -1; it must be 0 or more"),
+        (TSTE(alpha=0), [[0, 1, 2]], "alpha is 0; it must be a positive number"),
+        (SOE(margin=-1), [[0, 1, 2]], "margin is -1; it must be a positive number"),
+        (GNMDS(l2=-1), [[0, 1, 2]], "l2 is -1; it must be a number, 0 or more"),
         (GNMDS(n_init=0), [[0, 1, 2]], "n_init is 0"),
         (GNMDS(max_iter=0), [[0, 1, 2]], "max_iter is 0"),
         (GNMDS(n_threads=0), [[0, 1, 2]], "n_threads is 0"),
@@ -261,3 +261,23 @@ def test_the_cars_are_embedded_without_a_compiler(data_dir):
     )
     cars = data_dir / "cars" / "ordinal_data_preprocessed" / "T_ALL.csv"
     subprocess.run([sys.executable, "-c", code, str(cars)], check=True)
+
+
+@pytest.mark.parametrize("Estimator", ALL)
+def test_an_old_random_state_is_taken_and_nonsense_refused(few, Estimator):
+    _, S = few
+    first, again = (
+        Estimator(init="random", max_iter=3, random_state=np.random.RandomState(1)).fit(S)
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(first.embedding_, again.embedding_)
+    with pytest.raises(ParameterError, match="random_state is 'x'; it must be"):
+        Estimator(random_state="x").fit(S)
+
+
+@pytest.mark.parametrize("Estimator", ALL)
+def test_what_all_embeddings_share_is_in_every_docstring(Estimator):
+    text = Estimator.__doc__
+    assert "(what all embeddings share)" not in text
+    for name in (*Estimator().get_params(), "violations_", "loss_history_"):
+        assert f"\n    {name} : " in text

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
-from trilens.maps._choice_fit import START_LAPSE, ChoiceFit, fit_choices, prepare_start
+from trilens.maps._choice_fit import ChoiceFit, Start, fit_choices, prepare_start
 from trilens.maps._choices import Choices, Likelihood, collect_choices, likelihood
 from trilens.maps._evidence import Evident, is_affordable, maximise_evidence
 from trilens.maps._pairs import Length
@@ -176,7 +176,10 @@ def _simplest(held_out: _HeldOut, best: Point) -> Point:
 
 @dataclass
 class _HeldOut:
-    """Held-out log-likelihoods of points, each computed once."""
+    """Held-out log-likelihoods of points, each computed once.
+
+    Without folds, where all answers are about one question, nothing is better than anything.
+    """
 
     statements: Statements
     choices: Choices
@@ -186,7 +189,7 @@ class _HeldOut:
     progress: Progress | None
     most_dimensions: int
     _values: dict[Point, FloatArray] = field(default_factory=dict)
-    _starts: dict[int, FloatArray] = field(default_factory=dict)
+    _starts: dict[int, Start] = field(default_factory=dict)
     _last: dict[tuple[int, Length, int], ChoiceFit] = field(default_factory=dict)
     _evident: dict[tuple[int, Length], Evident] = field(default_factory=dict)
 
@@ -197,16 +200,20 @@ class _HeldOut:
             return None
         if key not in self._evident:
             f = self.likelihood.measuring(point.length, alpha_of(d))
-            self._evident[key] = maximise_evidence(f, self._start(d), point.l2)
+            self._evident[key] = maximise_evidence(f, self._start(d).X, point.l2)
         return self._evident[key]
 
     def score(self, point: Point) -> float:
         """The mean held-out log-likelihood of an answer."""
+        if not self.folds:
+            return -np.inf
         values, weight = self._at(point), self._weight
         return float((values * weight).sum() / weight.sum())
 
     def difference(self, one: Point, other: Point) -> tuple[float, float]:
         """By how much one point is better than another, and the standard error of that."""
+        if not self.folds:
+            return np.inf, 0.0
         gap, weight = self._at(one) - self._at(other), self._weight
         mean = float((gap * weight).sum() / weight.sum())
         error = np.sqrt((weight * (gap - mean) ** 2).sum()) / np.sqrt(weight.sum())
@@ -214,6 +221,8 @@ class _HeldOut:
 
     def by_dimension(self, chosen: Point) -> dict[int, float]:
         """The score of every number of dimensions that was tried."""
+        if not self.folds:
+            return {}
         scores = {chosen.n_components: self.score(chosen)}
         for d in sorted({tried.n_components for tried in self._values}):
             here = [p for p in self._values if p.n_components == d]
@@ -246,10 +255,18 @@ class _HeldOut:
             f = measured.weighing(np.where(train, self.choices.weight, 0.0))
             last = self._last.get((d, point.length, k))
             if last is None:
-                start, lapse = self._start(d), START_LAPSE
+                start = self._start(d)
             else:
-                start, lapse = last.X, float(last.lapse[0])
-            found = fit_choices(f, start, lapse, point.l2, max_iter=_MOST_ITER, tol=_TOL)
+                start = Start(last.X, float(last.lapse[0]), self._start(d).unit)
+            found = fit_choices(
+                f,
+                start.X,
+                start.lapse,
+                point.l2,
+                unit=start.unit,
+                max_iter=_MOST_ITER,
+                tol=_TOL,
+            )
             self._last[d, point.length, k] = found
             model = ChoiceModel(
                 found.X, float(found.lapse[0]), self.choices.kind, point.length, alpha
@@ -257,9 +274,11 @@ class _HeldOut:
             values[test] = np.log(model.chosen(self.choices.triples[test]))
         return values[self._held]
 
-    def _start(self, d: int) -> FloatArray:
+    def _start(self, d: int) -> Start:
         if d not in self._starts:
-            self._starts[d] = prepare_start(self.statements, self.likelihood, d, self.rng)
+            self._starts[d] = prepare_start(
+                self.statements, self.likelihood, d, _FIRST_L2, self.rng
+            )
         return self._starts[d]
 
 

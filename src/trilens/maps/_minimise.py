@@ -17,7 +17,6 @@ Loss: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray]]
 
 #: The loss must fall by a share ``tol`` per iteration, on the average of this many.
 _WINDOW = 10
-#: Pairs of steps that L-BFGS remembers.
 _MEMORY = 20
 
 
@@ -54,6 +53,7 @@ def minimise(
     tol: float = 1e-6,
     progress: Progress | None = None,
     enough: float = 0.0,
+    memory: int = _MEMORY,
 ) -> Minimum:
     """Minimise a loss by L-BFGS.
 
@@ -69,6 +69,8 @@ def minimise(
         Called with the share of ``max_iter`` that is done.
     enough
         Stop below this loss: there is nothing left to find.
+    memory
+        Pairs of steps that L-BFGS remembers.
     """
     from scipy.optimize import OptimizeResult, minimize
 
@@ -102,7 +104,7 @@ def minimise(
         options={
             "maxiter": max_iter,
             "maxfun": 20 * max_iter + 100,
-            "maxcor": _MEMORY,
+            "maxcor": memory,
             "ftol": 0.0,
             "gtol": 0.0,
         },

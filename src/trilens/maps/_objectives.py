@@ -74,9 +74,14 @@ class Objective:
             return 0.1
         return 100.0 * self.margin if self.length == "distance" else float(np.sqrt(self.margin))
 
+    @property
+    def is_smooth(self) -> bool:
+        """Whether it has no kinks."""
+        return self.link != "hinge"
+
     def smooth(self) -> Objective:
         """The objective without kinks: the hinge squared. Both are 0 at the same coordinates."""
-        return replace(self, link="squared hinge") if self.link == "hinge" else self
+        return self if self.is_smooth else replace(self, link="squared hinge")
 
     def lengths(self, squares: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The lengths of pairs, and their slopes in the squared distances."""

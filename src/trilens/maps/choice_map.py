@@ -16,8 +16,8 @@ from trilens._parameters import is_whole, real_number, thread_count, whole_numbe
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.errors import ParameterError, StatementError
 from trilens.maps._choice_fit import (
-    START_LAPSE,
     ChoiceFit,
+    Start,
     fit_choices,
     prepare_start,
     principal_axes,
@@ -451,20 +451,21 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         fit = partial(fit_choices, max_iter=self.max_iter, tol=self.tol)
         with likelihood(choices, chosen.length, alpha_of(d), self.n_threads) as f:
             if not isinstance(self.init, str):
-                start = np.array(self.init, dtype=np.float64)
-                start = without_unseen(start, statements.triples)
+                given = np.array(self.init, dtype=np.float64)
+                start = Start(without_unseen(given, statements.triples))
             elif evident is not None:
-                start = evident.X
+                start = Start(evident.X)
             else:
-                start = prepare_start(statements, f, d, rng)
-            lapse = START_LAPSE if evident is None else evident.lapse
+                start = prepare_start(statements, f, d, l2, rng)
+            lapse = start.lapse if evident is None else evident.lapse
             if known:
                 lapse = float(self.lapses)
             found = fit(
                 f,
-                start,
+                start.X,
                 lapse,
                 l2,
+                unit=start.unit,
                 fixed_lapse=known or evident is not None,
                 progress=part_of(progress, 0.7, 0.2),
             )

@@ -93,20 +93,19 @@ class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[m
             rngs = random_generator(name, self.random_state).spawn(self.n_init)
             for i, rng in enumerate(rngs):
                 X = self._start(data, "random" if i else self.init, evaluate, rng)
-                smooth = objective.smooth()
-                if smooth != objective:
-                    # L-BFGS stalls at kinks; without them it comes close, or to 0, first.
-                    X = minimise(
-                        evaluate.of(smooth), X, self.max_iter, self.tol, enough=smooth.enough
-                    ).X
-                found = minimise(
-                    evaluate,
-                    X,
-                    self.max_iter,
-                    self.tol,
-                    part_of(progress, i / self.n_init, 1 / self.n_init),
-                    objective.enough,
-                )
+                # L-BFGS stalls at kinks; without them it comes close, or to 0, first.
+                stages = [objective] if objective.is_smooth else [objective.smooth(), objective]
+                part = 1 / (self.n_init * len(stages))
+                for k, stage in enumerate(stages):
+                    found = minimise(
+                        evaluate.of(stage),
+                        X,
+                        self.max_iter,
+                        self.tol,
+                        part_of(progress, (i * len(stages) + k) * part, part),
+                        stage.enough,
+                    )
+                    X = found.X
                 if best is None or found.loss < best.loss:
                     best = found
             assert best is not None

@@ -1,0 +1,412 @@
+"""The choice map as a user meets it."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.spatial import procrustes
+from scipy.stats import spearmanr
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import trilens as tl
+from trilens.errors import KindError, ParameterError, StatementError
+from trilens.maps import ChoiceMap, ChoiceModel, choice_model, violations
+from trilens.maps import _pairs as pairs_module
+from trilens.simulate import ask_raters, draw_raters, gaussian, simulate_statements, study
+from trilens.statements import Statements
+
+import reference
+
+KINDS = ["central", "odd", "closer"]
+
+
+def asked(kind="central", n=30, m=2500, d=2, error_rate=0.0, seed=0):
+    points = gaussian(n, d, random_state=seed)
+    S = simulate_statements(points, m, kind=kind, error_rate=error_rate, random_state=seed + 50)
+    return points.points, S
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def noisy(request):
+    points, S = asked(request.param, error_rate=0.2)
+    return points, S, ChoiceMap().fit(S)
+
+
+def test_everything_is_recovered_from_noisy_answers(noisy):
+    points, S, M = noisy
+    assert M.n_components_ == 2
+    assert procrustes(points, M.embedding_)[2] < 0.03
+    low, high = M.error_rate_interval_
+    assert low <= 0.2 <= high
+    assert low <= M.error_rate_ <= high
+    assert high - low < 0.1
+    factor = 1 / 2 if S.kind == "closer" else 2 / 3
+    assert M.error_rate_ == pytest.approx(factor * M.lapse_)
+    assert M.cv_scores_[2] == max(M.cv_scores_.values())
+    assert set(M.cv_scores_) >= {1, 2, 3}
+
+
+def test_fitted_attributes_agree_with_each_other(noisy):
+    _, S, M = noisy
+    X = M.embedding_
+    np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-9)
+    spread = X.T @ X
+    assert spread[0, 0] > spread[1, 1]
+    assert abs(spread[0, 1]) < 1e-6 * spread[0, 0]
+    assert M.violations_ == violations(X, S)
+    assert M.log_likelihood_ == pytest.approx(np.log(M.predict_proba(S)[:, 0]).sum())
+    assert M.rater_lapses_ == {}
+    assert M.converged_
+    assert M.n_iter_ > 0
+
+
+def test_probabilities_are_the_models(noisy):
+    _, S, M = noisy
+    P = M.predict_proba(S)
+    assert P.shape == (len(S), 2 if S.kind == "closer" else 3)
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    for row in range(20):
+        expected = reference.answer_probabilities(M.embedding_, M.lapse_, S.triples[row], S.kind)
+        np.testing.assert_allclose(P[row], expected)
+    assert M.score(S) == pytest.approx((P.argmax(axis=1) == 0).mean())
+    assert M.score(S) > 0.75
+    assert np.isnan(M.score(S.take([])))
+
+
+def test_depth_is_the_models(noisy, monkeypatch):
+    _, S, M = noisy
+    exact = M.depth()
+    expected = reference.model_depth(M.embedding_, S.kind)
+    np.testing.assert_allclose(exact.depth, expected, rtol=1e-9)
+    assert (exact.error == 0).all()
+    drawn = M.depth(n_triples=150, random_state=1)
+    assert drawn.n_triples == 150
+    assert (np.abs(drawn.depth - expected) < 4 * drawn.error + 1e-12).all()
+    assert not np.array_equal(drawn.depth, M.depth(n_triples=150, random_state=2).depth)
+    monkeypatch.setattr(choice_model, "_NUMPY_OBJECTS", 10)
+    np.testing.assert_allclose(M.depth().depth, expected, rtol=1e-9)
+    monkeypatch.setattr(choice_model, "ODDS_RANGE", 0.1)
+    np.testing.assert_allclose(M.depth().depth, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("d", [1, 3])
+def test_the_dimension_is_found(kind, d):
+    _, S = asked(kind, n=30, m=3500, d=d, error_rate=0.1, seed=3)
+    M = ChoiceMap().fit(S)
+    assert M.n_components_ == d
+    assert M.embedding_.shape == (30, d)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_right_answers_have_no_error_rate(kind):
+    points, S = asked(kind)
+    M = ChoiceMap(2).fit(S)
+    assert M.error_rate_ < 0.005
+    assert M.error_rate_interval_[0] == 0
+    assert M.error_rate_interval_[1] < 0.02
+    assert procrustes(points, M.embedding_)[2] < 0.005
+
+
+def test_distances_that_are_hard_to_tell_are_no_blind_answers():
+    points = gaussian(30, 2, random_state=1).points
+    questions = simulate_statements(points, 4000, random_state=2)
+    chances = ChoiceModel(3 * points, 0.0, "central").probabilities(questions)
+    u = np.random.default_rng(3).random(len(chances))
+    answer = (u[:, None] > chances.cumsum(axis=1)).sum(axis=1)
+    order = np.array([[0, 1, 2], [1, 0, 2], [2, 1, 0]])[answer]
+    S = Statements(np.take_along_axis(questions.triples, order, axis=1), n_objects=30)
+    assert (answer > 0).mean() > 0.15
+    M = ChoiceMap(2).fit(S)
+    assert M.error_rate_interval_[0] < 0.02
+    assert M.embedding_.std() == pytest.approx(3 * points.std(), rel=0.2)
+
+
+def test_raters_have_lapses_of_their_own():
+    made = study()
+    M = ChoiceMap(3, l2=0.003).fit(made.statements)
+    careless = made.raters.careless
+    share = np.array([M.rater_lapses_[r] for r in range(len(made.raters))])
+    assert share[careless].min() > 0.7 > 0.6 > share[~careless].max()
+    assert spearmanr(share, made.raters.rates("central"))[0] > 0.85
+    for r, (low, high) in M.rater_lapse_intervals_.items():
+        assert 0 <= low <= M.rater_lapses_[r] <= high <= 1
+    one = ChoiceMap(3, l2=0.003, lapses="one").fit(made.statements)
+    assert one.rater_lapses_ == {}
+    assert one.log_likelihood_ != M.log_likelihood_
+
+
+def test_raters_may_be_texts_and_partly_missing():
+    points = gaussian(20, 2, random_state=0)
+    raters = draw_raters(8, 0.05, 0.25, random_state=1)
+    S = ask_raters(points, raters, 1100, random_state=2)
+    careless = {f"r{i}" for i in np.flatnonzero(raters.careless)}
+    names = np.array([f"r{i}" for i in S.raters], dtype=object)
+    names[::7], names[1::31] = None, ""
+    M = ChoiceMap(2, l2=0.01).fit(Statements(S.triples, n_objects=20, raters=names))
+    assert set(M.rater_lapses_) == {f"r{i}" for i in range(8)}
+    worst = sorted(M.rater_lapses_, key=M.rater_lapses_.__getitem__)[-len(careless) :]
+    assert set(worst) == careless
+    numbers = np.where(np.arange(1100) % 7 == 0, np.nan, S.raters.astype(float))
+    M = ChoiceMap(2, l2=0.01).fit(Statements(S.triples, n_objects=20, raters=numbers))
+    assert set(M.rater_lapses_) == set(map(float, range(8)))
+    nobody = Statements(S.triples, n_objects=20, raters=[""] * 1100)
+    assert ChoiceMap(2, l2=0.01).fit(nobody).rater_lapses_ == {}
+
+
+def test_folds_by_rater_predict_new_raters_and_new_questions():
+    from trilens.maps._choice_selection import _folds_by_rater, question_codes
+
+    S = study(n_statements=2000).statements
+    S = S.take(np.r_[np.arange(2000), np.arange(0, 300)])
+    folds = _folds_by_rater(S, np.random.default_rng(0))
+    codes = question_codes(S.triples, S.n_objects)
+    held = np.zeros(len(S), int)
+    for train, test in folds:
+        assert not set(S.raters[train]) & set(S.raters[test])
+        assert not set(codes[train]) & set(codes[test])
+        held += test
+    assert (held == 1).all()
+    same = Statements(np.tile(S.triples[:50], (12, 1)), raters=np.repeat(np.arange(12), 50))
+    assert _folds_by_rater(same, np.random.default_rng(0)) is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_are_repeats_and_order_does_not_matter(kind):
+    _, S = asked(kind, m=1500, error_rate=0.1)
+    rng = np.random.default_rng(1)
+    times = rng.integers(0, 4, len(S))
+    repeated = S.take(rng.permutation(np.repeat(np.arange(len(S)), times)))
+    for parameters in ({"n_components": 2, "l2": 0.03}, {}):
+        weighted = ChoiceMap(**parameters).fit(S, weights=times)
+        plain = ChoiceMap(**parameters).fit(repeated)
+        assert weighted.n_components_ == plain.n_components_
+        # the lens map, where both start, does not know weights
+        assert procrustes(weighted.embedding_, plain.embedding_)[2] < 1e-3
+        assert weighted.lapse_ == pytest.approx(plain.lapse_, abs=1e-3)
+        assert weighted.log_likelihood_ == pytest.approx(plain.log_likelihood_, rel=1e-4)
+        shuffled = ChoiceMap(**parameters).fit(repeated.take(rng.permutation(len(repeated))))
+        np.testing.assert_array_equal(shuffled.embedding_, plain.embedding_)
+
+
+def test_threads_change_nothing(monkeypatch):
+    monkeypatch.setattr(pairs_module, "SMALL", 100)
+    monkeypatch.setattr(pairs_module, "PART", 1000)
+    _, S = asked(m=3000, error_rate=0.1)
+    one, two = (ChoiceMap(2, l2=0.01, n_threads=k).fit(S) for k in (1, 2))
+    np.testing.assert_array_equal(one.embedding_, two.embedding_)
+    assert one.lapse_ == two.lapse_
+
+
+def test_very_many_answers_start_from_a_part_of_them(monkeypatch):
+    from trilens.maps import _choice_fit, _choice_selection, _evidence
+
+    points, S = asked("odd", m=4000, error_rate=0.1)
+    whole = ChoiceMap(2, l2=0.01).fit(S)
+    monkeypatch.setattr(_choice_fit, "_LEAST_PART", 100)
+    part = ChoiceMap(2, l2=0.01, tol=1e-8).fit(S)
+    assert procrustes(whole.embedding_, part.embedding_)[2] < 1e-4
+    monkeypatch.setattr(_evidence, "MOST_ANSWERS", 400)
+    monkeypatch.setattr(_choice_selection, "_MOST_ANSWERS", 2000)
+    monkeypatch.setattr(_choice_selection, "_MOST_EACH", 0)
+    monkeypatch.setattr(_choice_selection, "_ONE_FOLD_FROM", 1000)
+    M = ChoiceMap().fit(S)
+    assert M.n_components_ == 2
+    assert procrustes(points, M.embedding_)[2] < 0.01
+    low, high = M.error_rate_interval_
+    assert low <= 0.1 <= high
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_refits_are_quick_fits_with_other_weights(kind):
+    _, S = asked(kind, error_rate=0.2)
+    M = ChoiceMap(2, l2=0.03).fit(S)
+    with M.refitting(S, tol=1e-9, max_iter=1000) as refit:
+        same = refit(np.ones(len(S)))
+        weights = np.random.default_rng(0).integers(0, 3, len(S))
+        other = refit(weights)
+    assert procrustes(same.embedding, M.embedding_)[2] < 1e-5
+    again = ChoiceMap(2, l2=0.03, init=M.embedding_, tol=1e-9).fit(S, weights=weights)
+    assert procrustes(other.embedding, again.embedding_)[2] < 1e-5
+    assert other.lapse == pytest.approx(again.lapse_, abs=1e-3)
+    copies = M.bootstrap(S, 5, random_state=1)
+    assert len({copy.lapse for copy in copies}) == 5
+    assert max(procrustes(copy.embedding, M.embedding_)[2] for copy in copies) < 0.1
+    # axes stay near the map's own, so that copies can be drawn over each other
+    assert all(np.corrcoef(c.embedding[:, 0], M.embedding_[:, 0])[0, 1] > 0.9 for c in copies)
+
+
+def test_a_bootstrap_draws_raters_with_all_their_answers():
+    from trilens.maps._raters import resampled_weights
+
+    S = study(n_statements=1000).statements
+    weights = resampled_weights(S, True, np.random.default_rng(0))
+    for r in np.unique(S.raters):
+        assert len(set(weights[S.raters == r])) == 1
+    assert len(set(weights)) > 2
+    assert resampled_weights(S, False, np.random.default_rng(0)).sum() == len(S)
+    M = ChoiceMap(3, l2=0.01).fit(S)
+    copies = M.bootstrap(S, 2)
+    assert copies[0].lapse == M.lapse_
+    assert not np.array_equal(copies[0].embedding, copies[1].embedding)
+
+
+def test_scikit_learn_conventions():
+    _, S = asked(m=500)
+    M = ChoiceMap(3, l2=0.1, length="student", lapses=0.1, random_state=5)
+    copy = clone(M)
+    assert copy.get_params() == M.get_params()
+    with pytest.raises(NotFittedError):
+        copy.predict_proba(S)
+    with pytest.raises(NotFittedError):
+        _ = copy.error_rate_interval_
+    assert copy.fit(S) is copy
+    np.testing.assert_array_equal(copy.embedding_, M.fit_transform(S))
+    assert (M.length_, M.lapse_, M.l2_, M.cv_scores_) == ("student", 0.1, 0.1, {})
+    assert pickle.loads(pickle.dumps(M)).score(S) == M.score(S)
+    for state in (np.random.default_rng(0), np.random.RandomState(0), None):
+        assert ChoiceMap(2, l2=0.1, random_state=state).fit(S).n_components_ == 2
+
+
+def test_the_length_is_chosen_by_held_out_answers():
+    _, S = asked(m=1500, error_rate=0.1)
+    M = ChoiceMap(2, l2=0.01, length="cv").fit(S)
+    assert M.length_ == "distance"
+    P = ChoiceMap(2, length="student").fit(S).predict_proba(S)
+    expected = ChoiceMap(2, length="student").fit(S)
+    alpha_1 = reference.answer_probabilities(
+        expected.embedding_, expected.lapse_, S.triples[0], "central", lambda d: np.log1p(d**2)
+    )
+    np.testing.assert_allclose(P[0], alpha_1)
+
+
+def test_progress_goes_from_0_to_1():
+    _, S = asked(m=800, error_rate=0.1)
+    shares: list[float] = []
+    ChoiceMap().fit(S, progress=shares.append)
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < 0.7
+    assert shares[-1] == 1
+
+
+def test_an_array_holds_statements_of_the_fitted_kind():
+    _, S = asked("odd", m=500)
+    M = ChoiceMap(2, l2=0.1).fit(S)
+    np.testing.assert_array_equal(M.predict_proba(S.triples), M.predict_proba(S))
+    with pytest.raises(KindError, match=r"kind odd.*kind closer"):
+        M.predict_proba(Statements(S.triples, kind="closer"))
+    with pytest.raises(ParameterError, match="about 40 objects, but the map has 30"):
+        M.predict_proba(Statements(S.triples, n_objects=40, kind="odd"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n_components", [1, 2, "cv"])
+def test_the_smallest_inputs(kind, n_components):
+    M = ChoiceMap(n_components).fit(Statements([[0, 1, 2]], kind=kind))
+    assert np.isfinite(M.embedding_).all()
+    assert M.score(Statements([[0, 1, 2]], kind=kind)) in (0.5, 1.0)
+    low, high = M.error_rate_interval_
+    assert 0 <= low <= high <= 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("parameters", [{}, {"n_components": 2, "l2": 0.01}])
+def test_degenerate_input_gives_finite_maps(kind, parameters):
+    two_parts = np.array([[0, 1, 2], [3, 4, 5], [1, 0, 2], [4, 3, 5]])
+    contradictory = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]] * 20)
+    constant = np.array([[0, 1, 2]] * 50)
+    for rows in (two_parts, contradictory, constant):
+        S = Statements(rows, kind=kind)
+        M = ChoiceMap(**parameters).fit(S)
+        assert np.isfinite(M.embedding_).all()
+        assert np.isfinite(M.log_likelihood_)
+        assert 0 <= M.lapse_ <= 1
+        assert np.isfinite(M.predict_proba(S)).all()
+        assert 0 <= M.error_rate_interval_[0] <= M.error_rate_interval_[1] <= 1
+
+
+def test_objects_without_statements_are_in_the_middle():
+    points, S = asked(n=16, m=500)
+    more = Statements(S.triples, n_objects=19)
+    M = ChoiceMap().fit(more)
+    assert np.isfinite(M.embedding_).all()
+    assert np.abs(M.embedding_[16:]).max() < 0.2 * M.embedding_.std()
+    assert procrustes(points, M.embedding_[:16])[2] < 0.02
+
+
+def test_a_penalty_keeps_answers_without_contradictions_finite():
+    _, S = asked(m=2000)
+    wide, narrow = (ChoiceMap(2, l2=l2).fit(S).embedding_.std() for l2 in (1e-3, 1.0))
+    assert 2 < narrow < wide < 200
+
+
+@pytest.mark.parametrize(
+    ("estimator", "says"),
+    [
+        (ChoiceMap(3), "n_components is 3, but 3 objects span at most 2 dimensions"),
+        (ChoiceMap(0), "n_components is 0; it must be 'cv' or a whole number, 1 or more"),
+        (ChoiceMap("gap"), "n_components is 'gap'"),
+        (ChoiceMap(2.0), "n_components is 2.0"),
+        (ChoiceMap(2, l2=-1), "l2 is -1; it must be a number, 0 or more"),
+        (ChoiceMap(2, length="square"), "length is 'square'; it must be 'distance'"),
+        (ChoiceMap(2, lapses="some"), "lapses is 'some'"),
+        (ChoiceMap(2, lapses=1.5), "lapses is 1.5; it must be a number from 0 to 1"),
+        (ChoiceMap(2, max_iter=0), "max_iter is 0"),
+        (ChoiceMap(2, tol=-1), "tol is -1"),
+        (ChoiceMap(2, n_threads=0), "n_threads is 0"),
+        (ChoiceMap(2, init="random"), "init is 'random'"),
+        (ChoiceMap(2, init=np.zeros((2, 2))), r"init has shape \(2, 2\); .* \(3, 2\)"),
+        (ChoiceMap(init=np.zeros((3, 2))), "n_components must be a number"),
+        (ChoiceMap(2, random_state="x"), "random_state is 'x'"),
+    ],
+)
+def test_bad_parameters_are_one_clear_line(estimator, says):
+    with pytest.raises(ParameterError, match=says) as caught:
+        estimator.fit([[0, 1, 2]])
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("weights", "says"),
+    [
+        ([1.0], r"weights have shape \(1,\); give one for each of the 2 statements"),
+        ([1.0, np.nan], "the weight of statement 1 is nan"),
+        ([-1.0, 1.0], "the weight of statement 0 is -1.0"),
+        ([0.0, 0.0], "all weights are 0"),
+    ],
+)
+def test_bad_weights_are_refused(weights, says):
+    with pytest.raises(ParameterError, match=says):
+        ChoiceMap(1, l2=0.1).fit([[0, 1, 2], [1, 0, 2]], weights=weights)
+
+
+def test_no_statements_are_refused():
+    with pytest.raises(StatementError, match="at least one statement"):
+        ChoiceMap().fit(np.empty((0, 3), int))
+    with pytest.raises(ParameterError, match="three objects or more"):
+        ChoiceModel(np.zeros((2, 1)), 0.0, "central").depth()
+
+
+def test_the_cars_are_mapped_without_a_compiler(data_dir):
+    code = (
+        "import sys, numpy as np\n"
+        "from trilens.maps import ChoiceMap\n"
+        "T = np.loadtxt(sys.argv[1], delimiter=',', dtype=int) - 1\n"
+        "M = ChoiceMap().fit(T)\n"
+        "assert M.n_components_ == 2, M.cv_scores_\n"
+        "assert 0.05 < M.error_rate_ < 0.25, M.error_rate_\n"
+        "assert M.score(T) > 0.7\n"
+        "assert set(np.argsort(-M.depth().depth)[:2] + 1) == {7, 44}\n"
+        "assert 'numba' not in sys.modules\n"
+    )
+    cars = data_dir / "cars" / "ordinal_data_preprocessed" / "T_ALL.csv"
+    subprocess.run([sys.executable, "-c", code, str(cars)], check=True)
+
+
+def test_the_public_name():
+    assert tl.ChoiceMap is ChoiceMap

@@ -1,0 +1,136 @@
+"""The likelihood of choices: values by the definition, gradients by differences, paths equal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trilens.maps import _pairs as module
+from trilens.maps._choices import collect_choices, likelihood
+from trilens.statements import Statements
+
+import reference
+
+KINDS = ["central", "odd", "closer"]
+PATHS = ["numpy", "pairs", "rows"]
+LENGTHS = ["distance", "student", "square"]
+FORMULAS = {
+    "distance": lambda d: d,
+    "student": lambda d: 2 * np.log1p(d**2 / 3),
+    "square": lambda d: d**2,
+}
+
+
+def statements_of(seed, n=9, m=60, kind="central"):
+    rng = np.random.default_rng(seed)
+    rows = np.array([rng.choice(n, 3, replace=False) for _ in range(m)])
+    return Statements(np.concatenate([rows, rows[::3], rows[::5]]), n_objects=n, kind=kind)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_loss_is_minus_the_log_likelihood(kind, length, path):
+    S = statements_of(0, kind=kind)
+    X = 0.7 * np.random.default_rng(1).standard_normal((9, 3))
+    expected = -sum(
+        np.log(reference.answer_probabilities(X, 0.2, row, kind, FORMULAS[length])[0])
+        for row in S.triples
+    )
+    with likelihood(collect_choices(S), length, 3.0, path=path) as f:
+        assert f(X, np.array([0.2]))[0] == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("scale", [0.3, 3.0, 400.0])
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("length", ["distance", "student"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_gradients_equal_finite_differences(kind, length, path, scale, own):
+    choices = collect_choices(statements_of(2, kind=kind), apart=own)
+    rng = np.random.default_rng(3)
+    X = scale * rng.standard_normal((9, 2))
+    lapse = rng.uniform(0.1, 0.6, len(choices) if own else 1)
+    with likelihood(choices, length, 2.0, path=path) as f:
+        loss, gradient, slope = f(X, lapse)
+        h = 1e-6 * scale
+        for _ in range(4):
+            direction = rng.standard_normal(X.shape)
+            ahead, behind = f(X + h * direction, lapse)[0], f(X - h * direction, lapse)[0]
+            expected = float((gradient * direction).sum())
+            assert (ahead - behind) / (2 * h) == pytest.approx(
+                expected, rel=1e-5, abs=1e-8 * loss / h
+            )
+        difference = (f(X, lapse + 1e-6)[0] - f(X, lapse - 1e-6)[0]) / 2e-6
+        assert difference == pytest.approx(slope, rel=1e-5, abs=1e-4)
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(4, 12),
+    d=st.integers(1, 4),
+    scale=st.sampled_from([1e-3, 1.0, 40.0, 1000.0]),
+    lapse=st.sampled_from([1e-9, 0.1, 0.9]),
+    kind=st.sampled_from(KINDS),
+)
+@settings(max_examples=60)
+def test_all_paths_agree(seed, n, d, scale, lapse, kind):
+    choices = collect_choices(statements_of(seed, n=n, m=25, kind=kind))
+    X = scale * np.random.default_rng(seed).standard_normal((n, d))
+    X[1] = X[0]  # coinciding points must not break anything
+    results = []
+    for path in PATHS:
+        with likelihood(choices, path=path) as f:
+            results.append(f(X, np.array([lapse])))
+    for loss, gradient, slope in results[1:]:
+        assert loss == pytest.approx(results[0][0], rel=1e-9, abs=1e-12)
+        top = 1 + np.abs(gradient).max()
+        np.testing.assert_allclose(gradient, results[0][1], rtol=1e-7, atol=1e-9 * top)
+        assert slope == pytest.approx(results[0][2], rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.parametrize("path", ["pairs", "rows"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_threads_change_nothing(kind, path, monkeypatch):
+    monkeypatch.setattr(module, "PART", 1000)
+    choices = collect_choices(statements_of(4, n=20, m=2000, kind=kind))
+    X = np.random.default_rng(5).standard_normal((20, 2))
+    results = []
+    for n_threads in (1, 2, 5):
+        with likelihood(choices, n_threads=n_threads, path=path) as f:
+            results.append(f(X, np.array([0.2])))
+    for loss, gradient, slope in results[1:]:
+        assert (loss, slope) == (results[0][0], results[0][2])
+        np.testing.assert_array_equal(gradient, results[0][1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_choices_know_neither_order_nor_repeats(kind):
+    S = statements_of(6, kind=kind)
+    choices = collect_choices(S)
+    shuffled = S.take(np.random.default_rng(7).permutation(len(S)))
+    swapped = S.triples if kind == "closer" else S.triples[:, [0, 2, 1]]
+    for other in (shuffled, Statements(swapped, n_objects=9, kind=kind)):
+        again = collect_choices(other)
+        np.testing.assert_array_equal(again.triples, choices.triples)
+        np.testing.assert_array_equal(again.weight, choices.weight)
+    assert choices.weight.sum() == len(S)
+    assert len(np.unique(choices.triples, axis=0)) == len(choices) < len(S)
+    kept = collect_choices(S, keep_rows=True)
+    row = kept.triples[kept.row]
+    np.testing.assert_array_equal(row[:, 0], S.triples[:, 0])
+    np.testing.assert_array_equal(np.sort(row, axis=1), np.sort(S.triples, axis=1))
+    w = np.random.default_rng(8).random(len(S))
+    np.testing.assert_allclose(kept.weights_of(w), collect_choices(S, w).weight)
+
+
+def test_a_wrong_answer_without_lapses_costs_what_its_sides_differ():
+    choices = collect_choices(Statements([[0, 1, 2]]))
+    X = np.array([[0.0], [1000.0], [1001.0]])
+    for path in ("pairs", "rows"):
+        with likelihood(choices, path=path) as f:
+            loss, gradient, _ = f(X, np.array([0.0]))
+        assert loss == pytest.approx(1000.3132617, rel=1e-6)
+        assert np.isfinite(gradient).all()
