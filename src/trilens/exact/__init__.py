@@ -10,8 +10,10 @@ array([0, 1, 0])
 """
 
 from trilens.exact.depth import lens_counts_and_depth, lens_depth, lens_depth_of
+from trilens.exact.fermat import fermat_dissimilarities
 from trilens.exact.lenses import k_rng, lens_counts
 from trilens.exact.medoids import medoid
+from trilens.exact.sampling import Deepest, DepthEstimate, deepest, estimate_depth
 from trilens.exact.semimetrics import (
     check_dissimilarities,
     dissimilarities,
@@ -19,8 +21,13 @@ from trilens.exact.semimetrics import (
 )
 
 __all__ = [
+    "Deepest",
+    "DepthEstimate",
     "check_dissimilarities",
+    "deepest",
     "dissimilarities",
+    "estimate_depth",
+    "fermat_dissimilarities",
     "graph_dissimilarities",
     "k_rng",
     "lens_counts",

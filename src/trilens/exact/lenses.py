@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from trilens._typing import AnyArray, Int32Array, Progress
 from trilens.errors import ParameterError
-from trilens.exact.semimetrics import Metric, as_dissimilarities
+from trilens.exact.metrics import Metric
+from trilens.exact.samples import Sample
 from trilens.exact.sweep import sweep_pairs
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ def lens_counts(
            [0, 0, 0],
            [1, 0, 0]], dtype=int32)
     """
-    D = as_dissimilarities(D, metric)
-    return sweep_pairs(D, counts=True, n_threads=n_threads, progress=progress)[0]
+    source = Sample(D, metric).rows
+    return sweep_pairs(source, counts=True, n_threads=n_threads, progress=progress)[0]
 
 
 def k_rng(
