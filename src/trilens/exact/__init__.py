@@ -11,7 +11,8 @@ array([0, 1, 0])
 
 from trilens.exact.depth import lens_counts_and_depth, lens_depth, lens_depth_of
 from trilens.exact.fermat import fermat_dissimilarities
-from trilens.exact.lenses import k_rng, lens_counts
+from trilens.exact.graphs import NearestLenses, k_rng, nearest_lens_counts
+from trilens.exact.lenses import lens_counts
 from trilens.exact.medoids import medoid
 from trilens.exact.sampling import Deepest, DepthEstimate, deepest, estimate_depth
 from trilens.exact.semimetrics import (
@@ -23,6 +24,7 @@ from trilens.exact.semimetrics import (
 __all__ = [
     "Deepest",
     "DepthEstimate",
+    "NearestLenses",
     "check_dissimilarities",
     "deepest",
     "dissimilarities",
@@ -35,4 +37,5 @@ __all__ = [
     "lens_depth",
     "lens_depth_of",
     "medoid",
+    "nearest_lens_counts",
 ]

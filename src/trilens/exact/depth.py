@@ -125,7 +125,7 @@ def lens_depth(
         Q = sample.to(queries)
         depth = query_depths(sample.rows, Q, n_threads=n_threads, progress=progress)
         return share_of_pairs(depth, sample.n) if normalise else depth
-    depth = _count(sample, device, False, n_threads, progress)[1]
+    depth = count_lenses(sample, device, depth=True, n_threads=n_threads, progress=progress)[1]
     return share_of_pairs(depth, sample.n - 1) if normalise else depth
 
 
@@ -155,7 +155,9 @@ def lens_counts_and_depth(
     >>> lens_counts_and_depth([0, 1, 3], metric="euclidean")[1]
     array([0, 1, 0])
     """
-    return _count(Sample(D, metric, metric_params), device, True, n_threads, progress)
+    sample = Sample(D, metric, metric_params)
+    wanted = {"counts": True, "depth": True}
+    return count_lenses(sample, device, **wanted, n_threads=n_threads, progress=progress)
 
 
 def lens_depth_of(
@@ -179,9 +181,16 @@ def lens_depth_of(
     )
 
 
-def _count(
-    sample: Sample, device: str, counts: bool, n_threads: int | None, progress: Progress | None
+def count_lenses(
+    sample: Sample,
+    device: str,
+    *,
+    counts: bool = False,
+    depth: bool = False,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Int32Array, IntArray]:
+    """Sizes and depths, of which those asked for count, on the device that is asked for."""
     gpu = choose_device(device, sample.n)
     if gpu is not None:
         optional = device == "auto"
@@ -189,7 +198,7 @@ def _count(
         if found is not None:
             return found
     return sweep_pairs(
-        sample.rows, counts=counts, depth=True, n_threads=n_threads, progress=progress
+        sample.rows, counts=counts, depth=depth, n_threads=n_threads, progress=progress
     )
 
 

@@ -395,9 +395,9 @@ class _Race:
         size = _FIRST
         while len(self.active) > self.k:
             # no more is spent on sampling than all pairs cost those that are left; a comparison
-            # costs about a twentieth of a distance
+            # costs about a quarter of a distance
             more = 2 * (size - drawn) * len(self.active)
-            if self.distances + more > n * (n - 1) // 2 * (1 + len(self.active) / 20):
+            if self.distances + more > n * (n - 1) // 2 * (1 + len(self.active) / 4):
                 self._settle()
                 exact = True
                 break
