@@ -52,6 +52,9 @@ from .errors import (
     DatasetError as DatasetError,
 )
 from .errors import (
+    DeviceError as DeviceError,
+)
+from .errors import (
     DissimilarityError as DissimilarityError,
 )
 from .errors import (
@@ -75,6 +78,7 @@ from .errors import (
 from .errors import (
     TrilensError as TrilensError,
 )
+from .exact.detector import LensDepth as LensDepth
 from .formats import (
     read_labels as read_labels,
 )

@@ -9,6 +9,8 @@ experiments, and a tool in its own right. No triangle inequality is assumed, and
 array([0, 1, 0])
 """
 
+from typing import TYPE_CHECKING, Any
+
 from trilens.exact.depth import lens_counts_and_depth, lens_depth, lens_depth_of
 from trilens.exact.fermat import fermat_dissimilarities
 from trilens.exact.graphs import NearestLenses, k_rng, nearest_lens_counts
@@ -21,9 +23,13 @@ from trilens.exact.semimetrics import (
     graph_dissimilarities,
 )
 
+if TYPE_CHECKING:
+    from trilens.exact.detector import LensDepth
+
 __all__ = [
     "Deepest",
     "DepthEstimate",
+    "LensDepth",
     "NearestLenses",
     "check_dissimilarities",
     "deepest",
@@ -39,3 +45,12 @@ __all__ = [
     "medoid",
     "nearest_lens_counts",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # scikit-learn is loaded with the estimator, and not with the functions
+    if name == "LensDepth":
+        from trilens.exact.detector import LensDepth
+
+        return LensDepth
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -100,7 +100,7 @@ def plan(
     >>> plan(8638, 140 << 30).n_slabs
     1
     >>> plan(100_000, 16 << 30).n_slabs
-    8
+    9
     """
     width = max(1, -(-n // (32 * CHUNK_WORDS))) * CHUNK_WORDS
     rank_bytes = 2 if n <= 65_535 else 4
@@ -160,7 +160,7 @@ class Device:
         else:
             self.free, self.shared, self.processors = 1 << 30, 232_448, 2
             assert module is not None
-            self.module = module  # type: ignore[method-assign]
+            self.module = module
         self.xp = arrays
         self._functions: dict[tuple[str, ...], Any] = {}
 
@@ -413,7 +413,7 @@ def _open_cuda() -> tuple[Any, int, int, int]:
     try:
         import cupy
     except ImportError as error:
-        missing = "No module named 'cupy'" in str(error)
+        missing = isinstance(error, ModuleNotFoundError) and error.name == "cupy"
         why = "CuPy is not installed" if missing else f"CuPy cannot be loaded ({_line(error)})"
         raise CudaError(f"{why}: pip install 'trilens[gpu]'") from None
     try:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trilens._compiled import compiled
+from trilens.exact._compile import compiled
 from trilens.exact.engine import loops
 
 _loops = loops()

@@ -1,11 +1,11 @@
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
 """The loops of ``_vectors.py`` in plain code: slower, and needing nothing of LLVM's vectors."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from trilens._compiled import compiled
+from trilens.exact._compile import compiled
 
 WORDS = 8
 U = np.uint64

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trilens._compiled import compiled
+from trilens.exact._compile import compiled
 
 
 @compiled()

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from trilens._compiled import compiled
+from trilens.exact._compile import compiled
 
 
 @compiled()

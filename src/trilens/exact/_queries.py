@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trilens._compiled import compiled
+from trilens.exact._compile import compiled
 
 
 # sums of ones are exact in floats below 2**53 and, in 32 bits, 2**24, whatever the order

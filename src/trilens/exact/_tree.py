@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trilens._compiled import compiled
+from trilens.exact._compile import compiled
 
 #: Boxes that a search may hold at once: two for each level of a tree of 2**60 points.
 DEEP = 128

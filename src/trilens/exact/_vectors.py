@@ -65,9 +65,7 @@ class _Arrays:
         first = builder.insert_element(
             ir.Constant(_SHORTS, ir.Undefined), one, ir.Constant(_INT, 0)
         )
-        return builder.shuffle_vector(
-            first, first, ir.Constant(ir.VectorType(_INT, 64), [0] * 64)
-        )
+        return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(_INT, 64), [0] * 64))
 
 
 def _filling(n_bits: int) -> Any:
@@ -177,9 +175,7 @@ def slice_word(_typing, ranks, at, n_bits, planes, word):
         values = builder.load(place)
         values.align = 2
         with cgutils.for_range(builder, n_bits) as loop:
-            hit = builder.icmp_unsigned(
-                "!=", builder.and_(values, arrays.bit(loop.index)), _ZEROS
-            )
+            hit = builder.icmp_unsigned("!=", builder.and_(values, arrays.bit(loop.index)), _ZEROS)
             to = builder.add(word, builder.mul(loop.index, _word(WORDS)))
             builder.store(builder.bitcast(hit, _WORD), builder.gep(planes, [to]))
         return context.get_dummy_value()

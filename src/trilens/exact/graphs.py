@@ -167,7 +167,9 @@ def nearest_lens_counts(
 
     done = 0
     with pool(threads) as run:
-        for part in finished(run, [(some, at, min(n, at + TILE)) for at in range(0, n, TILE)], threads):
+        for part in finished(
+            run, [(some, at, min(n, at + TILE)) for at in range(0, n, TILE)], threads
+        ):
             done += part
             if progress is not None:
                 progress(done / n)
@@ -187,7 +189,9 @@ def _among(sample: Sample, objects: IntArray) -> AnyArray:
 def _in_few_dimensions(sample: Sample) -> bool:
     points = sample.points
     name = ALIASES.get(str(sample.metric), sample.metric)
-    return name == "euclidean" and not sample.params and points is not None and points.shape[1] <= FEW
+    return (
+        name == "euclidean" and not sample.params and points is not None and points.shape[1] <= FEW
+    )
 
 
 def _swept(sample: Sample, k: int, threads: int, progress: Progress | None) -> _Edges:
@@ -197,7 +201,7 @@ def _swept(sample: Sample, k: int, threads: int, progress: Progress | None) -> _
     def take(i0: int, j0: int, sizes: Int32Array) -> None:
         at = np.argwhere(sizes < k)
         values = sizes[at[:, 0], at[:, 1]]
-        pairs = at + (i0, j0)
+        pairs = at + np.array([i0, j0])
         real = pairs[:, 0] < pairs[:, 1]
         found.append((pairs[real], values[real]))
 
@@ -222,7 +226,7 @@ def _by_boxes(points: AnyArray, k: int, threads: int, progress: Progress | None)
     X = np.ascontiguousarray(X[order])
     n = len(X)
     m = min(n - 1, 4 * k + 8)
-    near = cKDTree(X).query(X, m + 1, workers=threads)[1]
+    near: AnyArray = np.asarray(cKDTree(X).query(X, m + 1, workers=threads)[1])
     # the point itself stands first, or one at the same place; either is of no use in a lens
     own = near == np.arange(n)[:, None]
     near[~own.any(axis=1), 0] = -1
@@ -303,7 +307,7 @@ def _pair_by_pair(sample: Sample, k: int, threads: int, progress: Progress | Non
             size = 0
             for at in range(0, len(nearer), 4096):
                 some = points[nearer[at : at + 4096]]
-                size += np.count_nonzero(distance(points[j : j + 1], some)[0] < row[j])
+                size += int(np.count_nonzero(distance(points[j : j + 1], some)[0] < row[j]))
                 if size >= k:
                     break
             if size < k:

@@ -48,7 +48,7 @@ def open_metric(metric: Metric, points: AnyArray, params: dict[str, Any] | None 
     if name == "mahalanobis" and "VI" not in options:
         options["VI"] = _inverse_covariance(points)
     try:
-        cdist(points[:1], points[:1], name, **options)
+        cdist(points[:1], points[:1], name, **options)  # type: ignore[call-overload]
     except (ValueError, TypeError) as error:
         raise _refusal(metric, error) from None
     return partial(_scipy, name, options)
@@ -63,9 +63,7 @@ def try_both_ways(
         return
     rng = np.random.default_rng(0)
     for i, j in rng.integers(n, size=(_TRIED, 2)).tolist():
-        there, back = (
-            call(metric, options, points[a], points[b]) for a, b in ((i, j), (j, i))
-        )
+        there, back = (call(metric, options, points[a], points[b]) for a, b in ((i, j), (j, i)))
         # a rounding is not an asymmetry; the one value is then used for both
         if abs(there - back) > 1e-9 * max(abs(there), abs(back)):
             raise DissimilarityError(
@@ -104,7 +102,7 @@ def _scipy(metric: Metric, options: dict[str, Any], A: AnyArray, B: AnyArray) ->
     if callable(metric):
         function: Any = partial(call, metric, options)
         return clean(cdist(A, B, function))
-    return clean(cdist(A, B, metric, **options))  # type: ignore[arg-type]
+    return clean(cdist(A, B, metric, **options))  # type: ignore[call-overload]
 
 
 def _each(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -130,18 +131,18 @@ class DepthIndex:
         n = self.source.n
         threads = thread_count(self.n_threads) if run else 1
         # rows of about equally many pairs, several parts to a thread
-        ends = np.searchsorted(
-            self.starts, np.linspace(0, self.starts[-1], 4 * threads + 1)
-        ).clip(0, n)
+        ends = np.searchsorted(self.starts, np.linspace(0, self.starts[-1], 4 * threads + 1)).clip(
+            0, n
+        )
         ends[0], ends[-1] = 0, n
 
         def some(first: int, stop: int) -> tuple[IntArray, AnyArray]:
             found = np.zeros(len(Q), np.int64)
             equal = np.zeros((len(Q), stop - first), np.bool_)
             count_sides(self.sides, self.starts, first, stop, rounded, found, equal)
-            return found, np.argwhere(equal) + (0, first)
+            return found, np.argwhere(equal) + np.array([0, first])
 
-        parts = [(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True) if a < b]
+        parts = [(int(a), int(b)) for a, b in pairwise(ends) if a < b]
         if run is None:
             results = [some(*part) for part in parts]
         else:

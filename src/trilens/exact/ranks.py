@@ -58,8 +58,8 @@ def check_size(n: int) -> None:
     """Refuse more objects than 16 bits can rank."""
     if n > MOST_OBJECTS:
         raise DissimilarityError(
-            f"D has {n:,} objects; exact lenses take at most {MOST_OBJECTS:,} on a processor (cubic "
-            "work): say precision= for an estimate, or device='cuda'"
+            f"D has {n:,} objects; exact lenses take at most {MOST_OBJECTS:,} on a processor "
+            "(cubic work): say precision= for an estimate, or device='cuda'"
         )
 
 

@@ -23,7 +23,7 @@ class Rows(Protocol):
     dtype: np.dtype[Any]
 
     def block(self, first: int, stop: int) -> AnyArray:
-        """Rows first to stop, (stop - first, n), checked; best where first is a multiple of TILE."""
+        """Rows first to stop, (stop - first, n), checked."""
 
     def between(self, i: AnyArray, j: AnyArray) -> AnyArray:
         """Dissimilarities of the pairs (i[k], j[k])."""

@@ -67,13 +67,12 @@ def dissimilarities(
     if isinstance(name, str) and name not in LEARN:
         # half the work, and the same numbers
         options = distance.args[1]  # type: ignore[attr-defined]
-        condensed: FloatArray = clean(pdist(X, name, **options))  # type: ignore[arg-type]
+        condensed: FloatArray = clean(pdist(X, name, **options))  # type: ignore[call-overload]
+    elif callable(metric):
+        parts = [distance(X[i : i + 1], X[i + 1 :])[0] for i in range(n - 1)]
+        condensed = np.concatenate(parts)
     else:
-        pairs = np.triu_indices(n, 1)
-        if callable(metric):
-            condensed = np.concatenate([distance(X[i : i + 1], X[i + 1 :])[0] for i in range(n - 1)])
-        else:
-            condensed = distance(X, X)[pairs]
+        condensed = distance(X, X)[np.triu_indices(n, 1)]
     D: FloatArray = squareform(condensed, checks=False)
     return D if sound(condensed) else check_dissimilarities(D)
 
@@ -247,8 +246,8 @@ def _refuse(A: AnyArray, i0: int, j0: int) -> None:
         piece = A[r : r + _PIECE, c : c + _PIECE]
         bad = ~((piece >= 0) & np.isfinite(piece))
         if bad.any():
-            row, column = np.argwhere(bad)[0] + (r, c)
-            refuse_value(A[row : row + 1], int(row))
+            row = int(np.argwhere(bad)[0][0]) + r
+            refuse_value(A[row : row + 1], row)
     differ = A[i0 : i0 + _PIECE, j0 : j0 + _PIECE] != A[j0 : j0 + _PIECE, i0 : i0 + _PIECE].T
     i, j = np.argwhere(differ)[0] + (i0, j0)
     raise DissimilarityError(

@@ -122,7 +122,9 @@ class _Sweep:
         n = self.n
         # lengths of paths, scores: the numbers themselves are ranks, and short ones
         self.integers = isinstance(source, MatrixRows) and small_integers(source.D)
-        self.top = int(source.D.max()) if isinstance(source, MatrixRows) and self.integers else n - 1
+        self.top = (
+            int(source.D.max()) if isinstance(source, MatrixRows) and self.integers else n - 1
+        )
         self.bits = max(3, int(self.top + 1).bit_length())
         self.chunks = -(-n // self.kernels.CHUNK)
         self.slab = self._slab_rows()
@@ -130,13 +132,13 @@ class _Sweep:
 
     def _slab_rows(self) -> int:
         """Rows of a slab: all where they fit, otherwise so that two fit."""
-        row = self.chunks * self.kernels.CHUNK * self.bits // 8
+        row: int = self.chunks * self.kernels.CHUNK * self.bits // 8
         total = row * self.n
         held = min(HELD[1], max(HELD[0], total // 5))
         if total <= held:
             return self.n
         # whole blocks of rows j, and whole tiles of a source of points
-        step = max(self.kernels.ROWS, TILE)
+        step = max(int(self.kernels.ROWS), TILE)
         return max(step, held // 2 // row // step * step)
 
     def run(self, progress: Progress | None) -> None:
