@@ -41,6 +41,7 @@ from .errors import (
     StatementError as StatementError,
     TrilensError as TrilensError,
 )
+from .exact import LensDepth as LensDepth
 from .formats import (
     labels_for as labels_for,
     read_labels as read_labels,

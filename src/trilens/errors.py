@@ -49,6 +49,10 @@ class DissimilarityError(TrilensError, ValueError):
     """A matrix that is not a semimetric: not square, not symmetric, negative, NaN."""
 
 
+class DeviceError(TrilensError, RuntimeError):
+    """A GPU that was asked for and cannot be used, or that failed."""
+
+
 class DatasetError(TrilensError, OSError):
     """A public data set that is neither in the cache nor to be had from its source."""
 

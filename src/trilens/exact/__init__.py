@@ -9,18 +9,33 @@ experiments, and a tool in its own right. No triangle inequality is assumed, and
 array([0, 1, 0])
 """
 
+from typing import TYPE_CHECKING, Any
+
 from trilens.exact.depth import lens_counts_and_depth, lens_depth, lens_depth_of
-from trilens.exact.lenses import k_rng, lens_counts
+from trilens.exact.fermat import fermat_dissimilarities
+from trilens.exact.graphs import NearestLenses, k_rng, nearest_lens_counts
+from trilens.exact.lenses import lens_counts
 from trilens.exact.medoids import medoid
+from trilens.exact.sampling import Deepest, DepthEstimate, deepest, estimate_depth
 from trilens.exact.semimetrics import (
     check_dissimilarities,
     dissimilarities,
     graph_dissimilarities,
 )
 
+if TYPE_CHECKING:
+    from trilens.exact.detector import LensDepth
+
 __all__ = [
+    "Deepest",
+    "DepthEstimate",
+    "LensDepth",
+    "NearestLenses",
     "check_dissimilarities",
+    "deepest",
     "dissimilarities",
+    "estimate_depth",
+    "fermat_dissimilarities",
     "graph_dissimilarities",
     "k_rng",
     "lens_counts",
@@ -28,4 +43,14 @@ __all__ = [
     "lens_depth",
     "lens_depth_of",
     "medoid",
+    "nearest_lens_counts",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # scikit-learn is loaded with the estimator, and not with the functions
+    if name == "LensDepth":
+        from trilens.exact.detector import LensDepth
+
+        return LensDepth
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

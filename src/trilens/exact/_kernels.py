@@ -1,195 +1,141 @@
-# mypy: disable-error-code="no-untyped-def, call-arg, assignment"
+# mypy: disable-error-code="no-untyped-def, call-arg, assignment, attr-defined"
 """The compiled loops: lenses as intersections of two sets of bits.
 
 Object k lies in Lens(i, j) exactly when k is nearer to i than j is, and nearer to j than i is:
-two prefixes of the rows i and j, each put in order. For a tile of rows I x J every row is cut
-at the ranks of the other side's objects, each column falls into one bucket between two cuts,
-and the prefixes are running unions of the buckets, 64 columns to a word. A lens is then one
-AND and one population count per 64 objects.
+two prefixes of the rows i and j, each put in order. The ranks of a row are kept as planes of
+bits, 64 columns to a word, and read in three digits. For a chunk of columns a table says for
+every value of a digit which columns have a lower one; two ANDs and ORs of its entries make a
+prefix, and a lens is one AND and one population count per 64 objects.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from trilens.exact._vectors import (
-    PLANES,
-    STEP,
-    WORDS,
-    add_vertically,
-    fill_step,
-    meet,
-    meet_sizes,
-    spread,
-)
+from trilens.exact._compile import compiled
+from trilens.exact.engine import loops
 
-#: Columns in a chunk; the columns of the ranks are padded to a multiple of it.
+_loops = loops()
+fill_1, fill_2, fill_3 = _loops.fill_1, _loops.fill_2, _loops.fill_3
+fill_4, fill_5, fill_6 = _loops.fill_4, _loops.fill_5, _loops.fill_6
+meet, slice_word, join_word = _loops.meet, _loops.slice_word, _loops.join_word
+
+#: Words and columns in a chunk; the columns of the ranks are padded to a multiple of it.
+WORDS = 8
 CHUNK = 64 * WORDS
-#: Rows in a tile at most: a bucket fits in 8 bits.
-TILE = 192
+#: Rows j whose tables are held at once: together they fit in the second cache.
+ROWS = 128
 
 #: A bucket of a row's values that holds more than this is left to numpy's sort.
 CROWDED = 48
 
-U = np.uint64
+
+@compiled(inline="always")
+def fill(n_bits, planes, first, table, at):
+    """The table of one digit."""
+    if n_bits == 1:
+        fill_1(planes, first, table, at)
+    elif n_bits == 2:
+        fill_2(planes, first, table, at)
+    elif n_bits == 3:
+        fill_3(planes, first, table, at)
+    elif n_bits == 4:
+        fill_4(planes, first, table, at)
+    elif n_bits == 5:
+        fill_5(planes, first, table, at)
+    else:
+        fill_6(planes, first, table, at)
 
 
-@njit(nogil=True, cache=True)
-def cut(cuts, columns, table, keys, spare, histogram, order, buckets):
-    """Buckets of one row's columns between the sorted cuts.
+@compiled()
+def slice_ranks(ranks, planes, n_bits):
+    """Planes (rows, chunks, bits, WORDS) of ranks (rows, chunks * CHUNK)."""
+    chunks = planes.shape[1]
+    flat = planes.reshape(-1)
+    numbers = ranks.reshape(-1)
+    for row in range(len(planes)):
+        for chunk in range(chunks):
+            to = (row * chunks + chunk) * n_bits * WORDS
+            for word in range(WORDS):
+                at = (row * chunks + chunk) * CHUNK + 64 * word
+                slice_word(numbers, at, n_bits, flat, to + word)
 
-    Bucket s holds the columns that are below cut number s in order, and below no cut before
-    it; the columns below no cut at all fall into bucket ``len(cuts)``.
+
+@compiled()
+def lens_sizes(planes_i, i0, planes_j, j0, first, rows, n_bits, plain, ties, sizes):
+    """Sizes of the lenses of rows i with ``rows`` rows j, from row ``first`` of planes_j on.
+
+    Row r of ``planes_i`` is object i0 + r, row r of ``planes_j`` object j0 + r. ``first`` makes
+    j0 + first a multiple of 64. Adds to ``sizes[m, r, c]``, of (1 or 4, len(planes_i), ROWS), the
+    size for the pair of row r and row first + c: with ``plain``, for m = 0, of the lens itself;
+    with ``ties``, for m = 1, 2, 3, of what it becomes when objects as far as j from i, as far as
+    i from j, or both are let in.
     """
-    b = len(cuts)
-    for s in range(b):
-        keys[s] = (np.uint32(cuts[s]) << np.uint32(8)) | np.uint32(s)
-    # radix sort in two passes, of half the bits of the largest rank each
-    half = np.uint32(1)
-    while len(table) >> (np.uint32(2) * half):
-        half += np.uint32(1)
-    bins = (np.uint32(1) << half) - np.uint32(1)
-    for digit in range(2):
-        shift = np.uint32(8) + np.uint32(digit) * half
-        source, target = (keys, spare) if digit == 0 else (spare, keys)
-        histogram[: bins + 1] = np.uint32(0)
-        for s in range(b):
-            histogram[(source[s] >> shift) & bins] += np.uint32(1)
-        total = np.uint32(0)
-        for h in range(bins + np.uint32(1)):
-            here = histogram[h]
-            histogram[h] = total
-            total += here
-        for s in range(b):
-            h = (source[s] >> shift) & bins
-            target[histogram[h]] = source[s]
-            histogram[h] += np.uint32(1)
-    # whole steps may run over the next cut: the next bucket is written after, and over it
-    start = np.int64(0)
-    for s in range(b):
-        stop = np.int64(keys[s] >> np.uint32(8))
-        order[s] = np.uint8(keys[s])
-        for at in range(start, stop, STEP):
-            fill_step(table, at, np.uint8(s))
-        start = stop
-    table[start:] = np.uint8(b)
-    for k in range(len(columns)):
-        buckets[k] = table[columns[k]]
+    n_i, chunks = planes_i.shape[0], planes_i.shape[1]
+    low = min(6, n_bits // 3)
+    middle = min(6, (n_bits - low) // 2)
+    high = n_bits - low - middle
+    to_middle = (1 << low) + 1
+    to_high = to_middle + (1 << middle) + 1
+    entries = to_high + (1 << high) + 1
+    one = np.empty(entries * WORDS, np.uint64)
+    many = np.empty(ROWS * entries * WORDS, np.uint64)
+    cuts_i = np.zeros((n_i, ROWS), np.uint16)
+    cuts_j = np.zeros((n_i, ROWS), np.uint16)
+    flat_i, flat_j = planes_i.reshape(-1), planes_j.reshape(-1)
+    step = n_bits * WORDS
+    # where row j is cut for object i, and row i for object j
+    span = i0 // 64 * 64
+    row = np.empty((i0 + n_i - span + 63) // 64 * 64, np.uint16)
+    for c in range(rows):
+        for k in range(0, len(row), 64):
+            column = span + k
+            at = ((first + c) * chunks + column // CHUNK) * step + column % CHUNK // 64
+            join_word(flat_j, at, n_bits, row, k)
+        for r in range(n_i):
+            cuts_j[r, c] = row[i0 - span + r]
+    at_i, at_j = cuts_i.reshape(-1), cuts_j.reshape(-1)
+    for r in range(n_i):
+        for k in range(0, rows, 64):
+            column = j0 + first + k
+            at = (r * chunks + column // CHUNK) * step + column % CHUNK // 64
+            join_word(flat_i, at, n_bits, at_i, r * ROWS + k)
+    next_i = at_i + np.uint16(1) if ties else at_i
+    next_j = at_j + np.uint16(1) if ties else at_j
+    found = sizes.reshape(len(sizes), -1)
+    for chunk in range(chunks):
+        for c in range(rows):
+            at = ((first + c) * chunks + chunk) * n_bits
+            fill(low, flat_j, at, many, c * entries)
+            fill(middle, flat_j, at + low, many, c * entries + to_middle)
+            fill(high, flat_j, at + low + middle, many, c * entries + to_high)
+        for r in range(n_i):
+            at = (r * chunks + chunk) * n_bits
+            fill(low, flat_i, at, one, 0)
+            fill(middle, flat_i, at + low, one, to_middle)
+            fill(high, flat_i, at + low + middle, one, to_high)
+            to = r * ROWS
+            if plain:
+                meet(one, many, entries, at_i, at_j, to, rows, low, middle, found[0])
+            if ties:
+                meet(one, many, entries, next_i, at_j, to, rows, low, middle, found[1])
+                meet(one, many, entries, at_i, next_j, to, rows, low, middle, found[2])
+                meet(one, many, entries, next_i, next_j, to, rows, low, middle, found[3])
 
 
-@njit(nogil=True, cache=True)
-def scatter(buckets, first, b, sets):
-    """The buckets of one chunk of columns as sets of bits.
-
-    Column ``first + 8 * bit + word`` is that bit of that word: neighbours go to different
-    words, so that equal ranks do not wait for each other's store.
-    """
-    sets[: (b + 1) * WORDS] = U(0)
-    mask = U(1)
-    k = U(first)
-    for _ in range(64):
-        for word in range(WORDS):
-            sets[U(buckets[k + U(word)]) * U(WORDS) + U(word)] |= mask
-        mask <<= U(1)
-        k += U(WORDS)
-
-
-@njit(nogil=True, cache=True)
-def sweep(cuts, columns, top, i0, tile, want_counts, want_depth, counts, depth):
-    """Lenses of the pairs (i, j) with i in one tile of rows and j from there on.
-
-    ``cuts`` (n, n or more) are the ranks of the rows, ``columns`` (n, a multiple of CHUNK) the
-    ranks of the objects that may lie in a lens, on the same scale, and at most ``top``. Writes
-    the sizes into ``counts`` on both sides of the diagonal, and adds to ``depth``, the caller's own
-    accumulator, the number of lenses that hold each column.
-    """
-    n = len(cuts)
-    width = columns.shape[1]
-    bi = min(tile, n - i0)
-    # an odd stride, so that the writes of one object do not fall on the same lines of the cache
-    stride = tile | 1
-    held = np.empty(tile * stride * WORDS, np.uint64)
-    buckets_i = np.empty((tile, width), np.uint8)
-    buckets_j = np.empty((tile, width), np.uint8)
-    order_i = np.empty((tile, tile), np.uint8)
-    order_j = np.empty((tile, tile), np.uint8)
-    table = np.empty(top + 1 + STEP, np.uint8)
-    histogram = np.empty(512, np.uint32)
-    keys = np.empty(tile, np.uint32)
-    spare = np.empty(tile, np.uint32)
-    sets = np.empty((tile + 1) * WORDS, np.uint64)
-    lenses = np.zeros((tile + 15) // 16 * 16 * WORDS, np.uint64)
-    planes = np.empty((PLANES, WORDS), np.uint64)
-    sizes = np.empty((tile, tile), np.int32)
-    for j0 in range(i0, n, tile):
-        bj = min(tile, n - j0)
-        for i in range(bi):
-            row = i0 + i
-            cut(
-                cuts[row, j0 : j0 + bj],
-                columns[row],
-                table,
-                keys,
-                spare,
-                histogram,
-                order_i[i],
-                buckets_i[i],
-            )
-        for j in range(bj):
-            row = j0 + j
-            cut(
-                cuts[row, i0 : i0 + bi],
-                columns[row],
-                table,
-                keys,
-                spare,
-                histogram,
-                order_j[j],
-                buckets_j[j],
-            )
-        sizes[:] = 0
-        for first in range(0, width, CHUNK):
-            for i in range(bi):
-                scatter(buckets_i[i], first, bj, sets)
-                spread(sets, order_i[i], bj, held, i, stride)
-            planes[:] = U(0)
-            for j in range(bj):
-                scatter(buckets_j[j], first, bi, sets)
-                if want_counts:
-                    meet_sizes(sets, order_j[j], bi, held, j * stride, sizes[j])
-                if want_depth:
-                    # in a tile on the diagonal every pair comes twice
-                    meet(sets, order_j[j], bi, held, j * stride, lenses, j0 + j - i0)
-                    add_vertically(lenses, (bi + 15) // 16, planes)
-            if want_depth:
-                for bit in range(64):
-                    for w in range(WORDS):
-                        total = U(0)
-                        for p in range(PLANES):
-                            total |= ((planes[p, w] >> U(bit)) & U(1)) << U(p)
-                        depth[first + bit * WORDS + w] += np.int64(total)
-        if want_counts:
-            for j in range(bj):
-                for i in range(bi):
-                    counts[j0 + j, i0 + i] = sizes[j, i]
-                    counts[i0 + i, j0 + j] = sizes[j, i]
-
-
-@njit(nogil=True, cache=True)
-def rank_rows(D, start, stop, ranks, crowded):
+@compiled()
+def rank_rows(D, ranks, tops, crowded):
     """Dense ranks of rows of float64, equal values sharing a rank, by a sort into n buckets.
 
     Distances from one object are spread smoothly as a rule; a row with too many values in one
-    bucket is marked ``crowded`` and left alone. Returns the largest rank.
+    bucket is marked ``crowded`` and left alone. Writes the largest rank of each row.
     """
     n = D.shape[1]
     bucket = np.empty(n, np.uint16)
     ends = np.empty(n + 1, np.int64)
     values = np.empty(n, np.float64)
     index = np.empty(n, np.int64)
-    highest = 0
-    for row in range(start, stop):
+    for row in range(len(D)):
         x = D[row]
         top = 0.0
         for k in range(n):
@@ -228,11 +174,10 @@ def rank_rows(D, start, stop, ranks, crowded):
             if k > 0 and values[k] != values[k - 1]:
                 rank += 1
             ranks[row, index[k]] = np.uint16(rank)
-        highest = max(highest, rank)
-    return highest
+        tops[row] = rank
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def search_breadth_first(starts, neighbours, steps):
     """Write the length of the shortest path from every vertex to every other, all reachable.
 

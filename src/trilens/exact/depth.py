@@ -2,42 +2,101 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any, overload
+
 import numpy.typing as npt
 
-from trilens._typing import AnyArray, Int32Array, IntArray, Progress
-from trilens.errors import DissimilarityError
-from trilens.exact.semimetrics import Metric, as_dissimilarities
+from trilens._typing import AnyArray, Int32Array, IntArray, Progress, RandomState
+from trilens.exact.devices import choose_device, count_on
+from trilens.exact.metrics import Metric
+from trilens.exact.queries import query_depths
+from trilens.exact.samples import Sample
+from trilens.exact.sampling import DepthEstimate, estimate_depth
 from trilens.exact.sweep import sweep_pairs
+
+
+@overload
+def lens_depth(
+    D: npt.ArrayLike,
+    queries: npt.ArrayLike | None = ...,
+    *,
+    normalise: bool = ...,
+    metric: Metric | None = ...,
+    metric_params: dict[str, Any] | None = ...,
+    device: str = ...,
+    precision: None = ...,
+    confidence: float = ...,
+    random_state: RandomState = ...,
+    n_threads: int | None = ...,
+    progress: Progress | None = ...,
+) -> AnyArray: ...
+
+
+@overload
+def lens_depth(
+    D: npt.ArrayLike,
+    queries: npt.ArrayLike | None = ...,
+    *,
+    normalise: bool = ...,
+    metric: Metric | None = ...,
+    metric_params: dict[str, Any] | None = ...,
+    device: str = ...,
+    precision: float,
+    confidence: float = ...,
+    random_state: RandomState = ...,
+    n_threads: int | None = ...,
+    progress: Progress | None = ...,
+) -> DepthEstimate: ...
 
 
 def lens_depth(
     D: npt.ArrayLike,
+    queries: npt.ArrayLike | None = None,
     *,
     normalise: bool = False,
     metric: Metric | None = None,
+    metric_params: dict[str, Any] | None = None,
+    device: str = "auto",
+    precision: float | None = None,
+    confidence: float = 0.95,
+    random_state: RandomState = 0,
     n_threads: int | None = None,
     progress: Progress | None = None,
-) -> AnyArray:
+) -> AnyArray | DepthEstimate:
     """LD(x; D): the number of pairs whose lens holds x, the paper's lens depth function.
 
-    Counted, not derived from the sizes of the lenses, and so exact with ties too: a triple
-    without a strictly longest side adds to no depth.
+    Exact with ties too: a triple without a strictly longest side adds to no depth.
 
     Parameters
     ----------
     D : (n, n) array, or (n, d) points where ``metric`` is given
-        Dissimilarities, as in :func:`trilens.exact.lens_counts`.
+        Dissimilarities, as in :func:`trilens.exact.lens_counts`; a memory map is read in blocks.
+    queries : (q, n) array, or (q, d) points where ``metric`` is given, optional
+        New objects, whose depth with respect to those of D is wanted: they are not added to it.
+        One that equals an object of D lies in no lens of that object.
     normalise
-        Divide by (n - 1)(n - 2)/2, the pairs of other objects: a share from 0 to 1, and 0 where
-        there is no such pair.
-    metric, n_threads, progress
-        As in :func:`trilens.exact.lens_counts`.
+        Divide by (n - 1)(n - 2)/2, the pairs of other objects, or by n(n - 1)/2 for queries: a
+        share from 0 to 1, and 0 where there is no such pair.
+    metric, metric_params
+        As in :func:`trilens.exact.dissimilarities`: D holds points. Their dissimilarities are
+        computed in blocks and never held as a whole.
+    device
+        ``"cpu"``; ``"cuda"`` for an NVIDIA GPU (``pip install 'trilens[gpu]'``); ``"auto"`` for a
+        GPU where there is one and the work is worth it. The integers are the same. Queries and
+        estimates are computed on the processor.
+    precision, confidence, random_state
+        With ``precision``, an estimate from drawn pairs with an interval for every object:
+        :func:`trilens.exact.estimate_depth`.
+    n_threads
+        Threads, by default as many as there are processors to use.
+    progress
+        Called from the calling thread with the share of the work that is done.
 
     Returns
     -------
-    (n,) array
-        int64, or float64 with ``normalise``.
+    (n,) or (q,) array
+        int64, or float64 with ``normalise``; a :class:`trilens.exact.DepthEstimate` with
+        ``precision``.
 
     Examples
     --------
@@ -45,16 +104,37 @@ def lens_depth(
     array([0, 2, 2, 0])
     >>> lens_depth([0, 1, 3, 4], metric="euclidean", normalise=True).round(2)
     array([0.  , 0.67, 0.67, 0.  ])
+    >>> lens_depth([0, 1, 3, 4], queries=[2, 9], metric="euclidean")
+    array([4, 0])
     """
-    D = as_dissimilarities(D, metric)
-    depth = sweep_pairs(D, depth=True, n_threads=n_threads, progress=progress)[1]
-    return _share(depth, len(D) - 1) if normalise else depth
+    if precision is not None:
+        return estimate_depth(
+            D,
+            queries,
+            metric=metric,
+            metric_params=metric_params,
+            precision=precision,
+            confidence=confidence,
+            random_state=random_state,
+            n_threads=n_threads,
+            progress=progress,
+        )
+    sample = Sample(D, metric, metric_params)
+    if queries is not None:
+        choose_device(device, 0)
+        Q = sample.to(queries)
+        depth = query_depths(sample.rows, Q, n_threads=n_threads, progress=progress)
+        return share_of_pairs(depth, sample.n) if normalise else depth
+    depth = count_lenses(sample, device, depth=True, n_threads=n_threads, progress=progress)[1]
+    return share_of_pairs(depth, sample.n - 1) if normalise else depth
 
 
 def lens_counts_and_depth(
     D: npt.ArrayLike,
     *,
     metric: Metric | None = None,
+    metric_params: dict[str, Any] | None = None,
+    device: str = "auto",
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Int32Array, IntArray]:
@@ -62,8 +142,8 @@ def lens_counts_and_depth(
 
     Parameters
     ----------
-    D, metric, n_threads, progress
-        As in :func:`trilens.exact.lens_counts`.
+    D, metric, metric_params, device, n_threads, progress
+        As in :func:`lens_depth`.
 
     Returns
     -------
@@ -75,8 +155,9 @@ def lens_counts_and_depth(
     >>> lens_counts_and_depth([0, 1, 3], metric="euclidean")[1]
     array([0, 1, 0])
     """
-    D = as_dissimilarities(D, metric)
-    return sweep_pairs(D, counts=True, depth=True, n_threads=n_threads, progress=progress)
+    sample = Sample(D, metric, metric_params)
+    wanted = {"counts": True, "depth": True}
+    return count_lenses(sample, device, **wanted, n_threads=n_threads, progress=progress)
 
 
 def lens_depth_of(
@@ -88,65 +169,39 @@ def lens_depth_of(
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> AnyArray:
-    """LD(x; D) of new objects x with respect to a data set that they are not part of.
-
-    Parameters
-    ----------
-    new : (q, n) array, or (q, d) points where ``metric`` is given
-        Dissimilarities of q new objects to the n objects of the data set.
-    D : (n, n) array, or (n, d) points where ``metric`` is given
-        Dissimilarities within the data set, as in :func:`trilens.exact.lens_counts`.
-    normalise
-        Divide by n(n - 1)/2, the pairs of the data set; 0 where there is none.
-    metric
-        As in :func:`trilens.exact.lens_counts`, for any metric of
-        :func:`scipy.spatial.distance.cdist`.
-    n_threads, progress
-        As in :func:`trilens.exact.lens_counts`.
-
-    Returns
-    -------
-    (q,) array
-        int64, or float64 with ``normalise``: the pairs i < j of the data set with
-        max(d(x, i), d(x, j)) < d(i, j).
+    """:func:`lens_depth` of queries, with the queries first.
 
     Examples
     --------
     >>> lens_depth_of([2, 9], [0, 1, 3, 4], metric="euclidean")
     array([4, 0])
     """
-    if metric is None:
-        Q = np.asarray(new)
-        D = as_dissimilarities(D)
-    else:
-        from scipy.spatial.distance import cdist
-
-        Q, data = (x[:, None] if x.ndim == 1 else x for x in map(np.asarray, (new, D)))
-        D = as_dissimilarities(data, metric)
-        if Q.ndim != 2 or Q.dtype.kind not in "biuf" or Q.shape[1] != data.shape[1]:
-            raise DissimilarityError(
-                f"the new points have shape {Q.shape} and dtype {Q.dtype}; "
-                f"give (q, {data.shape[1]}) numbers, as many coordinates as the data set has"
-            )
-        Q = cdist(Q, data, metric)  # type: ignore[arg-type]
-    _check_new(Q, len(D))
-    depth = sweep_pairs(D, Q.T, depth=True, n_threads=n_threads, progress=progress)[1]
-    return _share(depth, len(D)) if normalise else depth
+    return lens_depth(
+        D, new, normalise=normalise, metric=metric, n_threads=n_threads, progress=progress
+    )
 
 
-def _check_new(Q: AnyArray, n: int) -> None:
-    if Q.ndim != 2 or Q.shape[1] != n or Q.dtype.kind not in "iuf":
-        raise DissimilarityError(
-            f"the dissimilarities of the new objects have shape {Q.shape} and dtype {Q.dtype}; "
-            f"give (q, {n}) numbers: a row per new object, a column per object of the data set"
-        )
-    if Q.size and not (Q.min() >= 0 and np.isfinite(Q.max())):
-        row, column = np.argwhere(~((Q >= 0) & np.isfinite(Q)))[0].tolist()
-        raise DissimilarityError(
-            f"new[{row}, {column}] is {Q[row, column]}; dissimilarities are finite and not negative"
-        )
+def count_lenses(
+    sample: Sample,
+    device: str,
+    *,
+    counts: bool = False,
+    depth: bool = False,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Int32Array, IntArray]:
+    """Sizes and depths, of which those asked for count, on the device that is asked for."""
+    gpu = choose_device(device, sample.n)
+    if gpu is not None:
+        optional = device == "auto"
+        found = count_on(gpu, sample, counts=counts, optional=optional, progress=progress)
+        if found is not None:
+            return found
+    return sweep_pairs(
+        sample.rows, counts=counts, depth=depth, n_threads=n_threads, progress=progress
+    )
 
 
-def _share(depth: IntArray, n: int) -> AnyArray:
+def share_of_pairs(depth: IntArray, n: int) -> AnyArray:
     """Depth as a share of the pairs of n objects."""
     return depth / max(n * (n - 1) // 2, 1)

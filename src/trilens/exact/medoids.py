@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from trilens._typing import AnyArray
 from trilens.errors import DissimilarityError
-from trilens.exact.semimetrics import Metric, as_dissimilarities
+from trilens.exact.metrics import Metric
+from trilens.exact.semimetrics import as_dissimilarities
 
 
 def medoid(D: npt.ArrayLike, *, metric: Metric | None = None) -> int:

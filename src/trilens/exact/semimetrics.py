@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from trilens._typing import AnyArray, FloatArray
-from trilens.errors import DissimilarityError, ParameterError
+from trilens.errors import DissimilarityError
+from trilens.exact.metrics import ALIASES, LEARN, Metric, clean, open_metric
 from trilens.exact.ranks import check_size
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-#: What scipy's ``pdist`` takes: a name, or a function of two points.
-Metric = str | Callable[[AnyArray, AnyArray], float]
 
 #: Side of the square pieces in which a matrix is checked: their masks stay in the cache.
 _PIECE = 1024
@@ -24,15 +21,21 @@ _PIECE = 1024
 SMALL_GRAPH = 500
 
 
-def dissimilarities(points: npt.ArrayLike, metric: Metric = "euclidean") -> FloatArray:
+def dissimilarities(
+    points: npt.ArrayLike, metric: Metric = "euclidean", **params: Any
+) -> FloatArray:
     """All dissimilarities between points.
 
     Parameters
     ----------
     points : (n, d) array
-        One point a row; a one-dimensional array is n points on a line.
+        One point a row; a one-dimensional array is n points on a line. For a function of one's
+        own, also a list of n things of any kind: texts, curves, graphs.
     metric
-        Any metric of :func:`scipy.spatial.distance.pdist`, by name or as a function.
+        Any metric of :func:`scipy.spatial.distance.pdist` or of scikit-learn by name, a function
+        of two points, or ``"fermat"`` (:func:`trilens.exact.fermat_dissimilarities`).
+    **params
+        Parameters of the metric, such as ``p`` of ``"minkowski"``.
 
     Returns
     -------
@@ -44,37 +47,65 @@ def dissimilarities(points: npt.ArrayLike, metric: Metric = "euclidean") -> Floa
     >>> dissimilarities([[0, 0], [3, 4]])
     array([[0., 5.],
            [5., 0.]])
+    >>> dissimilarities(["ab", "abcd", "b"], lambda a, b: abs(len(a) - len(b)))
+    array([[0., 2., 1.],
+           [2., 0., 3.],
+           [1., 3., 0.]])
     """
     from scipy.spatial.distance import pdist, squareform
 
-    X = np.asarray(points)
+    if metric == "fermat":
+        from trilens.exact.fermat import fermat_dissimilarities
+
+        return fermat_dissimilarities(points, **params)
+    X = check_points(points, metric)
+    n = len(X)
+    if n < 2:
+        return np.zeros((n, n))
+    distance = open_metric(metric, X, params)
+    name = ALIASES.get(metric, metric) if isinstance(metric, str) else metric
+    if isinstance(name, str) and name not in LEARN:
+        # half the work, and the same numbers
+        options = distance.args[1]  # type: ignore[attr-defined]
+        condensed: FloatArray = clean(pdist(X, name, **options))  # type: ignore[call-overload]
+    elif callable(metric):
+        parts = [distance(X[i : i + 1], X[i + 1 :])[0] for i in range(n - 1)]
+        condensed = np.concatenate(parts)
+    else:
+        condensed = distance(X, X)[np.triu_indices(n, 1)]
+    D: FloatArray = squareform(condensed, checks=False)
+    return D if sound(condensed) else check_dissimilarities(D)
+
+
+def check_points(points: npt.ArrayLike, metric: Metric = "euclidean") -> AnyArray:
+    """Points as an (n, d) array of finite numbers, or of things that the caller's metric knows."""
+    try:
+        X = np.asarray(points)
+    except ValueError:
+        X = np.empty(0, object)
+        if not callable(metric):
+            raise DissimilarityError(
+                "the points have different numbers of coordinates; give an (n, d) array of numbers"
+            ) from None
+    if callable(metric) and (X.dtype.kind not in "biuf" or X.ndim > 2):
+        things: list[Any] = list(points)  # type: ignore[arg-type]
+        X = np.empty(len(things), object)
+        X[:] = things
+        return X
     if X.ndim == 1:
         X = X[:, None]
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise DissimilarityError(
             f"points have shape {X.shape} and dtype {X.dtype}; give an (n, d) array of numbers"
         )
-    if not np.isfinite(X).all():
-        row, column = np.argwhere(~np.isfinite(X))[0].tolist()
+    wrong = np.isinf(X) if metric == "nan_euclidean" else ~np.isfinite(X)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0].tolist()
         raise DissimilarityError(
             f"points[{row}, {column}] is {X[row, column]}; coordinates are finite, "
             "drop or fill the point first"
         )
-    if len(X) < 2:
-        return np.zeros((len(X), len(X)))
-    try:
-        condensed: FloatArray = pdist(X, metric)  # type: ignore[arg-type]
-    except ValueError as error:
-        if isinstance(metric, str) and "metric" in str(error).lower():
-            raise ParameterError(
-                f"metric={metric!r} is unknown; give a metric of scipy.spatial.distance.pdist, "
-                "such as 'euclidean', 'cityblock' or 'cosine', or a function of two points"
-            ) from None
-        raise
-    # the cosine of a point with itself may come out as -1e-16: a rounding, not a dissimilarity
-    np.copyto(condensed, 0.0, where=(condensed < 0) & (condensed > -1e-12))
-    D: FloatArray = squareform(condensed, checks=False)
-    return D if _sound(condensed) else check_dissimilarities(D)
+    return X
 
 
 def graph_dissimilarities(adjacency: npt.ArrayLike | csr_array) -> AnyArray:
@@ -183,7 +214,7 @@ def check_dissimilarities(D: npt.ArrayLike) -> AnyArray:
             piece = A[i : i + _PIECE, j : j + _PIECE]
             mirror = A[j : j + _PIECE, i : i + _PIECE].T
             # with NaN among them, neither comparison holds
-            if not (_sound(piece) and np.array_equal(piece, mirror)):
+            if not (sound(piece) and np.array_equal(piece, mirror)):
                 _refuse(A, i, j)
     diagonal = A.diagonal()
     if diagonal.any():
@@ -195,9 +226,18 @@ def check_dissimilarities(D: npt.ArrayLike) -> AnyArray:
     return A
 
 
-def _sound(values: AnyArray) -> bool:
+def sound(values: AnyArray) -> bool:
     """Whether all values are finite and not negative."""
     return values.size == 0 or bool(values.min() >= 0 and np.isfinite(values.max()))
+
+
+def refuse_value(rows: AnyArray, first: int) -> None:
+    """Name the first bad value of some rows."""
+    row, column = np.argwhere(~((rows >= 0) & np.isfinite(rows)))[0].tolist()
+    raise DissimilarityError(
+        f"D[{row + first}, {column}] is {rows[row, column]}; dissimilarities are finite and not "
+        "negative: leave out the objects that have none"
+    )
 
 
 def _refuse(A: AnyArray, i0: int, j0: int) -> None:
@@ -206,11 +246,8 @@ def _refuse(A: AnyArray, i0: int, j0: int) -> None:
         piece = A[r : r + _PIECE, c : c + _PIECE]
         bad = ~((piece >= 0) & np.isfinite(piece))
         if bad.any():
-            row, column = np.argwhere(bad)[0] + (r, c)
-            raise DissimilarityError(
-                f"D[{row}, {column}] is {A[row, column]}; dissimilarities are finite and not "
-                "negative: leave out the objects that have none"
-            )
+            row = int(np.argwhere(bad)[0][0]) + r
+            refuse_value(A[row : row + 1], row)
     differ = A[i0 : i0 + _PIECE, j0 : j0 + _PIECE] != A[j0 : j0 + _PIECE, i0 : i0 + _PIECE].T
     i, j = np.argwhere(differ)[0] + (i0, j0)
     raise DissimilarityError(

@@ -1,29 +1,46 @@
-"""One sweep over all pairs of objects: the size of every lens, and the lenses of every object."""
+"""One sweep over all pairs of objects: the size of every lens, and the lenses of every object.
+
+Depth follows from sums of sizes. With P<(i, j) the objects nearer to i than j is, and P<=(i, j)
+those not farther, counting for every j the objects of P<(i, j) and of P<=(i, j) that are farther
+from j than i is counts every pair with i in its lens twice, ties included:
+
+    2 LD(i) = n^2 - g - sum over j of |P<(i, j) & P<=(j, i)| + |P<=(i, j) & P<=(j, i)|,
+
+g being the objects at distance 0 from i. Where neither row has ties, the two sizes are N(i, j)
++ 1 and N(i, j) + 2, N the size of the lens.
+"""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
-from typing import Any
+from concurrent.futures import Future
+from threading import Lock
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from trilens._parameters import thread_count
 from trilens._typing import AnyArray, Int32Array, IntArray, Progress
-from trilens.errors import ParameterError
-from trilens.exact.ranks import check_size, query_ranks, row_ranks, small_integers
+from trilens.exact.engine import kernels
+from trilens.exact.ranks import check_size, row_ranks, small_integers
+from trilens.exact.rows import TILE, MatrixRows, Rows
+from trilens.exact.threads import finished, pool
 
 #: Triples up to which plain numpy is sooner done than the compiled loops are loaded.
 SMALL = 8_000_000
+#: Bytes of ranks that are held at once: at least, and at most however many objects there are.
+HELD = (512 << 20, 1100 << 20)
+
+#: Called with the first i and j of a block and the sizes of its lenses, by any thread.
+Take: TypeAlias = Callable[[int, int, Int32Array], None]
 
 
 def sweep_pairs(
-    D: AnyArray,
-    Q: AnyArray | None = None,
+    source: Rows,
     *,
     counts: bool = False,
     depth: bool = False,
+    take: Take | None = None,
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Int32Array, IntArray]:
@@ -31,13 +48,13 @@ def sweep_pairs(
 
     Parameters
     ----------
-    D : (n, n) array
-        Checked dissimilarities; their pairs span the lenses.
-    Q : (n, q) array, optional
-        Dissimilarities of other objects to those of D, which may lie in the lenses in place of
-        the objects of D themselves.
+    source
+        Checked dissimilarities, whose rows are asked for in blocks.
     counts, depth
         What to count; the other array returned is empty.
+    take
+        Given the sizes of the pairs i < j block by block; of other pairs in a block they are
+        whatever they are.
     n_threads
         Threads, by default as many as there are processors to use.
     progress
@@ -47,105 +64,179 @@ def sweep_pairs(
     -------
     sizes : (n, n) int32 array
         Objects in the lens of each pair: below n, so 32 bits hold them.
-    lenses : (q,) int64 array
+    lenses : (n,) int64 array
         Lenses that hold each object, out of the n(n - 1)/2.
     """
-    threads = _threads(n_threads)
-    n = len(D)
-    q = n if Q is None else Q.shape[1]
+    threads = thread_count(n_threads)
+    n = source.n
     check_size(n)
     sizes = np.zeros((n, n) if counts else (0, 0), np.int32)
-    lenses = np.zeros(q if depth else 0, np.int64)
-    if n < 2 or q == 0:
+    lenses = np.zeros(n if depth else 0, np.int64)
+    if n < 2:
         pass
-    elif n * n * q <= SMALL:
-        _sweep_plainly(D, D if Q is None else Q, sizes, lenses)
+    elif n**3 <= SMALL:
+        _sweep_plainly(source.block(0, n), sizes, lenses, take)
     else:
-        _sweep_compiled(D, Q, sizes, lenses, threads, progress)
+        _Sweep(source, sizes, lenses, take, threads).run(progress)
     if progress is not None:
         progress(1.0)
     return sizes, lenses
 
 
-def _sweep_plainly(D: AnyArray, Q: AnyArray, sizes: Int32Array, lenses: IntArray) -> None:
+def _sweep_plainly(D: AnyArray, sizes: Int32Array, lenses: IntArray, take: Take | None) -> None:
     """The definition, one object of the pair at a time."""
     for i in range(len(D)):
         sides = D[i][:, None]
-        lens = (sides > Q[i]) & (sides > Q)
-        if sizes.size:
-            sizes[i] = lens.sum(axis=1)
+        lens = (sides > D[i]) & (sides > D)
+        if sizes.size or take is not None:
+            row = lens.sum(axis=1, dtype=np.int32)
+            if sizes.size:
+                sizes[i] = row
+            if take is not None and i + 1 < len(D):
+                take(i, i + 1, row[None, i + 1 :])
         if lenses.size:
             lenses += lens[i + 1 :].sum(axis=0)
 
 
-def _sweep_compiled(
-    D: AnyArray,
-    Q: AnyArray | None,
-    sizes: Int32Array,
-    lenses: IntArray,
-    threads: int,
-    progress: Progress | None,
-) -> None:
-    """The same by ranks and bits, in tiles, by threads."""
-    from trilens.exact._kernels import CHUNK, TILE, sweep
+class _Slab:
+    """Some rows as planes of bits."""
 
-    n = len(D)
-    with _pool(threads) as run:
-        cuts, top = _ranks(D, run, CHUNK, integers=Q is None)
-        if Q is None:
-            columns = cuts
-        else:
-            columns = np.full((n, -(-Q.shape[1] // CHUNK) * CHUNK), top + 1, np.uint16)
-            query_ranks(D, Q, columns)
-        tile = min(TILE, max(32, -(-n // (4 * threads))))
-
-        def rows(first: int) -> tuple[int, IntArray]:
-            found = np.zeros(columns.shape[1], np.int64)
-            want = bool(sizes.size), bool(lenses.size)
-            sweep(cuts, columns, top + 1, first, tile, *want, sizes, found)
-            return n - first, found
-
-        tasks = [run(rows, first) for first in range(0, n, tile)]
-        total, done = sum(range(n, 0, -tile)), 0
-        for task in as_completed(tasks):
-            part, found = task.result()
-            lenses += found[: lenses.size]
-            done += part
-            if progress is not None and done < total:
-                progress(done / total)
+    def __init__(self, first: int, planes: AnyArray, tied: bool) -> None:
+        self.first, self.planes, self.tied = first, planes, tied
 
 
-def _ranks(
-    D: AnyArray, run: Callable[..., Future[Any]], chunk: int, *, integers: bool
-) -> tuple[AnyArray, int]:
-    """Ranks of all rows, columns padded with one rank above all, and the largest rank."""
-    n = len(D)
-    ranks = np.empty((n, -(-n // chunk) * chunk), np.uint16)
-    if integers and small_integers(D):
-        top = int(D.max())
-        ranks[:, :n] = D
-    else:
-        step = 256
-        tasks = [run(row_ranks, D, at, min(n, at + step), ranks) for at in range(0, n, step)]
-        top = max(task.result() for task in tasks)
-    ranks[:, n:] = top + 1
-    return ranks, top
+class _Sweep:
+    """The same by ranks and bits: blocks of rows j by threads, against slabs of rows i."""
+
+    def __init__(
+        self,
+        source: Rows,
+        sizes: Int32Array,
+        lenses: IntArray,
+        take: Take | None,
+        threads: int,
+    ) -> None:
+        self.kernels = kernels()
+        self.source, self.sizes, self.lenses, self.take = source, sizes, lenses, take
+        self.threads, self.n, self.lock = threads, source.n, Lock()
+        n = self.n
+        # lengths of paths, scores: the numbers themselves are ranks, and short ones
+        self.integers = isinstance(source, MatrixRows) and small_integers(source.D)
+        self.top = (
+            int(source.D.max()) if isinstance(source, MatrixRows) and self.integers else n - 1
+        )
+        self.bits = max(3, int(self.top + 1).bit_length())
+        self.chunks = -(-n // self.kernels.CHUNK)
+        self.slab = self._slab_rows()
+        self.twice, self.at_zero = np.zeros(n, np.int64), np.zeros(n, np.int64)
+
+    def _slab_rows(self) -> int:
+        """Rows of a slab: all where they fit, otherwise so that two fit."""
+        row: int = self.chunks * self.kernels.CHUNK * self.bits // 8
+        total = row * self.n
+        held = min(HELD[1], max(HELD[0], total // 5))
+        if total <= held:
+            return self.n
+        # whole blocks of rows j, and whole tiles of a source of points
+        step = max(int(self.kernels.ROWS), TILE)
+        return max(step, held // 2 // row // step * step)
+
+    def run(self, progress: Progress | None) -> None:
+        n, slab = self.n, self.slab
+        firsts = list(range(0, n, slab))
+        total, done = n * (n + 1) / 2, 0.0
+        with pool(self.threads) as run:
+            held: dict[int, _Slab] = {}
+            for a, b in _snake(len(firsts)):
+                for s in set(held) - {a, b}:
+                    del held[s]
+                for s in (a, b):
+                    if s not in held:
+                        held[s] = self._rank(firsts[s], min(n, firsts[s] + slab), run)
+                one, many = held[min(a, b)], held[max(a, b)]
+                step = self.kernels.ROWS
+                rows = range(0, len(many.planes), step)
+                # the long ones first, so that no thread is left with one at the end
+                blocks = [(self._block, one, many, first) for first in reversed(rows)]
+                for part in finished(run, blocks, self.threads):
+                    done += part
+                    if progress is not None and done < total:
+                        progress(done / total)
+        if self.lenses.size:
+            self.lenses += (n * n - self.at_zero - self.twice) // 2
+
+    def _rank(self, first: int, stop: int, run: Callable[..., Future[Any]]) -> _Slab:
+        """Planes of the ranks of some rows."""
+        n, width = self.n, self.chunks * self.kernels.CHUNK
+        planes = np.empty((stop - first, self.chunks, self.bits, self.kernels.WORDS), np.uint64)
+        at_zero = np.zeros(stop - first, np.int64)
+
+        def rank(at: int, end: int) -> bool:
+            rows = self.source.block(at, end)
+            ranks = np.full((end - at, width), self.top + 1, np.uint16)
+            if self.integers:
+                ranks[:, :n] = rows
+                tied = True
+            else:
+                tied = bool((row_ranks(rows, ranks) < n - 1).any())
+            self.kernels.slice_ranks(ranks, planes[at - first : end - first], self.bits)
+            at_zero[at - first : end - first] = (rows == 0).sum(axis=1)
+            return tied
+
+        tasks = [(rank, at, min(stop, at + 256)) for at in range(first, stop, 256)]
+        tied = any(list(finished(run, tasks, self.threads)))
+        if self.lenses.size:
+            # a slab may come a second time; this term only once
+            self.at_zero[first:stop] = at_zero
+        return _Slab(first, planes, tied)
+
+    def _block(self, one: _Slab, many: _Slab, first: int) -> float:
+        """Lenses of the rows of one slab with some rows of another; pairs that were done."""
+        step = self.kernels.ROWS
+        rows = min(step, len(many.planes) - first)
+        j0 = many.first + first
+        # within a slab, rows i up to the last of the rows j
+        stop = min(len(one.planes), j0 + rows - one.first)
+        ties = one.tied or many.tied
+        want_sizes = bool(self.sizes.size) or self.take is not None
+        found = np.zeros((4 if ties else 1, stop, step), np.int32)
+        self.kernels.lens_sizes(
+            *(one.planes[:stop], one.first, many.planes, many.first, first, rows, self.bits),
+            *(want_sizes or not ties, ties and bool(self.lenses.size), found),
+        )
+        found = found[:, :, :rows]
+        i, j = np.arange(stop)[:, None] + one.first, np.arange(rows) + j0
+        valid = i < j
+        if self.sizes.size:
+            part = np.where(valid, found[0], 0)
+            self.sizes[one.first : one.first + stop, j0 : j0 + rows] += part
+            self.sizes[j0 : j0 + rows, one.first : one.first + stop] += part.T
+        if self.take is not None:
+            self.take(one.first, j0, np.ascontiguousarray(found[0]))
+        if self.lenses.size:
+            if ties:
+                for_i, for_j = found[2] + found[3], found[1] + found[3]
+            else:
+                for_i = for_j = 2 * found[0] + 3
+            of_i = np.where(valid, for_i, 0).sum(axis=1, dtype=np.int64)
+            of_j = np.where(valid, for_j, 0).sum(axis=0, dtype=np.int64)
+            with self.lock:
+                self.twice[one.first : one.first + stop] += of_i
+                self.twice[j0 : j0 + rows] += of_j
+        return float(valid.sum())
 
 
-@contextmanager
-def _pool(threads: int) -> Iterator[Callable[..., Future[Any]]]:
-    """Threads that drop what they have not begun when the caller is interrupted."""
-    pool = ThreadPoolExecutor(threads)
-    try:
-        yield pool.submit
-    finally:
-        pool.shutdown(cancel_futures=True)
+def _snake(n: int) -> Iterator[tuple[int, int]]:
+    """All pairs a <= b, so that one of a pair stays for the next where it can.
 
-
-def _threads(n_threads: int | None) -> int:
-    if n_threads is None:
-        affinity = getattr(os, "sched_getaffinity", None)
-        return len(affinity(0)) if affinity else os.cpu_count() or 1
-    if n_threads < 1:
-        raise ParameterError(f"n_threads={n_threads}; give 1 or more, or None for all processors")
-    return n_threads
+    >>> list(_snake(3))
+    [(0, 0), (0, 1), (0, 2), (2, 2), (1, 2), (1, 1)]
+    """
+    left, other = list(range(n)), 0
+    while left:
+        a = other
+        left.remove(a)
+        yield a, a
+        for b in left:
+            yield min(a, b), max(a, b)
+            other = b

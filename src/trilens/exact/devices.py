@@ -1,0 +1,108 @@
+"""Where lenses are counted: on the processor, or on an NVIDIA GPU by CuPy."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from trilens._typing import AnyArray, Int32Array, IntArray, Progress
+from trilens.errors import DeviceError, MissingExtraError, ParameterError
+from trilens.exact import _cuda
+from trilens.exact.ranks import MOST_OBJECTS
+from trilens.exact.rows import MatrixRows, PointRows, Rows
+from trilens.exact.samples import Sample
+
+#: Objects from which on "auto" looks for a GPU: below, the processor is sooner done.
+FROM = 2000
+DEVICES = ("auto", "cpu", "cuda")
+
+
+def choose_device(device: str, n: int) -> Any:
+    """A GPU, or None for the processor.
+
+    >>> choose_device("cpu", 10**6) is None
+    True
+    """
+    if device not in DEVICES:
+        raise ParameterError(f"device is {device!r}; it must be 'auto', 'cpu' or 'cuda'")
+    if device == "cpu" or (device == "auto" and n < FROM):
+        return None
+    found = _open()
+    if not isinstance(found, str):
+        return found
+    if device == "auto":
+        return None
+    if "not installed" in found:
+        raise MissingExtraError("device='cuda'", "gpu")
+    raise DeviceError(found)
+
+
+@cache
+def _open() -> Any:
+    """The GPU, or the line that says why there is none; looked for once in a process."""
+    try:
+        return _cuda.Device()
+    except _cuda.CudaError as error:
+        return str(error)
+
+
+def count_on(
+    gpu: Any,
+    sample: Sample,
+    *,
+    counts: bool = False,
+    optional: bool = False,
+    progress: Progress | None = None,
+) -> tuple[Int32Array, IntArray] | None:
+    """Sizes and depths from a GPU; where it fails, None if ``optional``, otherwise one line.
+
+    A GPU that others use may have less memory than it said: smaller tiles are tried.
+    """
+    source = _source(gpu, sample)
+    problem = ""
+    for share in (1, 2, 4, 8):
+        try:
+            cut = _cuda.plan(sample.n, gpu.free // share, gpu.shared, gpu.processors, counts=counts)
+            depth, sizes = _cuda.lens_sums(gpu, source, counts=counts, cut=cut, progress=progress)
+        except MemoryError:
+            problem = f"the GPU ran out of memory with {sample.n:,} objects"
+        except _cuda.CudaError as error:
+            problem = str(error)
+            break
+        except RuntimeError as error:  # CuPy's errors of the runtime, the driver, the compiler
+            problem = f"the GPU failed ({' '.join(str(error).split())[:200]})"
+            break
+        else:
+            return sizes, depth
+    if optional and sample.n <= MOST_OBJECTS:
+        return None
+    hint = "" if "device='cpu'" in problem else "; use device='cpu'"
+    raise DeviceError(problem + hint)
+
+
+class _Blocks:
+    """Rows of points whose metric the device does not know, as slices of a matrix."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    def __len__(self) -> int:
+        return self.rows.n
+
+    def __getitem__(self, part: slice) -> AnyArray:
+        return self.rows.block(part.start, min(part.stop, self.rows.n))
+
+
+def _source(gpu: Any, sample: Sample) -> Any:
+    metric = {"l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock"}.get(
+        str(sample.metric), str(sample.metric)
+    )
+    if sample.points is not None and metric in _cuda.METRICS and not sample.params:
+        return _cuda.Rows(gpu, points=np.asarray(sample.points, np.float64), metric=metric)
+    rows = sample.rows
+    if isinstance(rows, MatrixRows):
+        return _cuda.Rows(gpu, D=rows.D)
+    assert isinstance(rows, PointRows)
+    return _cuda.Rows(gpu, D=_Blocks(rows))

@@ -1,0 +1,163 @@
+"""Lens depth of new objects with respect to a sample, without adding them to it.
+
+x lies in Lens(i, j) exactly when d(i, j) > max(d(x, i), d(x, j)). For one query the sample's
+dissimilarities are read once, in 32 bits: rounding keeps the order, so that only where the
+rounded numbers are equal the exact ones decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from trilens._parameters import thread_count
+from trilens._typing import AnyArray, IntArray, Progress
+from trilens.exact.rows import TILE, Rows
+from trilens.exact.threads import finished, pool
+
+#: Pairs times queries up to which plain numpy is sooner done than the compiled loops are loaded.
+SMALL = 4_000_000
+#: Bytes of the sample's dissimilarities that an index keeps; a larger sample is read again.
+KEPT = 1 << 30
+
+
+def query_depths(
+    source: Rows,
+    Q: AnyArray,
+    *,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> IntArray:
+    """Lenses of the sample that hold each query; Q (q, n) are its dissimilarities, checked."""
+    n, q = source.n, len(Q)
+    threads = thread_count(n_threads)
+    depth = np.zeros(q, np.int64)
+    if n > 1 and q:
+        if n * n * q <= SMALL:
+            _count_plainly(source.block(0, n), Q, depth)
+        else:
+            _count_compiled(source, Q, depth, threads, progress)
+    if progress is not None:
+        progress(1.0)
+    return depth
+
+
+def _count_plainly(D: AnyArray, Q: AnyArray, depth: IntArray) -> None:
+    for i in range(len(D) - 1):
+        sides = D[i, i + 1 :]
+        depth += ((sides > Q[:, i, None]) & (sides > Q[:, i + 1 :])).sum(axis=1)
+
+
+def _count_compiled(
+    source: Rows, Q: AnyArray, depth: IntArray, threads: int, progress: Progress | None
+) -> None:
+    from trilens.exact._queries import count_pairs
+
+    # integers too long for a float are compared as integers
+    common = np.result_type(source.dtype, Q.dtype)
+    kind = common if common.kind in "iu" and common.itemsize == 8 else np.dtype(np.float64)
+    queries = np.ascontiguousarray(Q, kind)
+    n, done = source.n, 0.0
+
+    def some(at: int, end: int) -> tuple[IntArray, float]:
+        rows = np.ascontiguousarray(source.block(at, end), kind)
+        found = np.zeros(len(queries), np.int64)
+        count_pairs(rows, at, queries, found)
+        return found, sum(n - i for i in range(at, end))
+
+    with pool(threads) as run:
+        tasks = [(some, at, min(n, at + TILE)) for at in range(0, n, TILE)]
+        for found, part in finished(run, tasks, threads):
+            depth += found
+            done += part
+            if progress is not None and done < n * (n + 1) / 2:
+                progress(2 * done / (n * (n + 1)))
+
+
+class DepthIndex:
+    """A sample prepared for a stream of single queries.
+
+    Parameters
+    ----------
+    source
+        The sample's dissimilarities.
+    n_threads
+        Threads, by default as many as there are processors to use.
+    """
+
+    def __init__(self, source: Rows, n_threads: int | None = None) -> None:
+        self.source, self.n_threads = source, n_threads
+        n = source.n
+        self.kept = 4 * n * (n - 1) // 2 <= KEPT and n**2 > SMALL // 16
+        if not self.kept:
+            return
+        self.starts = np.zeros(n + 1, np.int64)
+        np.cumsum(np.arange(n - 1, -1, -1), out=self.starts[1:])
+        self.sides = np.empty(self.starts[-1], np.float32)
+        # where the rounded numbers are the numbers, they decide ties as well
+        self.exact = True
+        for at in range(0, n, TILE):
+            rows = source.block(at, min(n, at + TILE))
+            if float(rows.max(initial=0)) > 3e38:
+                self.kept = False
+                return
+            for r, row in enumerate(rows):
+                later = self.sides[self.starts[at + r] : self.starts[at + r + 1]]
+                later[:] = row[at + r + 1 :]
+                if self.exact:
+                    self.exact = bool(np.array_equal(later, row[at + r + 1 :]))
+
+    def depths(self, Q: AnyArray) -> IntArray:
+        """Lenses of the sample that hold each query."""
+        if not self.kept or len(Q) == 0:
+            return query_depths(self.source, Q, n_threads=self.n_threads)
+        rounded = np.ascontiguousarray(Q, np.float32)
+        whole = self.exact and bool(np.array_equal(rounded, Q))
+        threads = thread_count(self.n_threads)
+        if threads == 1 or len(Q) * self.source.n**2 < 2e7:
+            return self._depths(Q, rounded, whole, None)
+        with pool(threads) as run:
+            return self._depths(Q, rounded, whole, run)
+
+    def _depths(
+        self, Q: AnyArray, rounded: AnyArray, whole: bool, run: Callable[..., Future[Any]] | None
+    ) -> IntArray:
+        from trilens.exact._queries import count_sides
+
+        n = self.source.n
+        threads = thread_count(self.n_threads) if run else 1
+        # rows of about equally many pairs, several parts to a thread
+        ends = np.searchsorted(self.starts, np.linspace(0, self.starts[-1], 4 * threads + 1)).clip(
+            0, n
+        )
+        ends[0], ends[-1] = 0, n
+
+        def some(first: int, stop: int) -> tuple[IntArray, AnyArray]:
+            found = np.zeros(len(Q), np.int64)
+            equal = np.zeros((len(Q), stop - first), np.bool_)
+            count_sides(self.sides, self.starts, first, stop, rounded, found, equal)
+            return found, np.argwhere(equal) + np.array([0, first])
+
+        parts = [(int(a), int(b)) for a, b in pairwise(ends) if a < b]
+        if run is None:
+            results = [some(*part) for part in parts]
+        else:
+            results = [task.result() for task in [run(some, *part) for part in parts]]
+        depth = np.sum([found for found, _ in results], axis=0)
+        if whole:
+            return np.asarray(depth, np.int64)
+        unclear = np.concatenate([where for _, where in results])
+        if len(unclear) > 200 + 20 * len(Q):
+            # ties everywhere: the exact numbers from the start
+            return query_depths(self.source, Q, n_threads=self.n_threads)
+        for x, i in unclear.tolist():
+            sides = self.sides[self.starts[i] : self.starts[i + 1]]
+            longest = np.maximum(rounded[x, i], rounded[x, i + 1 :])
+            j = np.flatnonzero(sides == longest) + i + 1
+            d = self.source.between(np.full(len(j), i), j)
+            depth[x] += np.count_nonzero(d > np.maximum(Q[x, i], Q[x, j]))
+        return np.asarray(depth, np.int64)

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+import trilens as tl
+from trilens import exact
+from trilens.errors import DissimilarityError, LabelError, ParameterError
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).normal(size=(120, 2))
+
+
+@pytest.fixture
+def new():
+    return np.random.default_rng(1).normal(size=(9, 2)) * 2
+
+
+def test_scikit_learns_own_checks():
+    results = check_estimator(tl.LensDepth(), on_fail=None, on_skip=None)
+    failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
+    assert failed == {}
+    assert len(results) > 30
+
+
+def test_scores_are_depths(X, new):
+    detector = tl.LensDepth(contamination=0.2).fit(X)
+    expected = exact.lens_depth(X, new, metric="euclidean", normalise=True)
+    np.testing.assert_array_equal(detector.score_samples(new), expected)
+    np.testing.assert_array_equal(detector.decision_function(new), expected - detector.offset_)
+    np.testing.assert_array_equal(
+        detector.predict(new), np.where(expected < detector.offset_, -1, 1)
+    )
+    np.testing.assert_array_equal(detector.scores_, detector.score_samples(X))
+    labels = detector.fit_predict(X)
+    np.testing.assert_array_equal(labels, detector.predict(X))
+    assert abs((labels == -1).mean() - 0.2) <= 1 / len(X)
+
+
+def test_far_points_are_outliers(X):
+    detector = tl.LensDepth(contamination=0.05).fit(X)
+    assert detector.predict([[0, 0], [9, 9]]).tolist() == [1, -1]
+    assert detector.score_samples([[9, 9]]) == [0]
+
+
+@pytest.mark.parametrize("metric", ["cityblock", "cosine", "precomputed", "fermat", "callable"])
+def test_metrics(metric, X, new):
+    function = (lambda x, y: float(np.abs(x - y).max())) if metric == "callable" else metric
+    data, queries = (cdist(X, X), cdist(new, X)) if metric == "precomputed" else (X, new)
+    detector = tl.LensDepth(function).fit(data)
+    expected = exact.lens_depth(data, queries, metric=function, normalise=True)
+    np.testing.assert_array_equal(detector.score_samples(queries), expected)
+
+
+def test_classes_are_samples_of_their_own(X, new):
+    y = np.repeat(["a", "b", "c"], 40)
+    detector = tl.LensDepth().fit(X, y)
+    by_class = np.stack(
+        [exact.lens_depth(X[y == c], new, metric="euclidean", normalise=True) for c in "abc"],
+        axis=1,
+    )
+    assert detector.classes_.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(detector.class_depth(new), by_class)
+    np.testing.assert_array_equal(detector.score_samples(new), by_class.max(axis=1))
+    np.testing.assert_array_equal(detector.scores_, detector.score_samples(X))
+
+
+def test_classes_of_a_matrix(X, new):
+    y = np.arange(120) % 3
+    points = tl.LensDepth().fit(X, y)
+    matrix = tl.LensDepth("precomputed").fit(cdist(X, X), y)
+    np.testing.assert_array_equal(points.score_samples(new), matrix.score_samples(cdist(new, X)))
+
+
+@pytest.mark.parametrize("none", [-1, None])
+def test_objects_of_no_class_are_left_out(none, X, new):
+    y = ["in"] * 100 + [none] * 20
+    detector = tl.LensDepth().fit(X, y)
+    alone = tl.LensDepth().fit(X[:100])
+    np.testing.assert_array_equal(detector.score_samples(new), alone.score_samples(new))
+    assert detector.offset_ == alone.offset_
+    assert np.isnan(detector.scores_[100:]).all()
+    assert detector.fit_predict(X, y).tolist() == detector.predict(X).tolist()
+
+
+def test_estimated_scores(X, new):
+    big = np.random.default_rng(2).normal(size=(3000, 2))
+    detector = tl.LensDepth(precision=0.05, confidence=0.99).fit(big)
+    exactly = exact.lens_depth(big, new, metric="euclidean", normalise=True)
+    assert np.abs(detector.score_samples(new) - exactly).max() <= 0.05
+    # the pairs are drawn once: the same answer for a point whatever it is asked with
+    assert detector.score_samples(new[:1]) == detector.score_samples(new)[:1]
+
+
+def test_in_a_pipeline_and_a_grid_search(X):
+    y = np.where(np.linalg.norm(X, axis=1) > 1.8, -1, 1)
+    pipeline = make_pipeline(StandardScaler(), tl.LensDepth())
+    grid = {"lensdepth__metric": ["euclidean", "cityblock"], "lensdepth__contamination": [0.1, 0.3]}
+    search = GridSearchCV(pipeline, grid, scoring="roc_auc", cv=3).fit(X, y)
+    assert search.best_score_ > 0.9
+    assert set(search.best_params_) == set(grid)
+    copy = clone(search.best_estimator_)
+    np.testing.assert_array_equal(
+        copy.fit(X).decision_function(X), clone(copy).fit(X).decision_function(X)
+    )
+
+
+def test_grid_search_over_a_matrix(X):
+    """Folds of a matrix are taken on both sides."""
+    y = np.where(np.linalg.norm(X, axis=1) > 1.8, -1, 1)
+    search = GridSearchCV(
+        tl.LensDepth("precomputed"), {"contamination": [0.1]}, scoring="roc_auc", cv=3
+    ).fit(cdist(X, X), y)
+    same = GridSearchCV(tl.LensDepth(), {"contamination": [0.1]}, scoring="roc_auc", cv=3).fit(X, y)
+    assert search.best_score_ == same.best_score_
+
+
+def test_a_detector_can_be_kept(X, new):
+    detector = tl.LensDepth().fit(X)
+    again = pickle.loads(pickle.dumps(detector))
+    np.testing.assert_array_equal(again.score_samples(new), detector.score_samples(new))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_few_points(n):
+    detector = tl.LensDepth().fit(np.arange(n, dtype=float)[:, None])
+    assert detector.score_samples([[0.5]]).shape == (1,)
+
+
+def test_texts():
+    detector = tl.LensDepth(lambda a, b: abs(len(a) - len(b)), contamination=0.3)
+    detector.fit(["a", "bb", "ccc", "dddd", "eeeee"])
+    assert detector.predict(["xxx", "x" * 40]).tolist() == [1, -1]
+
+
+def test_bad_input(X):
+    with pytest.raises(ParameterError, match=r"^contamination is 0; "):
+        tl.LensDepth(contamination=0).fit(X)
+    with pytest.raises(ParameterError, match=r"^contamination is 0.7; "):
+        tl.LensDepth(contamination=0.7).fit(X)
+    with pytest.raises(LabelError, match=r"^y has shape \(3,\); give \(120,\)"):
+        tl.LensDepth().fit(X, [1, 2, 3])
+    with pytest.raises(LabelError, match=r"^y names no class"):
+        tl.LensDepth().fit(X, [-1] * 120)
+    with pytest.raises(DissimilarityError, match="NaN"):
+        tl.LensDepth().fit(np.full((4, 2), np.nan))
+    with pytest.raises(DissimilarityError, match="2 features"):
+        tl.LensDepth().fit(X).score_samples(np.zeros((1, 3)))
+    with pytest.raises(DissimilarityError, match=r"[Cc]omplex"):
+        tl.LensDepth().fit(X + 1j)
+    with pytest.raises(DissimilarityError, match=r"symmetric"):
+        tl.LensDepth("precomputed").fit(np.triu(np.ones((4, 4)), 1))
+    with pytest.raises(ParameterError, match=r"^metric='nearness' is unknown"):
+        tl.LensDepth("nearness").fit(X)
+    with pytest.raises(ParameterError, match=r"^device is 'gpu'; "):
+        tl.LensDepth(device="gpu").fit(X)

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from trilens import exact
+from trilens.errors import ParameterError
+from trilens.exact import graphs, sweep
+
+import reference
+
+POINTS = {
+    "plane": lambda rng: rng.normal(size=(130, 2)),
+    "line": lambda rng: rng.normal(size=(60, 1)),
+    "five dimensions": lambda rng: rng.normal(size=(90, 5)),
+    "lattice": lambda rng: rng.integers(0, 6, size=(110, 2)).astype(float),
+    "duplicates": lambda rng: rng.normal(size=(20, 2))[rng.integers(0, 20, 70)],
+    "one place": lambda rng: np.zeros((30, 2)),
+    "far out": lambda rng: np.r_[rng.normal(size=(60, 2)), [[1e6, 1e6], [1e6, -1e6]]],
+}
+
+
+@pytest.mark.parametrize("name", POINTS)
+@pytest.mark.parametrize("k", [1, 3])
+def test_every_search_finds_the_graph(name, k, monkeypatch):
+    X = POINTS[name](np.random.default_rng(0))
+    D = cdist(X, X)
+    expected = 1.0 * reference.exact_k_rng(D, k)
+    share = reference.lens_counts(D) / (len(X) - 2)
+    np.testing.assert_array_equal(exact.k_rng(D, k).toarray(), expected)
+    monkeypatch.setattr(graphs, "SWEPT", 0)
+    for few in (8, 0):
+        monkeypatch.setattr(graphs, "FEW", few)
+        graph = exact.k_rng(X, k, sigma=0.5, metric="euclidean", n_threads=2)
+        weights = np.exp(-((share / 0.5) ** 2)) * expected
+        np.testing.assert_allclose(graph.toarray(), weights, rtol=1e-14)
+    monkeypatch.setattr(sweep, "SMALL", 0)
+    np.testing.assert_array_equal(exact.k_rng(D, k).toarray(), expected)
+
+
+def test_another_metric(monkeypatch):
+    X = np.random.default_rng(1).normal(size=(80, 3))
+    expected = exact.k_rng(cdist(X, X, "chebyshev"), 2).toarray()
+    monkeypatch.setattr(graphs, "SWEPT", 0)
+    np.testing.assert_array_equal(exact.k_rng(X, 2, metric="chebyshev").toarray(), expected)
+
+
+def test_more_edges_than_there_is_room_for():
+    """Every pair is an edge: more than is set aside at first."""
+    X = np.random.default_rng(2).normal(size=(200, 2))
+    pairs, sizes = graphs._by_boxes(X, 200, 2, None)
+    assert len(pairs) == 200 * 199 // 2
+    counts = exact.lens_counts(X, metric="euclidean")
+    np.testing.assert_array_equal(sizes, counts[pairs[:, 0], pairs[:, 1]])
+
+
+def test_progress_of_a_search(monkeypatch):
+    monkeypatch.setattr(graphs, "SWEPT", 0)
+    for few in (8, 0):
+        monkeypatch.setattr(graphs, "FEW", few)
+        seen: list[float] = []
+        X = np.random.default_rng(3).normal(size=(600, 2))
+        exact.k_rng(X, 1, metric="euclidean", progress=seen.append)
+        assert seen == sorted(seen)
+        assert seen[-1] == 1
+        assert len(seen) > 2
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_lens_counts_of_the_nearest(name):
+    X = POINTS[name](np.random.default_rng(4))
+    D = cdist(X, X)
+    counts = reference.lens_counts(D)
+    for data, metric in ((X, "euclidean"), (D, None)):
+        found = exact.nearest_lens_counts(data, 7, metric=metric)
+        rows = np.arange(len(X))[:, None]
+        np.testing.assert_array_equal(found.counts, counts[rows, found.neighbours])
+        np.testing.assert_array_equal(found.distances, D[rows, found.neighbours])
+        others = np.sort(D + np.diag(np.full(len(D), np.inf)), axis=1)[:, :7]
+        np.testing.assert_array_equal(found.distances, others)
+        assert (found.neighbours != rows).all()
+
+
+def test_bad_numbers_of_neighbours():
+    with pytest.raises(ParameterError, match=r"^n_neighbors is 5; .*from 1 to 4$"):
+        exact.nearest_lens_counts(np.arange(5.0), 5, metric="euclidean")

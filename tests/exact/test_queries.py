@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from trilens import exact
+from trilens.errors import DissimilarityError, ParameterError
+from trilens.exact import queries, rows, samples
+
+
+def by_definition(Q, D):
+    pairs = list(itertools.combinations(range(len(D)), 2))
+    return [sum(max(x[i], x[j]) < D[i, j] for i, j in pairs) for x in Q]
+
+
+SAMPLES = {
+    "normal": lambda rng: rng.normal(size=(40, 3)),
+    "lattice": lambda rng: rng.integers(0, 4, size=(40, 2)).astype(float),
+    "duplicates": lambda rng: rng.normal(size=(12, 2))[rng.integers(0, 12, 40)],
+    "one place": lambda rng: np.zeros((20, 2)),
+}
+
+
+@pytest.fixture(params=["plain", "compiled"])
+def engine(request, monkeypatch):
+    monkeypatch.setattr(queries, "SMALL", 10**12 if request.param == "plain" else 0)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_queries_equal_the_definition(name, engine):
+    rng = np.random.default_rng(0)
+    X = SAMPLES[name](rng)
+    # places of the sample itself among them
+    new = np.r_[X[:5], rng.normal(size=(7, X.shape[1])), X[:3] + 0.5]
+    expected = by_definition(cdist(new, X), cdist(X, X))
+    np.testing.assert_array_equal(exact.lens_depth(X, queries=new, metric="euclidean"), expected)
+    index = queries.DepthIndex(samples.Sample(X, "euclidean").rows, n_threads=2)
+    np.testing.assert_array_equal(index.depths(cdist(new, X)), expected)
+    np.testing.assert_array_equal(
+        exact.lens_depth(X, X, metric="euclidean"), exact.lens_depth(X, metric="euclidean")
+    )
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+def test_small_samples(n, engine):
+    X = np.arange(n, dtype=float)
+    depth = exact.lens_depth(X[:, None], queries=np.array([[0.5]]), metric="euclidean")
+    assert depth.tolist() == by_definition(np.abs(0.5 - X)[None], np.abs(X - X[:, None]))
+    share = exact.lens_depth(X[:, None], np.array([[0.5]]), metric="euclidean", normalise=True)
+    assert 0 <= share[0] <= 1
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e-9])
+def test_an_index_is_exact_where_rounding_is_not(spread, monkeypatch):
+    """Distances that 32 bits cannot tell apart: the exact numbers decide."""
+    monkeypatch.setattr(queries, "SMALL", 0)
+    rng = np.random.default_rng(1)
+    X = 1 + spread * rng.normal(size=(300, 1))
+    X[:150] = -1 + spread * rng.normal(size=(150, 1))
+    Q = cdist(spread * rng.normal(size=(6, 1)), X)
+    source = samples.Sample(X, "euclidean").rows
+    index = queries.DepthIndex(source)
+    assert index.kept
+    assert not index.exact
+    np.testing.assert_array_equal(index.depths(Q), by_definition(Q, cdist(X, X)))
+    # one query at a time goes through the same door
+    np.testing.assert_array_equal(index.depths(Q[:1]), by_definition(Q[:1], cdist(X, X)))
+
+
+def test_an_index_that_keeps_nothing(monkeypatch):
+    monkeypatch.setattr(queries, "KEPT", 0)
+    X = np.random.default_rng(2).normal(size=(60, 2))
+    index = queries.DepthIndex(samples.Sample(X, "euclidean").rows)
+    assert not index.kept
+    np.testing.assert_array_equal(
+        index.depths(cdist(X, X)), exact.lens_depth(X, metric="euclidean")
+    )
+
+
+def test_integers_beyond_the_floats(monkeypatch):
+    monkeypatch.setattr(queries, "SMALL", 0)
+    rng = np.random.default_rng(3)
+    D = np.triu(2**60 + rng.integers(0, 3, size=(30, 30)), 1)
+    D = D + D.T
+    new = 2**60 + rng.integers(0, 3, size=(4, 30))
+    expected = by_definition(new.tolist(), D.astype(object))
+    np.testing.assert_array_equal(exact.lens_depth(D, queries=new), expected)
+
+
+@pytest.mark.parametrize(
+    "metric", ["euclidean", "cosine", "seuclidean", "mahalanobis", "haversine", "braycurtis"]
+)
+def test_rows_of_points_are_symmetric_to_the_last_bit(metric, monkeypatch):
+    monkeypatch.setattr(rows, "TILE", 32)
+    monkeypatch.setattr(samples, "WHOLE", 10)
+    X = np.random.default_rng(4).uniform(0.1, 1, size=(75, 2))
+    source = samples.Sample(X, metric).rows
+    assert isinstance(source, rows.PointRows)
+    D = source.block(0, 75)
+    np.testing.assert_array_equal(D, D.T)
+    np.testing.assert_array_equal(source.block(20, 50), D[20:50])
+    np.testing.assert_allclose(D, exact.dissimilarities(X, metric), atol=1e-12)
+    i, j = np.array([0, 70, 33]), np.array([74, 3, 33])
+    np.testing.assert_array_equal(source.between(i, j), D[i, j])
+
+
+def test_points_in_blocks_have_the_depths_of_the_matrix(monkeypatch):
+    X = np.random.default_rng(5).normal(size=(300, 2))
+    whole = exact.lens_depth(X, metric="cityblock")
+    monkeypatch.setattr(samples, "WHOLE", 10)
+    np.testing.assert_array_equal(exact.lens_depth(X, metric="cityblock"), whole)
+    new = X[:4] + 0.1
+    np.testing.assert_array_equal(
+        exact.lens_depth(X, new, metric="cityblock"),
+        exact.lens_depth(cdist(X, X, "cityblock"), cdist(new, X, "cityblock")),
+    )
+
+
+def test_a_memory_map(tmp_path):
+    X = np.random.default_rng(6).normal(size=(220, 2))
+    np.save(tmp_path / "D.npy", cdist(X, X))
+    D = np.load(tmp_path / "D.npy", mmap_mode="r")
+    np.testing.assert_array_equal(exact.lens_depth(D), exact.lens_depth(X, metric="euclidean"))
+
+
+def test_things_with_a_metric_of_their_own():
+    words = ["a", "ab", "abc", "abcd", "abcde"]
+
+    def gap(a, b):
+        return abs(len(a) - len(b))
+
+    assert exact.lens_depth(words, metric=gap).tolist() == [0, 3, 4, 3, 0]
+    assert exact.lens_depth(words, queries=["xyz"], metric=gap).tolist() == [4]
+
+
+BAD = {
+    r"different numbers of coordinates": ([[0, 1], [2]], None),
+    r"dtype object; give": ([[0, None], [1, 2]], None),
+    r"dtype complex128; give": ([[0j], [1]], None),
+    r"points\[1, 0\] is nan": ([[0.0], [np.nan]], None),
+    r"new points have shape \(1, 3\)": (np.zeros((4, 2)), [[0, 0, 0]]),
+    r"new points have .*dtype object": (np.zeros((4, 2)), [[None, 0]]),
+    r"points\[0, 1\] is inf": (np.zeros((4, 2)), [[0, np.inf]]),
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_bad_points(message):
+    X, new = BAD[message]
+    with pytest.raises(DissimilarityError, match=message) as error:
+        exact.lens_depth(X, new, metric="euclidean")
+    assert "\n" not in str(error.value)
+
+
+def test_bad_metrics():
+    X = np.arange(6.0)[:, None]
+
+    def raises(x, y):
+        raise ZeroDivisionError("no\nway")
+
+    with pytest.raises(ParameterError, match=r"^the metric raised ZeroDivisionError: no way$"):
+        exact.lens_depth(X, metric=raises)
+    with pytest.raises(ParameterError, match=r"^the metric returned str; "):
+        exact.lens_depth(X, metric=lambda x, y: "far")
+    with pytest.raises(DissimilarityError, match=r"the metric gives .* but .* symmetric"):
+        exact.lens_depth(X, metric=lambda x, y: float(max(x[0] - y[0], 0)))
+    with pytest.raises(DissimilarityError, match=r"is nan; "):
+        exact.lens_depth(X, metric=lambda x, y: float("nan") if x[0] != y[0] else 0.0)
+    with pytest.raises(ParameterError, match=r"^metric='nearness' is unknown; "):
+        exact.lens_depth(X, metric="nearness")
+    with pytest.raises(ParameterError, match=r"^metric='minkowski' cannot be used: "):
+        exact.lens_depth(X, metric="minkowski", metric_params={"q": 1})
+    with pytest.raises(ParameterError, match=r"covariance, which is singular"):
+        exact.lens_depth(np.zeros((5, 2)), metric="mahalanobis")
+    with pytest.raises(ParameterError, match=r"^device is 'tpu'; "):
+        exact.lens_depth(X, metric="euclidean", device="tpu")

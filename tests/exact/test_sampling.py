@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from trilens import exact
+from trilens.errors import DissimilarityError, ParameterError
+from trilens.exact import sampling
+
+
+def points(n, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, 2))
+
+
+def test_intervals_hold_the_depth_at_their_level():
+    """Over drawn samples of pairs, for points of high, middle and low depth."""
+    X = points(400)
+    depth = exact.lens_depth(X, metric="euclidean", normalise=True)
+    some = np.argsort(depth)[[5, 100, 200, 300, 399]]
+    held = np.zeros(len(X))
+    for seed in range(200):
+        found = exact.estimate_depth(
+            X, metric="euclidean", precision=0.06, confidence=0.9, random_state=seed
+        )
+        held += (found.lower <= depth) & (depth <= found.upper)
+        assert (np.abs(found.depth - found.lower) <= 0.06).all()
+        assert (np.abs(found.upper - found.depth) <= 0.06).all()
+    # of 200, fewer than 165 at a level of 0.9 have a probability of 3e-4
+    assert (held[some] >= 165).all()
+    # Clopper and Pearson's are wide rather than narrow
+    assert held.mean() / 200 >= 0.9
+
+
+def test_all_intervals_at_once():
+    X = points(300, 1)
+    depth = exact.lens_depth(X, metric="euclidean", normalise=True)
+    held = 0
+    for seed in range(60):
+        found = exact.estimate_depth(
+            X, metric="euclidean", precision=0.09, simultaneous=True, random_state=seed
+        )
+        held += bool(((found.lower <= depth) & (depth <= found.upper)).all())
+    assert held >= 55
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cityblock", "precomputed", "fermat"])
+def test_every_way_to_count_pairs(metric):
+    """The same pairs counted by the definition."""
+    X, new = points(150, 2), points(20, 3)
+    base = "euclidean" if metric in ("precomputed", "fermat") else metric
+    D, Q = cdist(X, X, base), cdist(new, X, base)
+    data, queries, params = (D, Q, {}) if metric == "precomputed" else (X, new, {})
+    if metric == "fermat":
+        params = {"alpha": 1.0}
+    pairs = sampling.PairSample(exact.samples.Sample(data, metric, params), 5)
+    pairs.draw(300)
+    lens = np.array(
+        [(Q[:, a] < D[a, b]) & (Q[:, b] < D[a, b]) for a, b in zip(pairs.a, pairs.b, strict=True)]
+    )
+    found = pairs.count(pairs._new(queries), np.arange(20), 0, 2)
+    np.testing.assert_array_equal(found, lens.sum(axis=0))
+    own = np.array(
+        [(D[:, a] < D[a, b]) & (D[:, b] < D[a, b]) for a, b in zip(pairs.a, pairs.b, strict=True)]
+    )
+    some = np.array([3, 70, 149])
+    np.testing.assert_array_equal(pairs.count(None, some, 100, 1), own[100:, some].sum(axis=0))
+
+
+def test_estimates_do_not_depend_on_threads():
+    X = points(500, 4)
+    one, two = (
+        exact.estimate_depth(X, metric="euclidean", precision=0.05, n_threads=t) for t in (1, 3)
+    )
+    np.testing.assert_array_equal(one.depth, two.depth)
+    assert one.n_pairs == two.n_pairs
+
+
+def test_few_pairs_are_all_counted():
+    X = points(20, 5)
+    found = exact.lens_depth(X, metric="euclidean", precision=0.01)
+    np.testing.assert_array_equal(found, exact.lens_depth(X, metric="euclidean", normalise=True))
+    assert found.n_pairs == 0
+    np.testing.assert_array_equal(found.lower, found.upper)
+    new = exact.lens_depth(X, X, metric="euclidean", precision=0.01)
+    np.testing.assert_array_equal(new, exact.lens_depth(X, X, metric="euclidean", normalise=True))
+
+
+def test_pairs_needed_are_no_more_than_needed():
+    for precision, level in ((0.05, 0.95), (0.02, 0.8)):
+        m = sampling.pairs_needed(precision, level)
+        x = np.arange(m + 1)
+        lower, upper = sampling.clopper_pearson(x, np.full(m + 1, m), level)
+        assert max((upper - x / m).max(), (x / m - lower).max()) <= precision
+        fewer = int(0.97 * m)
+        x = np.arange(fewer + 1)
+        upper = sampling.clopper_pearson(x, np.full(fewer + 1, fewer), level)[1]
+        assert (upper - x / fewer).max() > precision
+
+
+@pytest.mark.parametrize("least", [False, True])
+def test_the_deepest_hold_with_the_stated_probability(least):
+    """200 samples, each searched once at 0.8; wrong more than 40 + 3 sd times would be chance
+    one in a thousand if the level were not kept."""
+    wrong = 0
+    for seed in range(200):
+        X = points(60, 100 + seed)
+        found = exact.deepest(
+            X,
+            3,
+            least=least,
+            metric="euclidean",
+            confidence=0.8,
+            tolerance=0.05,
+            random_state=seed,
+        )
+        depth = exact.lens_depth(X, metric="euclidean", normalise=True) * (-1 if least else 1)
+        third = np.sort(depth)[-3]
+        wrong += bool((depth[found.indices] < third - 0.05).any())
+        assert len(found) == 3
+    assert wrong <= 40 + 17
+
+
+def test_the_deepest_themselves(monkeypatch):
+    X = points(700, 6)
+    depth = exact.lens_depth(X, metric="euclidean")
+    found = exact.deepest(X, 5, metric="euclidean")
+    assert found.exact
+    assert found.indices.tolist() == np.lexsort((np.arange(700), -depth))[:5].tolist()
+    np.testing.assert_allclose(found.depth, depth[found.indices] / (699 * 698 / 2), rtol=1e-15)
+    same = exact.deepest(cdist(X, X), 5)
+    assert same.indices.tolist() == found.indices.tolist()
+
+
+def test_the_deepest_cost_a_tenth_of_uniform_sampling():
+    X = points(5000, 7)
+    found = exact.deepest(X, 5, metric="euclidean", tolerance=0.03)
+    assert not found.exact
+    # all points kept to the end, by the same bounds
+    assert found.n_distances <= 0.1 * 2 * found.n_pairs * len(X)
+    depth = exact.lens_depth(X, metric="euclidean", normalise=True, device="cpu")
+    assert depth[found.indices].min() >= np.sort(depth)[-5] - 0.03
+    assert ((found.lower <= depth[found.indices]) & (depth[found.indices] <= found.upper)).all()
+
+
+def test_progress_of_sampling():
+    seen: list[float] = []
+    exact.estimate_depth(points(400), metric="euclidean", precision=0.1, progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1
+
+
+@pytest.mark.parametrize("value", [0, 1, -0.1, np.nan, "small"])
+def test_bad_parameters(value):
+    X = points(30)
+    for name in ("precision", "confidence"):
+        with pytest.raises(ParameterError, match=rf"^{name} is "):
+            exact.lens_depth(X, metric="euclidean", **({"precision": 0.1} | {name: value}))
+    with pytest.raises(ParameterError, match=r"^confidence is "):
+        exact.deepest(X, 1, metric="euclidean", confidence=value)
+
+
+def test_bad_searches():
+    with pytest.raises(ParameterError, match=r"^k is 31; .*from 1 to 30$"):
+        exact.deepest(points(30), 31, metric="euclidean")
+    with pytest.raises(ParameterError, match=r"^tolerance is -1; "):
+        exact.deepest(points(30), 1, metric="euclidean", tolerance=-1)
+    with pytest.raises(DissimilarityError, match=r"^there are 2 objects; "):
+        exact.deepest(points(2), 1, metric="euclidean")

@@ -1,0 +1,125 @@
+"""Tiles of ranks: the same numbers in pieces, interrupts, threads that stop, plain loops."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from trilens import exact
+from trilens.exact import engine, sweep
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("n", [700, 1025])
+def test_slabs_do_not_matter(tied, n, monkeypatch):
+    rng = np.random.default_rng(n)
+    X = rng.integers(0, 9, size=(n, 2)) if tied else rng.normal(size=(n, 2))
+    D = cdist(X, X)
+    monkeypatch.setattr(sweep, "SMALL", 0)
+    whole = exact.lens_counts_and_depth(D)
+    monkeypatch.setattr(sweep, "HELD", (1, 1))
+    pieces = exact.lens_counts_and_depth(D)
+    np.testing.assert_array_equal(pieces[0], whole[0])
+    np.testing.assert_array_equal(pieces[1], whole[1])
+    np.testing.assert_array_equal(exact.lens_depth(D), whole[1])
+
+
+def test_ties_in_some_slabs_only(monkeypatch):
+    """A slab without ties meets one with ties."""
+    monkeypatch.setattr(sweep, "SMALL", 0)
+    monkeypatch.setattr(sweep, "HELD", (1, 1))
+    rng = np.random.default_rng(0)
+    D = cdist(*2 * [rng.normal(size=(600, 2))])
+    D[599, 597] = D[597, 599] = D[599, 598]
+    by_definition = np.zeros(600, int)
+    for i in range(600):
+        lenses = (D[i][None, :] < D[i][:, None]) & (D[i][:, None] > D)
+        by_definition += lenses[:i].sum(axis=0)
+    np.testing.assert_array_equal(exact.lens_depth(D), by_definition)
+
+
+def test_every_pair_of_slabs_comes_once():
+    for n in range(1, 7):
+        pairs = list(sweep._snake(n))
+        assert sorted(pairs) == [(a, b) for a in range(n) for b in range(a, n)]
+
+
+def test_an_interrupt_leaves_no_thread_behind(monkeypatch):
+    monkeypatch.setattr(sweep, "SMALL", 0)
+    D = cdist(*2 * [np.random.default_rng(0).normal(size=(900, 2))])
+
+    def stop(share):
+        raise KeyboardInterrupt
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        exact.lens_depth(D, n_threads=2, progress=stop)
+    assert threading.active_count() == before
+    # and the next call is as good as the first
+    np.testing.assert_array_equal(exact.lens_depth(D, n_threads=2), exact.lens_depth(D))
+
+
+def test_plain_loops_are_the_vectors_equals(tmp_path):
+    """A fresh process with an empty cache, so that nothing compiled before is taken."""
+    code = """
+import numpy as np
+from scipy.spatial.distance import cdist
+from trilens import exact
+from trilens.exact import engine, sweep
+sweep.SMALL = 0
+D = cdist(*2 * [np.random.default_rng(0).integers(0, 9, size=(150, 2))]).astype(int)
+counts, depth = exact.lens_counts_and_depth(D)
+lens = (D[:, None, :] < D[:, :, None]) & (D[None, :, :] < D[:, :, None])
+assert (counts == lens.sum(axis=2)).all()
+assert (2 * depth == lens.sum(axis=(0, 1))).all()
+assert engine.loops().__name__.endswith("_loops")
+"""
+    variables = os.environ | {"TRILENS_PLAIN_LOOPS": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("fault", ["raises", "wrong"])
+def test_vectors_that_fail_are_found_by_trying(fault, monkeypatch):
+    reloaded = []
+    monkeypatch.setattr(engine, "_state", {"plain": False, "tried": False})
+    monkeypatch.setattr(engine.importlib, "reload", lambda module: reloaded.append(module))
+
+    def attempt(module):
+        if fault == "raises":
+            raise RuntimeError("no such instruction")
+        return False
+
+    monkeypatch.setattr(engine, "_try", attempt)
+    engine.kernels()
+    assert [module.__name__ for module in reloaded] == ["trilens.exact._kernels"]
+    assert engine.loops().__name__ == "trilens.exact._loops"
+
+
+def test_vectors_that_work_are_kept(monkeypatch):
+    monkeypatch.setattr(engine, "_state", {"plain": False, "tried": False})
+    monkeypatch.delenv(engine.PLAIN, raising=False)
+    engine.kernels()
+    assert engine.loops().__name__ == "trilens.exact._vectors"
+
+
+def test_no_place_for_a_cache():
+    """Neither beside the package nor in the home: compiled anew, no traceback."""
+    code = """
+import numba.core.caching as caching
+caching.CacheImpl._locator_classes = []
+import numpy as np
+from trilens import exact
+D = abs(np.subtract.outer(np.arange(230), np.arange(230)))
+assert exact.lens_depth(D).max() == 114 * 115
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
