@@ -73,6 +73,12 @@ from .errors import (
     StatementError as StatementError,
 )
 from .errors import (
+    StudyError as StudyError,
+)
+from .errors import (
+    SurveyError as SurveyError,
+)
+from .errors import (
     TrilensError as TrilensError,
 )
 from .formats import (

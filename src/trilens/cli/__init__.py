@@ -27,6 +27,7 @@ COMMANDS = (
     "reduce",
     "simulate",
     "reproduce",
+    "survey",
     "demo",
     "completion",
 )

@@ -1,0 +1,167 @@
+"""Starting the server."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from trilens.errors import SurveyError
+from trilens.survey.database import Database, open_database
+from trilens.survey.server import Options, Survey
+from trilens.survey.study import load_study
+
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
+
+
+@dataclass(frozen=True)
+class Listen:
+    """Where and how the server listens, as the command line says it."""
+
+    folder: Path
+    host: str = "127.0.0.1"
+    port: int = 8000
+    database: str | None = None
+    public_url: str | None = None
+    root_path: str = ""
+    workers: int = 1
+    log_level: str = "info"
+    forwarded: str = "127.0.0.1"
+
+    def options(self) -> Options:
+        """What the routes must know of it."""
+        root = self.root_path.rstrip("/")
+        if root and not root.startswith("/"):
+            raise SurveyError(f"the path prefix is {root!r}; it must begin with a slash")
+        if self.public_url is None:
+            return Options(root_path=root)
+        parts = urlsplit(self.public_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise SurveyError(
+                f"the public address is {self.public_url!r}; it must be http(s)://..."
+            )
+        return Options(
+            root_path=root or parts.path.rstrip("/"),
+            hosts=_LOOPBACK | {parts.hostname.lower()},
+            secure=parts.scheme == "https",
+        )
+
+
+def serve(listen: Listen) -> None:
+    """Serve until told to stop; on the way out every accepted answer is stored."""
+    import uvicorn
+
+    from trilens.survey.logs import set_up
+
+    load_study(listen.folder)
+    database = open_database(listen.folder, listen.database)
+    listen.options()
+    if listen.workers > 1 and database.embedded:
+        raise SurveyError(
+            f"{listen.workers} processes, but SQLite has one writer; "
+            f"use one process, or PostgreSQL with --database postgresql://..."
+        )
+    set_up(listen.log_level)
+    config: dict[str, Any] = {
+        "host": listen.host,
+        "port": listen.port,
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        "proxy_headers": True,
+        "forwarded_allow_ips": listen.forwarded,
+        "timeout_graceful_shutdown": 30,
+        "timeout_keep_alive": 30,
+        "ws": "none",
+        "lifespan": "on",
+        "h11_max_incomplete_event_size": 32 * 1024,
+    }
+    if listen.workers > 1:
+        os.environ.update(_environment(listen))
+        uvicorn.run(
+            "trilens.survey.serve:from_environment", factory=True, workers=listen.workers, **config
+        )
+        return
+    with database.locked():
+        survey = Survey(load_study(listen.folder), database, listen.options())
+        _run_one(survey, listen, config)
+
+
+def _run_one(survey: Survey, listen: Listen, config: dict[str, Any]) -> None:
+    import uvicorn
+
+    from trilens.survey.app import make_app
+
+    # opened here, so that what is wrong with the database or the port is one line
+    survey.start()
+    try:
+        bound = _bind(listen.host, listen.port)
+    except OSError as error:
+        survey.close()
+        raise SurveyError(
+            f"cannot listen on {listen.host}, port {listen.port}: {error.strerror or error}"
+        ) from error
+    server = uvicorn.Server(uvicorn.Config(make_app(survey, started=True), **config))
+    print_address(survey, bound, listen)
+    server.run(sockets=[bound])
+
+
+def print_address(survey: Survey, bound: socket.socket, listen: Listen) -> None:
+    """Say on stderr where the study is."""
+    import sys
+
+    host, port = bound.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    address = listen.public_url or f"http://{shown}:{port}{survey.options.root_path}"
+    sys.stderr.write(f"serving {survey.study.folder} at {address.rstrip('/')}/\n")
+    sys.stderr.flush()
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+        bound.listen(1024)
+    except OSError:
+        bound.close()
+        raise
+    return bound
+
+
+_PREFIX = "TRILENS_SURVEY_"
+
+
+def _environment(listen: Listen) -> dict[str, str]:
+    given = {
+        "FOLDER": str(listen.folder),
+        "DATABASE": listen.database,
+        "PUBLIC_URL": listen.public_url,
+        "ROOT_PATH": listen.root_path,
+        "LOG_LEVEL": listen.log_level,
+    }
+    return {_PREFIX + name: value for name, value in given.items() if value}
+
+
+def from_environment() -> Any:
+    """The application of one of several processes."""
+    from trilens.survey.app import make_app
+    from trilens.survey.logs import set_up
+
+    def given(name: str) -> str | None:
+        return os.environ.get(_PREFIX + name)
+
+    listen = Listen(
+        folder=Path(given("FOLDER") or "."),
+        database=given("DATABASE"),
+        public_url=given("PUBLIC_URL"),
+        root_path=given("ROOT_PATH") or "",
+        log_level=given("LOG_LEVEL") or "info",
+    )
+    set_up(listen.log_level)
+    database: Database = open_database(listen.folder, listen.database)
+    return make_app(Survey(load_study(listen.folder), database, listen.options()))

@@ -1,0 +1,202 @@
+"""One thread that owns the only writing connection.
+
+It takes what is waiting, does it all in one transaction, and tells each caller the outcome only
+after the commit: whoever is told "stored" finds it on the disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DBAPIError
+
+from trilens.errors import SurveyError, TrilensError
+from trilens.survey.database import Database, migrate
+
+T = TypeVar("T")
+Deed = Callable[[Connection], T]
+
+#: The most that one commit carries; the wait of the first is bounded by it.
+MOST = 256
+
+
+class Refused(TrilensError):
+    """A request that may not be done: with the HTTP status that says so."""
+
+    def __init__(self, status: int, why: str) -> None:
+        self.status = status
+        self.why = why
+        super().__init__(why)
+
+
+class Writer:
+    """Starts with a connection that works, or not at all.
+
+    Parameters
+    ----------
+    database
+    observe
+        Told the number of deeds and the seconds of every commit.
+    """
+
+    def __init__(
+        self, database: Database, observe: Callable[[int, float], None] | None = None
+    ) -> None:
+        self._database = database
+        self._observe = observe or (lambda deeds, seconds: None)
+        self._waiting: queue.SimpleQueue[tuple[Deed[Any], Future[Any]] | None]
+        self._waiting = queue.SimpleQueue()
+        self._started: Future[None] = Future()
+        self._closed = False
+        self._door = threading.Lock()
+        self._thread = threading.Thread(target=self._run, name="trilens-writer", daemon=True)
+
+    def start(self, timeout: float = 30.0) -> None:
+        """Open the connection; what goes wrong there is raised here."""
+        self._thread.start()
+        try:
+            self._started.result(timeout)
+        except TimeoutError:
+            raise SurveyError(f"{self._database.label}: no connection in {timeout:g} s") from None
+
+    def submit(self, deed: Deed[T]) -> Future[T]:
+        """Have a deed done; the future is done when it is on the disk."""
+        done: Future[T] = Future()
+        with self._door:
+            if self._closed:
+                raise Refused(503, "the server is stopping")
+            self._waiting.put((deed, done))
+        return done
+
+    async def do(self, deed: Deed[T]) -> T:
+        """The outcome of a deed, when it is on the disk."""
+        return await asyncio.wrap_future(self.submit(deed))
+
+    @property
+    def waiting(self) -> int:
+        """Deeds in the queue."""
+        return self._waiting.qsize()
+
+    def close(self) -> None:
+        """Finish what was accepted, then end."""
+        with self._door:
+            self._closed = True
+            self._waiting.put(None)
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            engine = self._database.writer()
+            migrate(engine)
+            connection = engine.connect()
+        except BaseException as error:
+            wrong = error if isinstance(error, TrilensError) else SurveyError(
+                f"{self._database.label}: {str(error).splitlines()[0] if str(error) else error!r}"
+            )  # fmt: skip
+            self._started.set_exception(wrong)
+            return
+        self._started.set_result(None)
+        last = False
+        while not last:
+            batch, last = self._gather()
+            if batch:
+                connection = self._commit(connection, batch)
+        connection.close()
+        engine.dispose()
+
+    def _gather(self) -> tuple[list[tuple[Deed[Any], Future[Any]]], bool]:
+        first = self._waiting.get()
+        if first is None:
+            return [], True
+        batch = [first]
+        while len(batch) < MOST:
+            try:
+                item = self._waiting.get_nowait()
+            except queue.Empty:
+                break
+            if item is None:
+                # nothing is accepted after the closing, so nothing stands behind it
+                return batch, True
+            batch.append(item)
+        return batch, False
+
+    def _commit(
+        self, connection: Connection, batch: list[tuple[Deed[Any], Future[Any]]]
+    ) -> Connection:
+        start = time.perf_counter()
+        outcomes: list[tuple[Any, BaseException | None]] = []
+        try:
+            with connection.begin():
+                for deed, _ in batch:
+                    try:
+                        outcomes.append((deed(connection), None))
+                    except Refused as refused:
+                        outcomes.append((None, refused))
+        except BaseException as error:
+            return self._one_by_one(connection, batch, error)
+        self._observe(len(batch), time.perf_counter() - start)
+        for (_, done), (value, refusal) in zip(batch, outcomes, strict=True):
+            _tell(done, value, refusal)
+        return connection
+
+    def _one_by_one(
+        self,
+        connection: Connection,
+        batch: list[tuple[Deed[Any], Future[Any]]],
+        error: BaseException,
+    ) -> Connection:
+        """After a failed transaction: each deed in its own, so that one harms no other.
+
+        A connection that broke is opened anew. A deed may then be done a second time, which for
+        an answer changes nothing.
+        """
+        if len(batch) == 1 and not _broken(error):
+            _tell(batch[0][1], None, error)
+            return connection
+        for item in batch:
+            for attempt in (1, 2):
+                try:
+                    if connection.invalidated or connection.closed:
+                        connection = self._again(connection)
+                    with connection.begin():
+                        try:
+                            value, refused = item[0](connection), None
+                        except Refused as caught:
+                            value, refused = None, caught
+                    _tell(item[1], value, refused)
+                    break
+                except BaseException as wrong:
+                    if attempt == 2 or not _broken(wrong):
+                        _tell(item[1], None, wrong)
+                        break
+        return connection
+
+    def _again(self, connection: Connection) -> Connection:
+        engine = connection.engine
+        connection.close()
+        return engine.connect()
+
+
+def _broken(error: BaseException) -> bool:
+    """Whether the connection is gone, or another process came between: worth a second try."""
+    if not isinstance(error, DBAPIError):
+        return False
+    state = getattr(error.orig, "sqlstate", None)
+    return error.connection_invalidated or state in ("40P01", "40001", "23505")
+
+
+def _tell(done: Future[Any], value: Any, error: BaseException | None) -> None:
+    if not done.set_running_or_notify_cancel():
+        return  # whoever asked has gone; the deed is done all the same
+    if error is None:
+        done.set_result(value)
+    else:
+        done.set_exception(error)
