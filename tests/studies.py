@@ -17,7 +17,8 @@ from typing import Any
 import httpx
 
 from trilens.survey.database import Database, open_database
-from trilens.survey.server import Options, Survey
+from trilens.survey.options import Options
+from trilens.survey.server import Survey
 from trilens.survey.study import load_study
 
 
@@ -34,6 +35,10 @@ def edit(folder: Path, *changes: tuple[str, str]) -> Path:
 
 class Client(httpx.Client):
     """A participant's browser."""
+
+    def __init__(self, **more: Any) -> None:
+        # a first look at the dashboard loads the library, on a machine that may be busy
+        super().__init__(**{"timeout": 60.0} | more)
 
     def join(self, **more: Any) -> str:
         answer = self.post("/api/join", json={"consent": True, **more})

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -13,7 +12,7 @@ from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
 from starlette.staticfiles import StaticFiles
 
 from trilens import __version__
-from trilens.survey import api, participant
+from trilens.survey import api, participant, researcher
 from trilens.survey.guard import MEDIA_POLICY, Guard
 from trilens.survey.server import Survey
 from trilens.survey.writer import Refused
@@ -39,11 +38,12 @@ def make_app(survey: Survey, *, started: bool = False) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,  # the pages of FastAPI load scripts from elsewhere
         redoc_url=None,
-        root_path=survey.options.root_path,
     )
     app.state.survey = survey
     app.include_router(api.router)
     app.include_router(participant.router, include_in_schema=False)
+    app.include_router(researcher.router, include_in_schema=False)
+    app.add_exception_handler(researcher.NotSignedIn, researcher.turned_away)
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
@@ -82,8 +82,7 @@ def make_app(survey: Survey, *, started: bool = False) -> FastAPI:
             },
         )
 
-    guard: dict[str, Any] = {"metrics": survey.metrics, "hosts": survey.options.hosts}
-    app.add_middleware(Guard, **guard, secure=survey.options.secure)
+    app.add_middleware(Guard, metrics=survey.metrics, options=survey.options)
     return app
 
 

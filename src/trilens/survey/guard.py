@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trilens.survey.logs import tell
 from trilens.survey.metrics import Metrics
+from trilens.survey.options import Options
 
 #: No form or call of this application is longer.
 LONGEST_BODY = 64 * 1024
@@ -49,29 +50,20 @@ class Guard:
     ----------
     app
     metrics
-    hosts
-        The names under which the server is reached; without them any well-formed one.
-    secure
-        Whether browsers reach it by TLS alone.
+    options
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        metrics: Metrics,
-        hosts: frozenset[str] = frozenset(),
-        secure: bool = False,
-    ) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, options: Options) -> None:
         self.app = app
         self.metrics = metrics
-        self.hosts = hosts
-        self.secure = secure
+        self.options = options
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         start = time.perf_counter()
+        _put_prefix(scope, self.options.root_path)
         headers = dict(scope["headers"])
         status = 500
         begun = False
@@ -85,7 +77,7 @@ class Guard:
                 message["headers"] = list(message["headers"]) + [
                     (name, value) for name, value in _HEADERS.items() if name not in own
                 ]
-                if self.secure:
+                if self.options.secure:
                     sts = (b"strict-transport-security", b"max-age=31536000")
                     message["headers"].append(sts)
             await send(message)
@@ -128,7 +120,7 @@ class Guard:
         host = headers.get(b"host", b"").decode("latin-1")
         if names.count(b"host") != 1 or not _HOST.fullmatch(host):
             return 400, "the Host header is not a host"
-        if self.hosts and _plain_host(host) not in self.hosts:
+        if self.options.hosts and _plain_host(host) not in self.options.hosts:
             return 421, "this server has another name"
         length = headers.get(b"content-length", b"0")
         if not length.isdigit():
@@ -141,6 +133,16 @@ class Guard:
 
 
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+
+def _put_prefix(scope: Scope, root: str) -> None:
+    """The path as ASGI wants it, with the prefix, whether the proxy took it off or not."""
+    if not root:
+        return
+    scope["root_path"] = root
+    if scope["path"] != root and not scope["path"].startswith(root + "/"):
+        scope["path"] = root + scope["path"]
+        scope["raw_path"] = root.encode() + scope.get("raw_path", b"")
 
 
 def _plain_host(host: str) -> str:

@@ -412,3 +412,39 @@ def erase(connection: Connection, receipt: str) -> int | None:
     connection.execute(delete(participants).where(participants.c.id == number))
     connection.execute(insert(erasures), {"erased": time.time(), "answers": gone})
     return int(gone)
+
+
+def all_about(connection: Connection, receipt: str) -> dict[str, Any] | None:
+    """All that is stored about the participant with a receipt, for the participant to read."""
+    number = by_receipt(connection, receipt)
+    if number is None:
+        return None
+    person = connection.execute(_PARTICIPANT, {"id": number}).one()
+    names = {row.id: row.name for row in connection.execute(select(objects))}
+    query = (
+        select(assignments, answers.c.chosen, answers.c.seconds, answers.c.stored)
+        .select_from(assignments.outerjoin(answers, answers.c.assignment == assignments.c.id))
+        .where(assignments.c.participant == number)
+        .order_by(assignments.c.round, assignments.c.number)
+    )
+    platform = select(platform_ids.c.platform_id).where(platform_ids.c.participant == number)
+    return {
+        "receipt": person.receipt,
+        "rater": person.rater,
+        "language": person.language,
+        "consent_version": person.consent_version,
+        "joined": person.joined,
+        "finished": person.finished,
+        "platform_id": connection.execute(platform).scalar(),
+        "questions": [
+            {
+                "round": row.round,
+                "number": row.number,
+                "shown": [names[row.a], names[row.b], names[row.c]],
+                "chosen": None if row.chosen is None else names[row.chosen],
+                "seconds": row.seconds,
+                "stored": row.stored,
+            }
+            for row in connection.execute(query)
+        ],
+    }

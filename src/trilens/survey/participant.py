@@ -28,11 +28,11 @@ def templates() -> Environment:
     )
 
 
-def render(request: Request, name: str, status: int = 200, **facts: Any) -> HTMLResponse:
+def render(request: Request, name: str, code: int = 200, **facts: Any) -> HTMLResponse:
     """A page; ``root`` is the path in front of every address in it."""
     root = survey_of(request).options.root_path
     text = templates().get_template(name).render(root=root, **facts)
-    return HTMLResponse(text, status_code=status)
+    return HTMLResponse(text, status_code=code)
 
 
 @router.get("/")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ from urllib.parse import urlsplit
 
 from trilens.errors import SurveyError
 from trilens.survey.database import Database, open_database
-from trilens.survey.server import Options, Survey
+from trilens.survey.gate import make_first_key
+from trilens.survey.options import Options
+from trilens.survey.server import Survey
 from trilens.survey.study import load_study
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
@@ -80,6 +83,9 @@ def serve(listen: Listen) -> None:
         "h11_max_incomplete_event_size": 32 * 1024,
     }
     if listen.workers > 1:
+        with database.writing() as connection:
+            key = make_first_key(connection)
+        say_where(listen, listen.host, listen.port, key)
         os.environ.update(_environment(listen))
         uvicorn.run(
             "trilens.survey.serve:from_environment", factory=True, workers=listen.workers, **config
@@ -105,18 +111,21 @@ def _run_one(survey: Survey, listen: Listen, config: dict[str, Any]) -> None:
             f"cannot listen on {listen.host}, port {listen.port}: {error.strerror or error}"
         ) from error
     server = uvicorn.Server(uvicorn.Config(make_app(survey, started=True), **config))
-    print_address(survey, bound, listen)
+    key = survey.writer.submit(make_first_key).result()
+    host, port = bound.getsockname()[:2]
+    say_where(listen, host, port, key)
     server.run(sockets=[bound])
 
 
-def print_address(survey: Survey, bound: socket.socket, listen: Listen) -> None:
-    """Say on stderr where the study is."""
-    import sys
-
-    host, port = bound.getsockname()[:2]
+def say_where(listen: Listen, host: str, port: int, key: str | None) -> None:
+    """Say on stderr where the study is, and until there is a password, how to set one."""
     shown = f"[{host}]" if ":" in host else host
-    address = listen.public_url or f"http://{shown}:{port}{survey.options.root_path}"
-    sys.stderr.write(f"serving {survey.study.folder} at {address.rstrip('/')}/\n")
+    address = (listen.public_url or f"http://{shown}:{port}{listen.options().root_path}").rstrip(
+        "/"
+    )
+    if key is not None:
+        sys.stderr.write(f"set the researcher's password: {address}/researcher/first?key={key}\n")
+    sys.stderr.write(f"serving {listen.folder} at {address}/\n")
     sys.stderr.flush()
 
 

@@ -6,39 +6,22 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TypeVar
 
 from sqlalchemy import Engine
 from sqlalchemy.engine import Connection
 
 from trilens.survey.database import Database
+from trilens.survey.gate import Limiter
 from trilens.survey.ledger import Ledger, put_setting
+from trilens.survey.live import Live
 from trilens.survey.logs import tell
 from trilens.survey.metrics import Metrics
+from trilens.survey.options import Options
 from trilens.survey.study import Study
 from trilens.survey.writer import Writer
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Options:
-    """How the server is reached.
-
-    Attributes
-    ----------
-    root_path
-        The path under which a proxy serves it, such as ``/study``.
-    hosts
-        The names under which it may be called; none for any.
-    secure
-        Whether browsers reach it by TLS: cookies are then ``Secure``.
-    """
-
-    root_path: str = ""
-    hosts: frozenset[str] = frozenset()
-    secure: bool = False
 
 
 class Survey:
@@ -53,6 +36,8 @@ class Survey:
         self.ledger: Ledger
         self._engine: Engine
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="trilens-reader")
+        self.live = Live(study.kind)
+        self.limiter = Limiter()
         self._healthy = 0.0
 
     def start(self) -> None:
@@ -85,7 +70,11 @@ class Survey:
             with self._engine.connect() as connection:
                 return look(connection)
 
-        return await asyncio.get_running_loop().run_in_executor(self._threads, read)
+        return await self.in_thread(read)
+
+    async def in_thread(self, work: Callable[[], T]) -> T:
+        """Work that takes its time, beside the requests of others."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     async def do(self, deed: Callable[[Connection], T]) -> T:
         """Write; the outcome comes when it is on the disk."""
