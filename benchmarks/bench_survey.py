@@ -1,0 +1,194 @@
+"""Load on the survey's server: 200 participants at once, each as fast as the answers come back.
+
+The load generator is a process of its own, on the same machine. A participant joins, then
+answers question after question as the page does: the answer's reply brings the next question.
+With --plain the next question is asked for by itself, two calls per answer.
+
+    python benchmarks/bench_survey.py                    SQLite
+    python benchmarks/bench_survey.py --database URL     PostgreSQL, an empty database
+    python benchmarks/bench_survey.py --postgres         PostgreSQL, in a cluster of its own
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+
+async def _call(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    method: str,
+    path: str,
+    cookie: str,
+    body: dict[str, Any] | None = None,
+) -> tuple[int, dict[str, str], Any]:
+    """One HTTP call on an open connection: a client light enough not to be what is measured."""
+    data = b"" if body is None else json.dumps(body).encode()
+    head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    head += f"Cookie: {cookie}\r\nContent-Length: {len(data)}\r\n\r\n"
+    writer.write(head.encode() + data)
+    block = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    status = int(block[9:12])
+    headers = dict(line.lower().split(": ", 1) for line in block.split("\r\n")[1:] if ": " in line)
+    if status == 201:
+        headers["cookie"] = re.search(r"set-cookie: ([^;]+)", block, re.I)[1]  # type: ignore[index]
+    content = await reader.readexactly(int(headers["content-length"]))
+    return status, headers, json.loads(content)
+
+
+class _Participant:
+    """One who has joined, and answers as fast as the server lets them."""
+
+    def __init__(self, number: int) -> None:
+        self.rng = np.random.default_rng(number)
+
+    async def join(self, host: str, port: int) -> None:
+        self.pipe = await asyncio.open_connection(host, port)
+        _, headers, _ = await _call(*self.pipe, "POST", "/api/join", "", {"consent": True})
+        self.cookie = headers["cookie"]
+        _, _, self.question = await _call(*self.pipe, "GET", "/api/question", self.cookie)
+
+    async def answer(self, until: float, times: list[float], plain: bool) -> int:
+        stored = 0
+        question, cookie, pipe = self.question, self.cookie, self.pipe
+        path = "/api/answer" if plain else "/api/answer?next=1"
+        while time.perf_counter() < until:
+            if "token" not in question:
+                _, _, question = await _call(*pipe, "POST", "/api/round", cookie)
+                assert "token" in question, question
+            chosen = question["objects"][int(self.rng.integers(3))]
+            body = {"token": question["token"], "chosen": chosen, "seconds": 1.0}
+            start = time.perf_counter()
+            status, _, answer = await _call(*pipe, "POST", path, cookie, body)
+            times.append(time.perf_counter() - start)
+            assert status == 200, answer
+            assert answer["stored"] is True
+            stored += 1
+            if plain:
+                _, _, question = await _call(*pipe, "GET", "/api/question", cookie)
+            else:
+                question = answer["next"]
+        pipe[1].close()
+        return stored
+
+
+async def _load(url: str, participants: int, seconds: float, plain: bool) -> dict[str, Any]:
+    parts = urlsplit(url)
+    everybody = [_Participant(i) for i in range(participants)]
+    # joining is not what is measured
+    await asyncio.gather(*(p.join(parts.hostname or "", parts.port or 80) for p in everybody))
+    times: list[float] = []
+    cpu, start = time.process_time(), time.perf_counter()
+    answering = (p.answer(start + seconds, times, plain) for p in everybody)
+    stored = sum(await asyncio.gather(*answering))
+    wall = time.perf_counter() - start
+    half, most = np.quantile(times, [0.5, 0.99])
+    return {
+        "participants": participants,
+        "answers": stored,
+        "seconds": round(wall, 2),
+        "answers_per_second": round(stored / wall, 1),
+        "p50_ms": round(1000 * half, 1),
+        "p99_ms": round(1000 * most, 1),
+        "generator_cpu_share": round((time.process_time() - cpu) / wall, 2),
+    }
+
+
+def _serve(folder: Path, *options: str) -> tuple[subprocess.Popen[str], str]:
+    command = [sys.executable, "-m", "trilens", "survey", "serve", str(folder), "--port", "0"]
+    server = subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True)
+    assert server.stderr is not None
+    for line in server.stderr:
+        found = re.match(r"serving .* at (http://\S+?)/$", line.strip())
+        if found:
+            return server, found[1]
+    raise SystemExit("the server did not start")
+
+
+def measure(database: str | None, participants: int, seconds: float, plain: bool) -> dict[str, Any]:
+    """Serve a study of 60 texts, load it, stop it, and count what is in the database."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "study"
+        trilens = [sys.executable, "-m", "trilens", "survey"]
+        subprocess.run([*trilens, "init", str(folder)], check=True, stderr=subprocess.DEVNULL)
+        names = [f"object {i}" for i in range(60)]
+        lines = [f"{name},{name}" for name in names]
+        (folder / "objects.csv").write_text("\n".join(["name,text", *lines]) + "\n")
+        study = (folder / "study.yaml").read_text()
+        study = re.sub(r"(?s)example:.*?consent:", "consent:", study)
+        study = re.sub(r"(?s)tests:.*?shared:", "shared:", study)
+        study = study.replace("length: 20", "length: 50").replace("most: 3", "most: 500")
+        (folder / "study.yaml").write_text(study)
+        where = [] if database is None else ["--database", database]
+        server, url = _serve(folder, *where)
+        try:
+            generator = [sys.executable, __file__, "--generate", url]
+            generator += ["--participants", str(participants), "--seconds", str(seconds)]
+            done = subprocess.run(
+                generator + (["--plain"] if plain else []),
+                check=True,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        finally:
+            server.terminate()
+            server.wait()
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        facts = json.loads(done.stdout)
+        found = subprocess.run(
+            [*trilens, "status", str(folder), "--json", *where],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        facts["in_database"] = json.loads(found.stdout)["answers"]
+        facts["cpu_seconds_of_all"] = round(used.ru_utime + used.ru_stime, 1)
+        assert facts["in_database"] == facts["answers"], "an acknowledged answer is missing"
+        return facts
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--participants", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--database")
+    parser.add_argument("--postgres", action="store_true")
+    parser.add_argument("--plain", action="store_true")
+    parser.add_argument("--generate", metavar="URL", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.generate:
+        load = _load(given.generate, given.participants, given.seconds, given.plain)
+        print(json.dumps(asyncio.run(load)))
+        return
+    if given.postgres:
+        sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+        from studies import Postgres
+
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
+            cluster = Postgres(Path(place))
+            try:
+                facts = measure(cluster.database(), given.participants, given.seconds, given.plain)
+            finally:
+                cluster.stop()
+        print(json.dumps({"database": "postgresql"} | facts))
+        return
+    name = "sqlite" if given.database is None else "postgresql"
+    facts = measure(given.database, given.participants, given.seconds, given.plain)
+    print(json.dumps({"database": name} | facts))
+
+
+if __name__ == "__main__":
+    main()
