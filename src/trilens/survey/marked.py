@@ -52,7 +52,12 @@ def read_marked(text: str, file: str) -> Marked:
     >>> print(*read_marked("a: [1\\nb: 2", "x.yaml").problems)
     x.yaml, line 2: not valid YAML: expected ',' or ']', but got ':'
     """
-    loader = yaml.SafeLoader(text)
+    try:
+        loader = yaml.SafeLoader(text)
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        what = f"the character U+{ord(text[error.position]):04X} is not allowed"
+        return Marked(None, {}, (Problem(file, line, f"not valid YAML: {what}"),))
     lines: dict[Path, int] = {}
     problems: list[Problem] = []
 
