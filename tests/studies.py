@@ -18,6 +18,7 @@ import httpx
 
 from trilens.survey.database import Database, open_database
 from trilens.survey.options import Options
+from trilens.survey.serve import SETTINGS
 from trilens.survey.server import Survey
 from trilens.survey.study import load_study
 
@@ -79,9 +80,7 @@ class Running:
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=128)
         self.port = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        config = uvicorn.Config(
-            make_app(survey, started=True), log_config=None, ws="none", lifespan="on"
-        )
+        config = uvicorn.Config(make_app(survey, started=True), **SETTINGS)
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
         self._thread.start()

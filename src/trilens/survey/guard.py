@@ -10,6 +10,7 @@ import logging
 import re
 import time
 
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trilens.survey.logs import tell
@@ -39,8 +40,11 @@ _HEADERS = {
 }
 
 
-class _TooLarge(Exception):
-    """A body that turned out longer than it may be."""
+class _TooLarge(HTTPException):
+    """A body that turned out longer than it may be; FastAPI lets this class through."""
+
+    def __init__(self) -> None:
+        super().__init__(413, "the body is too long", {"connection": "close"})
 
 
 class Guard:
@@ -98,9 +102,6 @@ class Guard:
                 return message
 
             await self.app(scope, receive_some, send_safely)
-        except _TooLarge:
-            if not begun:
-                await _refuse(send_safely, 413, "the body is too long")
         except Exception:
             # FastAPI's own handlers come first; this is the last one, and tells nobody why
             logging.getLogger("trilens.survey").exception("error")

@@ -93,8 +93,8 @@ def read_marked(text: str, file: str) -> Marked:
         value = None if root is None else build(root, (), ())
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = None if mark is None else mark.line + 1
-        problems.append(Problem(file, line, f"not valid YAML: {error.problem or error.context}"))
+        where = None if mark is None else mark.line + 1
+        problems.append(Problem(file, where, f"not valid YAML: {error.problem or error.context}"))
         value = None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         first = str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -17,6 +17,17 @@ from trilens.survey.options import Options
 from trilens.survey.server import Survey
 from trilens.survey.study import load_study
 
+#: How uvicorn is run, here and in the tests.
+SETTINGS: dict[str, Any] = {
+    "log_config": None,
+    "access_log": False,
+    "server_header": False,
+    "proxy_headers": True,
+    "timeout_graceful_shutdown": 30,
+    "timeout_keep_alive": 30,
+    "ws": "none",
+    "lifespan": "on",
+}
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 
@@ -68,19 +79,10 @@ def serve(listen: Listen) -> None:
             f"use one process, or PostgreSQL with --database postgresql://..."
         )
     set_up(listen.log_level)
-    config: dict[str, Any] = {
+    config = SETTINGS | {
         "host": listen.host,
         "port": listen.port,
-        "log_config": None,
-        "access_log": False,
-        "server_header": False,
-        "proxy_headers": True,
         "forwarded_allow_ips": listen.forwarded,
-        "timeout_graceful_shutdown": 30,
-        "timeout_keep_alive": 30,
-        "ws": "none",
-        "lifespan": "on",
-        "h11_max_incomplete_event_size": 32 * 1024,
     }
     if listen.workers > 1:
         with database.writing() as connection:

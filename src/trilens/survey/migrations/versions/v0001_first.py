@@ -11,15 +11,17 @@ branch_labels = None
 depends_on = None
 
 
+_ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+
+
 def _id() -> sa.Column[int]:
-    kind = sa.BigInteger().with_variant(sa.Integer, "sqlite")
-    return sa.Column("id", kind, primary_key=True)
+    return sa.Column("id", _ID, primary_key=True)
 
 
 def _to(table: str, name: str, *, needed: bool = True, cascade: bool = False) -> sa.Column[int]:
     action = "CASCADE" if cascade else None
     link = sa.ForeignKey(f"{table}.id", ondelete=action)
-    return sa.Column(name, sa.BigInteger, link, nullable=not needed)
+    return sa.Column(name, _ID, link, nullable=not needed)
 
 
 def upgrade() -> None:
@@ -53,7 +55,7 @@ def upgrade() -> None:
         "platform_ids",
         sa.Column(
             "participant",
-            sa.BigInteger,
+            _ID,
             sa.ForeignKey("participants.id", ondelete="CASCADE"),
             primary_key=True,
             autoincrement=False,
@@ -81,7 +83,7 @@ def upgrade() -> None:
         "answers",
         sa.Column(
             "assignment",
-            sa.BigInteger,
+            _ID,
             sa.ForeignKey("assignments.id", ondelete="CASCADE"),
             primary_key=True,
             autoincrement=False,
