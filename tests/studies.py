@@ -141,11 +141,12 @@ class Served:
         else:
             raise RuntimeError("".join(self.lines))
         # what it says later must not fill the pipe
-        threading.Thread(target=self._read, args=(self.process.stderr,), daemon=True).start()
+        self._reader = threading.Thread(target=self._read, args=(self.process.stderr,))
+        self._reader.start()
 
     def _read(self, stream: Any) -> None:
-        for line in stream:
-            self.lines.append(line)
+        with stream:
+            self.lines.extend(stream)
 
     def client(self) -> Client:
         return Client(base_url=self.url)
@@ -154,10 +155,12 @@ class Served:
         """As a power cut would end it."""
         self.process.kill()
         self.process.wait()
+        self._reader.join()
 
     def stop(self) -> int:
         """Ask it to stop; its exit status."""
         self.process.terminate()
+        self._reader.join()
         return self.process.wait(timeout=30)
 
     def restart(self) -> None:

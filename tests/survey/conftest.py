@@ -43,8 +43,6 @@ def serve() -> Iterator[Serve]:
     for server in begun:
         if server.process.poll() is None:
             server.kill()
-        assert server.process.stderr is not None
-        server.process.stderr.close()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
 from dataclasses import dataclass
@@ -112,6 +113,9 @@ def _run_one(survey: Survey, listen: Listen, config: dict[str, Any]) -> None:
         raise SurveyError(
             f"cannot listen on {listen.host}, port {listen.port}: {error.strerror or error}"
         ) from error
+    # uvicorn stops in order and then raises the signal again: a stop that was asked for is no error
+    for asked in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(asked, lambda *_: sys.exit(0))
     server = uvicorn.Server(uvicorn.Config(make_app(survey, started=True), **config))
     key = survey.writer.submit(make_first_key).result()
     host, port = bound.getsockname()[:2]
