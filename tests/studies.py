@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -130,6 +131,7 @@ class Served:
             stderr=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             text=True,
+            start_new_session=True,
         )
         assert self.process.stderr is not None
         for line in self.process.stderr:
@@ -153,7 +155,7 @@ class Served:
 
     def kill(self) -> None:
         """As a power cut would end it."""
-        self.process.kill()
+        os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self._reader.join()
 
@@ -212,6 +214,16 @@ class Postgres:
         with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}")
         return self.address(name)
+
+    def kill_backends(self, url: str) -> None:
+        """End every connection to a database, in the middle of whatever it does."""
+        import psycopg
+
+        with psycopg.connect(url, autocommit=True) as killer:
+            killer.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
 
     def address(self, name: str) -> str:
         return f"postgresql://trilens@127.0.0.1:{self.port}/{name}"

@@ -6,8 +6,6 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import psycopg
-
 from killing import Crowd, long_study
 from trilens.survey.database import open_database
 
@@ -34,11 +32,7 @@ def test_killed_backends_of_postgresql_lose_nothing(
     crowd = Crowd(server, size=6, seed=2)
 
     def kill_backends() -> None:
-        with psycopg.connect(url, autocommit=True) as killer:
-            killer.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
+        postgres.kill_backends(url)
 
     crowd.answer_until({40: kill_backends, 70: kill_backends, 100: server.kill})
     server.restart()

@@ -164,17 +164,11 @@ def test_readers_cannot_write(writer: Writer, database: Database) -> None:
 
 def test_a_broken_connection_is_opened_again(folder: Path, postgres: Any) -> None:
     """The backend is killed while the server runs: nothing is lost, and it goes on."""
-    import psycopg
-
     url = postgres.database()
     writer = Writer(open_database(folder, url))
     writer.start()
     writer.submit(lambda c: put_setting(c, "before", "1")).result(20)
-    with psycopg.connect(url, autocommit=True) as killer:
-        killer.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
+    postgres.kill_backends(url)
     writer.submit(lambda c: put_setting(c, "after", "1")).result(20)
     writer.close()
     with open_database(folder, url).reading() as connection:

@@ -11,7 +11,7 @@ import click
 
 from trilens.cli.options import json_option
 from trilens.cli.tables import note, print_facts, print_json
-from trilens.errors import MissingExtraError, StudyError
+from trilens.errors import MissingExtraError, SurveyError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -159,17 +159,29 @@ def serve(
     show_default=True,
     help="All answers; those of rounds that count and passed their test; one per triple.",
 )
+@click.option("--receipt", metavar="CODE", help="Instead, all about one participant, as JSON.")
 @database_option
 @json_option
 @_with_extra
-def export(folder: Path, output: str, which: Any, database: str | None, as_json: bool) -> None:
+def export(
+    folder: Path,
+    output: str,
+    which: Any,
+    receipt: str | None,
+    database: str | None,
+    as_json: bool,
+) -> None:
     """Write the answers as statements, ready for `trilens analyze`."""
     from trilens.survey.database import open_database
-    from trilens.survey.export import collect, write_export
+    from trilens.survey.export import collect, write_export, write_participant
     from trilens.survey.study import load_study
 
     study = load_study(folder)
     with open_database(folder, database).reading() as connection:
+        if receipt is not None:
+            write_participant(connection, receipt, output)
+            note(f"wrote {output}")
+            return
         collected = collect(connection, study.kind, study.minimum)
     rows = write_export(collected, which, output)
     if as_json and output != "-":
@@ -228,7 +240,7 @@ def forget(folder: Path, receipt: str, database: str | None, as_json: bool) -> N
     with open_database(folder, database).writing() as connection:
         gone = erase(connection, receipt)
     if gone is None:
-        raise StudyError([f"no participant has the receipt {receipt!r}"])
+        raise SurveyError(f"no participant has the receipt {receipt!r}")
     if as_json:
         print_json({"answers": gone})
     else:

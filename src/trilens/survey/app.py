@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -20,13 +20,26 @@ from trilens.survey.writer import Refused
 HERE = Path(__file__).parent
 
 
-def make_app(survey: Survey, *, started: bool = False) -> FastAPI:
-    """The ASGI application of a survey; its lifespan opens (if need be) and closes the database."""
+def make_app(
+    survey: Survey, *, started: bool = False, ready: Callable[[], None] | None = None
+) -> FastAPI:
+    """The ASGI application of a survey; its lifespan opens (if need be) and closes the database.
+
+    Parameters
+    ----------
+    survey
+    started
+        Whether the survey was started already.
+    ready
+        Called when requests are about to be served.
+    """
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         if not started:
             survey.start()
+        if ready is not None:
+            ready()
         try:
             yield
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +12,10 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
-from trilens.errors import FormatError
+from trilens.errors import FormatError, SurveyError
 from trilens.formats.atomic import atomic_write
 from trilens.statements import Kind, Statements
+from trilens.survey.ledger import all_about
 from trilens.survey.schema import answers, assignments, objects, participants
 
 Set = Literal["all", "passed", "all-reduced", "passed-reduced"]
@@ -199,3 +201,12 @@ def write_export(collected: Collected, which: Set, path: str | Path) -> int:
     else:
         raise FormatError(f"{path}: an export is written as .csv, .tsv or .parquet")
     return len(columns["rater"])
+
+
+def write_participant(connection: Connection, receipt: str, path: str | Path) -> None:
+    """Write all that is stored about the participant with a receipt, as JSON."""
+    known = all_about(connection, receipt)
+    if known is None:
+        raise SurveyError(f"no participant has the receipt {receipt!r}")
+    with atomic_write(path) as file:
+        file.write(json.dumps(known, ensure_ascii=False, indent=1).encode() + b"\n")

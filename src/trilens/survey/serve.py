@@ -67,7 +67,6 @@ class Listen:
 
 def serve(listen: Listen) -> None:
     """Serve until told to stop; on the way out every accepted answer is stored."""
-    import uvicorn
 
     from trilens.survey.logs import set_up
 
@@ -80,26 +79,14 @@ def serve(listen: Listen) -> None:
             f"use one process, or PostgreSQL with --database postgresql://..."
         )
     set_up(listen.log_level)
-    config = SETTINGS | {
-        "host": listen.host,
-        "port": listen.port,
-        "forwarded_allow_ips": listen.forwarded,
-    }
     if listen.workers > 1:
-        with database.writing() as connection:
-            key = make_first_key(connection)
-        say_where(listen, listen.host, listen.port, key)
-        os.environ.update(_environment(listen))
-        uvicorn.run(
-            "trilens.survey.serve:from_environment", factory=True, workers=listen.workers, **config
-        )
+        _run_several(listen, database)
         return
     with database.locked():
-        survey = Survey(load_study(listen.folder), database, listen.options())
-        _run_one(survey, listen, config)
+        _run_one(listen, Survey(load_study(listen.folder), database, listen.options()))
 
 
-def _run_one(survey: Survey, listen: Listen, config: dict[str, Any]) -> None:
+def _run_one(listen: Listen, survey: Survey) -> None:
     import uvicorn
 
     from trilens.survey.app import make_app
@@ -108,23 +95,40 @@ def _run_one(survey: Survey, listen: Listen, config: dict[str, Any]) -> None:
     survey.start()
     try:
         bound = _bind(listen.host, listen.port)
-    except OSError as error:
+    except SurveyError:
         survey.close()
-        raise SurveyError(
-            f"cannot listen on {listen.host}, port {listen.port}: {error.strerror or error}"
-        ) from error
+        raise
+    key = survey.writer.submit(make_first_key).result()
     # uvicorn stops in order and then raises the signal again: a stop that was asked for is no error
     for asked in (signal.SIGINT, signal.SIGTERM):
         signal.signal(asked, lambda *_: sys.exit(0))
-    server = uvicorn.Server(uvicorn.Config(make_app(survey, started=True), **config))
-    key = survey.writer.submit(make_first_key).result()
-    host, port = bound.getsockname()[:2]
-    say_where(listen, host, port, key)
-    server.run(sockets=[bound])
+    # said when uvicorn has taken over the signals: whoever reads it may stop the server at once
+    app = make_app(survey, started=True, ready=lambda: say_where(listen, bound, key))
+    config = uvicorn.Config(app, forwarded_allow_ips=listen.forwarded, **SETTINGS)
+    uvicorn.Server(config).run(sockets=[bound])
 
 
-def say_where(listen: Listen, host: str, port: int, key: str | None) -> None:
+def _run_several(listen: Listen, database: Database) -> None:
+    import uvicorn
+
+    with database.writing() as connection:
+        key = make_first_key(connection)
+    bound = _bind(listen.host, listen.port)
+    say_where(listen, bound, key)
+    os.environ.update(_environment(listen))
+    uvicorn.run(
+        "trilens.survey.serve:from_environment",
+        factory=True,
+        fd=bound.fileno(),
+        workers=listen.workers,
+        forwarded_allow_ips=listen.forwarded,
+        **SETTINGS,
+    )
+
+
+def say_where(listen: Listen, bound: socket.socket, key: str | None) -> None:
     """Say on stderr where the study is, and until there is a password, how to set one."""
+    host, port = bound.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     address = (listen.public_url or f"http://{shown}:{port}{listen.options().root_path}").rstrip(
         "/"
@@ -142,9 +146,11 @@ def _bind(host: str, port: int) -> socket.socket:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))
         bound.listen(1024)
-    except OSError:
+    except OSError as error:
         bound.close()
-        raise
+        raise SurveyError(
+            f"cannot listen on {host}, port {port}: {error.strerror or error}"
+        ) from error
     return bound
 
 
