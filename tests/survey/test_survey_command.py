@@ -111,6 +111,9 @@ def test_export_status_forget(folder: Path, asked: str, tmp_path: Path) -> None:
     assert json.loads(gone.stdout) == {"answers": 20}
     facts = json.loads(survey("status", folder, "--json").stdout)
     assert (facts["answers"], facts["participants"], facts["erased"]) == (0, 0, 1)
+    # not a trace in the file, and no log beside it
+    assert asked.encode() not in (folder / "answers.db").read_bytes()
+    assert {file.name for file in folder.glob("answers*")} <= {"answers.db", "answers.lock"}
 
 
 def test_an_export_feeds_analyze(folder: Path, asked: str, tmp_path: Path) -> None:

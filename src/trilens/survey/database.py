@@ -142,7 +142,13 @@ def migrate(engine: Engine) -> None:
 
 
 #: The writer's promise: a commit returns when the disk has it.
-_WRITER = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=10000")
+_WRITER = (
+    "journal_mode=WAL",
+    "synchronous=FULL",
+    "foreign_keys=ON",
+    "busy_timeout=10000",
+    "secure_delete=ON",  # what is erased is overwritten, not only let go
+)
 _READER = ("query_only=ON", "busy_timeout=10000")
 
 

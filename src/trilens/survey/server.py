@@ -57,10 +57,11 @@ class Survey:
 
     def close(self) -> None:
         """Store what was accepted, then let go."""
-        self.writer.close()
         self._threads.shutdown()
         if hasattr(self, "_engine"):
+            # before the writer: the last connection to SQLite folds its log into the file
             self._engine.dispose()
+        self.writer.close()
         tell("stopped", database=self._kind)
 
     async def look(self, look: Callable[[Connection], T]) -> T:
