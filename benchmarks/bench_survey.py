@@ -14,12 +14,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import re
-import resource
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -85,13 +86,15 @@ class _Participant:
         return stored
 
 
-async def _load(url: str, participants: int, seconds: float, plain: bool) -> dict[str, Any]:
+async def _load(
+    url: str, pid: int, participants: int, seconds: float, plain: bool
+) -> dict[str, Any]:
     parts = urlsplit(url)
     everybody = [_Participant(i) for i in range(participants)]
     # joining is not what is measured
     await asyncio.gather(*(p.join(parts.hostname or "", parts.port or 80) for p in everybody))
     times: list[float] = []
-    cpu, start = time.process_time(), time.perf_counter()
+    cpu, start, server = time.process_time(), time.perf_counter(), _cpu_seconds(pid)
     answering = (p.answer(start + seconds, times, plain) for p in everybody)
     stored = sum(await asyncio.gather(*answering))
     wall = time.perf_counter() - start
@@ -103,7 +106,8 @@ async def _load(url: str, participants: int, seconds: float, plain: bool) -> dic
         "answers_per_second": round(stored / wall, 1),
         "p50_ms": round(1000 * half, 1),
         "p99_ms": round(1000 * most, 1),
-        "generator_cpu_share": round((time.process_time() - cpu) / wall, 2),
+        "generator_cpu_ms_per_answer": round(1000 * (time.process_time() - cpu) / stored, 2),
+        "server_cpu_ms_per_answer": round(1000 * (_cpu_seconds(pid) - server) / stored, 2),
     }
 
 
@@ -116,6 +120,15 @@ def _serve(folder: Path, *options: str) -> tuple[subprocess.Popen[str], str]:
         if found:
             return server, found[1]
     raise SystemExit("the server did not start")
+
+
+def _cpu_seconds(pid: int) -> float:
+    """What a process has used so far; 0 where the system does not tell."""
+    stat = Path(f"/proc/{pid}/stat")
+    if not stat.exists():
+        return 0.0
+    fields = stat.read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def measure(database: str | None, participants: int, seconds: float, plain: bool) -> dict[str, Any]:
@@ -135,7 +148,7 @@ def measure(database: str | None, participants: int, seconds: float, plain: bool
         where = [] if database is None else ["--database", database]
         server, url = _serve(folder, *where)
         try:
-            generator = [sys.executable, __file__, "--generate", url]
+            generator = [sys.executable, __file__, "--generate", url, "--pid", str(server.pid)]
             generator += ["--participants", str(participants), "--seconds", str(seconds)]
             done = subprocess.run(
                 generator + (["--plain"] if plain else []),
@@ -143,11 +156,19 @@ def measure(database: str | None, participants: int, seconds: float, plain: bool
                 stdout=subprocess.PIPE,
                 text=True,
             )
+            with urllib.request.urlopen(f"{url}/metrics") as page:
+                metrics = dict(
+                    line.rsplit(" ", 1)
+                    for line in page.read().decode().splitlines()
+                    if not line.startswith("#")
+                )
         finally:
             server.terminate()
             server.wait()
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
         facts = json.loads(done.stdout)
+        commits = float(metrics["trilens_commit_seconds_count"])
+        facts["answers_per_commit"] = round(facts["answers"] / commits, 1)
+        facts["commit_ms"] = round(1000 * float(metrics["trilens_commit_seconds_sum"]) / commits, 1)
         found = subprocess.run(
             [*trilens, "status", str(folder), "--json", *where],
             check=True,
@@ -155,7 +176,6 @@ def measure(database: str | None, participants: int, seconds: float, plain: bool
             text=True,
         )
         facts["in_database"] = json.loads(found.stdout)["answers"]
-        facts["cpu_seconds_of_all"] = round(used.ru_utime + used.ru_stime, 1)
         assert facts["in_database"] == facts["answers"], "an acknowledged answer is missing"
         return facts
 
@@ -168,9 +188,10 @@ def main() -> None:
     parser.add_argument("--postgres", action="store_true")
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--generate", metavar="URL", help=argparse.SUPPRESS)
+    parser.add_argument("--pid", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.generate:
-        load = _load(given.generate, given.participants, given.seconds, given.plain)
+        load = _load(given.generate, given.pid, given.participants, given.seconds, given.plain)
         print(json.dumps(asyncio.run(load)))
         return
     if given.postgres:

@@ -34,7 +34,7 @@ from trilens.survey.schema import (
 from trilens.survey.study import Study
 from trilens.survey.writer import Refused
 
-#: The questions that a participant has not answered in a round, the next first.
+#: The questions that a participant has not answered in the present round, the next first.
 _OPEN: Select[Any] = (
     select(
         assignments.c.token,
@@ -44,11 +44,16 @@ _OPEN: Select[Any] = (
         assignments.c.a,
         assignments.c.b,
         assignments.c.c,
+        participants.c.language,
     )
-    .select_from(assignments.outerjoin(answers, answers.c.assignment == assignments.c.id))
+    .select_from(
+        participants.join(assignments, assignments.c.participant == participants.c.id).outerjoin(
+            answers, answers.c.assignment == assignments.c.id
+        )
+    )
     .where(
-        assignments.c.participant == bindparam("participant"),
-        assignments.c.round == bindparam("round"),
+        participants.c.id == bindparam("participant"),
+        assignments.c.round == participants.c.round,
         answers.c.assignment.is_(None),
     )
     .order_by(assignments.c.number)
@@ -183,7 +188,7 @@ class Ledger:
         person = self.person(connection, participant)
         if person.finished is not None:
             raise Refused(409, "this participant has finished")
-        if self._open(connection, person):
+        if self._open(connection, participant):
             return
         if person.round >= self.study.most:
             raise Refused(409, "there are no more rounds")
@@ -198,7 +203,7 @@ class Ledger:
     def finish(self, connection: Connection, participant: int) -> None:
         """The participant wants no more rounds; refused while a question is open."""
         person = self.person(connection, participant)
-        if self._open(connection, person):
+        if self._open(connection, participant):
             raise Refused(409, "there are questions left in this round")
         if person.round < self.study.needed and self._more(connection, person):
             raise Refused(409, f"this study asks {self.study.needed} rounds")
@@ -274,10 +279,10 @@ class Ledger:
 
     def question(self, connection: Connection, participant: int) -> dict[str, Any]:
         """What the page shows next: a question, the end of a round, or the end."""
-        person = self.person(connection, participant)
-        rows = self._open(connection, person)
+        rows = self._open(connection, participant)
         if rows:
-            return self._shown(rows, person.language)
+            return self._shown(rows)
+        person = self.person(connection, participant)
         if person.finished is None and self._more(connection, person):
             return {
                 "round_done": True,
@@ -317,15 +322,15 @@ class Ledger:
             url = url.replace("{platform_id}", quote(known, safe=""))
         return {"code": given.code, "url": url}
 
-    def _open(self, connection: Connection, person: Row[Any]) -> list[Row[Any]]:
-        where = {"participant": person.id, "round": person.round}
-        return list(connection.execute(_OPEN, where).all())
+    def _open(self, connection: Connection, participant: int) -> list[Row[Any]]:
+        return list(connection.execute(_OPEN, {"participant": participant}).all())
 
     def _more(self, connection: Connection, person: Row[Any]) -> bool:
         return bool(person.round < self.study.most and is_open(connection))
 
-    def _shown(self, rows: list[Row[Any]], language: str) -> dict[str, Any]:
+    def _shown(self, rows: list[Row[Any]]) -> dict[str, Any]:
         row = rows[0]
+        language = row.language
         names = [self.names[i] for i in (row.a, row.b, row.c)]
         by_name = self.study.by_name
         stimuli = [by_name[name].shown(language) for name in names]

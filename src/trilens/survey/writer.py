@@ -12,7 +12,9 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
@@ -36,6 +38,16 @@ class Refused(TrilensError):
         super().__init__(why)
 
 
+@dataclass(frozen=True)
+class _Waiting(Generic[T]):
+    """Somebody who waits in an event loop."""
+
+    outcome: asyncio.Future[T]
+
+
+Item: TypeAlias = tuple[Deed[Any], "Future[Any] | _Waiting[Any]"]
+
+
 class Writer:
     """Starts with a connection that works, or not at all.
 
@@ -51,7 +63,7 @@ class Writer:
     ) -> None:
         self._database = database
         self._observe = observe or (lambda deeds, seconds: None)
-        self._waiting: queue.SimpleQueue[tuple[Deed[Any], Future[Any]] | None]
+        self._waiting: queue.SimpleQueue[Item | None]
         self._waiting = queue.SimpleQueue()
         self._started: Future[None] = Future()
         self._closed = False
@@ -69,15 +81,21 @@ class Writer:
     def submit(self, deed: Deed[T]) -> Future[T]:
         """Have a deed done; the future is done when it is on the disk."""
         done: Future[T] = Future()
+        self._put(deed, done)
+        return done
+
+    def _put(self, deed: Deed[Any], done: Future[Any] | _Waiting[Any]) -> None:
         with self._door:
             if self._closed:
                 raise Refused(503, "the server is stopping")
             self._waiting.put((deed, done))
-        return done
 
     async def do(self, deed: Deed[T]) -> T:
         """The outcome of a deed, when it is on the disk."""
-        return await asyncio.wrap_future(self.submit(deed))
+        loop = asyncio.get_running_loop()
+        waiting = _Waiting[T](loop.create_future())
+        self._put(deed, waiting)
+        return await waiting.outcome
 
     @property
     def waiting(self) -> int:
@@ -112,7 +130,7 @@ class Writer:
         connection.close()
         engine.dispose()
 
-    def _gather(self) -> tuple[list[tuple[Deed[Any], Future[Any]]], bool]:
+    def _gather(self) -> tuple[list[Item], bool]:
         first = self._waiting.get()
         if first is None:
             return [], True
@@ -128,9 +146,7 @@ class Writer:
             batch.append(item)
         return batch, False
 
-    def _commit(
-        self, connection: Connection, batch: list[tuple[Deed[Any], Future[Any]]]
-    ) -> Connection:
+    def _commit(self, connection: Connection, batch: list[Item]) -> Connection:
         start = time.perf_counter()
         outcomes: list[tuple[Any, BaseException | None]] = []
         try:
@@ -143,14 +159,13 @@ class Writer:
         except BaseException as error:
             return self._one_by_one(connection, batch, error)
         self._observe(len(batch), time.perf_counter() - start)
-        for (_, done), (value, refusal) in zip(batch, outcomes, strict=True):
-            _tell(done, value, refusal)
+        _tell_all([(done, *outcome) for (_, done), outcome in zip(batch, outcomes, strict=True)])
         return connection
 
     def _one_by_one(
         self,
         connection: Connection,
-        batch: list[tuple[Deed[Any], Future[Any]]],
+        batch: list[Item],
         error: BaseException,
     ) -> Connection:
         """After a failed transaction: each deed in its own, so that one harms no other.
@@ -193,10 +208,37 @@ def _broken(error: BaseException) -> bool:
     return error.connection_invalidated or state in ("40P01", "40001", "23505")
 
 
-def _tell(done: Future[Any], value: Any, error: BaseException | None) -> None:
-    if not done.set_running_or_notify_cancel():
-        return  # whoever asked has gone; the deed is done all the same
-    if error is None:
-        done.set_result(value)
-    else:
-        done.set_exception(error)
+Outcome: TypeAlias = tuple["Future[Any] | _Waiting[Any]", Any, BaseException | None]
+
+
+def _tell_all(outcomes: list[Outcome]) -> None:
+    """Tell everybody; those who wait in one event loop are woken by one call."""
+    loops: dict[asyncio.AbstractEventLoop, list[Outcome]] = {}
+    for outcome in outcomes:
+        done, value, error = outcome
+        if isinstance(done, _Waiting):
+            loops.setdefault(done.outcome.get_loop(), []).append(outcome)
+        elif done.set_running_or_notify_cancel():
+            # else whoever asked has gone; the deed is done all the same
+            if error is None:
+                done.set_result(value)
+            else:
+                done.set_exception(error)
+    for loop, theirs in loops.items():
+        with suppress(RuntimeError):  # a loop that was closed: nobody waits there any more
+            loop.call_soon_threadsafe(_wake, theirs)
+
+
+def _tell(done: Future[Any] | _Waiting[Any], value: Any, error: BaseException | None) -> None:
+    _tell_all([(done, value, error)])
+
+
+def _wake(outcomes: list[Outcome]) -> None:
+    for waiting, value, error in outcomes:
+        assert isinstance(waiting, _Waiting)
+        if waiting.outcome.done():
+            continue  # whoever asked has gone
+        if error is None:
+            waiting.outcome.set_result(value)
+        else:
+            waiting.outcome.set_exception(error)
