@@ -1,17 +1,16 @@
-"""A small WebDriver client: a headless Chromium to read pages as a reader would."""
+"""A headless Chromium, to read pages as a reader would."""
 
 from __future__ import annotations
 
 import base64
 import json
 import shutil
-import socket
-import subprocess
 import tempfile
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import Any
+
+from selenium.webdriver import ActionChains, Chrome, ChromeOptions, ChromeService, Keys
+from selenium.webdriver.common.by import By
 
 _ARGUMENTS = [
     "--headless=new",
@@ -26,9 +25,8 @@ _ARGUMENTS = [
     "--disable-dev-shm-usage",
     "--hide-scrollbars",
 ]
-#: WebDriver's names for keys.
-TAB, ENTER, ESCAPE, SPACE = "\ue004", "\ue007", "\ue00c", " "
-LEFT, UP, RIGHT, DOWN = "\ue012", "\ue013", "\ue014", "\ue015"
+TAB, ENTER, ESCAPE, SPACE = Keys.TAB, Keys.ENTER, Keys.ESCAPE, Keys.SPACE
+LEFT, UP, RIGHT, DOWN = Keys.ARROW_LEFT, Keys.ARROW_UP, Keys.ARROW_RIGHT, Keys.ARROW_DOWN
 
 
 class Browser:
@@ -39,37 +37,16 @@ class Browser:
         chromium = shutil.which("chromium") or shutil.which("google-chrome")
         if driver is None or chromium is None:
             raise RuntimeError("the report is tested in chromium: install chromium and its driver")
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self._driver = subprocess.Popen(
-            [driver, f"--port={port}"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        # the driver says so when it listens: nothing sleeps
-        assert self._driver.stdout is not None
-        for line in self._driver.stdout:
-            if "started successfully" in line:
-                break
-        self._base = f"http://127.0.0.1:{port}"
-        options = {
-            "binary": chromium,
-            "args": [*_ARGUMENTS, f"--user-data-dir={self._profile.name}"],
-        }
+        options = ChromeOptions()
+        options.binary_location = chromium
+        for argument in (*_ARGUMENTS, f"--user-data-dir={self._profile.name}"):
+            options.add_argument(argument)
         if not scripts:
-            options["prefs"] = {"profile.managed_default_content_settings.javascript": 2}
-        wanted = {
-            "alwaysMatch": {
-                "browserName": "chrome",
-                "goog:chromeOptions": options,
-                "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
-            }
-        }
-        session = self._call("POST", "/session", {"capabilities": wanted})
-        self._base += f"/session/{session['sessionId']}"
+            prefs = {"profile.managed_default_content_settings.javascript": 2}
+            options.add_experimental_option("prefs", prefs)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        self.driver = Chrome(options, ChromeService(driver))
         # the start page's own requests are none of ours
         self.open("about:blank")
         self.requests()
@@ -78,28 +55,18 @@ class Browser:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        try:
-            self._call("DELETE", "")
-        finally:
-            self._driver.terminate()
-            self._driver.wait(timeout=10)
-            if self._driver.stdout is not None:
-                self._driver.stdout.close()
-            self._profile.cleanup()
+        self.driver.quit()
+        self._profile.cleanup()
 
     def open(self, page: Path | str) -> None:
-        self._call("POST", "/url", {"url": page if isinstance(page, str) else page.as_uri()})
+        self.driver.get(page if isinstance(page, str) else page.as_uri())
 
     def run(self, script: str, *arguments: Any) -> Any:
         """The value that a function body returns."""
-        return self._call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
+        return self.driver.execute_script(script, *arguments)
 
     def devtools(self, command: str, **parameters: Any) -> Any:
-        body = {"cmd": command, "params": parameters}
-        return self._call("POST", "/goog/cdp/execute", body)
+        return self.driver.execute_cdp_cmd(command, parameters)
 
     def resize(self, width: int, height: int = 900) -> None:
         self.devtools(
@@ -112,26 +79,20 @@ class Browser:
         self.devtools("Emulation.setEmulatedMedia", features=[feature])
 
     def keys(self, *keys: str) -> None:
-        actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
-        body = {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]}
-        self._call("POST", "/actions", body)
+        ActionChains(self.driver, duration=0).send_keys(*keys).perform()
 
     def hover(self, selector: str) -> None:
         # the pointer moves when the page has come to rest
-        x, y = self.run(
+        self.run(
             """
-            const e = document.querySelector(arguments[0]);
-            e.scrollIntoView({block: 'center', behavior: 'instant'});
-            return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
-              const box = e.getBoundingClientRect();
-              done([box.left + box.width / 2, box.top + box.height / 2]);
-            })));
+            document.querySelector(arguments[0])
+              .scrollIntoView({block: 'center', behavior: 'instant'});
+            return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
             """,
             selector,
         )
-        move = {"type": "pointerMove", "duration": 0, "origin": "viewport"}
-        mouse = {"type": "pointer", "id": "mouse", "actions": [{**move, "x": int(x), "y": int(y)}]}
-        self._call("POST", "/actions", {"actions": [mouse]})
+        element = self.driver.find_element(By.CSS_SELECTOR, selector)
+        ActionChains(self.driver, duration=0).move_to_element(element).perform()
 
     def screenshot(self, path: Path, whole: bool = True) -> None:
         taken = self.devtools("Page.captureScreenshot", captureBeyondViewport=whole)
@@ -149,28 +110,15 @@ class Browser:
 
     def console(self) -> list[str]:
         """Errors and warnings that the page caused so far, and was not asked for before."""
-        return [entry["message"] for entry in self._log("browser")]
+        return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self) -> list[str]:
         """Addresses that the browser asked for since the last call, but for embedded data."""
-        events = [json.loads(entry["message"])["message"] for entry in self._log("performance")]
+        log = self.driver.get_log("performance")
+        events = [json.loads(entry["message"])["message"] for entry in log]
         return [
             event["params"]["request"]["url"]
             for event in events
             if event["method"] == "Network.requestWillBeSent"
             and not event["params"]["request"]["url"].startswith("data:")
         ]
-
-    def _log(self, kind: str) -> list[dict[str, Any]]:
-        return self._call("POST", "/se/log", {"type": kind})
-
-    def _call(self, method: str, path: str, body: Any = None) -> Any:
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(
-            self._base + path, data, {"Content-Type": "application/json"}, method=method
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return json.load(answer)["value"]
-        except urllib.error.HTTPError as error:
-            raise RuntimeError(json.load(error)["value"]["message"]) from None
