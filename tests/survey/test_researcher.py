@@ -140,11 +140,11 @@ def test_the_dashboard_grows_and_says_what_the_library_says(secured: Running) ->
     for answers in (1, 2, 3):
         question = rater.question()
         rater.answer(question["token"], question["objects"][0])
-        # the results rest for a moment after heavy work; here each look is a new one
-        secured.survey.live._next = 0.0
+        # the page rests for a moment after heavy work; here each look is a new one
+        secured.survey.dashboard.forget()
         assert f'<b id="n-answers">{answers}</b>' in browser.get("/researcher/live").text
     rater.round()
-    secured.survey.live._next = 0.0
+    secured.survey.dashboard.forget()
     page = browser.get("/researcher/live").text
     exported = browser.get("/researcher/export?set=all&format=csv").text
     rows = list(csv.DictReader(io.StringIO(exported)))
@@ -183,7 +183,7 @@ def test_results_after_an_erasure_are_those_of_the_rest(secured: Running) -> Non
     )
     assert done.headers["location"].endswith("said=erased")
     assert first.get("/api/question").status_code == 401
-    secured.survey.live._next = 0.0
+    secured.survey.dashboard.forget()
     assert '<b id="n-answers">20</b>' in browser.get("/researcher/live").text
     assert secured.survey.live._results is not None
     assert secured.survey.live._results.answers == 20

@@ -41,7 +41,9 @@ class Database:
     def writer(self) -> Engine:
         """For the connection that writes."""
         if self.url is not None:
-            return create_engine(self.url, pool_size=1, max_overflow=0, pool_pre_ping=False)
+            # said here too: a server may be set up to acknowledge before the disk has it
+            durable = {"options": "-c synchronous_commit=on"}
+            return create_engine(self.url, pool_size=1, max_overflow=0, connect_args=durable)
         return _sqlite(f"file:{_quoted(self.file)}?mode=rwc", "BEGIN IMMEDIATE", _WRITER)
 
     def readers(self, size: int = 4) -> Engine:

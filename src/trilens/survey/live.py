@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from sqlalchemy import func, select
@@ -20,8 +21,41 @@ from trilens.survey.schema import answers, assignments, erasures, objects
 if TYPE_CHECKING:
     from trilens.counts import CentralCounts, PairCounts
 
-#: An answer on this page is at most so old, and the work for it at most a share of the time.
-_SHARE = 10.0
+T = TypeVar("T")
+
+#: After some work, rest for so many times as long: a heavy page takes a tenth of the time.
+_REST = 10.0
+
+
+class Rested(Generic[T]):
+    """A value that is made again when it is asked for, but not all the time."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._value: T | None = None
+        self._until = 0.0
+
+    def get(self, make: Callable[[], T]) -> T:
+        """The value, at most as old as the rest after its making.
+
+        >>> clock, numbers = iter([0, 1, 10.9, 11, 12]), iter("abc")
+        >>> rested = Rested(clock.__next__)
+        >>> [rested.get(numbers.__next__) for look in range(3)]
+        ['a', 'a', 'b']
+        """
+        with self._lock:
+            start = self._clock()
+            if self._value is None or start >= self._until:
+                self._value = make()
+                end = self._clock()
+                self._until = end + _REST * (end - start)
+            return self._value
+
+    def forget(self) -> None:
+        """Make it anew at the next call."""
+        with self._lock:
+            self._until = 0.0
 
 
 @dataclass(frozen=True)
@@ -79,19 +113,12 @@ class Live:
         self._latest = 0.0
         self._erasures = -1
         self._results: Results | None = None
-        self._next = 0.0
 
     def results(self, connection: Connection) -> Results:
-        """What the answers say now; at most some seconds old where the work is heavy."""
+        """What the answers say now."""
         with self._lock:
-            if self._results is not None and time.monotonic() < self._next:
-                return self._results
-            start = time.monotonic()
-            grown = self._grow(connection)
-            if grown or self._results is None:
+            if self._grow(connection) or self._results is None:
                 self._results = self._compute()
-            end = time.monotonic()
-            self._next = end + _SHARE * (end - start)
             return self._results
 
     def _grow(self, connection: Connection) -> bool:

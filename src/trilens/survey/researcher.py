@@ -179,6 +179,10 @@ _SAID = {
 
 
 def _facts(survey: Survey, connection: Connection) -> dict[str, Any]:
+    return survey.dashboard.get(lambda: _make_facts(survey, connection))
+
+
+def _make_facts(survey: Survey, connection: Connection) -> dict[str, Any]:
     study = survey.study
     collected = _collected(survey, connection)
     results = survey.live.results(connection)
@@ -227,6 +231,7 @@ async def export(
 async def close(request: Request, session: OwnForm) -> Response:
     """Take no more participants and begin no more rounds."""
     await survey_of(request).do(lambda c: put_setting(c, "closed", "yes"))
+    survey_of(request).dashboard.forget()
     tell("closed")
     return to(request, "?said=closed")
 
@@ -235,6 +240,7 @@ async def close(request: Request, session: OwnForm) -> Response:
 async def reopen(request: Request, session: OwnForm) -> Response:
     """Take participants again."""
     await survey_of(request).do(lambda c: put_setting(c, "closed", None))
+    survey_of(request).dashboard.forget()
     tell("opened")
     return to(request, "?said=open")
 
@@ -244,6 +250,7 @@ async def forget(request: Request, session: OwnForm, receipt: Typed) -> Response
     """Erase the participant with a receipt."""
     gone = await survey_of(request).do(lambda c: erase(c, receipt))
     if gone is not None:
+        survey_of(request).dashboard.forget()
         tell("erased", answers=gone)
     return to(request, "?said=unknown" if gone is None else "?said=erased")
 

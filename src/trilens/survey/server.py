@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import Engine
 from sqlalchemy.engine import Connection
@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection
 from trilens.survey.database import Database
 from trilens.survey.gate import Limiter
 from trilens.survey.ledger import Ledger, put_setting
-from trilens.survey.live import Live
+from trilens.survey.live import Live, Rested
 from trilens.survey.logs import tell
 from trilens.survey.metrics import Metrics
 from trilens.survey.options import Options
@@ -37,6 +37,7 @@ class Survey:
         self._engine: Engine
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="trilens-reader")
         self.live = Live(study.kind)
+        self.dashboard: Rested[dict[str, Any]] = Rested()
         self.limiter = Limiter()
         self._healthy = 0.0
 
