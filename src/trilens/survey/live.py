@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: After some work, rest for so many times as long: a heavy page takes a tenth of the time.
+#: After some work, rest for so many times as long, but for no more than so many seconds.
 _REST = 10.0
+_LONGEST_REST = 5.0
 
 
 class Rested(Generic[T]):
@@ -39,7 +40,7 @@ class Rested(Generic[T]):
     def get(self, make: Callable[[], T]) -> T:
         """The value, at most as old as the rest after its making.
 
-        >>> clock, numbers = iter([0, 1, 10.9, 11, 12]), iter("abc")
+        >>> clock, numbers = iter([0, 0.1, 1, 1.1, 1.2]), iter("abc")
         >>> rested = Rested(clock.__next__)
         >>> [rested.get(numbers.__next__) for look in range(3)]
         ['a', 'a', 'b']
@@ -49,7 +50,7 @@ class Rested(Generic[T]):
             if self._value is None or start >= self._until:
                 self._value = make()
                 end = self._clock()
-                self._until = end + _REST * (end - start)
+                self._until = end + min(_REST * (end - start), _LONGEST_REST)
             return self._value
 
     def forget(self) -> None:
