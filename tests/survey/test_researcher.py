@@ -263,3 +263,23 @@ def test_sign_in_works_under_a_path_prefix(folder: Path) -> None:
         assert 'href="/study/static/researcher.css"' in page.text
         assert browser.get("/study/static/researcher.css").status_code == 200
         browser.close()
+
+
+def test_answers_over_days_make_few_bars() -> None:
+    from types import SimpleNamespace
+
+    from trilens.survey.drawing import over_time, response_times
+
+    class Some(SimpleNamespace):
+        def __len__(self) -> int:
+            return len(self.stored)
+
+    for span, title in (
+        (0.0, "minute"), (3600.0, "5 minutes"), (86400.0 * 3, "6 hours"), (86400.0 * 50, "day"),
+    ):  # fmt: skip
+        figure = over_time(Some(stored=[1e9, 1e9 + span / 2, 1e9 + span]))  # type: ignore[arg-type]
+        assert figure["title"] == f"Answers per {title}"
+        assert 12 <= len(figure["bars"]) <= 61
+        assert sum(bar["h"] > 0 for bar in figure["bars"]) in (1, 3)
+    seconds = response_times(Some(seconds=[0.0, 0.3, 3.0, 1e6, None]))  # type: ignore[arg-type]
+    assert [bar["label"].rsplit(" ", 1)[1] for bar in seconds["bars"]] == list("2001000001")

@@ -14,6 +14,7 @@ from studies import edit
 from trilens.errors import StudyError
 from trilens.survey.example import write_example
 from trilens.survey.marked import read_marked
+from trilens.survey.remarks import remarks
 from trilens.survey.study import check_study, load_study
 from trilens.survey.words import QUESTIONS, WORDS
 
@@ -194,13 +195,21 @@ def test_what_is_wrong_with_pictures(folder: Path, tmp_path: Path) -> None:
         "the name '1' stands twice",
         "pictures/empty.png: empty",
         "pictures/text.png: its content is not image/png",
-        "pictures/notes.txt: neither a picture nor a sound",
-        "pictures/folder: neither a picture nor a sound",
         "the name 'nan': would be taken for a missing cell",
         "pictures/link.png: a link out of the folder",
     ):
         assert line in found
     assert "hidden" not in found
+    assert "notes" not in found
+
+
+def test_what_lies_beside_the_pictures_is_named_and_no_object(folder: Path) -> None:
+    pictures = _pictures(folder)
+    (pictures / "legal_note.txt").write_text("x")
+    (pictures / "raw").mkdir()
+    study = load_study(folder)
+    assert "legal_note" not in study.names
+    assert any("not an object: legal_note.txt, raw (2 in all" in line for line in remarks(study))
 
 
 def test_sounds(folder: Path) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import Any
 
 from trilens.survey.export import Collected
 from trilens.survey.live import Results
 from trilens.survey.study import Study
 
-#: Width and height of the map, and the size of a picture on it.
+#: Width and height of the map.
 MAP = (800, 560)
-PICTURE = 64
 
 
 def map_drawing(results: Results, study: Study, root: str) -> dict[str, Any] | None:
@@ -20,7 +20,7 @@ def map_drawing(results: Results, study: Study, root: str) -> dict[str, Any] | N
         return None
     xs, ys = zip(*results.points, strict=True)
     width, height = MAP
-    room = PICTURE
+    room = 64
     span = max((max(xs) - min(xs)) / (width - 2 * room), (max(ys) - min(ys)) / (height - 2 * room))
     scale = 1 / span if span > 0 else 1.0
     middle = (max(xs) + min(xs)) / 2, (max(ys) + min(ys)) / 2
@@ -41,45 +41,64 @@ def map_drawing(results: Results, study: Study, root: str) -> dict[str, Any] | N
                 else "plain",
             }
         )
-    return {"width": width, "height": height, "size": PICTURE, "points": points}
+    # what the page speaks of is drawn last, on top of the rest
+    points.sort(key=lambda point: point["mark"] != "plain")
+    size = 64 if len(points) <= 30 else 48 if len(points) <= 80 else 32
+    return {"width": width, "height": height, "size": size, "points": points}
+
+
+#: Widths of a bar of answers over time, in seconds.
+_STEPS = {
+    60: "minute",
+    300: "5 minutes",
+    900: "15 minutes",
+    3600: "hour",
+    21600: "6 hours",
+    86400: "day",
+    604800: "week",
+}
+_MOST_BARS = 60
+_FEWEST_BARS = 12
 
 
 def over_time(collected: Collected) -> dict[str, Any]:
-    """Answers per hour, or per day where there are many hours."""
-    if not len(collected):
-        return _bars([], [])
-    first, last = collected.stored[0], collected.stored[-1]
-    step = 3600.0 if last - first < 72 * 3600 else 86400.0
-    n = int((last - first) // step) + 1
+    """Answers per minute, hour or day, whatever makes a fitting number of bars."""
+    first = collected.stored[0] if len(collected) else 0.0
+    last = collected.stored[-1] if len(collected) else 0.0
+    step = next((s for s in _STEPS if (last - first) / s < _MOST_BARS), max(_STEPS))
+    start = first // step * step
+    n = max(int((last - start) // step) + 1, _FEWEST_BARS)
     heights = [0] * n
     for stored in collected.stored:
-        heights[min(n - 1, max(0, int((stored - first) // step)))] += 1
-    unit = "hour" if step == 3600 else "day"
-    return _bars(heights, [f"{unit} {i + 1}" for i in range(n)]) | {"unit": unit}
+        heights[min(n - 1, max(0, int((stored - start) // step)))] += 1
+    shape = "%H:%M" if step < 86400 else "%Y-%m-%d"
+    labels = [time.strftime(shape, time.localtime(start + i * step)) for i in range(n)]
+    return _bars(f"Answers per {_STEPS[step]}", heights, labels)
 
 
 def response_times(collected: Collected) -> dict[str, Any]:
     """How many answers took how long; each bar is twice as long a time as the one before."""
-    counts: dict[int, int] = {}
+    buckets = range(-2, 8)
+    heights = dict.fromkeys(buckets, 0)
     for seconds in collected.seconds:
         if seconds is not None:
-            bucket = max(-2, min(7, math.floor(math.log2(seconds)) if seconds > 0 else -2))
-            counts[bucket] = counts.get(bucket, 0) + 1
-    buckets = range(min(counts), max(counts) + 1) if counts else range(0)
-    return _bars(
-        [counts.get(b, 0) for b in buckets],
-        [f"{2.0**b:g} to {2.0 ** (b + 1):g} s" for b in buckets],
-    )
+            power = math.floor(math.log2(seconds)) if seconds > 0 else buckets[0]
+            heights[max(buckets[0], min(buckets[-1], power))] += 1
+    labels = [f"{2.0**b:g} to {2.0 ** (b + 1):g} s" for b in buckets]
+    return _bars("Response times", list(heights.values()), labels)
 
 
-def _bars(heights: list[int], labels: list[str]) -> dict[str, Any]:
+def _bars(title: str, heights: list[int], labels: list[str]) -> dict[str, Any]:
     width, height = 400.0, 120.0
     top = max(heights, default=0) or 1
     each = width / max(len(heights), 1)
     return {
+        "title": title,
         "width": width,
         "height": height,
-        "unit": "",
+        "top": max(heights, default=0),
+        "first": labels[0] if labels else "",
+        "last": labels[-1] if labels else "",
         "bars": [
             {
                 "x": round(i * each, 2),

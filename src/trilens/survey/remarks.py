@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 
+from trilens.survey.stimuli import MEDIA, ignored
 from trilens.survey.study import Study
 
 
@@ -18,6 +19,10 @@ def remarks(study: Study) -> list[str]:
         said.append("no test triples: every round counts as passed")
     if not study.shared and not study.repeated:
         said.append("no shared and no repeated questions: the noise ceiling cannot be told")
+    beside = ignored(study.stimuli)
+    if beside:
+        allowed = ", ".join(MEDIA)
+        said.append(f"not an object: {', '.join(beside[:5])} ({len(beside)} in all; {allowed} are)")
     forms = {stimulus.form for stimulus in study.stimuli}
     if len(forms) > 1:
         said.append(f"the objects are of several forms: {', '.join(sorted(forms))}")

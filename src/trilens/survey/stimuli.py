@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -112,9 +113,7 @@ def _from_folder(place: Path, where: str) -> tuple[list[Stimulus], list[Problem]
         media = MEDIA.get(file.suffix.lower())
         label = f"{where}/{file.name}"
         if file.is_dir() or media is None:
-            what = f"neither a picture nor a sound; allowed are {', '.join(MEDIA)}"
-            problems.append(Problem(label, None, what))
-            continue
+            continue  # a licence, a list: `ignored` names them
         if not file.resolve().is_relative_to(place.resolve()):
             problems.append(Problem(label, None, "a link out of the folder; copy the file"))
             continue
@@ -137,6 +136,17 @@ def _from_folder(place: Path, where: str) -> tuple[list[Stimulus], list[Problem]
         form = media.split("/")[0]
         found[file.stem] = Stimulus(file.stem, form, file=file, media=media, key=key)
     return list(found.values()), problems
+
+
+def ignored(stimuli: Iterable[Stimulus]) -> list[str]:
+    """What lies beside the pictures or sounds and is none."""
+    places = {stimulus.file.parent for stimulus in stimuli if stimulus.file is not None}
+    return sorted(
+        file.name
+        for place in places
+        for file in place.iterdir()
+        if not file.name.startswith(".") and (file.is_dir() or file.suffix.lower() not in MEDIA)
+    )
 
 
 def _begins_as(data: bytes, media: str) -> bool:
