@@ -4,9 +4,9 @@ The load generator is a process of its own, on the same machine. A participant j
 answers question after question as the page does: the answer's reply brings the next question.
 With --plain the next question is asked for by itself, two calls per answer.
 
-    python benchmarks/bench_survey.py                    SQLite
-    python benchmarks/bench_survey.py --database URL     PostgreSQL, an empty database
-    python benchmarks/bench_survey.py --postgres         PostgreSQL, in a cluster of its own
+    python benchmarks/bench_survey.py [--only sqlite|postgresql] [--plain]
+
+PostgreSQL runs in a cluster of its own, made for the measurement.
 """
 
 from __future__ import annotations
@@ -26,6 +26,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from studies import Postgres
 
 
 async def _call(
@@ -184,31 +188,38 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--participants", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=20.0)
-    parser.add_argument("--database")
-    parser.add_argument("--postgres", action="store_true")
+    parser.add_argument("--only", choices=["sqlite", "postgresql"])
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--generate", metavar="URL", help=argparse.SUPPRESS)
     parser.add_argument("--pid", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    load = (given.participants, given.seconds, given.plain)
     if given.generate:
-        load = _load(given.generate, given.pid, given.participants, given.seconds, given.plain)
-        print(json.dumps(asyncio.run(load)))
+        print(json.dumps(asyncio.run(_load(given.generate, given.pid, *load))))
         return
-    if given.postgres:
-        sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-        from studies import Postgres
-
+    if given.only != "postgresql":
+        _say("SQLite", measure(None, *load))
+    if given.only != "sqlite":
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
             cluster = Postgres(Path(place))
             try:
-                facts = measure(cluster.database(), given.participants, given.seconds, given.plain)
+                _say("PostgreSQL", measure(cluster.database(), *load))
             finally:
                 cluster.stop()
-        print(json.dumps({"database": "postgresql"} | facts))
-        return
-    name = "sqlite" if given.database is None else "postgresql"
-    facts = measure(given.database, given.participants, given.seconds, given.plain)
-    print(json.dumps({"database": name} | facts))
+
+
+def _say(database: str, facts: dict[str, Any]) -> None:
+    one, five, _ = os.getloadavg()
+    print(
+        f"{database}, {facts['participants']} participants at once, {facts['seconds']:.0f} s: "
+        f"{facts['answers_per_second']:,.0f} acknowledged answers/s, "
+        f"p50 {facts['p50_ms']:.0f} ms, p99 {facts['p99_ms']:.0f} ms; "
+        f"{facts['answers_per_commit']:.0f} answers per commit, {facts['commit_ms']:.0f} ms each; "
+        f"CPU per answer: server {facts['server_cpu_ms_per_answer']:.2f} ms, "
+        f"generator {facts['generator_cpu_ms_per_answer']:.2f} ms; all {facts['in_database']:,} "
+        f"in the database (load of the machine: {one:.0f}, {five:.0f})",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

@@ -90,7 +90,6 @@ def test_refusals(app: Any) -> None:
         sent = rater.post("/api/answer", content=body, headers={"content-type": "application/json"})
         assert sent.status_code == 422
     assert rater.post("/api/finish").status_code == 409
-    assert rater.post("/api/join", json={"consent": True, "language": "xx"}).status_code == 422
     with app.survey.database.reading() as connection:
         assert status(connection, 0).answers == 0
 
@@ -189,7 +188,10 @@ def test_study_texts(app: Any) -> None:
     assert german["title"] == "Obst und anderes Essen"
     assert german["joined"] is False
     assert german["example"]["stimuli"][0] == {"form": "text", "text": "eine Orange"}
-    assert rater.get("/api/study?language=xx").json()["language"] == "en"
+    for asked, given in (("xx", "en"), ("de-AT", "de"), ("en-GB", "en")):
+        assert rater.get(f"/api/study?language={asked}").json()["language"] == given
+    rater.join(language="de-CH")
+    assert rater.question()["stimuli"][0]["text"].split()[0] in ("ein", "eine")
 
 
 def test_health_and_metrics(app: Any) -> None:

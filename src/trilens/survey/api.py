@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator
+from pydantic import BaseModel, Field, StrictBool, field_validator
 from sqlalchemy.engine import Connection
 
 from trilens.survey.cookies import PARTICIPANT, sign, unsign
@@ -34,8 +34,6 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 class Join(BaseModel):
     """A participant who begins."""
 
-    model_config = ConfigDict(extra="forbid")
-
     consent: StrictBool = False
     platform_id: Annotated[str, Field(max_length=200)] | None = None
     language: Annotated[str, Field(max_length=20)] | None = None
@@ -48,8 +46,6 @@ class Join(BaseModel):
 
 class Answer(BaseModel):
     """An answer to a question."""
-
-    model_config = ConfigDict(extra="forbid")
 
     token: Annotated[str, Field(max_length=100)]
     chosen: Annotated[str, Field(max_length=1000)]
@@ -119,9 +115,7 @@ async def join(request: Request, body: Join) -> Response:
     if not body.consent:
         raise Refused(400, "without consent nothing is stored and nothing is asked")
     study, ledger = survey.study, survey.ledger
-    if body.language is not None and body.language not in study.languages:
-        raise Refused(422, f"the languages are {', '.join(study.languages)}")
-    language = body.language or study.languages[0]
+    language = study.spoken(body.language)
     platform_id = body.platform_id or None
     known = participant_of(request)
     if known is not None:
@@ -215,7 +209,7 @@ async def study(
 def page_facts(survey: Survey, language: str, opened: bool) -> dict[str, Any]:
     """What the page knows before its first question."""
     study = survey.study
-    code = language if language in study.languages else study.languages[0]
+    code = study.spoken(language)
     example = study.example
     return {
         "title": study.title[code],

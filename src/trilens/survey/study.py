@@ -124,6 +124,13 @@ class Study:
         """Each file by its key, the only way to ask for one."""
         return {stimulus.key: stimulus for stimulus in self.stimuli if stimulus.key}
 
+    def spoken(self, language: str | None) -> str:
+        """The study's language that is nearest to what a browser asks for: en for en-GB."""
+        for code in (language or "", (language or "").split("-")[0]):
+            if code in self.languages:
+                return code
+        return self.languages[0]
+
     def design(self) -> dict[str, Any]:
         """What decides which questions are asked: kept with the answers."""
         return {

@@ -103,7 +103,7 @@ WORDS: dict[str, dict[str, str]] = {
         "somebody_else": "Jemand anderes nimmt an diesem Gerät teil",
         "closed": "Diese Studie ist geschlossen. Danke für Ihr Interesse.",
         "again": "Neu beginnen",
-        "gone": "Ihre Sitzung ist beendet; es wird nichts mehr gespeichert. Sie können neu beginnen.",
+        "gone": "Ihre Sitzung ist beendet; nichts wird mehr gespeichert. Sie können neu beginnen.",
         "give_up": "Ihre Antwort konnte nicht gespeichert werden. Bitte nutzen Sie diesen Code.",
         "contact": "Fragen? Schreiben Sie an",
         "no_script": "Diese Seite braucht JavaScript.",
