@@ -21,7 +21,7 @@ from trilens.survey.writer import Refused, Writer
 
 @pytest.fixture
 def writer(database: Database) -> Any:
-    opened = Writer(database)
+    opened = Writer(database, threads=1)
     opened.start()
     yield opened
     opened.close()
@@ -36,7 +36,7 @@ def test_what_is_told_stored_is_there_for_others(writer: Writer, database: Datab
 
 def test_what_waits_is_committed_together(database: Database) -> None:
     batches: list[int] = []
-    writer = Writer(database, lambda deeds, seconds: batches.append(deeds))
+    writer = Writer(database, lambda deeds, seconds: batches.append(deeds), threads=1)
     writer.start()
     go = threading.Event()
     first = writer.submit(lambda c: go.wait(10))
@@ -115,6 +115,28 @@ def test_whoever_goes_away_does_not_stop_the_deed(writer: Writer, database: Data
     writer.submit(lambda c: None).result(10)
     with database.reading() as connection:
         assert look_setting(connection, "gone") == "1"
+
+
+def test_several_threads_do_each_deed_once(folder: Path, postgres: Any) -> None:
+    """Also where two of them meet: the second finds what the first did, and tries again."""
+    database = open_database(folder, postgres.database())
+    writer = Writer(database)
+    writer.start()
+
+    def once(connection: Any) -> bool:
+        if look_setting(connection, "once") is not None:
+            return False
+        put_setting(connection, "once", "x")
+        return True
+
+    news = [writer.submit(once) for _ in range(100)]
+    many = [writer.submit(lambda c, i=i: put_setting(c, f"n{i}", "x")) for i in range(300)]
+    assert sum(done.result(30) for done in news) == 1
+    writer.close()
+    assert all(done.result(0) is None for done in many)
+    with database.reading() as connection:
+        stored = connection.execute(select(settings.c.name)).scalars().all()
+    assert len([name for name in stored if name.startswith("n")]) == 300
 
 
 def test_a_connection_that_fails_fails_the_start(folder: Path) -> None:

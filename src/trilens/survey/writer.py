@@ -1,7 +1,9 @@
-"""One thread that owns the only writing connection.
+"""The thread that writes.
 
 It takes what is waiting, does it all in one transaction, and tells each caller the outcome only
-after the commit: whoever is told "stored" finds it on the disk.
+after the commit: whoever is told "stored" finds it on the disk. On SQLite there is one such
+thread, with the only connection that writes; on PostgreSQL a few share the work, because most of
+theirs is waiting for the network.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ Deed = Callable[[Connection], T]
 
 #: The most that one commit carries; the wait of the first is bounded by it.
 MOST = 256
+#: Threads on PostgreSQL, and the most that a commit of one of them carries.
+SEVERAL = 6
+MOST_OF_SEVERAL = 16
 
 
 class Refused(TrilensError):
@@ -56,27 +61,39 @@ class Writer:
     database
     observe
         Told the number of deeds and the seconds of every commit.
+    threads
+        By default one on SQLite, where it may not be more, and a few on PostgreSQL.
     """
 
     def __init__(
-        self, database: Database, observe: Callable[[int, float], None] | None = None
+        self,
+        database: Database,
+        observe: Callable[[int, float], None] | None = None,
+        threads: int | None = None,
     ) -> None:
+        count = 1 if database.embedded else threads or SEVERAL
+        self._most = MOST if count == 1 else MOST_OF_SEVERAL
         self._database = database
         self._observe = observe or (lambda deeds, seconds: None)
         self._waiting: queue.SimpleQueue[Item | None]
         self._waiting = queue.SimpleQueue()
-        self._started: Future[None] = Future()
         self._closed = False
         self._door = threading.Lock()
-        self._thread = threading.Thread(target=self._run, name="trilens-writer", daemon=True)
+        self._started: list[Future[None]] = [Future() for _ in range(count)]
+        self._threads = [
+            threading.Thread(target=self._run, args=(i,), name=f"trilens-writer-{i}", daemon=True)
+            for i in range(count)
+        ]
 
     def start(self, timeout: float = 30.0) -> None:
-        """Open the connection; what goes wrong there is raised here."""
-        self._thread.start()
-        try:
-            self._started.result(timeout)
-        except TimeoutError:
-            raise SurveyError(f"{self._database.label}: no connection in {timeout:g} s") from None
+        """Open the connections; what goes wrong there is raised here."""
+        for thread, started in zip(self._threads, self._started, strict=True):
+            thread.start()
+            try:
+                started.result(timeout)
+            except TimeoutError:
+                why = f"{self._database.label}: no connection in {timeout:g} s"
+                raise SurveyError(why) from None
 
     def submit(self, deed: Deed[T]) -> Future[T]:
         """Have a deed done; the future is done when it is on the disk."""
@@ -106,22 +123,26 @@ class Writer:
         """Finish what was accepted, then end."""
         with self._door:
             self._closed = True
-            self._waiting.put(None)
-        if self._thread.ident is not None:
-            self._thread.join()
+            for _ in self._threads:
+                self._waiting.put(None)
+        for thread in self._threads:
+            if thread.ident is not None:
+                thread.join()
 
-    def _run(self) -> None:
+    def _run(self, number: int) -> None:
+        started = self._started[number]
         try:
             engine = self._database.writer()
-            migrate(engine)
+            if number == 0:
+                migrate(engine)
             connection = engine.connect()
         except BaseException as error:
             wrong = error if isinstance(error, TrilensError) else SurveyError(
                 f"{self._database.label}: {str(error).splitlines()[0] if str(error) else error!r}"
             )  # fmt: skip
-            self._started.set_exception(wrong)
+            started.set_exception(wrong)
             return
-        self._started.set_result(None)
+        started.set_result(None)
         last = False
         while not last:
             batch, last = self._gather()
@@ -135,7 +156,7 @@ class Writer:
         if first is None:
             return [], True
         batch = [first]
-        while len(batch) < MOST:
+        while len(batch) < self._most:
             try:
                 item = self._waiting.get_nowait()
             except queue.Empty:
@@ -205,7 +226,7 @@ def _broken(error: BaseException) -> bool:
     if not isinstance(error, DBAPIError):
         return False
     state = getattr(error.orig, "sqlstate", None)
-    return error.connection_invalidated or state in ("40P01", "40001", "23505")
+    return error.connection_invalidated or state in ("40P01", "40001", "23505", "23503")
 
 
 Outcome: TypeAlias = tuple["Future[Any] | _Waiting[Any]", Any, BaseException | None]
