@@ -30,12 +30,14 @@ install: $(VENV)/installed-all
 demo: install
 	$(BIN)/trilens demo
 
-# Chromium opens the report in the tests; installed where the system lets us
+# Chromium opens the report and the survey in the tests, PostgreSQL keeps the survey's answers;
+# installed where the system lets us
 system:
-	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || { \
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null \
+		&& { command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || { \
 		if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
-			apt-get update -qq && apt-get install -y -qq chromium chromium-driver >/dev/null; \
-		else echo "chromium and chromedriver are missing: the tests of the report need them"; fi; }
+			apt-get update -qq && apt-get install -y -qq chromium chromium-driver postgresql >/dev/null; \
+		else echo "chromium, chromedriver or postgresql is missing: the tests need them"; fi; }
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .

@@ -32,6 +32,7 @@ from .depth import (
 )
 from .errors import (
     DatasetError as DatasetError,
+    DeviceError as DeviceError,
     DissimilarityError as DissimilarityError,
     FormatError as FormatError,
     KindError as KindError,
@@ -39,6 +40,8 @@ from .errors import (
     MissingExtraError as MissingExtraError,
     ParameterError as ParameterError,
     StatementError as StatementError,
+    StudyError as StudyError,
+    SurveyError as SurveyError,
     TrilensError as TrilensError,
 )
 from .exact import LensDepth as LensDepth

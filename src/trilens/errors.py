@@ -57,6 +57,23 @@ class DatasetError(TrilensError, OSError):
     """A public data set that is neither in the cache nor to be had from its source."""
 
 
+class StudyError(TrilensError, ValueError):
+    """A survey's study folder that cannot be served.
+
+    >>> print(StudyError(["study.yaml, line 1: no title", "study.yaml: no consent text"]))
+    study.yaml, line 1: no title
+    study.yaml: no consent text
+    """
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = problems
+        super().__init__("\n".join(problems))
+
+
+class SurveyError(TrilensError, RuntimeError):
+    """A survey's database or server that cannot do what was asked."""
+
+
 class MissingExtraError(TrilensError, ImportError):
     """An optional part that is not installed.
 

@@ -15,8 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 import trilens as tl
 from trilens.errors import KindError, ParameterError, StatementError
-from trilens.maps import ChoiceMap, ChoiceModel, choice_model, violations
-from trilens.maps import _pairs as pairs_module
+from trilens.maps import ChoiceMap, ChoiceModel, _pairs as pairs_module, choice_model, violations
 from trilens.simulate import ask_raters, draw_raters, gaussian, simulate_statements, study
 from trilens.statements import Statements
 

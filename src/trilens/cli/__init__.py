@@ -25,6 +25,7 @@ COMMANDS = (
     "reduce",
     "simulate",
     "reproduce",
+    "survey",
     "demo",
     "completion",
 )

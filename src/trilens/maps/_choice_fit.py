@@ -8,8 +8,7 @@ import numpy as np
 
 from trilens._typing import AnyArray, FloatArray, Progress
 from trilens.errors import StatementError
-from trilens.maps._choices import Likelihood, collect_choices
-from trilens.maps._choices import likelihood as prepared
+from trilens.maps._choices import Likelihood, collect_choices, likelihood as prepared
 from trilens.maps._minimise import best_scale, fill_flat_columns, minimise
 from trilens.maps._pairs import with_l2
 from trilens.statements import Statements

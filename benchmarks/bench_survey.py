@@ -1,0 +1,226 @@
+"""Load on the survey's server: 200 participants at once, each as fast as the answers come back.
+
+The load generator is a process of its own, on the same machine. A participant joins, then
+answers question after question as the page does: the answer's reply brings the next question.
+With --plain the next question is asked for by itself, two calls per answer.
+
+    python benchmarks/bench_survey.py [--only sqlite|postgresql] [--plain]
+
+PostgreSQL runs in a cluster of its own, made for the measurement.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from studies import Postgres
+
+
+async def _call(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    method: str,
+    path: str,
+    cookie: str,
+    body: dict[str, Any] | None = None,
+) -> tuple[int, dict[str, str], Any]:
+    """One HTTP call on an open connection: a client light enough not to be what is measured."""
+    data = b"" if body is None else json.dumps(body).encode()
+    head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    head += f"Cookie: {cookie}\r\nContent-Length: {len(data)}\r\n\r\n"
+    writer.write(head.encode() + data)
+    block = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    status = int(block[9:12])
+    headers = dict(line.lower().split(": ", 1) for line in block.split("\r\n")[1:] if ": " in line)
+    if status == 201:
+        headers["cookie"] = re.search(r"set-cookie: ([^;]+)", block, re.I)[1]  # type: ignore[index]
+    content = await reader.readexactly(int(headers["content-length"]))
+    return status, headers, json.loads(content)
+
+
+class _Participant:
+    """One who has joined, and answers as fast as the server lets them."""
+
+    def __init__(self, number: int) -> None:
+        self.rng = np.random.default_rng(number)
+
+    async def join(self, host: str, port: int) -> None:
+        self.pipe = await asyncio.open_connection(host, port)
+        _, headers, _ = await _call(*self.pipe, "POST", "/api/join", "", {"consent": True})
+        self.cookie = headers["cookie"]
+        _, _, self.question = await _call(*self.pipe, "GET", "/api/question", self.cookie)
+
+    async def answer(self, until: float, times: list[float], plain: bool) -> int:
+        stored = 0
+        question, cookie, pipe = self.question, self.cookie, self.pipe
+        path = "/api/answer" if plain else "/api/answer?next=1"
+        while time.perf_counter() < until:
+            if "token" not in question:
+                _, _, question = await _call(*pipe, "POST", "/api/round", cookie)
+                assert "token" in question, question
+            chosen = question["objects"][int(self.rng.integers(3))]
+            body = {"token": question["token"], "chosen": chosen, "seconds": 1.0}
+            start = time.perf_counter()
+            status, _, answer = await _call(*pipe, "POST", path, cookie, body)
+            times.append(time.perf_counter() - start)
+            assert status == 200, answer
+            assert answer["stored"] is True
+            stored += 1
+            if plain:
+                _, _, question = await _call(*pipe, "GET", "/api/question", cookie)
+            else:
+                question = answer["next"]
+        pipe[1].close()
+        return stored
+
+
+async def _load(
+    url: str, pid: int, participants: int, seconds: float, plain: bool
+) -> dict[str, Any]:
+    parts = urlsplit(url)
+    everybody = [_Participant(i) for i in range(participants)]
+    # joining is not what is measured
+    await asyncio.gather(*(p.join(parts.hostname or "", parts.port or 80) for p in everybody))
+    times: list[float] = []
+    cpu, start, server = time.process_time(), time.perf_counter(), _cpu_seconds(pid)
+    answering = (p.answer(start + seconds, times, plain) for p in everybody)
+    stored = sum(await asyncio.gather(*answering))
+    wall = time.perf_counter() - start
+    half, most = np.quantile(times, [0.5, 0.99])
+    return {
+        "participants": participants,
+        "answers": stored,
+        "seconds": round(wall, 2),
+        "answers_per_second": round(stored / wall, 1),
+        "p50_ms": round(1000 * half, 1),
+        "p99_ms": round(1000 * most, 1),
+        "generator_cpu_ms_per_answer": round(1000 * (time.process_time() - cpu) / stored, 2),
+        "server_cpu_ms_per_answer": round(1000 * (_cpu_seconds(pid) - server) / stored, 2),
+    }
+
+
+def _serve(folder: Path, *options: str) -> tuple[subprocess.Popen[str], str]:
+    command = [sys.executable, "-m", "trilens", "survey", "serve", str(folder), "--port", "0"]
+    server = subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True)
+    assert server.stderr is not None
+    for line in server.stderr:
+        found = re.match(r"serving .* at (http://\S+?)/$", line.strip())
+        if found:
+            return server, found[1]
+    raise SystemExit("the server did not start")
+
+
+def _cpu_seconds(pid: int) -> float:
+    """What a process has used so far; 0 where the system does not tell."""
+    stat = Path(f"/proc/{pid}/stat")
+    if not stat.exists():
+        return 0.0
+    fields = stat.read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measure(database: str | None, participants: int, seconds: float, plain: bool) -> dict[str, Any]:
+    """Serve a study of 60 texts, load it, stop it, and count what is in the database."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "study"
+        trilens = [sys.executable, "-m", "trilens", "survey"]
+        subprocess.run([*trilens, "init", str(folder)], check=True, stderr=subprocess.DEVNULL)
+        names = [f"object {i}" for i in range(60)]
+        lines = [f"{name},{name}" for name in names]
+        (folder / "objects.csv").write_text("\n".join(["name,text", *lines]) + "\n")
+        study = (folder / "study.yaml").read_text()
+        study = re.sub(r"(?s)example:.*?consent:", "consent:", study)
+        study = re.sub(r"(?s)tests:.*?shared:", "shared:", study)
+        study = study.replace("length: 20", "length: 50").replace("most: 3", "most: 500")
+        (folder / "study.yaml").write_text(study)
+        where = [] if database is None else ["--database", database]
+        server, url = _serve(folder, *where)
+        try:
+            generator = [sys.executable, __file__, "--generate", url, "--pid", str(server.pid)]
+            generator += ["--participants", str(participants), "--seconds", str(seconds)]
+            done = subprocess.run(
+                generator + (["--plain"] if plain else []),
+                check=True,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            with urllib.request.urlopen(f"{url}/metrics") as page:
+                metrics = dict(
+                    line.rsplit(" ", 1)
+                    for line in page.read().decode().splitlines()
+                    if not line.startswith("#")
+                )
+        finally:
+            server.terminate()
+            server.wait()
+        facts = json.loads(done.stdout)
+        commits = float(metrics["trilens_commit_seconds_count"])
+        facts["answers_per_commit"] = round(facts["answers"] / commits, 1)
+        facts["commit_ms"] = round(1000 * float(metrics["trilens_commit_seconds_sum"]) / commits, 1)
+        found = subprocess.run(
+            [*trilens, "status", str(folder), "--json", *where],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        facts["in_database"] = json.loads(found.stdout)["answers"]
+        assert facts["in_database"] == facts["answers"], "an acknowledged answer is missing"
+        return facts
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--participants", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--only", choices=["sqlite", "postgresql"])
+    parser.add_argument("--plain", action="store_true")
+    parser.add_argument("--generate", metavar="URL", help=argparse.SUPPRESS)
+    parser.add_argument("--pid", type=int, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    load = (given.participants, given.seconds, given.plain)
+    if given.generate:
+        print(json.dumps(asyncio.run(_load(given.generate, given.pid, *load))))
+        return
+    if given.only != "postgresql":
+        _say("SQLite", measure(None, *load))
+    if given.only != "sqlite":
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
+            cluster = Postgres(Path(place))
+            try:
+                _say("PostgreSQL", measure(cluster.database(), *load))
+            finally:
+                cluster.stop()
+
+
+def _say(database: str, facts: dict[str, Any]) -> None:
+    one, five, _ = os.getloadavg()
+    print(
+        f"{database}, {facts['participants']} participants at once, {facts['seconds']:.0f} s: "
+        f"{facts['answers_per_second']:,.0f} acknowledged answers/s, "
+        f"p50 {facts['p50_ms']:.0f} ms, p99 {facts['p99_ms']:.0f} ms; "
+        f"{facts['answers_per_commit']:.0f} answers per commit, {facts['commit_ms']:.0f} ms each; "
+        f"CPU per answer: server {facts['server_cpu_ms_per_answer']:.2f} ms, "
+        f"generator {facts['generator_cpu_ms_per_answer']:.2f} ms; all {facts['in_database']:,} "
+        f"in the database (load of the machine: {one:.0f}, {five:.0f})",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,275 @@
+"""`trilens survey`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from trilens.cli.options import json_option
+from trilens.cli.tables import note, print_facts, print_json
+from trilens.errors import MissingExtraError, SurveyError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+folder_argument = click.argument(
+    "folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path)
+)
+database_option = click.option(
+    "--database",
+    metavar="URL",
+    envvar="TRILENS_DATABASE",
+    help="postgresql://user:password@host/name; by default SQLite in DIR.",
+)
+
+
+def _with_extra(command: F) -> F:
+    """A part of the extra that is not installed is said in one line."""
+
+    @wraps(command)
+    def checked(*arguments: Any, **options: Any) -> Any:
+        from importlib.util import find_spec
+
+        needed = (
+            "fastapi", "uvicorn", "sqlalchemy", "alembic", "yaml", "jinja2", "argon2", "psycopg",
+            "multipart",
+        )  # fmt: skip
+        if any(find_spec(name) is None for name in needed):
+            raise MissingExtraError("trilens survey", "survey")
+        return command(*arguments, **options)
+
+    return checked  # type: ignore[return-value]
+
+
+@click.group("survey")
+def command() -> None:
+    """Ask people, and keep their answers.
+
+    \b
+    trilens survey init my-study
+    trilens survey check my-study
+    trilens survey serve my-study
+    trilens survey export my-study -o answers.csv
+    """
+
+
+@command.command("init")
+@folder_argument
+@click.option(
+    "--kind",
+    type=click.Choice(["central", "odd", "closer"]),
+    default="central",
+    show_default=True,
+    help="What is asked.",
+)
+@_with_extra
+def init(folder: Path, kind: Any) -> None:
+    """Write a small example study, which can be served at once."""
+    from trilens.survey.example import write_example
+
+    for file in write_example(folder, kind):
+        note(f"wrote {file}")
+    note(f"next: trilens survey serve {folder}")
+
+
+@command.command("check")
+@folder_argument
+@json_option
+@_with_extra
+def check(folder: Path, as_json: bool) -> None:
+    """List everything that is wrong with a study's folder; status 1 if something is."""
+    from trilens.survey.reading import read_study
+    from trilens.survey.remarks import remarks
+
+    study, problems = read_study(folder)
+    said = [] if study is None else remarks(study)
+    if as_json:
+        wrong = [{"file": p.file, "line": p.line, "problem": p.text} for p in problems]
+        print_json({"ok": not problems, "problems": wrong, "remarks": said})
+    else:
+        for problem in problems:
+            click.echo(problem)
+        for remark in said:
+            note(remark)
+        if study is not None:
+            note(f"{folder} can be served: {len(study.stimuli):,} objects, kind {study.kind}")
+    if problems:
+        raise click.exceptions.Exit(1)
+
+
+@command.command("serve")
+@folder_argument
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any free."
+)
+@database_option
+@click.option("--public-url", metavar="URL", help="How participants reach it through a proxy.")
+@click.option("--root-path", default="", metavar="PATH", help="Path prefix at the proxy.")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Processes; more than one on PostgreSQL only.",
+)
+@click.option(
+    "--proxy",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="ADDRESS",
+    help="The proxy whose word on TLS is taken.",
+)
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    default="info",
+    show_default=True,
+)
+@_with_extra
+def serve(
+    folder: Path,
+    host: str,
+    port: int,
+    database: str | None,
+    public_url: str | None,
+    root_path: str,
+    workers: int,
+    proxy: str,
+    log_level: str,
+) -> None:
+    """Serve the study until stopped; every answer that was accepted is stored."""
+    from trilens.survey.serve import Listen, serve as run
+
+    run(Listen(folder, host, port, database, public_url, root_path, workers, log_level, proxy))
+
+
+@command.command("export")
+@folder_argument
+@click.option("-o", "--output", metavar="FILE", default="-", help="CSV, TSV or Parquet.")
+@click.option(
+    "--set",
+    "which",
+    type=click.Choice(["all", "passed", "all-reduced", "passed-reduced"]),
+    default="all",
+    show_default=True,
+    help="All answers; those of rounds that count and passed their test; one per triple.",
+)
+@click.option("--receipt", metavar="CODE", help="Instead, all about one participant, as JSON.")
+@database_option
+@json_option
+@_with_extra
+def export(
+    folder: Path,
+    output: str,
+    which: Any,
+    receipt: str | None,
+    database: str | None,
+    as_json: bool,
+) -> None:
+    """Write the answers as statements, ready for `trilens analyze`."""
+    from trilens.survey.database import open_database
+    from trilens.survey.export import collect, write_export, write_participant
+    from trilens.survey.study import load_study
+
+    study = load_study(folder)
+    with open_database(folder, database).reading() as connection:
+        if receipt is not None:
+            write_participant(connection, receipt, output)
+            note(f"wrote {output}")
+            return
+        collected = collect(connection, study.kind, study.minimum)
+    rows = write_export(collected, which, output)
+    if as_json and output != "-":
+        print_json({"file": output, "set": which, "statements": rows})
+    else:
+        note(f"wrote {rows:,} statements to {output}")
+
+
+@command.command("status")
+@folder_argument
+@database_option
+@json_option
+@_with_extra
+def status(folder: Path, database: str | None, as_json: bool) -> None:
+    """Say how many answers, participants and rounds there are."""
+    from trilens.survey.database import open_database
+    from trilens.survey.status import status as look
+    from trilens.survey.study import load_study
+
+    study = load_study(folder)
+    opened = open_database(folder, database)
+    with opened.reading() as connection:
+        found = look(connection, study.minimum)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    print_facts(
+        {
+            "study": "open" if found.open else "closed",
+            "answers": f"{found.answers:,}",
+            "in the last hour": f"{found.last_hour:,}",
+            "participants": f"{found.participants:,}",
+            "rounds": f"{found.rounds:,}",
+            f"rounds of {study.minimum} answers or more": f"{found.rounds_counted:,}",
+            "tests passed": f"{found.tests_passed:,}",
+            "tests failed": f"{found.tests_failed:,}",
+            "median response time": "-"
+            if found.median_seconds is None
+            else f"{found.median_seconds:.2f} s",
+            "participants erased": f"{found.erased:,}",
+        }
+    )
+
+
+@command.command("forget")
+@folder_argument
+@click.argument("receipt")
+@database_option
+@json_option
+@_with_extra
+def forget(folder: Path, receipt: str, database: str | None, as_json: bool) -> None:
+    """Erase a participant and all their answers, by the receipt that they were given."""
+    from trilens.survey.database import open_database
+    from trilens.survey.ledger import erase
+
+    with open_database(folder, database).writing() as connection:
+        gone = erase(connection, receipt)
+    if gone is None:
+        raise SurveyError(f"no participant has the receipt {receipt!r}")
+    if as_json:
+        print_json({"answers": gone})
+    else:
+        note(f"erased one participant and {gone:,} answers")
+
+
+@command.command("password")
+@folder_argument
+@database_option
+@click.password_option("--password", help="Asked for when it is left out.")
+@_with_extra
+def password(folder: Path, database: str | None, password: str) -> None:
+    """Set the researcher's password."""
+    from trilens.survey.database import open_database
+    from trilens.survey.password import set_password
+
+    with open_database(folder, database).writing() as connection:
+        set_password(connection, password)
+    note("the password is set; whoever was signed in is signed out")
+
+
+@command.command("backup")
+@folder_argument
+@click.option("-o", "--output", metavar="FILE", required=True, help="A new SQLite file.")
+@database_option
+@_with_extra
+def backup(folder: Path, output: str, database: str | None) -> None:
+    """Copy the answers to a SQLite file, also while the server runs."""
+    from trilens.survey.backup import back_up
+    from trilens.survey.database import open_database
+
+    rows = back_up(open_database(folder, database), Path(output))
+    note(f"wrote {output}: {rows:,} answers")

@@ -1,0 +1,119 @@
+"""Draws that a seed and a place are enough to repeat.
+
+The questions of a study are numbered. A seed makes one random order of these numbers, and the
+place of a draw is its place in that order: drawing without replacement is walking along it, and
+nothing but the seed and the place has to be kept to know what was drawn.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from math import comb
+
+from trilens.statements import Kind
+
+_ROUNDS = 6
+_ORDERS = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
+
+
+def number(seed: int, *what: str | int) -> int:
+    """A whole number below 2^64, random but always the same for the same arguments.
+
+    >>> number(1, "test", 0) == number(1, "test", 0) != number(2, "test", 0)
+    True
+    """
+    text = ":".join(map(str, (seed, *what)))
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+def shuffled(seed: int, items: list[int], *what: str | int) -> list[int]:
+    """The items in a random order that the seed tells."""
+    return sorted(items, key=lambda item: (number(seed, *what, item), item))
+
+
+def at_place(seed: int, place: int, size: int) -> int:
+    """The number at a place of the seed's random order of 0 .. size - 1.
+
+    A Feistel network on the next even number of bits, walked until the number is in range
+    (Black and Rogaway 2002, "Ciphers with arbitrary finite domains").
+
+    >>> sorted(at_place(7, place, 10) for place in range(10))
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+    """
+    if not 0 <= place < size:
+        raise ValueError(f"place {place} is not among the {size} questions")
+    half = max(1, ((size - 1).bit_length() + 1) // 2)
+    mask = (1 << half) - 1
+    value = place
+    while True:
+        left, right = value >> half, value & mask
+        for step in range(_ROUNDS):
+            left, right = right, left ^ (number(seed, "order", size, step, right) & mask)
+        value = left << half | right
+        if value < size:
+            return value
+
+
+def n_questions(kind: Kind, n_objects: int) -> int:
+    """How many different questions there are: triples, and for ``closer`` each with three anchors.
+
+    >>> n_questions("central", 60), n_questions("closer", 4)
+    (34220, 12)
+    """
+    return comb(n_objects, 3) * (3 if kind == "closer" else 1)
+
+
+def question(kind: Kind, rank: int) -> tuple[int, int, int]:
+    """The objects of a question, in increasing order; for ``closer`` the anchor first.
+
+    >>> [question("central", rank) for rank in range(4)]
+    [(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]
+    >>> question("closer", 1)
+    (1, 0, 2)
+    """
+    if kind == "closer":
+        triple = question("central", rank // 3)
+        anchor = triple[rank % 3]
+        first, second = (i for i in triple if i != anchor)
+        return anchor, first, second
+    c = _largest(rank, 3)
+    rank -= comb(c, 3)
+    b = _largest(rank, 2)
+    return rank - comb(b, 2), b, c
+
+
+def rank(kind: Kind, objects: tuple[int, int, int]) -> int:
+    """The number of a question, in whatever order its objects stand.
+
+    >>> rank("central", (3, 0, 2)), rank("closer", (1, 2, 0))
+    (2, 1)
+    """
+    a, b, c = sorted(objects)
+    plain = comb(c, 3) + comb(b, 2) + a
+    return plain if kind != "closer" else 3 * plain + (a, b, c).index(objects[0])
+
+
+def in_places(
+    kind: Kind, objects: tuple[int, int, int], seed: int, *what: str | int
+) -> tuple[int, int, int]:
+    """The objects in the order in which they are shown; an anchor stays first."""
+    chance = number(seed, "places", *what)
+    if kind == "closer":
+        anchor, x, y = objects
+        return (anchor, x, y) if chance % 2 else (anchor, y, x)
+    i, j, k = _ORDERS[chance % 6]
+    return objects[i], objects[j], objects[k]
+
+
+def _largest(rank: int, size: int) -> int:
+    """The largest n with comb(n, size) <= rank."""
+    low, high = size - 1, size
+    while comb(high, size) <= rank:
+        high *= 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        if comb(middle, size) <= rank:
+            low = middle
+        else:
+            high = middle
+    return low

@@ -1,0 +1,103 @@
+"""Who may see the researcher's pages."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections import deque
+from dataclasses import dataclass
+
+from sqlalchemy import delete, insert, select
+from sqlalchemy.engine import Connection
+
+from trilens.survey.ledger import look_setting, put_setting
+from trilens.survey.password import has_password
+from trilens.survey.schema import sessions
+
+#: A researcher is signed out after so many seconds.
+SESSION_SECONDS = 12 * 3600
+
+
+@dataclass(frozen=True)
+class Session:
+    """A researcher who is signed in."""
+
+    key_hash: str
+    csrf: str
+
+
+class Limiter:
+    """At most so many tries in a span of time, from one address and from all.
+
+    Addresses are kept as keyed hashes, in memory, and for the span alone.
+    """
+
+    def __init__(self, each: int = 10, every: int = 60, span: float = 300.0) -> None:
+        self._each = each
+        self._every = every
+        self._span = span
+        self._key = secrets.token_bytes(16)
+        self._tries: deque[tuple[float, bytes]] = deque()
+
+    def allows(self, address: str) -> bool:
+        """Whether one more try may be made now; if so, it is counted.
+
+        >>> limiter = Limiter(each=2, every=3)
+        >>> [limiter.allows(who) for who in "aaabb"]
+        [True, True, False, True, False]
+        """
+        now = time.monotonic()
+        who = hashlib.blake2b(address.encode(), key=self._key, digest_size=8).digest()
+        while self._tries and now - self._tries[0][0] > self._span:
+            self._tries.popleft()
+        if len(self._tries) >= self._every:
+            return False
+        if sum(known == who for _, known in self._tries) >= self._each:
+            return False
+        self._tries.append((now, who))
+        return True
+
+
+def make_first_key(connection: Connection) -> str | None:
+    """A key for setting the first password; None where there is one already."""
+    if has_password(connection):
+        return None
+    key = secrets.token_urlsafe(24)
+    put_setting(connection, "first_key", _hash(key))
+    return key
+
+
+def is_first_key(connection: Connection, key: str) -> bool:
+    """Whether this key was printed at the last start, and no password set since."""
+    stored = look_setting(connection, "first_key")
+    return stored is not None and hmac.compare_digest(stored, _hash(key))
+
+
+def sign_in(connection: Connection) -> tuple[str, Session]:
+    """A new session, and the key that its cookie holds."""
+    key = secrets.token_urlsafe(32)
+    session = Session(_hash(key), secrets.token_urlsafe(24))
+    now = time.time()
+    connection.execute(delete(sessions).where(sessions.c.ends < now))
+    row = {"key_hash": session.key_hash, "csrf": session.csrf, "ends": now + SESSION_SECONDS}
+    connection.execute(insert(sessions), row)
+    return key, session
+
+
+def find_session(connection: Connection, key: str) -> Session | None:
+    """The session of a cookie's key, while it lasts."""
+    row = connection.execute(
+        select(sessions).where(sessions.c.key_hash == _hash(key), sessions.c.ends > time.time())
+    ).one_or_none()
+    return None if row is None else Session(row.key_hash, row.csrf)
+
+
+def sign_out(connection: Connection, session: Session) -> None:
+    """The cookie is worth nothing from now on, wherever it was copied to."""
+    connection.execute(delete(sessions).where(sessions.c.key_hash == session.key_hash))
+
+
+def _hash(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()

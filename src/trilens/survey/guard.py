@@ -1,0 +1,177 @@
+"""What every request passes first: its size, its host, where it comes from; and safe headers.
+
+Plain ASGI around the application, because a body must be refused before it is read.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import time
+
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from trilens.survey.logs import tell
+from trilens.survey.metrics import Metrics
+from trilens.survey.options import Options
+
+#: No form or call of this application is longer.
+LONGEST_BODY = 64 * 1024
+
+_HOST = re.compile(r"(?i:[a-z0-9](?:[a-z0-9.-]{0,252})|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?")
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+#: A picture or sound that is opened by itself may do nothing, whatever is inside.
+MEDIA_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
+
+_HEADERS = {
+    b"content-security-policy": _POLICY.encode(),
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"no-referrer",
+    b"cross-origin-opener-policy": b"same-origin",
+    b"cross-origin-resource-policy": b"same-origin",
+    b"permissions-policy": b"camera=(), geolocation=(), microphone=()",
+    b"cache-control": b"no-store",
+}
+
+
+class _TooLarge(HTTPException):
+    """A body that turned out longer than it may be; FastAPI lets this class through."""
+
+    def __init__(self) -> None:
+        super().__init__(413, "the body is too long", {"connection": "close"})
+
+
+class Guard:
+    """Refuses what no participant or researcher sends, and counts what passes.
+
+    Parameters
+    ----------
+    app
+    metrics
+    options
+    """
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, options: Options) -> None:
+        self.app = app
+        self.metrics = metrics
+        self.options = options
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        start = time.perf_counter()
+        _put_prefix(scope, self.options.root_path)
+        headers = dict(scope["headers"])
+        status = 500
+        begun = False
+
+        async def send_safely(message: Message) -> None:
+            nonlocal status, begun
+            if message["type"] == "http.response.start":
+                begun = True
+                status = message["status"]
+                own = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = list(message["headers"]) + [
+                    (name, value) for name, value in _HEADERS.items() if name not in own
+                ]
+                if self.options.secure:
+                    sts = (b"strict-transport-security", b"max-age=31536000")
+                    message["headers"].append(sts)
+            await send(message)
+
+        refusal = self._refusal(scope, headers)
+        try:
+            if refusal is not None:
+                await _refuse(send_safely, *refusal)
+                return
+            read = 0
+
+            async def receive_some() -> Message:
+                nonlocal read
+                message = await receive()
+                read += len(message.get("body", b""))
+                if read > LONGEST_BODY:
+                    raise _TooLarge
+                return message
+
+            await self.app(scope, receive_some, send_safely)
+        except Exception:
+            # FastAPI's own handlers come first; this is the last one, and tells nobody why
+            logging.getLogger("trilens.survey").exception("error")
+            if not begun:
+                await _refuse(send_safely, 500, "an error of the server")
+        finally:
+            route = getattr(scope.get("route"), "path", "-")
+            method = scope["method"] if scope["method"] in _METHODS else "-"
+            self.metrics.request(method, route, status)
+            level = logging.DEBUG if status < 500 else logging.WARNING
+            if logging.getLogger("trilens.survey").isEnabledFor(level):
+                milliseconds = round(1000 * (time.perf_counter() - start), 1)
+                tell("request", level, method=method, route=route, status=status, ms=milliseconds)
+
+    def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
+        names = [name for name, _ in scope["headers"]]
+        host = headers.get(b"host", b"").decode("latin-1")
+        if names.count(b"host") != 1 or not _HOST.fullmatch(host):
+            return 400, "the Host header is not a host"
+        if self.options.hosts and _plain_host(host) not in self.options.hosts:
+            return 421, "this server has another name"
+        length = headers.get(b"content-length", b"0")
+        if not length.isdigit():
+            return 400, "the Content-Length header is not a number"
+        if int(length) > LONGEST_BODY:
+            return 413, "the body is too long"
+        if scope["method"] not in ("GET", "HEAD", "OPTIONS") and _foreign(headers, host):
+            return 403, "posts from other sites are refused"
+        return None
+
+
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+
+def _put_prefix(scope: Scope, root: str) -> None:
+    """The path as ASGI wants it, with the prefix, whether the proxy took it off or not."""
+    if not root:
+        return
+    scope["root_path"] = root
+    if scope["path"] != root and not scope["path"].startswith(root + "/"):
+        scope["path"] = root + scope["path"]
+        scope["raw_path"] = root.encode() + scope.get("raw_path", b"")
+
+
+def _plain_host(host: str) -> str:
+    return re.sub(r":[0-9]+$", "", host).lower()
+
+
+def _foreign(headers: dict[bytes, bytes], host: str) -> bool:
+    """Whether a browser says that another site sent this."""
+    site = headers.get(b"sec-fetch-site")
+    if site is not None:
+        return site not in (b"same-origin", b"none")
+    origin = headers.get(b"origin")
+    if origin is None:
+        return False  # not a browser: it has no cookies to abuse
+    return origin.decode("latin-1").lower().partition("://")[2] != host.lower()
+
+
+async def _refuse(send: Send, status: int, why: str) -> None:
+    body = json.dumps({"detail": why}).encode()
+    await send(
+        {
+            "type": "http.response.start",
+            "status": status,
+            "headers": [
+                (b"content-type", b"application/json"),
+                (b"content-length", str(len(body)).encode()),
+                (b"connection", b"close"),
+            ],
+        }
+    )
+    await send({"type": "http.response.body", "body": body})

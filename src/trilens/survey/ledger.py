@@ -1,0 +1,455 @@
+"""What is written and read about participants, questions and answers.
+
+Every method takes a connection inside a transaction. Those that write are deeds of the
+`trilens.survey.writer.Writer`; none of them commits.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import secrets
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Select, bindparam, delete, func, insert, select, update
+from sqlalchemy.engine import Connection, Row
+
+from trilens.errors import SurveyError
+from trilens.survey.draw import rank
+from trilens.survey.policy import Past, Policy, Three, make_policy
+from trilens.survey.schema import (
+    answers,
+    assignments,
+    designs,
+    erasures,
+    objects,
+    participants,
+    platform_ids,
+    settings,
+)
+from trilens.survey.study import Study
+from trilens.survey.writer import Refused
+
+#: The questions that a participant has not answered in the present round, the next first.
+_OPEN: Select[Any] = (
+    select(
+        assignments.c.token,
+        assignments.c.round,
+        assignments.c.number,
+        assignments.c.of,
+        assignments.c.a,
+        assignments.c.b,
+        assignments.c.c,
+        participants.c.language,
+    )
+    .select_from(
+        participants.join(assignments, assignments.c.participant == participants.c.id).outerjoin(
+            answers, answers.c.assignment == assignments.c.id
+        )
+    )
+    .where(
+        participants.c.id == bindparam("participant"),
+        assignments.c.round == participants.c.round,
+        answers.c.assignment.is_(None),
+    )
+    .order_by(assignments.c.number)
+    .limit(3)
+)
+_PARTICIPANT: Select[Any] = select(participants).where(participants.c.id == bindparam("id"))
+_ASSIGNMENT: Select[Any] = (
+    select(
+        assignments.c.id,
+        assignments.c.participant,
+        assignments.c.a,
+        assignments.c.b,
+        assignments.c.c,
+        answers.c.chosen,
+    )
+    .select_from(assignments.outerjoin(answers, answers.c.assignment == assignments.c.id))
+    .where(assignments.c.token == bindparam("token"))
+)
+_ANSWER = insert(answers)
+
+#: Letters and digits that nobody takes for one another.
+_CLEAR = "ABCDEFGHJKMNPQRSTVWXYZ23456789"
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """A study and the numbers that its objects have in the database.
+
+    Attributes
+    ----------
+    design
+        The row of the present design.
+    ids
+        The number of each object, in the study's order.
+    """
+
+    study: Study
+    design: int
+    ids: tuple[int, ...]
+    names: dict[int, str]
+    key: bytes
+    policy: Policy
+
+    @classmethod
+    def open(cls, connection: Connection, study: Study) -> Ledger:
+        """Enter the study's objects and its design; a study that lost an object is refused."""
+        now = time.time()
+        known = {row.name: row.id for row in connection.execute(select(objects))}
+        gone = [name for name in known if name not in study.by_name]
+        if gone:
+            raise SurveyError(
+                f"the object {gone[0]!r} was part of this study and is no longer there "
+                f"({len(gone)} in all); put it back, or start anew in another folder"
+            )
+        new = [name for name in study.names if name not in known]
+        if new:
+            connection.execute(insert(objects), [{"name": name} for name in new])
+            known = {row.name: row.id for row in connection.execute(select(objects))}
+        content = json.dumps(study.design(), ensure_ascii=False, sort_keys=True)
+        found = connection.execute(
+            select(designs.c.id).where(designs.c.content == content)
+        ).scalar()
+        if found is None:
+            row = {"made": now, "content": content}
+            found = connection.execute(insert(designs), row).inserted_primary_key[0]  # type: ignore[index]
+        ids = tuple(known[name] for name in study.names)
+        names = {number: name for name, number in known.items()}
+        key = bytes.fromhex(setting(connection, "key", lambda: secrets.token_hex(32)))
+        return cls(study, int(found), ids, names, key, make_policy(study.design()))
+
+    # --- deeds -----------------------------------------------------------------------------
+
+    def join(self, connection: Connection, platform_id: str | None, language: str) -> Joined:
+        """Enter a participant who consented, with the first round."""
+        if not is_open(connection):
+            raise Refused(403, "this study is closed")
+        receipt = "-".join("".join(secrets.choice(_CLEAR) for _ in range(4)) for _ in range(4))
+        person = secrets.token_hex(16) if platform_id is None else f"platform {platform_id}"
+        seed = secrets.randbits(62)
+        row = {
+            "receipt": receipt,
+            "rater": self.rater(person),
+            "seed": seed,
+            "language": language,
+            "consent_version": self.study.consent_version,
+            "joined": time.time(),
+            "round": 1,
+        }
+        number = connection.execute(insert(participants), row).inserted_primary_key[0]  # type: ignore[index]
+        if platform_id is not None:
+            connection.execute(
+                insert(platform_ids), {"participant": number, "platform_id": platform_id}
+            )
+        self._fill(connection, number, seed, 1)
+        return Joined(int(number), receipt)
+
+    def rater(self, person: str) -> str:
+        """A name for exports, from which nobody without the key gets back to the person."""
+        digest = hmac.new(self.key, b"rater " + person.encode(), hashlib.sha256).digest()
+        return base64.b32encode(digest)[:12].decode().lower()
+
+    def answer(
+        self, connection: Connection, participant: int, token: str, chosen: str, seconds: float
+    ) -> bool:
+        """Store an answer once; the same again changes nothing, another is refused.
+
+        Tells whether it was new.
+        """
+        row = connection.execute(_ASSIGNMENT, {"token": token}).one_or_none()
+        if row is None:
+            raise Refused(404, "this question was never asked")
+        if row.participant != participant:
+            raise Refused(403, "this question was put to somebody else")
+        shown = (row.b, row.c) if self.study.kind == "closer" else (row.a, row.b, row.c)
+        number = next((i for i in shown if self.names.get(i) == chosen), None)
+        if number is None:
+            raise Refused(422, "the chosen object was not among those to choose from")
+        if row.chosen is None:
+            new = {
+                "assignment": row.id,
+                "chosen": number,
+                "seconds": seconds,
+                "stored": time.time(),
+            }
+            connection.execute(_ANSWER, new)
+        elif row.chosen != number:
+            raise Refused(409, "this question has another answer already")
+        return row.chosen is None
+
+    def begin_round(self, connection: Connection, participant: int) -> None:
+        """Begin the next round, if the present one is done; while one is open, do nothing."""
+        person = self.person(connection, participant)
+        if person.finished is not None:
+            raise Refused(409, "this participant has finished")
+        if self._open(connection, participant):
+            return
+        if person.round >= self.study.most:
+            raise Refused(409, "there are no more rounds")
+        if not is_open(connection):
+            raise Refused(403, "this study is closed")
+        change = update(participants).where(
+            participants.c.id == participant, participants.c.round == person.round
+        )
+        connection.execute(change.values(round=person.round + 1))
+        self._fill(connection, participant, person.seed, person.round + 1)
+
+    def finish(self, connection: Connection, participant: int) -> None:
+        """The participant wants no more rounds; refused while a question is open."""
+        person = self.person(connection, participant)
+        if self._open(connection, participant):
+            raise Refused(409, "there are questions left in this round")
+        if person.round < self.study.needed and self._more(connection, person):
+            raise Refused(409, f"this study asks {self.study.needed} rounds")
+        self._finish(connection, participant)
+
+    def _finish(self, connection: Connection, participant: int) -> None:
+        change = update(participants).where(
+            participants.c.id == participant, participants.c.finished.is_(None)
+        )
+        connection.execute(change.values(finished=time.time()))
+
+    def _fill(self, connection: Connection, participant: int, seed: int, round: int) -> None:
+        """Put the questions of a round to a participant; if there are none, all is over."""
+        past = select(
+            assignments.c.a,
+            assignments.c.b,
+            assignments.c.c,
+            assignments.c.reason,
+            assignments.c.place,
+            assignments.c.design,
+        ).where(assignments.c.participant == participant)
+        rows = connection.execute(past).all()
+        at = {number: i for i, number in enumerate(self.ids)}
+        asked = frozenset(rank(self.study.kind, (at[row.a], at[row.b], at[row.c])) for row in rows)
+        places = [r.place for r in rows if r.reason == "drawn" and r.design == self.design]
+        plan = self.policy.round(Past(seed, round, asked, max(places, default=-1) + 1))
+        if not plan:
+            self._finish(connection, participant)
+            return
+        new = [
+            {
+                "token": secrets.token_urlsafe(16),
+                "participant": participant,
+                "design": self.design,
+                "round": round,
+                "number": i + 1,
+                "of": len(plan),
+                **dict(zip("abc", self._numbers(asked_now.objects), strict=True)),
+                "reason": asked_now.reason,
+                "place": asked_now.place,
+                "expected": None if asked_now.expected is None else self.ids[asked_now.expected],
+            }
+            for i, asked_now in enumerate(plan)
+        ]
+        connection.execute(insert(assignments), new)
+
+    def _numbers(self, three: Three) -> Three:
+        a, b, c = three
+        return self.ids[a], self.ids[b], self.ids[c]
+
+    # --- looks -----------------------------------------------------------------------------
+
+    def person(self, connection: Connection, participant: int) -> Row[Any]:
+        """The participant's row; erased ones are strangers."""
+        row = connection.execute(_PARTICIPANT, {"id": participant}).one_or_none()
+        if row is None:
+            raise Refused(401, "nobody is known by this cookie; join first")
+        return row
+
+    def going_on(
+        self, connection: Connection, participant: int, platform_id: str | None
+    ) -> str | None:
+        """The receipt of a participant who comes back before the end; else None.
+
+        Another person at the same browser, whom the platform calls otherwise, begins anew.
+        """
+        row = connection.execute(_PARTICIPANT, {"id": participant}).one_or_none()
+        if row is None or "done" in self.question(connection, participant):
+            return None
+        if platform_id is not None and self.rater(f"platform {platform_id}") != row.rater:
+            return None
+        return str(row.receipt)
+
+    def question(self, connection: Connection, participant: int) -> dict[str, Any]:
+        """What the page shows next: a question, the end of a round, or the end."""
+        rows = self._open(connection, participant)
+        if rows:
+            return self._shown(rows)
+        person = self.person(connection, participant)
+        if person.finished is None and self._more(connection, person):
+            return {
+                "round_done": True,
+                "round": person.round,
+                "rounds": self.study.most,
+                "answers": self.count(connection, participant),
+                "may_finish": person.round >= self.study.needed,
+            }
+        return {
+            "done": True,
+            "completion": self.completion(connection, participant),
+            "receipt": person.receipt,
+            "answers": self.count(connection, participant),
+        }
+
+    def count(self, connection: Connection, participant: int) -> int:
+        """How many answers of the participant are stored."""
+        query = (
+            select(func.count())
+            .select_from(answers.join(assignments, answers.c.assignment == assignments.c.id))
+            .where(assignments.c.participant == participant)
+        )
+        return int(connection.execute(query).scalar_one())
+
+    def completion(self, connection: Connection, participant: int) -> dict[str, str | None]:
+        """The code, and the way back to where the participant came from."""
+        from urllib.parse import quote
+
+        given = self.study.completion
+        url = given.redirect
+        if url is not None:
+            theirs = select(platform_ids.c.platform_id).where(
+                platform_ids.c.participant == participant
+            )
+            known = connection.execute(theirs).scalar() or ""
+            url = url.replace("{code}", quote(given.code or "", safe=""))
+            url = url.replace("{platform_id}", quote(known, safe=""))
+        return {"code": given.code, "url": url}
+
+    def _open(self, connection: Connection, participant: int) -> list[Row[Any]]:
+        return list(connection.execute(_OPEN, {"participant": participant}).all())
+
+    def _more(self, connection: Connection, person: Row[Any]) -> bool:
+        return bool(person.round < self.study.most and is_open(connection))
+
+    def _shown(self, rows: list[Row[Any]]) -> dict[str, Any]:
+        row = rows[0]
+        language = row.language
+        names = [self.names[i] for i in (row.a, row.b, row.c)]
+        by_name = self.study.by_name
+        stimuli = [by_name[name].shown(language) for name in names]
+        ahead = {
+            stimulus.shown(language).get("url"): None
+            for later in rows[1:]
+            for i in (later.a, later.b, later.c)
+            if (stimulus := by_name[self.names[i]]).key
+        }
+        shown: dict[str, Any] = {
+            "token": row.token,
+            "kind": self.study.kind,
+            "objects": names,
+            "round": row.round,
+            "number": row.number,
+            "of": row.of,
+            "rounds": self.study.most,
+            "stimuli": stimuli,
+            "prefetch": list(ahead),
+        }
+        if self.study.kind == "closer":
+            shown["anchor"] = names[0]
+        return shown
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A new participant's number and receipt."""
+
+    participant: int
+    receipt: str
+
+
+def setting(connection: Connection, name: str, make: Any = None) -> str:
+    """A setting's value; one that is not there is made and kept."""
+    query = select(settings.c.value).where(settings.c.name == name)
+    value = connection.execute(query).scalar()
+    if value is None:
+        value = make()
+        connection.execute(insert(settings), {"name": name, "value": value})
+    return str(value)
+
+
+def look_setting(connection: Connection, name: str) -> str | None:
+    """A setting's value, if it is there."""
+    value = connection.execute(select(settings.c.value).where(settings.c.name == name)).scalar()
+    return None if value is None else str(value)
+
+
+def put_setting(connection: Connection, name: str, value: str | None) -> None:
+    """Keep a setting; None takes it away."""
+    connection.execute(delete(settings).where(settings.c.name == name))
+    if value is not None:
+        connection.execute(insert(settings), {"name": name, "value": value})
+
+
+def is_open(connection: Connection) -> bool:
+    """Whether the study takes participants and begins rounds."""
+    return look_setting(connection, "closed") is None
+
+
+def by_receipt(connection: Connection, receipt: str) -> int | None:
+    """The participant with a receipt, typed in small letters or with spaces."""
+    plain = "".join(c for c in receipt.upper() if c in _CLEAR)
+    code = "-".join(plain[i : i + 4] for i in range(0, len(plain), 4))
+    found = connection.execute(
+        select(participants.c.id).where(participants.c.receipt == code)
+    ).scalar()
+    return None if found is None else int(found)
+
+
+def erase(connection: Connection, receipt: str) -> int | None:
+    """Erase all that is known of the participant with a receipt; the number of answers.
+
+    What remains is that so many answers were erased, and when.
+    """
+    number = by_receipt(connection, receipt)
+    if number is None:
+        return None
+    theirs = select(assignments.c.id).where(assignments.c.participant == number)
+    gone = connection.execute(delete(answers).where(answers.c.assignment.in_(theirs))).rowcount
+    connection.execute(delete(assignments).where(assignments.c.participant == number))
+    connection.execute(delete(platform_ids).where(platform_ids.c.participant == number))
+    connection.execute(delete(participants).where(participants.c.id == number))
+    connection.execute(insert(erasures), {"erased": time.time(), "answers": gone})
+    return int(gone)
+
+
+def all_about(connection: Connection, receipt: str) -> dict[str, Any] | None:
+    """All that is stored about the participant with a receipt, for the participant to read."""
+    number = by_receipt(connection, receipt)
+    if number is None:
+        return None
+    person = connection.execute(_PARTICIPANT, {"id": number}).one()
+    names = {row.id: row.name for row in connection.execute(select(objects))}
+    query = (
+        select(assignments, answers.c.chosen, answers.c.seconds, answers.c.stored)
+        .select_from(assignments.outerjoin(answers, answers.c.assignment == assignments.c.id))
+        .where(assignments.c.participant == number)
+        .order_by(assignments.c.round, assignments.c.number)
+    )
+    platform = select(platform_ids.c.platform_id).where(platform_ids.c.participant == number)
+    return {
+        "receipt": person.receipt,
+        "rater": person.rater,
+        "language": person.language,
+        "consent_version": person.consent_version,
+        "joined": person.joined,
+        "finished": person.finished,
+        "platform_id": connection.execute(platform).scalar(),
+        "questions": [
+            {
+                "round": row.round,
+                "number": row.number,
+                "shown": [names[row.a], names[row.b], names[row.c]],
+                "chosen": None if row.chosen is None else names[row.chosen],
+                "seconds": row.seconds,
+                "stored": row.stored,
+            }
+            for row in connection.execute(query)
+        ],
+    }

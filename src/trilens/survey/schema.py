@@ -1,0 +1,119 @@
+"""The tables, the same on SQLite and PostgreSQL.
+
+Times are seconds since 1970. Nothing in ``assignments`` or ``answers`` tells who a participant
+is; what a platform calls a participant stands in ``platform_ids`` alone.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+metadata = MetaData()
+
+#: SQLite numbers rows by themselves only in a column that is called INTEGER.
+_ID = BigInteger().with_variant(Integer, "sqlite")
+
+#: Keys, the password's hash, whether the study is open: one row each.
+settings = Table(
+    "settings",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+#: What decided which questions were asked, as JSON; a new row when it changes.
+designs = Table(
+    "designs",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("made", Float, nullable=False),
+    Column("content", Text, nullable=False, unique=True),
+)
+
+objects = Table(
+    "objects",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+)
+
+participants = Table(
+    "participants",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("receipt", Text, nullable=False, unique=True),
+    Column("rater", Text, nullable=False, index=True),
+    Column("seed", BigInteger, nullable=False),
+    Column("language", Text, nullable=False),
+    Column("consent_version", Text, nullable=False),
+    Column("joined", Float, nullable=False),
+    Column("round", Integer, nullable=False),
+    Column("finished", Float),
+)
+
+platform_ids = Table(
+    "platform_ids",
+    metadata,
+    Column("participant", ForeignKey("participants.id", ondelete="CASCADE"), primary_key=True),
+    Column("platform_id", Text, nullable=False),
+)
+
+#: A question that was put to a participant; ``a``, ``b``, ``c`` in the order shown.
+assignments = Table(
+    "assignments",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("token", Text, nullable=False, unique=True),
+    Column("participant", ForeignKey("participants.id", ondelete="CASCADE"), nullable=False),
+    Column("design", ForeignKey("designs.id"), nullable=False),
+    Column("round", Integer, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("of", Integer, nullable=False),
+    Column("a", ForeignKey("objects.id"), nullable=False),
+    Column("b", ForeignKey("objects.id"), nullable=False),
+    Column("c", ForeignKey("objects.id"), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("place", BigInteger, nullable=False),
+    Column("expected", ForeignKey("objects.id")),
+    UniqueConstraint("participant", "round", "number", name="one_question_per_number"),
+)
+
+#: At most one per question, whoever sends it how often.
+answers = Table(
+    "answers",
+    metadata,
+    Column("assignment", ForeignKey("assignments.id", ondelete="CASCADE"), primary_key=True),
+    Column("chosen", ForeignKey("objects.id"), nullable=False),
+    Column("seconds", Float),
+    Column("stored", Float, nullable=False),
+    Index("answers_by_time", "stored"),
+)
+
+#: That something was erased, and how much; not whose it was.
+erasures = Table(
+    "erasures",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("erased", Float, nullable=False),
+    Column("answers", Integer, nullable=False),
+)
+
+#: Researchers who are signed in, by the hash of their cookie's key.
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("key_hash", Text, primary_key=True),
+    Column("csrf", Text, nullable=False),
+    Column("ends", Float, nullable=False),
+)

@@ -1,0 +1,213 @@
+"""The objects of a study: pictures or sounds in a folder, or a CSV of texts."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trilens.formats.names import is_missing
+from trilens.survey.marked import Problem
+
+#: Endings that are shown or played, and their media types.
+MEDIA = {
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".png": "image/png",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    ".avif": "image/avif",
+    ".svg": "image/svg+xml",
+    ".mp3": "audio/mpeg",
+    ".ogg": "audio/ogg",
+    ".wav": "audio/wav",
+    ".m4a": "audio/mp4",
+    ".flac": "audio/flac",
+}
+#: How a file of the type begins, and where.
+_BEGINNINGS: dict[str, tuple[tuple[int, bytes], ...]] = {
+    "image/jpeg": ((0, b"\xff\xd8\xff"),),
+    "image/png": ((0, b"\x89PNG\r\n\x1a\n"),),
+    "image/gif": ((0, b"GIF8"),),
+    "image/webp": ((8, b"WEBP"),),
+    "image/avif": ((4, b"ftyp"),),
+    "audio/mpeg": ((0, b"ID3"), (0, b"\xff\xfb"), (0, b"\xff\xf3"), (0, b"\xff\xf2")),
+    "audio/ogg": ((0, b"OggS"),),
+    "audio/wav": ((8, b"WAVE"),),
+    "audio/mp4": ((4, b"ftyp"),),
+    "audio/flac": ((0, b"fLaC"),),
+}
+LONGEST_NAME = 200
+
+
+@dataclass(frozen=True)
+class Stimulus:
+    """One object: its name, and its text in each language or its file.
+
+    Attributes
+    ----------
+    form
+        ``text``, ``image`` or ``audio``.
+    key
+        The file's fingerprint: the address under which it is served, which tells nothing of its
+        name and may be cached for ever.
+    """
+
+    name: str
+    form: str
+    text: dict[str, str] = field(default_factory=dict)
+    file: Path | None = None
+    media: str = ""
+    key: str = ""
+
+    def shown(self, language: str) -> dict[str, str]:
+        """What the page needs to show it."""
+        if self.form == "text":
+            return {"form": "text", "text": self.text[language]}
+        return {"form": self.form, "url": f"media/{self.key}"}
+
+
+def read_stimuli(
+    folder: Path, where: str, languages: tuple[str, ...], line: int | None
+) -> tuple[list[Stimulus], list[Problem]]:
+    """The objects that ``where`` (a CSV or a folder inside the study) holds, in their order."""
+    place = folder / where
+    if not place.resolve().is_relative_to(folder.resolve()):
+        text = f"objects is {where!r}; it must lie inside the study's folder"
+        return [], [Problem("study.yaml", line, text)]
+    if place.is_dir():
+        found, problems = _from_folder(place, where)
+    elif place.is_file():
+        found, problems = _from_csv(place, where, languages)
+    else:
+        text = f"there is no {where!r} in the study's folder; put the objects there"
+        return [], [Problem("study.yaml", line, text)]
+    return found, problems + _wrong_names(found, where)
+
+
+def _wrong_names(found: list[Stimulus], where: str) -> list[Problem]:
+    problems = []
+    for stimulus in found:
+        name = stimulus.name
+        if len(name) > LONGEST_NAME:
+            what = f"longer than {LONGEST_NAME} characters"
+        elif is_missing(name):
+            what = "would be taken for a missing cell in an export"
+        elif not name.isprintable():
+            what = "has a character that cannot be printed"
+        else:
+            continue
+        problems.append(Problem(where, None, f"the name {name[:40]!r}: {what}; rename it"))
+    return problems
+
+
+def _from_folder(place: Path, where: str) -> tuple[list[Stimulus], list[Problem]]:
+    problems: list[Problem] = []
+    found: dict[str, Stimulus] = {}
+    files = sorted(
+        (f for f in place.iterdir() if not f.name.startswith(".")), key=lambda f: _natural(f.stem)
+    )
+    for file in files:
+        media = MEDIA.get(file.suffix.lower())
+        label = f"{where}/{file.name}"
+        if file.is_dir() or media is None:
+            continue  # a licence, a list: `ignored` names them
+        if not file.resolve().is_relative_to(place.resolve()):
+            problems.append(Problem(label, None, "a link out of the folder; copy the file"))
+            continue
+        if file.stem in found:
+            other = found[file.stem].file
+            assert other is not None
+            text = f"the name {file.stem!r} stands twice, also as {other.name}; rename one"
+            problems.append(Problem(label, None, text))
+            continue
+        try:
+            data = file.read_bytes()
+        except OSError as error:
+            problems.append(Problem(label, None, f"cannot be read: {error.strerror}"))
+            continue
+        if not _begins_as(data, media):
+            text = "empty" if not data else f"its content is not {media}"
+            problems.append(Problem(label, None, f"{text}; save it again or take it away"))
+            continue
+        key = hashlib.sha256(media.encode() + data).hexdigest()[:32]
+        form = media.split("/")[0]
+        found[file.stem] = Stimulus(file.stem, form, file=file, media=media, key=key)
+    return list(found.values()), problems
+
+
+def ignored(stimuli: Iterable[Stimulus]) -> list[str]:
+    """What lies beside the pictures or sounds and is none."""
+    places = {stimulus.file.parent for stimulus in stimuli if stimulus.file is not None}
+    return sorted(
+        file.name
+        for place in places
+        for file in place.iterdir()
+        if not file.name.startswith(".") and (file.is_dir() or file.suffix.lower() not in MEDIA)
+    )
+
+
+def _begins_as(data: bytes, media: str) -> bool:
+    if media == "image/svg+xml":
+        return b"<svg" in data[:4096]
+    return any(data[at : at + len(start)] == start for at, start in _BEGINNINGS[media])
+
+
+def _from_csv(
+    place: Path, where: str, languages: tuple[str, ...]
+) -> tuple[list[Stimulus], list[Problem]]:
+    problems: list[Problem] = []
+    found: dict[str, Stimulus] = {}
+    try:
+        with place.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            header = [cell.strip() for cell in next(reader, [])]
+            columns = _text_columns(header, languages)
+            if "name" not in header or columns is None:
+                wanted = "name,text" if len(languages) == 1 else _wanted(languages)
+                text = f"the columns are {','.join(header)!r}; they must be {wanted}"
+                return [], [Problem(where, 1, text)]
+            for row in reader:
+                line = reader.line_num
+                if not row:
+                    continue
+                if len(row) != len(header):
+                    text = f"{len(row)} cells; the header has {len(header)}"
+                    problems.append(Problem(where, line, text))
+                    continue
+                name = row[header.index("name")].strip()
+                texts = {language: row[at].strip() for language, at in columns.items()}
+                if name in found:
+                    problems.append(Problem(where, line, f"the name {name!r} stands twice"))
+                elif not all(texts.values()):
+                    empty = ", ".join(code for code, text in texts.items() if not text)
+                    text = f"no text for {name!r} in the languages: {empty}"
+                    problems.append(Problem(where, line, text))
+                else:
+                    found[name] = Stimulus(name, "text", text=texts)
+    except (UnicodeDecodeError, csv.Error) as error:
+        problems.append(Problem(where, None, f"not a CSV in UTF-8: {error}"))
+    return list(found.values()), problems
+
+
+def _wanted(languages: tuple[str, ...]) -> str:
+    return "name," + ",".join(f"text_{code}" for code in languages) + " (or name,text)"
+
+
+def _text_columns(header: list[str], languages: tuple[str, ...]) -> dict[str, int] | None:
+    """The column of each language; one ``text`` serves those that have none of their own."""
+    columns = {}
+    for language in languages:
+        name = f"text_{language}" if f"text_{language}" in header else "text"
+        if name not in header:
+            return None
+        columns[language] = header.index(name)
+    return columns
+
+
+def _natural(stem: str) -> tuple[int, int, str]:
+    """Whole numbers in their order, then the rest by letters."""
+    digits = stem.isascii() and stem.isdigit()
+    return (0, int(stem), stem) if digits else (1, 0, stem)

@@ -1,0 +1,238 @@
+"""Studies, servers and participants for the tests of the survey."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from trilens.survey.database import Database, open_database
+from trilens.survey.options import Options
+from trilens.survey.serve import SETTINGS
+from trilens.survey.server import Survey
+from trilens.survey.study import load_study
+
+
+def edit(folder: Path, *changes: tuple[str, str]) -> Path:
+    """Change lines of the study's file; each text to replace must be there."""
+    file = folder / "study.yaml"
+    text = file.read_text()
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    file.write_text(text)
+    return folder
+
+
+class Client(httpx.Client):
+    """A participant's browser."""
+
+    def __init__(self, **more: Any) -> None:
+        # a first look at the dashboard loads the library, on a machine that may be busy
+        super().__init__(**{"timeout": 60.0} | more)
+
+    def join(self, **more: Any) -> str:
+        answer = self.post("/api/join", json={"consent": True, **more})
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["receipt"])
+
+    def question(self) -> dict[str, Any]:
+        answer = self.get("/api/question")
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json())
+
+    def answer(self, token: str, chosen: str, seconds: float = 1.5) -> httpx.Response:
+        body = {"token": token, "chosen": chosen, "seconds": seconds}
+        return self.post("/api/answer", json=body)
+
+    def round(self, choose: Callable[[dict[str, Any]], str] | None = None) -> list[dict[str, Any]]:
+        """Answer until the round is done; the questions."""
+        asked = []
+        while "token" in (question := self.question()):
+            chosen = question["objects"][1] if choose is None else choose(question)
+            answer = self.answer(question["token"], chosen, 1.5)
+            assert answer.json() == {"stored": True}, answer.text
+            asked.append(question)
+        return asked
+
+
+class Running:
+    """The application on a thread of this process, reached through a real socket."""
+
+    def __init__(self, survey: Survey) -> None:
+        import uvicorn
+
+        from trilens.survey.app import make_app
+
+        self.survey = survey
+        survey.start()
+        # connections wait in the queue of a socket that listens: nothing polls
+        self._socket = socket.create_server(("127.0.0.1", 0), backlog=128)
+        self.port = self._socket.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        config = uvicorn.Config(make_app(survey, started=True), **SETTINGS)
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
+        self._thread.start()
+        self._clients: list[Client] = []
+
+    def participant(self, **more: Any) -> Client:
+        """A new browser."""
+        self._clients.append(Client(base_url=self.url + self.survey.options.root_path, **more))
+        return self._clients[-1]
+
+    def close(self) -> None:
+        for client in self._clients:
+            client.close()
+        self._server.should_exit = True
+        self._thread.join()
+        self._socket.close()
+
+
+@contextmanager
+def running(
+    folder: Path, database: Database | None = None, options: Options | None = None
+) -> Iterator[Running]:
+    """A study that is served in this process."""
+    survey = Survey(load_study(folder), database or open_database(folder), options)
+    app = Running(survey)
+    try:
+        yield app
+    finally:
+        app.close()
+
+
+class Served:
+    """A server in its own process, on a free port."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.folder = folder
+        self.options = options
+        self.lines: list[str] = []
+        self.port = 0
+        self.start()
+
+    def start(self, port: int = 0) -> None:
+        """Start, on the port of before if one is given; returns when it listens."""
+        command = [sys.executable, "-m", "trilens", "survey", "serve", str(self.folder)]
+        self.process = subprocess.Popen(
+            [*command, "--port", str(port), *self.options],
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.lines.append(line)
+            found = re.match(r"serving .* at (http://[^ ]*?:(\d+).*/)$", line.strip())
+            if found:
+                self.url, self.port = found[1].rstrip("/"), int(found[2])
+                break
+        else:
+            raise RuntimeError("".join(self.lines))
+        # what it says later must not fill the pipe
+        self._reader = threading.Thread(target=self._read, args=(self.process.stderr,))
+        self._reader.start()
+
+    def _read(self, stream: Any) -> None:
+        with stream:
+            self.lines.extend(stream)
+
+    def client(self) -> Client:
+        return Client(base_url=self.url)
+
+    def kill(self) -> None:
+        """As a power cut would end it."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self._reader.join()
+
+    def stop(self) -> int:
+        """Ask it to stop; its exit status."""
+        self.process.terminate()
+        self._reader.join()
+        return self.process.wait(timeout=30)
+
+    def restart(self) -> None:
+        """Again, on the same port."""
+        self.start(self.port)
+
+
+class Postgres:
+    """A cluster of its own in a temporary folder, on a free port of this machine."""
+
+    def __init__(self, folder: Path) -> None:
+        found = shutil.which("initdb") or next(
+            iter(sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")))), None
+        )
+        if found is None:
+            raise RuntimeError("the survey is tested on PostgreSQL too: install postgresql")
+        self._bin = Path(os.path.realpath(found)).parent
+        self._folder = folder
+        # PostgreSQL does not run as root
+        self._user = "postgres" if os.geteuid() == 0 else None
+        if self._user is not None:
+            shutil.chown(folder, self._user, self._user)
+        self._run("initdb", "-D", str(folder / "data"), "-U", "trilens", "-A", "trust", "-N")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.start()
+        self._names = 0
+
+    def start(self) -> None:
+        options = f"-c listen_addresses=127.0.0.1 -c port={self.port} -k {self._folder}"
+        log = str(self._folder / "log")
+        self._run(
+            "pg_ctl", "-D", str(self._folder / "data"), "-o", options, "-l", log, "-w", "start"
+        )
+
+    def stop(self) -> None:
+        self._control("-m", "immediate", "stop")
+
+    def _control(self, *arguments: str) -> None:
+        self._run("pg_ctl", "-D", str(self._folder / "data"), "-w", *arguments)
+
+    def database(self) -> str:
+        """The address of a new, empty database."""
+        import psycopg
+
+        self._names += 1
+        name = f"study{self._names}"
+        with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return self.address(name)
+
+    def kill_backends(self, url: str) -> None:
+        """End every connection to a database, in the middle of whatever it does."""
+        import psycopg
+
+        with psycopg.connect(url, autocommit=True) as killer:
+            killer.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+
+    def address(self, name: str) -> str:
+        return f"postgresql://trilens@127.0.0.1:{self.port}/{name}"
+
+    def _run(self, program: str, *arguments: str) -> None:
+        subprocess.run(
+            [str(self._bin / program), *arguments],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            user=self._user,
+            cwd=self._folder,
+        )

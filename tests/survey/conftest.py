@@ -1,0 +1,69 @@
+"""Fixtures of the survey's tests."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from studies import Postgres, Served, running
+from trilens.survey.database import Database, open_database
+from trilens.survey.example import write_example
+
+Serve = Callable[..., Served]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The example study."""
+    write_example(tmp_path / "study")
+    return tmp_path / "study"
+
+
+@pytest.fixture
+def app(folder: Path) -> Iterator[Any]:
+    """The example study, served in this process."""
+    with running(folder) as portal:
+        yield portal
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """A function from a study's folder (and options) to a server in its own process."""
+    begun: list[Served] = []
+
+    def start(folder: Path, *options: str) -> Served:
+        begun.append(Served(folder, *options))
+        return begun[-1]
+
+    yield start
+    for server in begun:
+        if server.process.poll() is None:
+            server.kill()
+
+
+@pytest.fixture
+def served(folder: Path, serve: Serve) -> Served:
+    """The example study in a server of its own."""
+    return serve(folder)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """PostgreSQL; not skipped where it is missing, because it is half of the promise."""
+    # pytest's own folders are closed to the user that PostgreSQL runs as
+    with tempfile.TemporaryDirectory(prefix="trilens-pg-", ignore_cleanup_errors=True) as place:
+        cluster = Postgres(Path(place))
+        yield cluster
+        cluster.stop()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, folder: Path) -> Database:
+    """The example study's database, of each kind in turn."""
+    if request.param == "sqlite":
+        return open_database(folder)
+    return open_database(folder, request.getfixturevalue("postgres").database())

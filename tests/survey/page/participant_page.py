@@ -1,0 +1,213 @@
+"""The participant's page in a browser, and studies to try it with."""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+import wave
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from selenium.webdriver import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from browser import Browser
+from studies import Client, edit
+from trilens.report import draw_stimuli
+from trilens.survey.example import write_example
+
+#: Seconds until a condition must hold; many, because the machine may be busy.
+LONGEST = 60.0
+LENGTH = 4
+
+ASKING = """
+const page = document.getElementById("survey"), bar = document.getElementById("bar");
+return page && page.dataset.state === "asking" && bar.value === arguments[0] - 1;
+"""
+SCREEN = "return document.body && document.body.dataset.screen === arguments[0];"
+
+
+def short_study(folder: Path, kind: str = "central", length: int = LENGTH, most: int = 2) -> Path:
+    """The example with rounds of a few questions."""
+    write_example(folder, kind)  # type: ignore[arg-type]
+    return edit(
+        folder,
+        ("length: 20 ", f"length: {length} "),
+        ("minimum: 12 ", "minimum: 2 "),
+        ("most: 3 ", f"most: {most} "),
+        ("among_first: 10", f"among_first: {length}"),
+        ("shared: 2 ", "shared: 0 "),
+        ("repeated: 2 ", "repeated: 0 "),
+    )
+
+
+def names_of(folder: Path) -> list[str]:
+    lines = (folder / "objects.csv").read_text().splitlines()[1:]
+    return [line.split(",")[0] for line in lines]
+
+
+def with_shapes(folder: Path) -> Path:
+    """Drawn shapes in place of the words."""
+    points = np.random.default_rng(4).random((14, 3))
+    draw_stimuli(points, folder / "pictures", names_of(folder))
+    return edit(folder, ("objects: objects.csv", "objects: pictures"))
+
+
+def with_photographs(folder: Path, size: int = 200_000) -> Path:
+    """Pictures of noise, each a JPEG of about so many bytes."""
+    from io import BytesIO
+
+    from PIL import Image
+
+    (folder / "pictures").mkdir()
+    rng = np.random.default_rng(4)
+    for name in names_of(folder):
+        noise = rng.integers(0, 256, (500, 660, 3), dtype=np.uint8)
+        held = BytesIO()
+        Image.fromarray(noise).save(held, "JPEG", quality=50)
+        # what stands after the end of a JPEG is not looked at
+        data = held.getvalue().ljust(size, b"\0")
+        (folder / "pictures" / f"{name}.jpg").write_bytes(data)
+    return edit(folder, ("objects: objects.csv", "objects: pictures"))
+
+
+def with_sounds(folder: Path, seconds: float = 0.05) -> Path:
+    """Short tones in place of the words."""
+    (folder / "sounds").mkdir()
+    for i, name in enumerate(names_of(folder)):
+        with wave.open(str(folder / "sounds" / f"{name}.wav"), "wb") as file:
+            file.setnchannels(1)
+            file.setsampwidth(2)
+            file.setframerate(8000)
+            step = 2 * math.pi * (300 + 40 * i) / 8000
+            tone = (int(9000 * math.sin(step * k)) for k in range(int(8000 * seconds)))
+            file.writeframes(b"".join(struct.pack("<h", value) for value in tone))
+    return edit(folder, ("objects: objects.csv", "objects: sounds"))
+
+
+class Page:
+    """What a participant does and sees."""
+
+    def __init__(self, browser: Browser, url: str) -> None:
+        self.browser = browser
+        self.driver = browser.driver
+        self.url = url
+
+    def open(self, query: str = "?language=en") -> None:
+        self.browser.open(f"{self.url}/{query}")
+
+    def begin(self, query: str = "?language=en") -> None:
+        """From the first page to the first question, by mouse."""
+        self.open(query)
+        self.screen("consent")
+        self.click("#agree")
+        self.screen("instructions")
+        self.click("#begin")
+        self.asking(1)
+
+    # --- eyes ---
+
+    def wait(self, script: str, *arguments: Any) -> Any:
+        waiting = WebDriverWait(self.driver, LONGEST, poll_frequency=0.02)
+        return waiting.until(lambda _: self.browser.run(script, *arguments), script)
+
+    def screen(self, name: str) -> None:
+        self.wait(SCREEN, name)
+
+    def asking(self, number: int) -> None:
+        """Until the question of this number can be answered."""
+        self.wait(ASKING, number)
+
+    def says(self, key_text: str) -> None:
+        """Until the page's note is this."""
+        self.wait("return document.getElementById('note').textContent === arguments[0];", key_text)
+
+    def text(self, selector: str) -> str:
+        return str(self.browser.run(
+            "return document.querySelector(arguments[0]).textContent.trim();", selector
+        ))  # fmt: skip
+
+    def shown(self) -> list[str]:
+        """The three things, in the order shown: addresses of pictures, or texts."""
+        return list(self.browser.run(
+            "return [...document.querySelectorAll('.choice .stimulus')]"
+            ".map((e) => e.querySelector('img') ? e.querySelector('img').src : e.textContent);"
+        ))  # fmt: skip
+
+    def kept(self) -> Any:
+        """The answer that the browser keeps until it is stored."""
+        found = self.browser.run(
+            "return Object.entries(localStorage).find(([key]) => key.endsWith(' answer'));"
+        )
+        return json.loads(found[1]) if found else None
+
+    def server(self) -> Client:
+        """The same participant, asking the server without the page."""
+        client = Client(base_url=self.url)
+        for cookie in self.driver.get_cookies():
+            client.cookies.set(cookie["name"], cookie["value"])
+        return client
+
+    def question(self) -> dict[str, Any]:
+        """What the server would ask now."""
+        with self.server() as client:
+            return client.question()
+
+    def stands(self, asked: dict[str, Any], place: int) -> bool:
+        """Whether this is the stored answer: the same again is acknowledged, another refused."""
+        with self.server() as client:
+            chosen, other = asked["objects"][place - 1], asked["objects"][place % 3]
+            return (
+                client.answer(asked["token"], other).status_code == 409
+                and client.answer(asked["token"], chosen).status_code == 200
+            )
+
+    def fits(self) -> bool:
+        """Whether nothing has to be scrolled."""
+        return bool(self.browser.run(
+            "const e = document.documentElement;"
+            "return e.scrollHeight <= innerHeight && e.scrollWidth <= innerWidth;"
+        ))  # fmt: skip
+
+    # --- hands ---
+
+    def find(self, selector: str) -> Any:
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def click(self, selector: str) -> None:
+        self.find(selector).click()
+
+    def choose(self, place: int) -> None:
+        self.click(f"button.card[data-place='{place}']")
+
+    def double_click(self, selector: str) -> None:
+        ActionChains(self.driver, duration=0).double_click(self.find(selector)).perform()
+
+    def press(self, key: str, code: str, repeated: bool = False, modifiers: int = 0) -> None:
+        """A key goes down, or sends itself again because it is held."""
+        self.browser.devtools(
+            "Input.dispatchKeyEvent",
+            type="rawKeyDown", key=key, code=code, autoRepeat=repeated, modifiers=modifiers,
+        )  # fmt: skip
+
+    def tap(self, selector: str) -> None:
+        """A finger, in the middle of the element."""
+        x, y = self.browser.run(
+            "const e = document.querySelector(arguments[0]); e.scrollIntoView({block: 'nearest'});"
+            "const b = e.getBoundingClientRect();"
+            "return [b.left + b.width / 2, b.top + b.height / 2];",
+            selector,
+        )
+        touch = self.browser.devtools
+        touch("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        touch("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+    def cut(self, offline: bool) -> None:
+        """The network goes, or comes back."""
+        self.browser.devtools(
+            "Network.emulateNetworkConditions",
+            offline=offline, latency=0, downloadThroughput=-1, uploadThroughput=-1,
+        )  # fmt: skip

@@ -1,0 +1,361 @@
+"""The participant's page, used as people use it: once, only once, and nothing lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from participant_page import LENGTH, Page, short_study
+
+from browser import DOWN, ENTER, LEFT, RIGHT, SPACE, TAB
+from studies import Running, Served
+from trilens.survey.words import WORDS
+
+WORD = WORDS["en"]
+
+
+# --- a whole round -------------------------------------------------------------------------
+
+
+def test_a_round_by_mouse(shapes: Page) -> None:
+    shapes.browser.requests()
+    shapes.begin()
+    for number in range(1, LENGTH + 1):
+        shapes.asking(number)
+        assert shapes.text("#count") == f"Question {number} of {LENGTH}"
+        before = shapes.question()
+        assert [url.rsplit("/", 1)[1] for url in shapes.shown()] == [
+            stimulus["url"].rsplit("/", 1)[1] for stimulus in before["stimuli"]
+        ]
+        shapes.choose(1 + number % 3)
+    shapes.screen("break")
+    assert shapes.text("#rested") == f"All {LENGTH} answers are stored. Thank you!"
+    shapes.click("#another")
+    shapes.asking(1)
+    assert shapes.text("#round") == "Round 2 of 2"
+    for number in range(1, LENGTH + 1):
+        shapes.asking(number)
+        shapes.choose(2)
+    shapes.screen("thanks")
+    assert shapes.text("#code") == "THANKS"
+    end = shapes.question()
+    assert shapes.text("#receipt") == end["receipt"]
+    assert end["answers"] == 2 * LENGTH
+    asked = shapes.browser.requests()
+    assert asked, "the log of requests is empty"
+    assert [url for url in asked if not url.startswith(shapes.url + "/")] == []
+    assert shapes.browser.console() == []
+
+
+def test_the_seconds_are_those_since_the_question_was_shown(page: Page) -> None:
+    page.begin()
+    page.browser.run(
+        """
+        const clock = performance.now.bind(performance), send = window.fetch;
+        window.later = 7000;
+        performance.now = () => clock() + window.later;
+        window.sent = [];
+        window.fetch = (...call) => {
+          if (call[1].body) window.sent.push(JSON.parse(call[1].body));
+          return send(...call);
+        };
+        // what passes between an answer and the next question belongs to neither
+        arguments[0].click();
+        window.later += 90000;
+        """,
+        page.find("button.card[data-place='1']"),
+    )
+    page.asking(2)
+    page.browser.run("window.later += 5000;")
+    page.choose(2)
+    page.asking(3)
+    first, second = page.browser.run("return window.sent;")
+    assert 7 < first["seconds"] < 67
+    assert 5 < second["seconds"] < 65
+
+
+def test_a_round_by_keyboard_alone(page: Page) -> None:
+    page.open()
+    page.screen("consent")
+    page.browser.keys(TAB, ENTER)
+    page.screen("instructions")
+    page.browser.keys(TAB, SPACE)
+    # the keys of the page, and the buttons by themselves
+    keys = {1: ["2"], 2: [LEFT], 3: [DOWN], 4: [TAB, TAB, ENTER]}
+    asked = {}
+    for number, pressed in keys.items():
+        page.asking(number)
+        asked[number] = page.question()
+        page.browser.keys(*pressed)
+    page.screen("break")
+    for number, place in {1: 2, 2: 1, 3: 2, 4: 2}.items():
+        assert page.stands(asked[number], place), number
+    page.browser.keys(TAB, TAB, ENTER)
+    page.screen("thanks")
+    assert page.question()["answers"] == LENGTH
+
+
+def test_a_round_by_touch_on_a_phone(shapes: Page) -> None:
+    browser = shapes.browser
+    browser.devtools(
+        "Emulation.setDeviceMetricsOverride",
+        width=375, height=667, deviceScaleFactor=2, mobile=True,
+    )  # fmt: skip
+    browser.devtools("Emulation.setTouchEmulationEnabled", enabled=True)
+    shapes.open()
+    shapes.screen("consent")
+    shapes.tap("#agree")
+    shapes.screen("instructions")
+    shapes.tap("#begin")
+    for number in range(1, LENGTH + 1):
+        shapes.asking(number)
+        assert shapes.fits(), "a question needs no scrolling on a phone"
+        shapes.tap(f".choice:nth-of-type({1 + number % 3 + 1}) button.card")
+    shapes.screen("break")
+    assert browser.run("return document.documentElement.scrollWidth <= innerWidth;")
+    shapes.tap("#finish")
+    shapes.screen("thanks")
+    assert shapes.question()["answers"] == LENGTH
+
+
+def test_closer_has_an_anchor_that_cannot_be_chosen(
+    visit: Callable[[str], Page], studies: Callable[[str], Running]
+) -> None:
+    page = visit(studies("closer shapes").url)
+    page.begin()
+    asked = page.question()
+    assert page.find(".anchor img").get_attribute("src").endswith(asked["stimuli"][0]["url"])
+    assert page.shown()[:2] == [f"{page.url}/{s['url']}" for s in asked["stimuli"][1:]]
+    assert not page.find("button.card[data-place='3']").is_displayed()
+    page.press("3", "Digit3")
+    page.click(".anchor")
+    assert page.question()["token"] == asked["token"]
+    page.browser.keys(RIGHT)
+    page.asking(2)
+    assert page.fits()
+
+
+def test_sounds_are_heard_before_they_are_judged(
+    visit: Callable[[str], Page], studies: Callable[[str], Running]
+) -> None:
+    page = visit(studies("sounds").url)
+    page.open()
+    page.screen("consent")
+    page.click("#agree")
+    page.click("#begin")
+    page.wait("return document.getElementById('survey').dataset.state === 'listening';")
+    page.choose(1)
+    page.press("1", "Digit1")
+    assert page.question()["number"] == 1
+    for place in (1, 2, 3):
+        page.click(f".choice:nth-of-type({place + 1}) .play")
+        page.wait("return document.querySelectorAll('.play.heard').length === arguments[0];", place)
+    page.asking(1)
+    assert page.find("button.card[data-place='2']").accessible_name == "Choose 2"
+    page.choose(2)
+    page.wait("return document.getElementById('survey').dataset.state === 'listening';")
+    assert page.question()["number"] == 2
+
+
+# --- once, and only once -------------------------------------------------------------------
+
+
+def test_a_double_click_counts_once(page: Page) -> None:
+    page.begin()
+    page.double_click("button.card[data-place='2']")
+    page.asking(2)
+    assert page.question()["number"] == 2
+    # slower than the browser's idea of a double click, but before the next question
+    page.choose(1)
+    page.choose(3)
+    page.asking(3)
+    assert page.question()["number"] == 3
+
+
+def test_a_key_that_is_held_down_counts_once(page: Page) -> None:
+    page.begin()
+    page.press("1", "Digit1")
+    while not page.browser.run(
+        "return document.getElementById('bar').value === 1 && "
+        "document.getElementById('survey').dataset.state === 'asking';"
+    ):
+        page.press("1", "Digit1", repeated=True)
+    page.press("1", "Digit1", repeated=True)
+    assert page.question()["number"] == 2
+    # Enter on a button presses it again by itself, in every browser
+    page.browser.run("arguments[0].focus();", page.find("button.card[data-place='1']"))
+    enter = {"key": "Enter", "code": "Enter", "text": "\r", "windowsVirtualKeyCode": 13}
+    page.browser.devtools("Input.dispatchKeyEvent", type="keyDown", **enter)
+    for _ in range(20):
+        page.browser.devtools("Input.dispatchKeyEvent", type="keyDown", autoRepeat=True, **enter)
+    page.asking(3)
+    page.browser.devtools("Input.dispatchKeyEvent", type="keyDown", autoRepeat=True, **enter)
+    assert page.question()["number"] == 3
+
+
+def test_keys_with_modifiers_are_not_answers(page: Page) -> None:
+    page.begin()
+    for modifiers in (1, 2, 4, 8):
+        page.press("1", "Digit1", modifiers=modifiers)
+    page.press("7", "Digit7")
+    assert page.browser.run("return document.getElementById('survey').dataset.state;") == "asking"
+    assert page.question()["number"] == 1
+    page.press("&", "Digit1")  # the same key on a French keyboard
+    page.asking(2)
+
+
+def test_a_reload_shows_the_same_question_in_the_same_order(page: Page) -> None:
+    page.begin()
+    page.choose(3)
+    page.asking(2)
+    shown = page.shown()
+    page.driver.refresh()
+    page.asking(2)
+    assert page.shown() == shown
+    assert page.text("#kept code") != ""
+
+
+def test_going_back_loses_and_doubles_nothing(page: Page) -> None:
+    page.begin()
+    page.choose(1)
+    page.asking(2)
+    shown = page.shown()
+    page.driver.back()  # the entry of the consent: the question stays
+    assert page.browser.run("return document.body.dataset.screen;") == "question"
+    assert page.shown() == shown
+    page.driver.back()  # out of the study
+    assert page.driver.current_url == "about:blank"
+    page.driver.forward()
+    page.asking(2)
+    assert page.shown() == shown
+    page.choose(2)
+    page.asking(3)
+    assert page.question()["number"] == 3
+
+
+def test_back_from_the_instructions_is_the_consent(page: Page) -> None:
+    page.open()
+    page.screen("consent")
+    page.click("#agree")
+    page.screen("instructions")
+    page.driver.back()
+    page.screen("consent")
+    page.driver.forward()
+    page.screen("instructions")
+    assert page.driver.get_cookies() == [], "nothing is stored before somebody begins"
+
+
+def test_two_windows_ask_the_same_question(page: Page) -> None:
+    page.begin()
+    first = page.driver.current_window_handle
+    page.driver.switch_to.new_window("tab")
+    try:
+        page.open()
+        page.asking(1)
+        shown = page.shown()
+        page.choose(1)
+        page.asking(2)
+    finally:
+        page.driver.close()
+        page.driver.switch_to.window(first)
+    # it was hidden; now that it is looked at, it asks the server where things are
+    page.browser.run("document.dispatchEvent(new Event('visibilitychange'));")
+    page.asking(2)
+    assert page.shown() != shown
+
+
+def test_an_answer_of_another_window_stands(page: Page) -> None:
+    page.begin()
+    with page.server() as elsewhere:
+        asked = elsewhere.question()
+        assert elsewhere.answer(asked["token"], asked["objects"][0]).status_code == 200
+    page.choose(3)
+    page.asking(2)
+    assert page.text("#note") == WORD["elsewhere"]
+    assert page.kept() is None
+    page.choose(3)
+    page.asking(3)
+    assert page.text("#note") == ""
+    assert page.question()["number"] == 3
+
+
+# --- nothing lost --------------------------------------------------------------------------
+
+
+def test_the_network_goes_and_comes_back(page: Page) -> None:
+    page.begin()
+    wanted = page.question()
+    page.cut(True)
+    page.choose(2)
+    page.says(WORD["offline"])
+    kept = page.kept()
+    assert (kept["token"], kept["chosen"]) == (wanted["token"], wanted["objects"][1])
+    page.choose(1)
+    page.press("3", "Digit3")
+    assert page.kept() == kept, "the first answer stands"
+    assert page.question()["number"] == 1
+    page.cut(False)
+    page.asking(2)
+    assert page.text("#note") == ""
+    assert page.kept() is None
+    assert page.stands(wanted, 2)
+
+
+def test_the_server_is_killed_and_comes_back(
+    visit: Callable[[str], Page], serve: Callable[..., Served], tmp_path: Path
+) -> None:
+    server = serve(short_study(tmp_path / "study"))
+    page = visit(server.url)
+    page.begin()
+    server.kill()
+    page.choose(2)
+    page.says(WORD["offline"])
+    server.restart()
+    page.asking(2)
+    # again, and now the window is closed before the answer is through
+    wanted = page.question()
+    shown = page.shown()
+    server.kill()
+    page.choose(3)
+    page.says(WORD["offline"])
+    with page.server() as client:
+        page.browser.open("about:blank")
+        server.restart()
+        assert client.question()["token"] == wanted["token"], "the server does not have it yet"
+    page.open()
+    page.asking(3)
+    assert page.shown() != shown
+    assert page.stands(wanted, 3)
+    assert page.question()["number"] == 3
+
+
+def test_an_answer_left_by_somebody_else_is_dropped(page: Page) -> None:
+    page.begin()
+    with page.server() as stranger:
+        stranger.cookies.clear()
+        stranger.join()
+        theirs = stranger.question()
+    page.browser.run(
+        "localStorage.setItem(`trilens / answer`, JSON.stringify(arguments[0]));",
+        {"token": theirs["token"], "chosen": theirs["objects"][0], "seconds": 1},
+    )
+    page.driver.refresh()
+    page.asking(1)
+    assert page.kept() is None
+    assert page.question()["number"] == 1
+
+
+def test_whoever_was_erased_may_start_anew(page: Page, studies: Callable[[str], Running]) -> None:
+    from trilens.survey.ledger import erase
+
+    page.begin()
+    receipt = page.text("#kept code")
+    studies("words").survey.writer.submit(lambda c: erase(c, receipt)).result()
+    page.choose(1)
+    page.screen("gone")
+    page.click("#again")
+    page.screen("consent")
+    page.click("#agree")
+    page.click("#begin")
+    page.asking(1)
+    assert page.text("#kept code") != receipt

@@ -1,0 +1,205 @@
+"""The calls of the participant's page, as the interface promises them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from studies import edit, running
+from trilens.survey.database import Database
+from trilens.survey.status import status
+
+
+@pytest.fixture
+def app(folder: Path, database: Database) -> Any:
+    """Every test here runs on both databases."""
+    with running(folder, database) as portal:
+        yield portal
+
+
+def test_a_round_from_join_to_the_end(app: Any) -> None:
+    rater = app.participant()
+    rater.join(platform_id="p1", language="de")
+    first = rater.question()
+    assert {"token", "kind", "objects", "round", "number", "of"} <= first.keys()
+    assert (first["kind"], first["round"], first["number"], first["of"]) == ("central", 1, 1, 20)
+    assert len(set(first["objects"])) == 3
+    assert rater.question() == first
+    asked = rater.round()
+    assert [question["number"] for question in asked] == list(range(1, 21))
+    assert rater.question() | {"answers": 0} == {
+        "round_done": True, "round": 1, "rounds": 3, "answers": 0, "may_finish": True,
+    }  # fmt: skip
+    begun = rater.post("/api/round")
+    assert begun.status_code == 200
+    assert begun.json()["round"] == 2
+    # a second press changes nothing
+    assert rater.post("/api/round").json() == begun.json()
+    rater.round()
+    rater.post("/api/round")
+    rater.round()
+    end = rater.question()
+    assert end["done"] is True
+    assert end["completion"] == {"code": "THANKS", "url": None}
+    assert end["answers"] == 60
+    assert rater.post("/api/round").status_code == 409
+
+
+def test_without_consent_nothing_is_stored(app: Any) -> None:
+    rater = app.participant()
+    for body in ({}, {"consent": False}, {"consent": False, "platform_id": "p"}):
+        answer = rater.post("/api/join", json=body)
+        assert answer.status_code == 400
+        assert "set-cookie" not in answer.headers
+    with app.survey.database.reading() as connection:
+        assert status(connection, 0).participants == 0
+
+
+def test_an_answer_is_stored_once(app: Any) -> None:
+    rater = app.participant()
+    rater.join()
+    question = rater.question()
+    chosen, other = question["objects"][:2]
+    for _ in range(3):
+        answer = rater.answer(question["token"], chosen)
+        assert (answer.status_code, answer.json()) == (200, {"stored": True})
+    assert rater.answer(question["token"], other).status_code == 409
+    with app.survey.database.reading() as connection:
+        assert status(connection, 0).answers == 1
+    assert rater.question()["number"] == 2
+
+
+def test_refusals(app: Any) -> None:
+    rater, other, stranger = app.participant(), app.participant(), app.participant()
+    rater.join()
+    other.join()
+    question = rater.question()
+    token, chosen = question["token"], question["objects"][0]
+    assert other.answer(token, chosen).status_code == 403
+    assert stranger.answer(token, chosen).status_code == 401
+    assert stranger.get("/api/question").status_code == 401
+    assert stranger.post("/api/round").status_code == 401
+    assert stranger.post("/api/finish").status_code == 401
+    assert rater.answer("never-issued", chosen).status_code == 404
+    assert rater.answer(token, "not shown").status_code == 422
+    for seconds in (-1, "soon", None, 1e300):
+        assert rater.answer(token, chosen, seconds).status_code == 422
+    for body in ("", "{", "[]", '{"token": 1}', '{"seconds": NaN, "token": "a", "chosen": "b"}'):
+        sent = rater.post("/api/answer", content=body, headers={"content-type": "application/json"})
+        assert sent.status_code == 422
+    assert rater.post("/api/finish").status_code == 409
+    with app.survey.database.reading() as connection:
+        assert status(connection, 0).answers == 0
+
+
+def test_the_next_question_comes_with_the_answer_where_asked_for(app: Any) -> None:
+    rater = app.participant()
+    rater.join()
+    question = rater.question()
+    body = {"token": question["token"], "chosen": question["objects"][2], "seconds": 0.5}
+    answer = rater.post("/api/answer?next=1", json=body).json()
+    assert answer["stored"] is True
+    assert answer["next"] == rater.question()
+
+
+def test_whoever_comes_back_goes_on(app: Any) -> None:
+    rater = app.participant()
+    receipt = rater.join(platform_id="p1")
+    question = rater.question()
+    assert rater.join(platform_id="p1") == receipt
+    assert rater.join() == receipt
+    assert rater.question() == question
+    # somebody else at the same computer, by the platform's word
+    assert rater.join(platform_id="p2") != receipt
+    assert rater.question()["token"] != question["token"]
+
+
+def test_a_finished_participant_makes_room_for_the_next(app: Any) -> None:
+    rater = app.participant()
+    receipt = rater.join()
+    rater.round()
+    assert rater.post("/api/finish").json()["done"] is True
+    assert rater.post("/api/finish").json()["done"] is True
+    assert rater.question()["done"] is True
+    assert rater.post("/api/round").status_code == 409
+    assert rater.join() != receipt
+
+
+def test_the_same_question_after_a_restart(folder: Path, database: Database) -> None:
+    with running(folder, database) as first:
+        rater = first.participant()
+        rater.join()
+        rater.answer(rater.question()["token"], rater.question()["objects"][0])
+        question = rater.question()
+        cookies = dict(rater.cookies)
+    with running(folder, database) as second:
+        back = second.participant(cookies=cookies)
+        assert back.question() == question
+        assert back.answer(question["token"], question["objects"][0]).status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["odd", "closer"])
+def test_other_kinds(tmp_path: Path, kind: Any) -> None:
+    from trilens.survey.example import write_example
+
+    write_example(tmp_path / "study", kind)
+    with running(tmp_path / "study") as app:
+        rater = app.participant()
+        rater.join()
+        question = rater.question()
+        assert question["kind"] == kind
+        if kind == "closer":
+            assert question["anchor"] == question["objects"][0]
+            assert rater.answer(question["token"], question["anchor"]).status_code == 422
+        assert rater.answer(question["token"], question["objects"][2]).status_code == 200
+
+
+def test_the_way_back_is_filled_in(folder: Path) -> None:
+    edit(
+        folder,
+        ("code: THANKS", 'code: "A&B"\n  redirect: https://x.org/c?cc={code}&id={platform_id}'),
+        ("most: 3", "most: 1"),
+    )
+    with running(folder) as app:
+        rater = app.participant()
+        rater.join(platform_id="a b/ü")
+        rater.round()
+        url = rater.question()["completion"]["url"]
+        assert url == "https://x.org/c?cc=A%26B&id=a%20b%2F%C3%BC"
+
+
+def test_a_closed_study_takes_nobody_and_begins_no_round(app: Any) -> None:
+    from trilens.survey.ledger import put_setting
+
+    rater = app.participant()
+    rater.join()
+    app.survey.writer.submit(lambda c: put_setting(c, "closed", "yes")).result()
+    assert app.participant().post("/api/join", json={"consent": True}).status_code == 403
+    assert len(rater.round()) == 20
+    assert rater.question()["done"] is True
+    assert rater.post("/api/round").status_code == 403
+
+
+def test_study_texts(app: Any) -> None:
+    rater = app.participant()
+    german = rater.get("/api/study?language=de").json()
+    assert german["title"] == "Obst und anderes Essen"
+    assert german["joined"] is False
+    assert german["example"]["stimuli"][0] == {"form": "text", "text": "eine Orange"}
+    for asked, given in (("xx", "en"), ("de-AT", "de"), ("en-GB", "en")):
+        assert rater.get(f"/api/study?language={asked}").json()["language"] == given
+    rater.join(language="de-CH")
+    assert rater.question()["stimuli"][0]["text"].split()[0] in ("ein", "eine")
+
+
+def test_health_and_metrics(app: Any) -> None:
+    rater = app.participant()
+    assert rater.get("/healthz").status_code == 200
+    rater.join()
+    rater.answer(rater.question()["token"], rater.question()["objects"][0])
+    text = rater.get("/metrics").text
+    assert "trilens_answers_total 1\n" in text
+    assert "trilens_joins_total 1\n" in text
+    assert 'trilens_requests_total{method="POST",route="/api/answer",status="200"} 1' in text

@@ -1,0 +1,285 @@
+"""The researcher's pages: the door, the dashboard, and what can be done there."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+import trilens as tl
+from studies import Client, Running, edit, running
+from trilens.survey.gate import make_first_key
+from trilens.survey.password import set_password
+
+PASSWORD = "a long enough one"
+
+
+@pytest.fixture
+def secured(app: Running) -> Running:
+    """The example study with a password."""
+    app.survey.writer.submit(lambda c: set_password(c, PASSWORD)).result()
+    return app
+
+
+def signed_in(app: Running) -> Client:
+    browser = app.participant()
+    answer = browser.post("/researcher/sign-in", data={"password": PASSWORD})
+    assert answer.status_code == 303, answer.text
+    return browser
+
+
+def csrf(browser: Client) -> str:
+    page = browser.get("/researcher/").text
+    found = re.search(r'name="csrf" value="([^"]+)"', page)
+    assert found is not None
+    return found[1]
+
+
+def test_the_first_password_is_set_by_a_link_that_works_once(app: Running) -> None:
+    key = app.survey.writer.submit(make_first_key).result()
+    browser = app.participant()
+    assert "No password is set" in browser.get("/researcher/sign-in").text
+    assert browser.get("/researcher/first?key=wrong").status_code == 403
+    assert browser.get(f"/researcher/first?key={key}").status_code == 200
+    short = browser.post("/researcher/first", data={"key": key, "password": "short"})
+    assert short.status_code == 422
+    assert (
+        browser.post("/researcher/first", data={"key": "x", "password": PASSWORD}).status_code
+        == 403
+    )
+    answer = browser.post("/researcher/first", data={"key": key, "password": PASSWORD})
+    assert answer.status_code == 303
+    assert browser.get("/researcher/").status_code == 200
+    again = app.participant()
+    assert again.get(f"/researcher/first?key={key}").status_code == 403
+    used = again.post("/researcher/first", data={"key": key, "password": "another long one"})
+    assert used.status_code == 403
+    assert app.survey.writer.submit(make_first_key).result() is None
+
+
+@pytest.mark.parametrize(
+    ("method", "page"),
+    [
+        ("GET", ""),
+        ("GET", "live"),
+        ("GET", "export"),
+        ("POST", "close"),
+        ("POST", "open"),
+        ("POST", "erase"),
+        ("POST", "participant"),
+        ("POST", "sign-out"),
+    ],
+)
+def test_every_page_behind_the_door_turns_strangers_away(
+    secured: Running, method: str, page: str
+) -> None:
+    answer = secured.participant().request(
+        method, f"/researcher/{page}", data={"csrf": "x", "receipt": "y"}
+    )
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/researcher/sign-in"
+
+
+def test_a_wrong_password_and_a_used_up_cookie(secured: Running) -> None:
+    browser = secured.participant()
+    wrong = browser.post("/researcher/sign-in", data={"password": "not this one"})
+    assert wrong.status_code == 403
+    assert "set-cookie" not in wrong.headers
+    browser = signed_in(secured)
+    assert browser.get("/researcher/").status_code == 200
+    copied = dict(browser.cookies)
+    left = browser.post("/researcher/sign-out", data={"csrf": csrf(browser)})
+    assert left.status_code == 303
+    replayed = secured.participant(cookies=copied)
+    assert replayed.get("/researcher/").status_code == 303
+
+
+def test_the_cookie_is_shut_to_scripts_and_to_other_sites(secured: Running) -> None:
+    answer = secured.participant().post("/researcher/sign-in", data={"password": PASSWORD})
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert "Path=/researcher" in cookie
+    assert "Secure" not in cookie
+    proxied = secured.participant(headers={"x-forwarded-proto": "https"})
+    answer = proxied.post("/researcher/sign-in", data={"password": PASSWORD})
+    assert "Secure" in answer.headers["set-cookie"]
+
+
+def test_forms_need_the_sessions_own_token(secured: Running) -> None:
+    browser = signed_in(secured)
+    other = csrf(signed_in(secured))
+    for token in ("", "x", other):
+        answer = browser.post("/researcher/close", data={"csrf": token})
+        assert answer.status_code == 403
+    assert browser.post("/researcher/close").status_code == 403
+    assert secured.participant().join()
+
+
+def test_closing_and_opening(secured: Running) -> None:
+    browser = signed_in(secured)
+    token = csrf(browser)
+    browser.post("/researcher/close", data={"csrf": token})
+    assert "Open the study" in browser.get("/researcher/?said=closed").text
+    refused = secured.participant().post("/api/join", json={"consent": True})
+    assert refused.status_code == 403
+    browser.post("/researcher/open", data={"csrf": token})
+    assert secured.participant().join()
+
+
+def test_the_dashboard_grows_and_says_what_the_library_says(secured: Running) -> None:
+    browser = signed_in(secured)
+    assert "No answers yet" in browser.get("/researcher/").text
+    rater = secured.participant()
+    rater.join()
+    for answers in (1, 2, 3):
+        question = rater.question()
+        rater.answer(question["token"], question["objects"][0])
+        # the page rests for a moment after heavy work; here each look is a new one
+        secured.survey.dashboard.forget()
+        assert f'<b id="n-answers">{answers}</b>' in browser.get("/researcher/live").text
+    rater.round()
+    secured.survey.dashboard.forget()
+    page = browser.get("/researcher/live").text
+    exported = browser.get("/researcher/export?set=all&format=csv").text
+    rows = list(csv.DictReader(io.StringIO(exported)))
+    assert len(rows) == 20
+    names = list(secured.survey.study.names)
+    at = {name: i for i, name in enumerate(names)}
+    S = tl.Statements(
+        [
+            [at[r["central"]]]
+            + [at[r[f"shown_{i}"]] for i in (1, 2, 3) if r[f"shown_{i}"] != r["central"]]
+            for r in rows
+        ],
+        names=names,
+    )
+    medoid = re.search(r'id="medoid">([^<]+)<', page)
+    assert medoid is not None
+    assert medoid[1] == tl.medoid(S).name
+    assert re.findall(r'class="outlier">([^<]+)<', page) == list(tl.outliers(S).names)
+
+
+def test_results_after_an_erasure_are_those_of_the_rest(secured: Running) -> None:
+    browser = signed_in(secured)
+    first, second = secured.participant(), secured.participant()
+    receipt = first.join(platform_id="who")
+    second.join()
+    first.round()
+    second.round()
+    browser.get("/researcher/live")
+    shown = browser.post(
+        "/researcher/participant", data={"csrf": csrf(browser), "receipt": receipt}
+    )
+    assert shown.json()["platform_id"] == "who"
+    assert len(shown.json()["questions"]) == 20
+    done = browser.post(
+        "/researcher/erase", data={"csrf": csrf(browser), "receipt": receipt.lower()}
+    )
+    assert done.headers["location"].endswith("said=erased")
+    assert first.get("/api/question").status_code == 401
+    secured.survey.dashboard.forget()
+    assert '<b id="n-answers">20</b>' in browser.get("/researcher/live").text
+    assert secured.survey.live._results is not None
+    assert secured.survey.live._results.answers == 20
+    nobody = browser.post("/researcher/erase", data={"csrf": csrf(browser), "receipt": receipt})
+    assert nobody.headers["location"].endswith("said=unknown")
+
+
+def test_exports_of_every_set_and_format(secured: Running) -> None:
+    browser = signed_in(secured)
+    rater = secured.participant()
+    rater.join()
+    rater.round()
+    for which in ("all", "passed", "all-reduced", "passed-reduced"):
+        for format, start in (("csv", b'"central"'), ("parquet", b"PAR1")):
+            answer = browser.get(f"/researcher/export?set={which}&format={format}")
+            assert answer.status_code == 200
+            assert answer.content.replace(b"central,", b'"central"', 1).startswith(start)
+    assert browser.get("/researcher/export?set=none").status_code == 422
+
+
+def test_ten_thousand_tries_are_not_ten_thousand_chances(secured: Running) -> None:
+    browser = secured.participant()
+    statuses = [
+        browser.post("/researcher/sign-in", data={"password": f"guess {i}"}).status_code
+        for i in range(30)
+    ]
+    assert statuses == [403] * 10 + [429] * 20
+    # the right one is not taken either, until the span is over
+    late = browser.post("/researcher/sign-in", data={"password": PASSWORD})
+    assert late.status_code == 429
+    limiter = secured.survey.limiter
+    assert sum(limiter.allows(f"10.0.{i // 256}.{i % 256}") for i in range(10_000)) == 50
+    assert "trilens_limited_sign_ins_total 21" in browser.get("/metrics").text
+
+
+@pytest.mark.parametrize("kind", ["odd", "closer"])
+def test_the_dashboard_of_other_kinds(tmp_path: Path, kind: Any) -> None:
+    from trilens.survey.example import write_example
+
+    write_example(tmp_path / "study", kind)
+    with running(tmp_path / "study") as app:
+        app.survey.writer.submit(lambda c: set_password(c, PASSWORD)).result()
+        rater = app.participant()
+        rater.join()
+        rater.round()
+        page = signed_in(app).get("/researcher/").text
+        assert 'id="medoid"' in page
+
+
+def test_markup_in_names_stays_text(folder: Path) -> None:
+    nasty = "<script>alert(1)</script>"
+    objects = folder / "objects.csv"
+    objects.write_text(objects.read_text().replace("walnut,a walnut", f"{nasty},<b onx=1>&"))
+    edit(folder, ("en: Fruit and other food", 'en: "<img src=x onerror=alert(1)>"'))
+    with running(folder) as app:
+        app.survey.writer.submit(lambda c: set_password(c, PASSWORD)).result()
+        rater = app.participant()
+        rater.join(platform_id=nasty)
+        rater.round()
+        for page in (signed_in(app).get("/researcher/"), rater.get("/")):
+            assert nasty not in page.text
+            assert "<img src=x" not in page.text
+            assert "<b onx" not in page.text
+
+
+def test_sign_in_works_under_a_path_prefix(folder: Path) -> None:
+    from trilens.survey.options import Options
+
+    with running(folder, options=Options(root_path="/study")) as app:
+        app.survey.writer.submit(lambda c: set_password(c, PASSWORD)).result()
+        browser = httpx.Client(base_url=app.url)
+        answer = browser.post("/study/researcher/sign-in", data={"password": PASSWORD})
+        assert answer.headers["location"] == "/study/researcher/"
+        assert "Path=/study/researcher" in answer.headers["set-cookie"]
+        page = browser.get("/study/researcher/")
+        assert page.status_code == 200
+        assert 'href="/study/static/researcher.css"' in page.text
+        assert browser.get("/study/static/researcher.css").status_code == 200
+        browser.close()
+
+
+def test_answers_over_days_make_few_bars() -> None:
+    from types import SimpleNamespace
+
+    from trilens.survey.drawing import over_time, response_times
+
+    class Some(SimpleNamespace):
+        def __len__(self) -> int:
+            return len(self.stored)
+
+    for span, title in (
+        (0.0, "minute"), (3600.0, "5 minutes"), (86400.0 * 3, "6 hours"), (86400.0 * 50, "day"),
+    ):  # fmt: skip
+        figure = over_time(Some(stored=[1e9, 1e9 + span / 2, 1e9 + span]))  # type: ignore[arg-type]
+        assert figure["title"] == f"Answers per {title}"
+        assert 12 <= len(figure["bars"]) <= 61
+        assert sum(bar["h"] > 0 for bar in figure["bars"]) in (1, 3)
+    seconds = response_times(Some(seconds=[0.0, 0.3, 3.0, 1e6, None]))  # type: ignore[arg-type]
+    assert [bar["label"].rsplit(" ", 1)[1] for bar in seconds["bars"]] == list("2001000001")

@@ -1,0 +1,217 @@
+"""Reading a study's folder: everything wrong is found at once, with its line."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from studies import edit
+from trilens.errors import StudyError
+from trilens.survey.example import write_example
+from trilens.survey.marked import read_marked
+from trilens.survey.remarks import remarks
+from trilens.survey.study import check_study, load_study
+from trilens.survey.words import QUESTIONS, WORDS
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
+
+
+def wrong(folder: Path) -> str:
+    return "\n".join(map(str, check_study(folder)))
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_the_example_is_a_study(tmp_path: Path, kind: Any) -> None:
+    write_example(tmp_path, kind)
+    assert check_study(tmp_path) == []
+    study = load_study(tmp_path)
+    assert (study.kind, study.languages, len(study.stimuli)) == (kind, ("en", "de"), 14)
+    assert study.retention is not None
+    assert study.retention > datetime.date.today()
+    with pytest.raises(StudyError, match="exists already"):
+        write_example(tmp_path, kind)
+
+
+def test_everything_wrong_stands_in_one_list(folder: Path) -> None:
+    edit(
+        folder,
+        ("kind: central", "kind: middle"),
+        ("length: 20", "length: none"),
+        ("needed: 1 ", "needed: 9 "),
+        ("retention: ", "retention: soon # "),
+        ("seed: 1", "seeds: 1"),
+    )
+    (folder / "objects.csv").write_text("name,text_en,text_de\na,x,y\na,x,y\nb,,y\nc,x\n")
+    found = wrong(folder)
+    for line in (
+        "kind is 'middle'; it must be one of central, odd, closer",
+        "rounds length is 'none'; it must be a whole number, from 1 to 1000",
+        "tests: there is no object 'apple'",
+        "retention is 'soon'; it must be a date such as 2027-12-31",
+        "'seeds' is not known here",
+        "objects.csv, line 3: the name 'a' stands twice",
+        "objects.csv, line 4: no text for 'b' in the languages: en",
+        "objects.csv, line 5: 2 cells; the header has 3",
+    ):
+        assert line in found
+    numbers = [p.line for p in check_study(folder) if p.file == "study.yaml"]
+    text = (folder / "study.yaml").read_text().splitlines()
+    assert all(number is not None for number in numbers)
+    assert "kind: middle" in text[(numbers[0] or 0) - 1]
+
+
+def test_unreadable_yaml_has_its_line(folder: Path) -> None:
+    edit(folder, ("languages: [en, de]", "languages: [en, de"))
+    (problem,) = check_study(folder)
+    assert problem.line is not None
+    assert "not valid YAML" in problem.text
+    edit(folder, ("languages: [en, de", "kind: odd\nlanguages: [en, de]"))
+    assert "the key 'kind' stands here twice" in wrong(folder)
+
+
+@pytest.mark.parametrize("text", ["", "[1, 2]", "just words", "&a [*a]", "a: &b {c: *b}", "\0"])
+def test_files_that_are_no_study(folder: Path, text: str) -> None:
+    (folder / "study.yaml").write_text(text)
+    assert check_study(folder)
+
+
+def test_no_folder_and_no_file(tmp_path: Path) -> None:
+    assert "no such folder" in wrong(tmp_path / "none")
+    assert "no such file; trilens survey init makes one" in wrong(tmp_path)
+    (tmp_path / "study.yaml").write_bytes(b"\xff\xfe\x00")
+    assert "cannot be read as UTF-8" in wrong(tmp_path)
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_read_or_refused_with_a_reason(text: str) -> None:
+    marked = read_marked(text, "x")
+    assert marked.value is None or not any("not valid" in p.text for p in marked.problems)
+    assert all(str(problem).startswith("x") for problem in marked.problems)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ([("length: 20", "length: 500")], "14 objects make only 363 questions"),
+        ([("length: 20", "length: 5"), ("minimum: 12", "minimum: 1")], "make it longer"),
+        ([("minimum: 12", "minimum: 21")], "no round of 20 reaches it"),
+        ([("repeated: 2", "repeated: 8")], "at most a third of a round"),
+        ([("needed: 1 ", "needed: 4 ")], "at most 3 are asked"),
+        ([("objects: objects.csv", "objects: ../other")], "inside the study's folder"),
+        ([("objects: objects.csv", "objects: pictures")], "there is no 'pictures'"),
+        ([("languages: [en, de]", "languages: [en, no]")], 'with "no" in quotes'),
+        ([("languages: [en, de]", "languages: [en, de, fr]")], "no title in the languages: fr"),
+        ([("languages: [en, de]", "languages: [en]")], "'de' is not among the languages"),
+        ([("code: THANKS", "redirect: http://x.org")], "must be an https:// address"),
+        ([("code: THANKS", "redirect: javascript:alert(1)")], "must be an https:// address"),
+        ([("code: THANKS", "redirect: https://x.org/{code}")], "there is no code"),
+        ([("code: THANKS", "redirect: https://x.org/{cod}")], "only {code} and {platform_id}"),
+        ([("code: THANKS", "platform: mturk")], "must be one of prolific, connect, sona, other"),
+        ([("contact: researcher@example.org", "contact: [a]")], "contact must be a line of text"),
+        ([('version: "1"', "version:")], "no consent version"),
+        ([("[apple, pear, bread]", "[apple, pear, pear]")], "the three objects must differ"),
+        ([("[apple, pear, bread]", "[apple, pear]")], "must have three objects"),
+        ([("[apple, pear, bread]", "[apple, pear, bus]")], "there is no object 'bus'"),
+        ([("answer: pear", "answer: bus")], "the answer 'bus' must be one of apple, pear, bread"),
+        ([("title:", "texts: {en: {bgin: x}}\ntitle:")], "'bgin' is not a text of the pages"),
+    ],
+)
+def test_each_mistake_is_named(folder: Path, changes: list[tuple[str, str]], said: str) -> None:
+    assert said in wrong(edit(folder, *changes))
+
+
+def test_prolific_needs_no_address_of_its_own(folder: Path) -> None:
+    edit(folder, ("code: THANKS", "code: ABC\n  platform: prolific"))
+    completion = load_study(folder).completion
+    assert completion.redirect == "https://app.prolific.com/submissions/complete?cc={code}"
+
+
+def test_texts_of_the_pages_can_be_replaced_and_added(folder: Path) -> None:
+    french = {key: f"fr {key}" for key in WORDS["en"]}
+    lines = "".join(f"    {key}: {value}\n" for key, value in french.items())
+    (folder / "study.yaml").write_text(
+        "title: T\nlanguages: [fr, en]\nobjects: objects.csv\ninstructions: I\n"
+        "question: Q\nthanks: merci\nconsent: {version: 1, text: C}\n"
+        "rounds: {length: 10, minimum: 5}\n"
+        "texts:\n  en: {begin: Go}\n  fr:\n" + lines
+    )
+    (folder / "objects.csv").write_text("name,text\na,x\nb,x\nc,x\nd,x\ne,x\nf,x\n")
+    assert wrong(folder) == ""
+    study = load_study(folder)
+    assert study.texts["en"]["begin"] == "Go"
+    assert study.texts["fr"]["agree"] == "fr agree"
+    assert study.title == {"fr": "T", "en": "T"}
+
+
+def test_the_words_are_complete() -> None:
+    for language, words in WORDS.items():
+        assert words.keys() == WORDS["en"].keys(), language
+        assert all(language in texts for texts in QUESTIONS.values())
+
+
+def _pictures(folder: Path) -> Path:
+    (folder / "objects.csv").unlink()
+    (folder / "pictures").mkdir()
+    text = (folder / "study.yaml").read_text().replace("objects: objects.csv", "objects: pictures")
+    text = text[: text.index("example:")] + text[text.index("consent:") :]
+    text = text[: text.index("tests:")] + text[text.index("shared:") :]
+    (folder / "study.yaml").write_text(text)
+    for i in (10, 9, 1, 2, 3, 4, 5, 6):
+        (folder / "pictures" / f"{i}.png").write_bytes(PNG + bytes([i]))
+    return folder / "pictures"
+
+
+def test_pictures_by_their_names(folder: Path) -> None:
+    pictures = _pictures(folder)
+    (pictures / "car.jpg").write_bytes(b"\xff\xd8\xff\xe0")
+    study = load_study(folder)
+    assert study.names == ("1", "2", "3", "4", "5", "6", "9", "10", "car")
+    assert {stimulus.form for stimulus in study.stimuli} == {"image"}
+    assert len(study.media) == 9
+    shown = study.by_name["car"].shown("en")
+    assert shown["form"] == "image"
+    # the address says nothing about the name
+    assert "car" not in shown["url"]
+
+
+def test_what_is_wrong_with_pictures(folder: Path, tmp_path: Path) -> None:
+    pictures = _pictures(folder)
+    (pictures / "1.jpg").write_bytes(b"\xff\xd8\xff\xe0")
+    (pictures / "empty.png").write_bytes(b"")
+    (pictures / "text.png").write_text("not a picture")
+    (pictures / "notes.txt").write_text("x")
+    (pictures / "nan.png").write_bytes(PNG)
+    (pictures / ".hidden").write_text("x")
+    (pictures / "folder").mkdir()
+    (tmp_path / "secret.png").write_bytes(PNG)
+    (pictures / "link.png").symlink_to(tmp_path / "secret.png")
+    found = wrong(folder)
+    for line in (
+        "the name '1' stands twice",
+        "pictures/empty.png: empty",
+        "pictures/text.png: its content is not image/png",
+        "the name 'nan': would be taken for a missing cell",
+        "pictures/link.png: a link out of the folder",
+    ):
+        assert line in found
+    assert "hidden" not in found
+    assert "notes" not in found
+
+
+def test_what_lies_beside_the_pictures_is_named_and_no_object(folder: Path) -> None:
+    pictures = _pictures(folder)
+    (pictures / "legal_note.txt").write_text("x")
+    (pictures / "raw").mkdir()
+    study = load_study(folder)
+    assert "legal_note" not in study.names
+    assert any("not an object: legal_note.txt, raw (2 in all" in line for line in remarks(study))
+
+
+def test_sounds(folder: Path) -> None:
+    pictures = _pictures(folder)
+    (pictures / "tone.wav").write_bytes(b"RIFF\0\0\0\0WAVEfmt ")
+    assert load_study(folder).by_name["tone"].shown("en")["form"] == "audio"

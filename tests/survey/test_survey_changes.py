@@ -1,0 +1,97 @@
+"""A study that is changed between two starts, and a server that cannot store."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from studies import edit, running
+from trilens.errors import SurveyError
+from trilens.survey.schema import assignments, designs
+
+
+def test_objects_can_be_added(folder: Path) -> None:
+    with running(folder) as app:
+        rater = app.participant()
+        rater.join()
+        first = rater.round()
+        cookies = dict(rater.cookies)
+    with (folder / "objects.csv").open("a") as file:
+        file.write("kiwi,a kiwi,eine Kiwi\n")
+    with running(folder) as app:
+        rater = app.participant(cookies=cookies)
+        rater.post("/api/round")
+        second = rater.round()
+        newcomer = app.participant()
+        newcomer.join()
+        newcomer.round()
+        newcomer.post("/api/round")
+        newcomer.round()
+        with app.survey.database.reading() as connection:
+            rows = connection.execute(select(designs.c.content).order_by(designs.c.id))
+            kept = [json.loads(content) for content in rows.scalars()]
+            used = set(connection.execute(select(assignments.c.design)).scalars())
+            reasons = connection.execute(
+                select(assignments.c.round, assignments.c.number, assignments.c.reason).where(
+                    assignments.c.participant == 1
+                )
+            ).all()
+    assert [len(design["objects"]) for design in kept] == [14, 15]
+    assert used == {1, 2}
+    # still without replacement for whoever had begun before
+    drawn = {(row.round, row.number) for row in reasons if row.reason == "drawn"}
+    asked = [frozenset(q["objects"]) for q in first + second if (q["round"], q["number"]) in drawn]
+    assert len(asked) == len(set(asked)) == 30
+
+
+def test_objects_that_were_asked_cannot_vanish(folder: Path) -> None:
+    with running(folder):
+        pass
+    objects = folder / "objects.csv"
+    objects.write_text(objects.read_text().replace("walnut,a walnut,eine Walnuss\n", ""))
+    with pytest.raises(SurveyError, match="'walnut' was part of this study"), running(folder):
+        pass
+
+
+def test_texts_can_change_without_a_new_design(folder: Path) -> None:
+    with running(folder):
+        pass
+    edit(folder, ("Fruit and other food", "Fruit"), ("code: THANKS", "code: BYE"))
+    with running(folder) as app, app.survey.database.reading() as connection:
+        assert len(connection.execute(select(designs.c.id)).all()) == 1
+
+
+def test_a_server_that_cannot_store_says_so(folder: Path) -> None:
+    with running(folder) as app:
+        rater = app.participant()
+        rater.join()
+        question = rater.question()
+        app.survey.writer.close()
+        assert rater.get("/healthz").status_code == 503
+        answer = rater.answer(question["token"], question["objects"][0])
+        assert answer.status_code == 503
+        assert "stored" not in answer.text
+        # reading goes on
+        assert rater.question() == question
+
+
+def test_an_error_of_the_database_is_not_an_acknowledgement(folder: Path) -> None:
+    with running(folder) as app:
+        rater = app.participant()
+        rater.join()
+        question = rater.question()
+        app.survey.writer.submit(
+            lambda c: c.exec_driver_sql("ALTER TABLE answers RENAME TO elsewhere")
+        ).result()
+        answer = rater.answer(question["token"], question["objects"][0])
+        assert answer.status_code == 500
+        assert answer.json() == {"detail": "an error of the server"}
+        app.survey.writer.submit(
+            lambda c: c.exec_driver_sql("ALTER TABLE elsewhere RENAME TO answers")
+        ).result()
+        assert rater.question() == question
+        again = rater.answer(question["token"], question["objects"][0])
+        assert again.json() == {"stored": True}

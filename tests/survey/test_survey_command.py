@@ -1,0 +1,196 @@
+"""`trilens survey`, as it is typed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from studies import edit, running
+from trilens.cli import trilens
+from trilens.survey.study import check_study
+
+
+def survey(*arguments: object, input: str | None = None) -> Result:
+    return CliRunner().invoke(trilens, ["survey", *map(str, arguments)], input=input)
+
+
+@pytest.fixture
+def asked(folder: Path) -> str:
+    """One participant did one round, the server is stopped; the receipt."""
+    with running(folder) as app:
+        rater = app.participant()
+        receipt = rater.join()
+        rater.round()
+    return receipt
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_init_makes_what_check_takes(tmp_path: Path, kind: str) -> None:
+    done = survey("init", tmp_path / "s", "--kind", kind)
+    assert done.exit_code == 0
+    assert f"kind: {kind}" in (tmp_path / "s" / "study.yaml").read_text()
+    assert survey("check", tmp_path / "s").exit_code == 0
+    again = survey("init", tmp_path / "s")
+    assert again.exit_code == 1
+    assert "exists already" in again.output
+
+
+def test_check_lists_everything(folder: Path) -> None:
+    edit(folder, ("kind: central", "kind: x"), ("length: 20", "length: 2000"))
+    done = survey("check", folder)
+    assert done.exit_code == 1
+    assert len(done.stdout.splitlines()) == len(check_study(folder)) == 2
+    told = json.loads(survey("check", folder, "--json").stdout)
+    assert told["ok"] is False
+    assert [p["line"] for p in told["problems"]] == [p.line for p in check_study(folder)]
+
+
+def test_serve_refuses_what_check_finds(folder: Path) -> None:
+    edit(folder, ("kind: central", "kind: x"))
+    done = survey("serve", folder, "--port", 0)
+    assert done.exit_code == 1
+    assert "study.yaml, line" in done.output
+
+
+def test_several_processes_need_postgresql(folder: Path) -> None:
+    done = survey("serve", folder, "--workers", 2, "--port", 0)
+    assert done.exit_code == 1
+    assert "SQLite has one writer" in done.output
+    done = survey("serve", folder, "--database", "sqlite:///x", "--port", 0)
+    assert done.exit_code == 1
+    assert "must be postgresql://" in done.output
+
+
+def test_a_second_server_on_the_same_file_is_refused(folder: Path, served: Any) -> None:
+    second = survey("serve", folder, "--port", 0)
+    assert second.exit_code == 1
+    assert "being written by another process" in second.output
+    assert "being written" in survey("forget", folder, "X").output
+    # looking is allowed
+    assert json.loads(survey("status", folder, "--json").stdout)["answers"] == 0
+
+
+def test_a_database_that_cannot_be_opened_ends_the_start(folder: Path) -> None:
+    done = survey("serve", folder, "--port", 0, "--database", "postgresql://x@127.0.0.1:1/none")
+    assert done.exit_code == 1
+    assert len(done.output.strip().splitlines()) <= 2
+    assert "Traceback" not in done.output
+
+
+def test_a_port_that_is_taken(folder: Path, served: Any, tmp_path: Path) -> None:
+    survey("init", tmp_path / "other")
+    done = survey("serve", tmp_path / "other", "--port", served.port)
+    assert done.exit_code == 1
+    assert f"port {served.port}" in done.output
+
+
+def test_export_status_forget(folder: Path, asked: str, tmp_path: Path) -> None:
+    facts = json.loads(survey("status", folder, "--json").stdout)
+    assert (facts["answers"], facts["participants"], facts["rounds"]) == (20, 1, 1)
+    assert "tests passed" in survey("status", folder).stdout
+    file = tmp_path / "answers.csv"
+    for which in ("all", "passed", "all-reduced", "passed-reduced"):
+        done = survey("export", folder, "-o", file, "--set", which)
+        assert done.exit_code == 0, done.output
+    told = survey("export", folder, "-o", file, "--json")
+    assert json.loads(told.stdout)["statements"] == 20
+    assert len(survey("export", folder).stdout.splitlines()) == 21
+    described = CliRunner().invoke(trilens, ["describe", str(file), "--json"])
+    assert json.loads(described.stdout)["statements"] == 20
+    mine = tmp_path / "mine.json"
+    assert survey("export", folder, "--receipt", asked, "-o", mine).exit_code == 0
+    assert len(json.loads(mine.read_text())["questions"]) == 20
+    assert survey("forget", folder, "ABCD-EFGH").exit_code == 1
+    gone = survey("forget", folder, asked, "--json")
+    assert json.loads(gone.stdout) == {"answers": 20}
+    facts = json.loads(survey("status", folder, "--json").stdout)
+    assert (facts["answers"], facts["participants"], facts["erased"]) == (0, 0, 1)
+    # not a trace in the file, nor in the log beside it
+    assert all(asked.encode() not in file.read_bytes() for file in folder.glob("answers*"))
+
+
+def test_an_export_feeds_analyze(folder: Path, asked: str, tmp_path: Path) -> None:
+    file, page = tmp_path / "answers.csv", tmp_path / "report.html"
+    survey("export", folder, "-o", file)
+    done = CliRunner().invoke(trilens, ["analyze", str(file), "-o", str(page)])
+    assert done.exit_code == 0, done.output
+    assert page.exists()
+
+
+def test_nothing_to_look_at_yet(folder: Path) -> None:
+    for command in (["status", folder], ["export", folder]):
+        done = survey(*command)
+        assert done.exit_code == 1
+        assert "no answers yet" in done.output
+
+
+def test_backup(folder: Path, asked: str, tmp_path: Path) -> None:
+    done = survey("backup", folder, "-o", tmp_path / "copy.db")
+    assert done.exit_code == 0, done.output
+    assert "20 answers" in done.output
+
+
+def test_password(folder: Path, asked: str) -> None:
+    assert survey("password", folder, "--password", "short").exit_code == 1
+    typed = "a long enough one\n"
+    assert survey("password", folder, input=typed * 2).exit_code == 0
+    with running(folder) as app:
+        browser = app.participant()
+        form = {"password": typed.strip()}
+        assert browser.post("/researcher/sign-in", data=form).status_code == 303
+
+
+def test_the_first_start_prints_a_link_and_later_ones_do_not(folder: Path, serve: Any) -> None:
+    first = serve(folder)
+    assert any("/researcher/first?key=" in line for line in first.lines)
+    assert first.stop() == 0
+    survey("password", folder, "--password", "a long enough one")
+    second = serve(folder)
+    assert not any("/researcher/first?key=" in line for line in second.lines)
+    second.stop()
+    # one JSON object a line, but for the two lines for people
+    for line in second.lines:
+        assert line.startswith("serving ") or '"event": ' in line, line
+
+
+def test_several_processes_on_postgresql(folder: Path, serve: Any, postgres: Any) -> None:
+    url = postgres.database()
+    server = serve(folder, "--database", url, "--workers", "2")
+    raters = [server.client() for _ in range(4)]
+    for rater in raters:
+        rater.join()
+        assert len(rater.round()) == 20
+        rater.close()
+    facts = json.loads(survey("status", folder, "--json", "--database", url).stdout)
+    assert (facts["answers"], facts["participants"]) == (80, 4)
+    assert server.stop() == 0
+
+
+def test_the_library_starts_without_the_surveys_packages() -> None:
+    code = (
+        "import sys, trilens, trilens.cli; trilens.cli.trilens.list_commands(None);"
+        "bad = {'fastapi', 'sqlalchemy', 'uvicorn', 'yaml', 'alembic'} & set(sys.modules);"
+        "sys.exit(f'imported {bad}' if bad else 0)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_missing_extra_is_said_in_one_line(tmp_path: Path, monkeypatch: Any) -> None:
+    import importlib.util
+
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *a: None if name == "fastapi" else found(name, *a)
+    )
+    done = survey("init", tmp_path / "s")
+    assert done.exit_code == 1
+    assert done.output == (
+        "Error: trilens survey needs the survey extra: pip install 'trilens[survey]'\n"
+    )
+    assert survey("--help").exit_code == 0

@@ -1,0 +1,144 @@
+"""From answers to files that the library reads."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import trilens as tl
+from studies import Running, running
+from trilens.errors import FormatError, SurveyError
+from trilens.survey.backup import back_up
+from trilens.survey.database import Database, open_database
+from trilens.survey.example import write_example
+from trilens.survey.export import Collected, collect, write_export
+
+
+def by_test(app: Running, right: bool) -> Callable[[dict[str, Any]], str]:
+    """Answers the test as told, and everything else by the alphabet."""
+    (test,) = app.survey.study.tests
+
+    def choose(question: dict[str, Any]) -> str:
+        names = question["objects"][1 if question["kind"] == "closer" else 0 :]
+        if set(question["objects"]) == set(test.objects) and set(test.objects) >= set(names):
+            other = next(name for name in names if name != test.answer)
+            return test.answer if right and test.answer in names else other
+        return str(min(names))
+
+    return choose
+
+
+def filled(app: Running) -> Collected:
+    """Three raters: one passes, one fails, one stops early."""
+    good, bad, early = (app.participant() for _ in range(3))
+    good.join()
+    good.round(by_test(app, True))
+    bad.join()
+    bad.round(by_test(app, False))
+    early.join()
+    for _ in range(5):
+        question = early.question()
+        early.answer(question["token"], question["objects"][0], 2.5)
+    with app.survey.database.reading() as connection:
+        return collect(connection, app.survey.study.kind, app.survey.study.minimum)
+
+
+def test_sets(folder: Path, database: Database) -> None:
+    with running(folder, database) as app:
+        collected = filled(app)
+    assert len(collected) == 45
+    assert len(collected.rows("all")) == 45
+    passed = collected.rows("passed")
+    assert len(passed) == 20
+    assert {collected.test[i] for i in passed} == {"passed"}
+    assert Counter(collected.counted) == {True: 40, False: 5}
+    assert Counter(collected.round) == {1: 20, 2: 20, 3: 5}
+    reasons = Counter(collected.reason[i] for i in passed)
+    assert reasons == {"drawn": 15, "test": 1, "shared": 2, "repeated": 2}
+    for i in range(len(collected)):
+        assert collected.shown[i][collected.place[i] - 1] == collected.chosen[i]
+    reduced = collected.statements("all").reduce()
+    assert collected.statements("all-reduced").triples.tolist() == reduced.triples.tolist()
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_an_export_is_what_the_library_reads(tmp_path: Path, kind: Any, ending: str) -> None:
+    write_example(tmp_path / "study", kind)
+    with running(tmp_path / "study") as app:
+        rater = app.participant()
+        rater.join()
+        rater.round(by_test(app, True))
+        with app.survey.database.reading() as connection:
+            collected = collect(connection, kind, 1)
+    file = tmp_path / f"answers.{ending}"
+    for which in ("all", "passed", "all-reduced", "passed-reduced"):
+        rows = write_export(collected, which, file)
+        expected = collected.statements(which)
+        read = tl.read_statements(file)
+        assert len(read) == rows == len(expected)
+        assert read.kind == kind
+        names = [[read.names[i] for i in row] for row in read.triples]
+        assert names == [[expected.names[i] for i in row] for row in expected.triples]
+
+
+def test_an_export_says_where_the_chosen_object_stood(folder: Path, tmp_path: Path) -> None:
+    from trilens.report.places import read_places
+
+    with running(folder) as app:
+        collected = filled(app)
+    file = tmp_path / "a.csv"
+    write_export(collected, "all", file)
+    places = read_places(str(file), tl.read_statements(file))
+    assert places is not None
+    assert (places + 1).tolist() == collected.place
+    with file.open() as lines:
+        row = next(csv.DictReader(lines))
+    assert list(row) == [
+        "central", "shown_1", "shown_2", "shown_3", "rater", "round", "number", "seconds",
+        "place", "reason", "test", "counted",
+    ]  # fmt: skip
+
+
+def test_other_endings_are_refused(folder: Path, tmp_path: Path) -> None:
+    with running(folder) as app:
+        collected = filled(app)
+    with pytest.raises(FormatError, match=r"\.csv, \.tsv or \.parquet"):
+        write_export(collected, "all", tmp_path / "a.xlsx")
+
+
+def test_a_backup_is_made_while_answers_come_in(
+    folder: Path, database: Database, tmp_path: Path
+) -> None:
+    with running(folder, database) as app:
+        rater = app.participant()
+        rater.join()
+        asked = rater.round()
+        copy = tmp_path / "copy" / "answers.db"
+        copy.parent.mkdir()
+        assert back_up(database, copy) == 20
+        rater.post("/api/round")
+        rater.round()
+        cookies = dict(rater.cookies)
+    with pytest.raises(SurveyError, match="exists already"):
+        back_up(database, copy)
+    # the copy can be served, and holds what was there at its moment
+    with running(folder, open_database(copy.parent)) as restored:
+        back = restored.participant(cookies=cookies)
+        assert back.question()["round_done"] is True
+        token, chosen = asked[0]["token"], asked[0]["objects"][1]
+        assert back.answer(token, chosen).json() == {"stored": True}
+        new = restored.participant()
+        new.join()
+        assert new.question()["number"] == 1
+
+
+def test_there_is_nothing_to_back_up(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(SurveyError, match="no answers yet"):
+        back_up(open_database(folder), tmp_path / "x.db")
+    assert not list(tmp_path.glob("x.db*"))

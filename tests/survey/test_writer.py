@@ -1,0 +1,212 @@
+"""The one thread that writes: it acknowledges after the commit, starts or fails, and ends clean."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select, text
+from sqlalchemy.exc import DBAPIError
+
+from trilens.errors import SurveyError
+from trilens.survey.database import Database, open_database
+from trilens.survey.ledger import look_setting, put_setting
+from trilens.survey.schema import settings
+from trilens.survey.writer import Refused, Writer
+
+
+@pytest.fixture
+def writer(database: Database) -> Any:
+    opened = Writer(database, threads=1)
+    opened.start()
+    yield opened
+    opened.close()
+
+
+def test_what_is_told_stored_is_there_for_others(writer: Writer, database: Database) -> None:
+    for i in range(5):
+        writer.submit(lambda c, i=i: put_setting(c, "x", str(i))).result()
+        with database.reading() as connection:
+            assert look_setting(connection, "x") == str(i)
+
+
+def test_what_waits_is_committed_together(database: Database) -> None:
+    batches: list[int] = []
+    writer = Writer(database, lambda deeds, seconds: batches.append(deeds), threads=1)
+    writer.start()
+    go = threading.Event()
+    first = writer.submit(lambda c: go.wait(10))
+    rest = [writer.submit(lambda c, i=i: put_setting(c, f"n{i}", "x")) for i in range(50)]
+    go.set()
+    for done in [first, *rest]:
+        done.result(10)
+    writer.close()
+    assert sum(batches) == 51
+    assert len(batches) <= 2
+
+
+def test_a_refusal_harms_no_neighbour(writer: Writer, database: Database) -> None:
+    def refuse(_: Any) -> None:
+        raise Refused(409, "no")
+
+    go = threading.Event()
+    writer.submit(lambda c: go.wait(10))
+    one = writer.submit(lambda c: put_setting(c, "one", "1"))
+    no = writer.submit(refuse)
+    two = writer.submit(lambda c: put_setting(c, "two", "2"))
+    go.set()
+    one.result(10)
+    two.result(10)
+    with pytest.raises(Refused):
+        no.result(10)
+    with database.reading() as connection:
+        assert look_setting(connection, "two") == "2"
+
+
+def test_a_failure_undoes_itself_alone(writer: Writer, database: Database) -> None:
+    def fail(connection: Any) -> None:
+        put_setting(connection, "bad", "x")
+        connection.execute(text("INSERT INTO nothing VALUES (1)"))
+
+    go = threading.Event()
+    writer.submit(lambda c: go.wait(10))
+    one = writer.submit(lambda c: put_setting(c, "one", "1"))
+    bad = writer.submit(fail)
+    two = writer.submit(lambda c: put_setting(c, "two", "2"))
+    go.set()
+    one.result(10)
+    two.result(10)
+    with pytest.raises(Exception, match="nothing"):
+        bad.result(10)
+    with database.reading() as connection:
+        names = set(connection.execute(select(settings.c.name)).scalars())
+    assert {"one", "two"} <= names
+    assert "bad" not in names
+
+
+def test_closing_stores_what_was_accepted(database: Database) -> None:
+    writer = Writer(database)
+    writer.start()
+    go = threading.Event()
+    writer.submit(lambda c: go.wait(10))
+    waiting = [writer.submit(lambda c, i=i: put_setting(c, f"n{i}", "x")) for i in range(300)]
+    closing = threading.Thread(target=writer.close)
+    closing.start()
+    go.set()
+    closing.join()
+    assert all(done.done() and done.exception() is None for done in waiting)
+    with pytest.raises(Refused, match="stopping"):
+        writer.submit(lambda c: None)
+    with database.reading() as connection:
+        stored = connection.execute(select(settings.c.name)).scalars().all()
+    assert len([name for name in stored if name.startswith("n")]) == 300
+
+
+def test_whoever_goes_away_does_not_stop_the_deed(writer: Writer, database: Database) -> None:
+    go = threading.Event()
+    writer.submit(lambda c: go.wait(10))
+    gone: Future[None] = writer.submit(lambda c: put_setting(c, "gone", "1"))
+    assert gone.cancel()
+    go.set()
+    writer.submit(lambda c: None).result(10)
+    with database.reading() as connection:
+        assert look_setting(connection, "gone") == "1"
+
+
+def test_several_threads_do_each_deed_once(folder: Path, postgres: Any) -> None:
+    """Also where two of them meet: the second finds what the first did, and tries again."""
+    database = open_database(folder, postgres.database())
+    writer = Writer(database)
+    writer.start()
+
+    def once(connection: Any) -> bool:
+        if look_setting(connection, "once") is not None:
+            return False
+        put_setting(connection, "once", "x")
+        return True
+
+    news = [writer.submit(once) for _ in range(100)]
+    many = [writer.submit(lambda c, i=i: put_setting(c, f"n{i}", "x")) for i in range(300)]
+    assert sum(done.result(30) for done in news) == 1
+    writer.close()
+    assert all(done.result(0) is None for done in many)
+    with database.reading() as connection:
+        stored = connection.execute(select(settings.c.name)).scalars().all()
+    assert len([name for name in stored if name.startswith("n")]) == 300
+
+
+def test_a_connection_that_fails_fails_the_start(folder: Path) -> None:
+    (folder / "answers.db").mkdir()
+    writer = Writer(open_database(folder))
+    with pytest.raises(SurveyError, match=r"answers\.db: .*unable to open"):
+        writer.start(timeout=20)
+    writer.close()
+    nowhere = Writer(open_database(folder, "postgresql://nobody@127.0.0.1:1/none"))
+    with pytest.raises(SurveyError, match="refused"):
+        nowhere.start(timeout=20)
+    nowhere.close()
+
+
+def test_a_file_that_is_no_database_fails_the_start(folder: Path) -> None:
+    (folder / "answers.db").write_bytes(b"this is not SQLite" * 100)
+    with pytest.raises(SurveyError, match="not a database"):
+        Writer(open_database(folder)).start(timeout=20)
+
+
+def test_a_newer_database_is_refused(folder: Path) -> None:
+    writer = Writer(open_database(folder))
+    writer.start()
+    writer.close()
+    with sqlite3.connect(folder / "answers.db") as file:
+        file.execute("UPDATE alembic_version SET version_num = '9999'")
+    file.close()
+    with pytest.raises(SurveyError, match="made by a newer trilens"):
+        Writer(open_database(folder)).start(timeout=20)
+
+
+def test_the_disk_has_it_before_the_word(folder: Path) -> None:
+    engine = open_database(folder).writer()
+    with engine.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2  # FULL
+        assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
+    engine.dispose()
+
+
+def test_readers_cannot_write(writer: Writer, database: Database) -> None:
+    engine = database.readers(1)
+    with engine.connect() as connection, pytest.raises(DBAPIError, match=r"read-?only"):
+        connection.execute(text("DELETE FROM settings"))
+    engine.dispose()
+
+
+def test_a_broken_connection_is_opened_again(folder: Path, postgres: Any) -> None:
+    """The backend is killed while the server runs: nothing is lost, and it goes on."""
+    url = postgres.database()
+    writer = Writer(open_database(folder, url))
+    writer.start()
+    writer.submit(lambda c: put_setting(c, "before", "1")).result(20)
+    postgres.kill_backends(url)
+    writer.submit(lambda c: put_setting(c, "after", "1")).result(20)
+    writer.close()
+    with open_database(folder, url).reading() as connection:
+        assert look_setting(connection, "before") == look_setting(connection, "after") == "1"
+
+
+def test_migrations_make_the_tables_that_the_code_means(database: Database) -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    from trilens.survey.database import migrate
+    from trilens.survey.schema import metadata
+
+    engine = database.writer()
+    migrate(engine)
+    migrate(engine)  # a second time changes nothing
+    with engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+    engine.dispose()
