@@ -27,6 +27,7 @@ from trilens.maps._choice_selection import Selection, alpha_of, select
 from trilens.maps._choices import collect_choices, likelihood
 from trilens.maps._evidence import lapse_interval
 from trilens.maps._minimise import one_blas_thread
+from trilens.maps._pairs import Length
 from trilens.maps._random import part_of, random_generator
 from trilens.maps._raters import (
     RaterGroups,
@@ -152,7 +153,7 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         n_components: int | Literal["cv"] = "cv",
         *,
         l2: float | Literal["cv"] = "cv",
-        length: Literal["distance", "student", "cv"] = "distance",
+        length: Length | Literal["cv"] = "distance",
         lapses: Literal["raters", "one"] | float = "raters",
         init: Literal["lensmap"] | ArrayLike = "lensmap",
         max_iter: int = 1000,
