@@ -159,6 +159,7 @@
       $("copy").hidden = !navigator.clipboard;
       $("copy").textContent = say("copy");
       $("receipt").textContent = reply.receipt;
+      memory.put("receipt", null); // from now on the server shows it
       screen("thanks");
     } else {
       screen("gone");
@@ -214,7 +215,10 @@
       image.draggable = false;
       image.alt = say("picture", { place: placeOf(index) }).trim();
       image.src = address;
-      await image.decode();
+      await image.decode().catch((error) => {
+        // a browser that has the picture may still not like to decode it beforehand
+        if (!image.complete || !image.naturalWidth) throw error;
+      });
       return image;
     }
     const whole = await fetch(address);
@@ -258,7 +262,7 @@
     const button = place.querySelector("button.card");
     if (button) button.removeAttribute("aria-label");
     if (!(part instanceof Audio)) {
-      stimulus.classList.toggle("picture", part instanceof Image);
+      (button || place).classList.toggle("paper", part instanceof Image);
       stimulus.replaceChildren(part);
       return;
     }
