@@ -385,6 +385,7 @@
       return;
     }
     memory.put("person", person);
+    memory.put("language", study.language);
     memory.put("receipt", reply.data.receipt);
     memory.put("answer", null);
     show(await latest());
@@ -422,9 +423,14 @@
 
   // --- begin -------------------------------------------------------------------------------
 
+  const asked = given.has("language");
+  // with the platform's parameters
+  const inLanguage = (code) => {
+    given.set("language", code);
+    return `?${given}`;
+  };
   for (const link of document.querySelectorAll("#languages a")) {
-    given.set("language", link.lang);
-    link.href = `?${given}`; // with the platform's parameters
+    link.href = inLanguage(link.lang);
     try {
       link.textContent = new Intl.DisplayNames(link.lang, { type: "language" }).of(link.lang);
     } catch {} // an old browser shows the code
@@ -435,6 +441,12 @@
     const known = page.dataset.joined === "yes" && (!person || memory.get("person") === person);
     if (!known) {
       welcome();
+      return;
+    }
+    // the things are shown in the language of the beginning: so is what stands around them
+    const spoken = memory.get("language");
+    if (!asked && spoken !== study.language && study.languages.includes(spoken)) {
+      location.replace(inLanguage(spoken));
       return;
     }
     const unsent = memory.get("answer");
