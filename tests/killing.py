@@ -63,23 +63,26 @@ class Crowd:
     def _answer(self, rater: Rater, count: Callable[[], None]) -> None:
         while True:
             try:
-                self._answer_one(rater, count)
+                stored = self._answer_one(rater, count)
             except httpx.TransportError:
                 if self._over.is_set():
                     return  # the server is gone
+                stored = False
+            if not stored:
+                self._over.wait(0.05)  # as a page would, not at once
 
-    def _answer_one(self, rater: Rater, count: Callable[[], None]) -> None:
+    def _answer_one(self, rater: Rater, count: Callable[[], None]) -> bool:
         if "token" not in rater.question:
             begun = rater.client.post("/api/round")
             if begun.status_code >= 500:
-                return
+                return False
             rater.question = begun.json()
         token = rater.question["token"]
         # a participant who sends again sends the same
         rater.sent = rater.sent or self.rng.choice(rater.question["objects"])
         answer = rater.client.answer(token, rater.sent)
         if answer.status_code >= 500:
-            return  # not stored, and said so: again
+            return False  # not stored, and said so: again
         assert answer.json() == {"stored": True}, answer.text
         if token not in rater.told:
             rater.told[token] = rater.sent
@@ -88,6 +91,7 @@ class Crowd:
         if following.status_code == 200:
             rater.sent = None
             rater.question = following.json()
+        return True
 
     def check(self, database: Database) -> int:
         """Everything that was told is there, nothing twice, and everybody can go on.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click import Context
 from click.testing import CliRunner, Result
 
 from studies import edit, running
@@ -170,6 +171,13 @@ def test_several_processes_on_postgresql(folder: Path, serve: Any, postgres: Any
     facts = json.loads(survey("status", folder, "--json", "--database", url).stdout)
     assert (facts["answers"], facts["participants"]) == (80, 4)
     assert server.stop() == 0
+
+
+def test_every_command_has_help_with_an_example() -> None:
+    names = trilens.get_command(Context(trilens), "survey").commands  # type: ignore[union-attr]
+    assert {"init", "check", "serve", "export", "status", "forget", "password"} <= names.keys()
+    for name in names:
+        assert f"Example: trilens survey {name}" in survey(name, "--help").output
 
 
 def test_the_library_starts_without_the_surveys_packages() -> None:

@@ -49,10 +49,9 @@ def command() -> None:
     """Ask people, and keep their answers.
 
     \b
-    trilens survey init my-study
-    trilens survey check my-study
-    trilens survey serve my-study
-    trilens survey export my-study -o answers.csv
+    Example: trilens survey init my-study
+             trilens survey serve my-study
+             trilens survey export my-study -o answers.csv
     """
 
 
@@ -67,7 +66,11 @@ def command() -> None:
 )
 @_with_extra
 def init(folder: Path, kind: Any) -> None:
-    """Write a small example study, which can be served at once."""
+    """Write a small example study, which can be served at once.
+
+    \b
+    Example: trilens survey init my-study --kind odd
+    """
     from trilens.survey.example import write_example
 
     for file in write_example(folder, kind):
@@ -80,7 +83,11 @@ def init(folder: Path, kind: Any) -> None:
 @json_option
 @_with_extra
 def check(folder: Path, as_json: bool) -> None:
-    """List everything that is wrong with a study's folder; status 1 if something is."""
+    """List everything that is wrong with a study's folder; status 1 if something is.
+
+    \b
+    Example: trilens survey check my-study
+    """
     from trilens.survey.reading import read_study
     from trilens.survey.remarks import remarks
 
@@ -141,8 +148,13 @@ def serve(
     proxy: str,
     log_level: str,
 ) -> None:
-    """Serve the study until stopped; every answer that was accepted is stored."""
-    from trilens.survey.serve import Listen, serve as run
+    """Serve the study until stopped; every answer that was accepted is stored.
+
+    \b
+    Example: trilens survey serve my-study --port 8000
+    """
+    from trilens.survey.serve import Listen
+    from trilens.survey.serve import serve as run
 
     run(Listen(folder, host, port, database, public_url, root_path, workers, log_level, proxy))
 
@@ -170,7 +182,11 @@ def export(
     database: str | None,
     as_json: bool,
 ) -> None:
-    """Write the answers as statements, ready for `trilens analyze`."""
+    """Write the answers as statements, ready for `trilens analyze`.
+
+    \b
+    Example: trilens survey export my-study -o answers.csv --set passed
+    """
     from trilens.survey.database import open_database
     from trilens.survey.export import collect, write_export, write_participant
     from trilens.survey.study import load_study
@@ -195,7 +211,11 @@ def export(
 @json_option
 @_with_extra
 def status(folder: Path, database: str | None, as_json: bool) -> None:
-    """Say how many answers, participants and rounds there are."""
+    """Say how many answers, participants and rounds there are.
+
+    \b
+    Example: trilens survey status my-study
+    """
     from trilens.survey.database import open_database
     from trilens.survey.status import status as look
     from trilens.survey.study import load_study
@@ -232,7 +252,11 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
 @json_option
 @_with_extra
 def forget(folder: Path, receipt: str, database: str | None, as_json: bool) -> None:
-    """Erase a participant and all their answers, by the receipt that they were given."""
+    """Erase a participant and all their answers, by the receipt that they were given.
+
+    \b
+    Example: trilens survey forget my-study ABCD-EFGH-JKMN-PQRS
+    """
     from trilens.survey.database import open_database
     from trilens.survey.ledger import erase
 
@@ -252,7 +276,11 @@ def forget(folder: Path, receipt: str, database: str | None, as_json: bool) -> N
 @click.password_option("--password", help="Asked for when it is left out.")
 @_with_extra
 def password(folder: Path, database: str | None, password: str) -> None:
-    """Set the researcher's password."""
+    """Set the researcher's password.
+
+    \b
+    Example: trilens survey password my-study
+    """
     from trilens.survey.database import open_database
     from trilens.survey.password import set_password
 
@@ -267,7 +295,11 @@ def password(folder: Path, database: str | None, password: str) -> None:
 @database_option
 @_with_extra
 def backup(folder: Path, output: str, database: str | None) -> None:
-    """Copy the answers to a SQLite file, also while the server runs."""
+    """Copy the answers to a SQLite file, also while the server runs.
+
+    \b
+    Example: trilens survey backup my-study -o copy.db
+    """
     from trilens.survey.backup import back_up
     from trilens.survey.database import open_database
 

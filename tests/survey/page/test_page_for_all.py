@@ -179,6 +179,9 @@ def test_no_cookie_before_consent_and_the_language_is_chosen(page: Page) -> None
     page.asking(1)
     assert page.text("#count") == f"Frage 1 von {LENGTH}"
     assert all(word.startswith(("ein ", "eine ")) for word in page.shown())
+    page.open("?PROLIFIC_PID=abc")  # the platform's link knows nothing of the language
+    page.asking(1)
+    assert page.text("#count") == f"Frage 1 von {LENGTH}"
 
 
 def test_another_person_of_the_platform_begins_anew(page: Page) -> None:

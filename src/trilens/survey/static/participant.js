@@ -159,6 +159,7 @@
       $("copy").hidden = !navigator.clipboard;
       $("copy").textContent = say("copy");
       $("receipt").textContent = reply.receipt;
+      memory.put("receipt", null); // from now on the server shows it
       screen("thanks");
     } else {
       screen("gone");
@@ -214,7 +215,10 @@
       image.draggable = false;
       image.alt = say("picture", { place: placeOf(index) }).trim();
       image.src = address;
-      await image.decode();
+      await image.decode().catch((error) => {
+        // a browser that has the picture may still not like to decode it beforehand
+        if (!image.complete || !image.naturalWidth) throw error;
+      });
       return image;
     }
     const whole = await fetch(address);
@@ -258,7 +262,7 @@
     const button = place.querySelector("button.card");
     if (button) button.removeAttribute("aria-label");
     if (!(part instanceof Audio)) {
-      stimulus.classList.toggle("picture", part instanceof Image);
+      (button || place).classList.toggle("paper", part instanceof Image);
       stimulus.replaceChildren(part);
       return;
     }
@@ -381,6 +385,7 @@
       return;
     }
     memory.put("person", person);
+    memory.put("language", study.language);
     memory.put("receipt", reply.data.receipt);
     memory.put("answer", null);
     show(await latest());
@@ -418,9 +423,14 @@
 
   // --- begin -------------------------------------------------------------------------------
 
+  const asked = given.has("language");
+  // with the platform's parameters
+  const inLanguage = (code) => {
+    given.set("language", code);
+    return `?${given}`;
+  };
   for (const link of document.querySelectorAll("#languages a")) {
-    given.set("language", link.lang);
-    link.href = `?${given}`; // with the platform's parameters
+    link.href = inLanguage(link.lang);
     try {
       link.textContent = new Intl.DisplayNames(link.lang, { type: "language" }).of(link.lang);
     } catch {} // an old browser shows the code
@@ -431,6 +441,12 @@
     const known = page.dataset.joined === "yes" && (!person || memory.get("person") === person);
     if (!known) {
       welcome();
+      return;
+    }
+    // the things are shown in the language of the beginning: so is what stands around them
+    const spoken = memory.get("language");
+    if (!asked && spoken !== study.language && study.languages.includes(spoken)) {
+      location.replace(inLanguage(spoken));
       return;
     }
     const unsent = memory.get("answer");
