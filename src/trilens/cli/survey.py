@@ -153,8 +153,7 @@ def serve(
     \b
     Example: trilens survey serve my-study --port 8000
     """
-    from trilens.survey.serve import Listen
-    from trilens.survey.serve import serve as run
+    from trilens.survey.serve import Listen, serve as run
 
     run(Listen(folder, host, port, database, public_url, root_path, workers, log_level, proxy))
 

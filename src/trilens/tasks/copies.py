@@ -12,10 +12,11 @@ from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.choice_model import ChoiceModel
 from trilens.statements import Statements
 
-#: Refits. What is made of them takes their deviations for Gaussian, so that few will do.
-N_COPIES = 40
+#: Refits. What is made of them takes their deviations for Gaussian, so that few will do; of
+#: many objects, where each is dear, fewer.
+N_COPIES, FEWER_COPIES, _MANY_OBJECTS = 40, 20, 250
 #: A copy is refitted to at most so many answers; its deviations then count for less.
-COPY_ANSWERS = 100_000
+COPY_ANSWERS = 50_000
 #: Steps of a refit, which starts from the map of all answers.
 _STEPS = 25
 
@@ -53,13 +54,15 @@ class Copies:
 
 
 def draw_copies(
-    fitted: ChoiceMap, statements: Statements, seed: int = 0, n_copies: int = N_COPIES
+    fitted: ChoiceMap, statements: Statements, seed: int = 0, n_copies: int | None = None
 ) -> Copies:
     """Refits of the map to draws with replacement of the statements, or of the raters.
 
     Where there are more than `COPY_ANSWERS` statements, a copy sees about as many as that (the
     m out of n bootstrap; Bickel, Götze and van Zwet, 1997).
     """
+    if n_copies is None:
+        n_copies = N_COPIES if statements.n_objects <= _MANY_OBJECTS else FEWER_COPIES
     m = len(statements)
     rng = np.random.default_rng([seed, 1])
     answers = _answers_of_raters(statements)

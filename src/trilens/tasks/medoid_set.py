@@ -39,18 +39,20 @@ def medoid_set(model: AnswerModel, level: float = 0.95) -> BoolArray:
     -------
     (n,) array of bool
     """
+    from scipy.special import ndtri, stdtrit
+
     most = max(2, (model.statements.n_objects - 1) // 6)
     if model.map.n_components_ > most:
         plain = ChoiceMap(most, random_state=model.seed).fit(model.statements)
         model = AnswerModel(model.statements, plain, model.seed)
     copies, assisted = model.copies, model.assisted
     scale = copies.shrink * np.sqrt(max(model.dispersion, 1.0))
+    freedom = len(copies.models)
     if copies.n_raters:
-        from scipy.special import ndtri, stdtrit
-
-        # few raters: their variance is itself uncertain, and drawing makes it smaller
-        few = copies.n_raters
-        scale *= stdtrit(few - 1, level) / ndtri(level) * np.sqrt(few / (few - 1))
+        scale *= np.sqrt(copies.n_raters / (copies.n_raters - 1))
+        freedom = min(freedom, copies.n_raters - 1)
+    # a variance that is estimated from few copies, or few raters, is itself uncertain
+    scale *= stdtrit(freedom, level) / ndtri(level)
     unsure = model.appearances < LEAST_ANSWERS
     sure = np.flatnonzero(~unsure)
     by_depth = maybe_largest(

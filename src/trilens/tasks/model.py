@@ -15,7 +15,7 @@ from trilens.tasks.copies import Copies, draw_copies, left_over, pair_dispersion
 #: Up to so many objects the depth of a copy is the mean over all triples.
 _ALL_TRIPLES_OBJECTS = 250
 #: Beyond, over so many for each object, the same ones in every copy.
-_COPY_TRIPLES = 2000
+_COPY_TRIPLES = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +115,11 @@ class AnswerModel:
         model_variance = by_copy.var(axis=0) * copies.shrink**2 + misfit
         total = model_variance + variance
         counted = np.divide(model_variance, total, out=np.zeros(len(total)), where=total > 0)
-        depth = np.where(seen, np.clip(by_copy.mean(axis=0) + counted * left, 0.0, 1.0), 0.0)
         own = self.map.model_.depth(some, self.seed).depth
+        # over all triples where the copies saw some: what these lack, the difference does not
+        full = own if some is None else self.map.model_.depth(random_state=self.seed).depth
+        mended = full + (by_copy - own).mean(axis=0) + counted * left
+        depth = np.where(seen, np.clip(mended, 0.0, 1.0), 0.0)
         moved = by_copy - own + counted * (copies.left_over - own_left[0])
         return AssistedDepth(depth, moved, (1 - counted) * np.sqrt(misfit), counted)
 
