@@ -22,9 +22,11 @@ METHODS: dict[Question, tuple[str, ...]] = {
     "graph": ("krng", *MAPS),
     "embed": MAPS,
 }
-#: Beyond these the model takes minutes, and counting says nearly as much.
-MOST_OBJECTS = 2000
-MOST_STATEMENTS = 2_000_000
+#: Beyond these the model takes minutes, and counting takes over.
+MOST_OBJECTS = 1000
+MOST_STATEMENTS = 1_000_000
+#: With fewer answers for each object a model has nothing to hold on to.
+LEAST_PER_OBJECT = 10
 #: What takes over there: the paper's count, and the map in closed form.
 _COUNTING: dict[Question, str] = {"medoid": "depth", "outliers": "depth"}
 
@@ -32,7 +34,7 @@ _COUNTING: dict[Question, str] = {"medoid": "depth", "outliers": "depth"}
 def choose_method(question: Question, statements: Statements, method: str = "auto") -> str:
     """The method that is meant: ``method`` itself, or the best one where it is ``"auto"``.
 
-    >>> choose_method("medoid", Statements([[0, 1, 2], [1, 2, 3]], kind="closer"))
+    >>> choose_method("medoid", Statements([[0, 1, 2], [1, 2, 3]] * 9, kind="closer"))
     'choice'
     >>> choose_method("medoid", Statements([[0, 1, 2]], n_objects=3000))
     'depth'
@@ -49,7 +51,6 @@ def choose_method(question: Question, statements: Statements, method: str = "aut
 def _best(question: Question, statements: Statements) -> str:
     if question == "graph" and statements.kind == "central":
         return "krng"
-    affordable = (
-        0 < len(statements) <= MOST_STATEMENTS and 4 <= statements.n_objects <= MOST_OBJECTS
-    )
+    n, m = statements.n_objects, len(statements)
+    affordable = 4 <= n <= MOST_OBJECTS and LEAST_PER_OBJECT * n <= 3 * m <= 3 * MOST_STATEMENTS
     return "choice" if affordable else _COUNTING.get(question, "lensmap")
