@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from trilens._parameters import real_number, thread_count, whole_number
+from trilens._parameters import (
+    check_progress,
+    generator,
+    real_array,
+    real_number,
+    thread_count,
+    whole_number,
+)
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.errors import KindError, ParameterError, StatementError
 from trilens.maps._minimise import (
@@ -25,7 +32,7 @@ from trilens.maps._minimise import (
     one_blas_thread,
 )
 from trilens.maps._objectives import Evaluation, Objective, evaluation
-from trilens.maps._random import part_of, random_generator
+from trilens.maps._progress import part_of
 from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_comparisons, as_data
 from trilens.statements import Statements
 
@@ -77,6 +84,7 @@ class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[m
         for parameter in ("n_components", "n_init", "max_iter"):
             whole_number(f"{name}: {parameter}", getattr(self, parameter), least=1)
         thread_count(self.n_threads)
+        check_progress(progress)
         real_number(f"{name}: tol", self.tol, 0)
         comparisons = as_comparisons(data)
         if len(comparisons) == 0:
@@ -90,7 +98,7 @@ class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[m
         best: Minimum | None = None
         objective = self._objective()
         with one_blas_thread(), evaluation(objective, comparisons, self.n_threads) as evaluate:
-            rngs = random_generator(name, self.random_state).spawn(self.n_init)
+            rngs = generator(self.random_state).spawn(self.n_init)
             for i, rng in enumerate(rngs):
                 X = self._start(data, "random" if i else self.init, evaluate, rng)
                 smooth = objective.smooth()
@@ -136,7 +144,7 @@ class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[m
     ) -> FloatArray:
         shape = (data.n_objects, self.n_components)
         if not isinstance(init, str):
-            X = np.array(init, dtype=np.float64)
+            X = real_array(f"{type(self).__name__}: init", init)
             if X.shape != shape or not np.isfinite(X).all():
                 raise ParameterError(
                     f"{type(self).__name__}: init has shape {X.shape}; it must be a finite "

@@ -10,7 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._parameters import generator, real_number, shown, thread_count, whole_number
+from trilens._parameters import (
+    check_progress,
+    generator,
+    real_number,
+    thread_count,
+    whole_number,
+)
 from trilens._typing import Int32Array, Progress, RandomState
 from trilens.errors import ParameterError
 from trilens.simulate.answers import Ties, answer, check_answers, luck
@@ -263,8 +269,7 @@ def _plan(
     threads = thread_count(n_threads)
     truth = as_truth(objects, metric)
     named = None if names is None else CheckedNames.of(names)
-    if progress is not None and not callable(progress):
-        raise ParameterError(f"progress is {shown(progress)}; it must be a function of the share")
+    check_progress(progress)
     if named is not None and len(named) != truth.n_objects:
         raise ParameterError(f"there are {truth.n_objects:,} objects, but {len(named):,} names")
     # a child, because a stream draws as it goes and its parent may be drawn from in between
