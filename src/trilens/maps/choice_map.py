@@ -203,6 +203,7 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         statements = as_statements(S)
         self._check(statements)
+        check_progress(progress)
         given = check_weights(weights, len(statements))
         if given is not None and (given == 0).any():
             statements, given = statements.take(given > 0), given[given > 0]

@@ -101,20 +101,15 @@ class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[m
             rngs = generator(self.random_state).spawn(self.n_init)
             for i, rng in enumerate(rngs):
                 X = self._start(data, "random" if i else self.init, evaluate, rng)
+                part = part_of(progress, i / self.n_init, 1 / self.n_init)
                 smooth = objective.smooth()
                 if smooth != objective:
                     # L-BFGS stalls at kinks; without them it comes close, or to 0, first.
+                    half, part = part_of(part, 0.0, 0.5), part_of(part, 0.5, 0.5)
                     X = minimise(
-                        evaluate.of(smooth), X, self.max_iter, self.tol, enough=smooth.enough
+                        evaluate.of(smooth), X, self.max_iter, self.tol, half, smooth.enough
                     ).X
-                found = minimise(
-                    evaluate,
-                    X,
-                    self.max_iter,
-                    self.tol,
-                    part_of(progress, i / self.n_init, 1 / self.n_init),
-                    objective.enough,
-                )
+                found = minimise(evaluate, X, self.max_iter, self.tol, part, objective.enough)
                 if best is None or found.loss < best.loss:
                     best = found
             assert best is not None
