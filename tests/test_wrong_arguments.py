@@ -125,6 +125,7 @@ WRONG = st.one_of(
     st.sampled_from([0.5, -0.5, 1e300, float("nan"), float("inf"), -float("inf"), 1j]),
     st.sampled_from(["", "a", "nonsense", "\ud800", "a\0b", b"bytes"]),
     st.sampled_from([[], [[]], [1, [2, 3]], [[0, 1], [2]], [None], ["a", 1], [[0, 1, "x"]], {}]),
+    st.sampled_from(["auto", "depth", "krng", "lensmap", "gap", "loo", "knn", "one"]),
     st.sampled_from([{"a": None}, {1, 2}, (), ("x",) * 4, range(3), object(), Exception]),
     st.sampled_from([[float("nan")] * 4, [True, False, True, True], [10**30] * 4, [-1] * 4]),
     st.integers(0, len(ARRAYS) - 1).map(lambda i: ARRAYS[i]),
@@ -247,7 +248,7 @@ SLOW = {"analyze", "cluster", "medoid", "outliers", "classify"}
 
 
 @pytest.mark.parametrize("name", sorted(set(CALLED) - SLOW))
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_only_errors_of_the_tree(name: str, data: st.DataObject, folder: Path) -> None:
     call_with_wrong_arguments(name, data, folder)

@@ -8,6 +8,8 @@ import pytest
 from trilens.errors import ParameterError
 from trilens.maps.registry import MAPS, coordinates, dimensions
 from trilens.simulate import simulate_statements
+from trilens.statements import Statements
+from trilens.tasks.medoid import medoid
 
 POINTS = np.random.default_rng(3).normal(size=(12, 2))
 S = simulate_statements(POINTS, 150, random_state=4)
@@ -46,3 +48,9 @@ def test_dimensions_are_at_most_those_that_objects_span():
 def test_an_unknown_map_is_told_the_known_ones():
     with pytest.raises(ParameterError, match="method is 'nonsense'; it must be one of choice, "):
         coordinates(S, "nonsense")
+
+
+def test_one_question_has_a_choice_map_in_one_dimension():
+    same = Statements([[0, 1, 2]] * 5, n_objects=4)
+    assert coordinates(same, "choice", "cv").shape == (4, 1)
+    assert medoid(same).name == "0"

@@ -201,13 +201,17 @@ class _HeldOut:
         return self._evident[key]
 
     def score(self, point: Point) -> float:
-        """The mean held-out log-likelihood of an answer."""
+        """The mean held-out log-likelihood of an answer; 0 where there is but one question."""
         values, weight = self._at(point), self._weight
+        if not weight.any():
+            return 0.0
         return float((values * weight).sum() / weight.sum())
 
     def difference(self, one: Point, other: Point) -> tuple[float, float]:
         """By how much one point is better than another, and the standard error of that."""
         gap, weight = self._at(one) - self._at(other), self._weight
+        if not weight.any():
+            return 0.0, 0.0
         mean = float((gap * weight).sum() / weight.sum())
         error = np.sqrt((weight * (gap - mean) ** 2).sum()) / np.sqrt(weight.sum())
         return mean, float(error / np.sqrt(weight.sum()))

@@ -17,7 +17,6 @@ from trilens._parameters import (
     generator,
     is_whole,
     one_of,
-    real_array,
     real_number,
     shown,
     thread_count,
@@ -36,7 +35,7 @@ from trilens.maps._choice_fit import (
 from trilens.maps._choice_selection import Selection, alpha_of, select
 from trilens.maps._choices import collect_choices, likelihood
 from trilens.maps._evidence import lapse_interval
-from trilens.maps._minimise import one_blas_thread
+from trilens.maps._minimise import given_start, one_blas_thread
 from trilens.maps._progress import part_of
 from trilens.maps._raters import (
     RaterGroups,
@@ -311,6 +310,11 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         statements, model = as_statements(S), self.model_
         model.triples_of(statements)
+        if len(statements) == 0 or statements.n_objects != len(model.embedding):
+            raise ParameterError(
+                f"a refit needs statements about the {len(model.embedding):,} objects of the map, "
+                f"not {len(statements):,} about {statements.n_objects:,}"
+            )
         lapse_of = self._known_lapses(statements)
         choices = collect_choices(statements, keep_rows=True, apart=lapse_of is not None)
         lapse: float | FloatArray = model.lapse
@@ -413,13 +417,7 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         elif _is_cv(self.n_components):
             raise ParameterError("ChoiceMap: with an array as init, n_components must be a number")
         else:
-            shape = (n, int(self.n_components))
-            start = real_array("ChoiceMap: init", self.init)
-            if start.shape != shape or not np.isfinite(start).all():
-                raise ParameterError(
-                    f"ChoiceMap: init has shape {start.shape}; it must be a finite array of "
-                    f"shape {shape}, (n_objects, n_components)"
-                )
+            given_start("ChoiceMap", self.init, (n, int(self.n_components)))
 
     def _choose(
         self,

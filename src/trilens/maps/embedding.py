@@ -17,7 +17,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from trilens._parameters import (
     check_progress,
     generator,
-    real_array,
     real_number,
     thread_count,
     whole_number,
@@ -28,6 +27,7 @@ from trilens.maps._minimise import (
     Minimum,
     best_scale,
     fill_flat_columns,
+    given_start,
     minimise,
     one_blas_thread,
 )
@@ -37,6 +37,9 @@ from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_comparison
 from trilens.statements import Statements
 
 Init: TypeAlias = Literal["lensmap", "random"] | ArrayLike
+#: Beyond, the squares overflow.
+_MARGINS = (1e-100, 1e100)
+
 _Embedding = TypeVar("_Embedding", bound="_OrdinalEmbedding")
 
 
@@ -139,13 +142,7 @@ class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[m
     ) -> FloatArray:
         shape = (data.n_objects, self.n_components)
         if not isinstance(init, str):
-            X = real_array(f"{type(self).__name__}: init", init)
-            if X.shape != shape or not np.isfinite(X).all():
-                raise ParameterError(
-                    f"{type(self).__name__}: init has shape {X.shape}; it must be a finite "
-                    f"array of shape {shape}, (n_objects, n_components)"
-                )
-            return X
+            return given_start(type(self).__name__, init, shape)
         if init not in ("lensmap", "random"):
             raise ParameterError(
                 f"{type(self).__name__}: init is {init!r}; it must be 'lensmap', 'random' "
@@ -250,7 +247,7 @@ class SOE(_OrdinalEmbedding):
         self.n_threads = n_threads
 
     def _objective(self) -> Objective:
-        real_number("SOE: margin", self.margin, positive=True)
+        real_number("SOE: margin", self.margin, *_MARGINS)
         return Objective("distance", "squared hinge", margin=self.margin)
 
 
@@ -421,6 +418,6 @@ class GNMDS(_OrdinalEmbedding):
         self.n_threads = n_threads
 
     def _objective(self) -> Objective:
-        real_number("GNMDS: margin", self.margin, positive=True)
+        real_number("GNMDS: margin", self.margin, *_MARGINS)
         real_number("GNMDS: l2", self.l2, 0)
         return Objective("square", "hinge", margin=self.margin, l2=self.l2)
