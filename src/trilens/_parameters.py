@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from trilens._typing import FloatArray
 from trilens.errors import ParameterError
 
 _MOST = 2**63 - 1
@@ -111,6 +112,31 @@ def seed_of(random_state: Any) -> int:
     if is_whole(random_state):
         return whole_number("random_state", random_state)
     return int(generator(random_state).integers(2**31))
+
+
+def real_array(name: str, value: Any) -> FloatArray:
+    """``value`` as an array of float64, or one line that says so; NaN may be in it.
+
+    >>> real_array("weights", [1, 2])
+    array([1., 2.])
+    >>> real_array("weights", ["a"])
+    Traceback (most recent call last):
+    ...
+    trilens.errors.ParameterError: weights is ['a']; it must be an array of numbers
+    """
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):  # rows of different lengths
+        array = np.empty(0, dtype=object)
+    if array.dtype.kind not in "biuf":
+        raise ParameterError(f"{name} is {shown(value)}; it must be an array of numbers")
+    return array.astype(np.float64)
+
+
+def check_progress(progress: Any) -> None:
+    """Raise `ParameterError` for what is neither None nor can be called."""
+    if progress is not None and not callable(progress):
+        raise ParameterError(f"progress is {shown(progress)}; it must be a function of the share")
 
 
 def thread_count(n_threads: int | None = None) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trilens._parameters import whole_number
+from trilens._parameters import check_progress, whole_number
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress
 from trilens.depth import DepthIntervals, depth_intervals
 from trilens.maps.registry import coordinates
@@ -207,6 +207,7 @@ def analyze(
     given = as_statements(statements)
     n = given.n_objects
     seed = whole_number("random_state", random_state)
+    check_progress(progress)
     step: Progress = (lambda share: None) if progress is None else progress
     known = None if labels is None else label_of_each(labels, given)
     if n_clusters is not None:

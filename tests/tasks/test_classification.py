@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 from sklearn.dummy import DummyClassifier
@@ -9,10 +10,11 @@ from sklearn.neighbors import KNeighborsClassifier
 import drawn
 from trilens.errors import KindError, LabelError, ParameterError
 from trilens.statements import Statements
-from trilens.tasks.classify.classes import make_classifier
+from trilens.tasks.classify.classes import classify, make_classifier
 from trilens.tasks.classify.depth import LensDepthClassifier
 from trilens.tasks.classify.graph import KRNGClassifier
 from trilens.tasks.classify.labels import encode_labels
+from trilens.tasks.classify.map import MapClassifier
 
 import reference
 
@@ -124,3 +126,59 @@ def test_labels_of_numpy_types_and_missing_ones():
 def test_make_classifier_refuses_a_k_that_nobody_takes():
     with pytest.raises(ParameterError, match="krng"):
         make_classifier("depth", k=3)
+
+
+SIX = Statements([[0, 1, 4], [1, 0, 4], [2, 3, 5], [3, 2, 5], [0, 4, 2], [2, 5, 1], [4, 0, 3]])
+CLASSIFIERS = [LensDepthClassifier, KRNGClassifier, MapClassifier]
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        ["a", "a", "b", "b", pd.NA, pd.NA],
+        pd.Series(["a", "a", "b", "b", pd.NA, None], dtype="string"),
+        pd.Series(["a", "a", "b", "b", None, np.nan], dtype=object),
+        {"0": "a", "1": "a", "2": "b", "3": "b", "4": pd.NA},
+    ],
+)
+def test_missing_labels_of_pandas_are_unlabelled(y):
+    assert encode_labels(y, SIX).codes.tolist() == [0, 0, 1, 1, -1, -1]
+    whole = encode_labels(pd.array([3, 3, 7, 7, None, None], dtype="Int64"), SIX)
+    assert whole.codes.tolist() == [0, 0, 1, 1, -1, -1]
+
+
+@pytest.mark.parametrize("Classifier", CLASSIFIERS)
+def test_score_is_the_share_of_the_labels_that_are_found(Classifier):
+    model = Classifier(random_state=0).fit(SIX, ["a", "a", "b", "b", None, None])
+    found = model.transduction_.tolist()
+    assert model.score(SIX, found) == 1
+    assert model.score(SIX, [*"bbaa", found[4], None]) == pytest.approx(1 / 5)
+    assert model.score(SIX, {"0": "a", "2": "a"}) == 0.5
+    assert np.isnan(model.score(SIX, [pd.NA] * 6))
+
+
+@pytest.mark.parametrize("Classifier", CLASSIFIERS)
+def test_a_random_state_of_numpys_old_kind(Classifier):
+    y = ["a", "a", "b", "b", None, None]
+    first, again = (Classifier(random_state=np.random.RandomState(1)).fit(SIX, y) for _ in "ab")
+    assert first.transduction_.tolist() == again.transduction_.tolist()
+
+
+@pytest.mark.parametrize("k", [2.5, [1, 2.5], True, np.array([[1]])])
+def test_k_of_the_graph_is_a_whole_number(k):
+    with pytest.raises(ParameterError, match="it must be a whole number, 1 or more"):
+        KRNGClassifier(k=k).fit(SIX, ["a", "a", "b", "b", None, None])
+
+
+@pytest.mark.parametrize("label", [[1], {"x": 1}, np.array([1, 2]), (1, 2)])
+def test_a_label_is_one_value(label):
+    with pytest.raises(LabelError, match="it must be text or a number"):
+        encode_labels(["a", "b", "a", "b", None, label], SIX)
+
+
+def test_labels_beyond_64_bits():
+    y = [10**30, 10**30, 5, 5, None, None]
+    found = classify(SIX, y, method="krng")
+    assert found.given == tuple(y)
+    assert set(found.predicted.values()) <= {5, 10**30}
+    assert found.to_dict()["classes"] == {"5": 2, str(10**30): 2}

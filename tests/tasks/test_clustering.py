@@ -12,6 +12,7 @@ from trilens.statements import Statements
 from trilens.tasks.cluster import spectral
 from trilens.tasks.cluster.graph import KRNGClustering
 from trilens.tasks.cluster.groups import cluster
+from trilens.tasks.cluster.map import neighbour_graph
 from trilens.tasks.cluster.partition import in_order_of_appearance, purity
 
 import reference
@@ -100,3 +101,12 @@ def test_only_some_methods_correct_for_wrong_answers():
     rows = [[0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 0]]
     with pytest.raises(ParameterError, match="krng and lensmap"):
         cluster(rows, 2, "soe", error_rate=0.1)
+
+
+@pytest.mark.parametrize("sigma", [1e-200, 1e200])
+def test_any_width_of_the_weights_on_a_map_keeps_every_edge(sigma):
+    points = np.random.default_rng(2).normal(size=(8, 2))
+    graph = neighbour_graph(points, k=3, sigma=sigma)
+    assert np.isfinite(graph.data).all()
+    assert graph.data.min() > 0
+    assert graph.nnz == neighbour_graph(points, k=3).nnz

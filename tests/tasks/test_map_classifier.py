@@ -142,7 +142,7 @@ def test_parameters_round_trip():
         ({"n_components": []}, [0, 1] * 30, ParameterError, "names no candidates"),
         ({"n_components": 60}, [0, 1] * 30, ParameterError, "span at most 59"),
         ({"n_components": "gap", "map": "choice"}, [0, 1] * 30, ParameterError, "must be 'cv'"),
-        ({"map": "tsne"}, [0, 1] * 30, ParameterError, "method is 'tsne'"),
+        ({"map": "tsne"}, [0, 1] * 30, ParameterError, "map is 'tsne'"),
         ({"classifier": "tree"}, [0, 1] * 30, ParameterError, "classifier is 'tree'"),
         ({"error_rate": 0.7}, [0, 1] * 30, ParameterError, "below 2/3"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from trilens._typing import AnyArray, FloatArray
 from trilens.counts import ClassCounts, count_classes
 from trilens.depth.lens import ratio
+from trilens.errors import LabelError
 from trilens.statements import StatementsLike
 
 
@@ -33,6 +34,7 @@ def class_depth(
     [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.5, 0.0]]
     """
     if not isinstance(statements, ClassCounts):
-        assert y is not None
+        if y is None:
+            raise LabelError("the depth within classes needs y, the class of each object")
         statements = count_classes(statements, y, n_classes)
     return ratio(statements.singled, statements.appears)

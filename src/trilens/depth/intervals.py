@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trilens._parameters import real_number
 from trilens._typing import BoolArray, FloatArray, IntArray
 from trilens.counts import CentralCounts
 from trilens.depth.lens import centrality, counts_of
@@ -72,7 +73,7 @@ def depth_intervals(
     >>> interval.medoid_set.tolist()
     [True, False, False]
     """
-    if not 0 < level < 1:
+    if not 0 < real_number("level", level) < 1:
         raise ParameterError(f"level is {level}; it must lie between 0 and 1")
     effect = None
     if not isinstance(statements, CentralCounts):

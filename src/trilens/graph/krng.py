@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trilens._parameters import real_number
+from trilens._parameters import real_array, real_number, whole_number
 from trilens._typing import AnyArray, BoolArray, FloatArray
 from trilens.counts import PairCounts, count_pairs
 from trilens.errors import ParameterError
@@ -86,9 +86,9 @@ class LensValues:
 
     def below(self, k: float, error_rate: float = 0.0) -> BoolArray:
         """Whether V, corrected for wrong answers, is less than k / (n - 2), without rounding."""
+        k, e = real_number("k", k), _exact(_checked(error_rate))
         if self.n_objects <= 2:
             return np.zeros(len(self.share), dtype=bool)
-        e = _exact(error_rate)
         threshold = _exact(k) * (1 - 3 * e / 2) / (self.n_objects - 2) + e / 2
         near = self.share < float(threshold)
         for at in np.flatnonzero(np.abs(self.share - float(threshold)) < _CLOSE):
@@ -118,7 +118,7 @@ class LensValues:
         """The graph {V < k / (n - 2)}, weighted or not."""
         from scipy.sparse import coo_array
 
-        near = self.below(real_number("k", k, least=1), _checked(error_rate))
+        near = self.below(real_number("k", k, least=1), error_rate)
         i, j = self.i[near], self.j[near]
         weight = np.ones(len(i))
         if sigma is not None:
@@ -155,6 +155,7 @@ def correct_errors(value: AnyArray, error_rate: float) -> FloatArray:
     [0.0, 1.0]
     """
     _checked(error_rate)
+    value = real_array("value", value)
     return np.asarray((value - error_rate / 2) / (1 - 1.5 * error_rate))
 
 
@@ -167,6 +168,7 @@ def effective_k(k: float, error_rate: float, n_objects: int) -> float:
     2.36
     """
     _checked(error_rate)
+    k, n_objects = real_number("k", k), whole_number("n_objects", n_objects)
     return (k - error_rate / 2 * (n_objects - 2)) / (1 - 1.5 * error_rate)
 
 

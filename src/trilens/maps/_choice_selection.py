@@ -208,6 +208,8 @@ class _HeldOut:
         if not self.folds:
             return -np.inf
         values, weight = self._at(point), self._weight
+        if not weight.any():
+            return 0.0
         return float((values * weight).sum() / weight.sum())
 
     def difference(self, one: Point, other: Point) -> tuple[float, float]:
@@ -215,6 +217,8 @@ class _HeldOut:
         if not self.folds:
             return np.inf, 0.0
         gap, weight = self._at(one) - self._at(other), self._weight
+        if not weight.any():
+            return 0.0, 0.0
         mean = float((gap * weight).sum() / weight.sum())
         error = np.sqrt((weight * (gap - mean) ** 2).sum()) / np.sqrt(weight.sum())
         return mean, float(error / np.sqrt(weight.sum()))

@@ -9,8 +9,11 @@ from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from trilens._parameters import real_array
 from trilens._typing import FloatArray, Progress
+from trilens.errors import ParameterError
 
 #: A loss and its gradient, of the same shape as what it is given.
 Loss: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray]]
@@ -18,6 +21,8 @@ Loss: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray]]
 #: The loss must fall by a share ``tol`` per iteration, on the average of this many.
 _WINDOW = 10
 _MEMORY = 20
+#: Squared distances of coordinates beyond it come near the largest number there is.
+_FARTHEST = 1e100
 
 
 @dataclass(frozen=True)
@@ -149,3 +154,18 @@ def best_scale(evaluate: Loss, X: FloatArray) -> FloatArray:
     scales = 2.0 ** np.arange(-4, 9)
     losses = [evaluate(scale * X)[0] for scale in scales]
     return X * float(scales[int(np.argmin(losses))])
+
+
+def given_start(name: str, init: ArrayLike, shape: tuple[int, int]) -> FloatArray:
+    """Coordinates to start from that were given, of the right shape and finite."""
+    X = real_array(f"{name}: init", init)
+    if X.shape != shape or not np.isfinite(X).all():
+        raise ParameterError(
+            f"{name}: init has shape {X.shape}; it must be a finite array of shape {shape}, "
+            f"(n_objects, n_components)"
+        )
+    if np.abs(X).max() > _FARTHEST:
+        raise ParameterError(
+            f"{name}: init holds a number beyond {_FARTHEST:g}; divide it by its largest"
+        )
+    return X

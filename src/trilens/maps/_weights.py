@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from trilens._parameters import real_array
 from trilens._typing import FloatArray
 from trilens.errors import ParameterError
 
@@ -13,7 +14,7 @@ def check_weights(weights: ArrayLike | None, m: int) -> FloatArray | None:
     """One finite weight of 0 or more for each statement, not all 0; None as it is."""
     if weights is None:
         return None
-    given = np.asarray(weights, dtype=np.float64)
+    given = real_array("weights", weights)
     if given.shape != (m,):
         raise ParameterError(
             f"weights have shape {given.shape}; give one for each of the {m:,} statements"

@@ -12,7 +12,16 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from trilens._parameters import is_whole, real_number, thread_count, whole_number
+from trilens._parameters import (
+    check_progress,
+    generator,
+    is_whole,
+    one_of,
+    real_number,
+    shown,
+    thread_count,
+    whole_number,
+)
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.errors import ParameterError, StatementError
 from trilens.maps._choice_fit import (
@@ -26,9 +35,9 @@ from trilens.maps._choice_fit import (
 from trilens.maps._choice_selection import Selection, alpha_of, select
 from trilens.maps._choices import collect_choices, likelihood
 from trilens.maps._evidence import lapse_interval
-from trilens.maps._minimise import one_blas_thread
+from trilens.maps._minimise import given_start, one_blas_thread
 from trilens.maps._pairs import Length
-from trilens.maps._random import part_of, random_generator
+from trilens.maps._progress import part_of
 from trilens.maps._raters import (
     RaterGroups,
     RaterLapses,
@@ -194,10 +203,11 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         statements = as_statements(S)
         self._check(statements)
+        check_progress(progress)
         given = check_weights(weights, len(statements))
         if given is not None and (given == 0).any():
             statements, given = statements.take(given > 0), given[given > 0]
-        rng = random_generator("ChoiceMap", self.random_state)
+        rng = generator(self.random_state)
         with one_blas_thread():
             chosen = self._choose(statements, given, rng, part_of(progress, 0.0, 0.7))
             found, lapse, raters = self._fit(statements, given, chosen, rng, progress)
@@ -301,6 +311,11 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         statements, model = as_statements(S), self.model_
         model.triples_of(statements)
+        if len(statements) == 0 or statements.n_objects != len(model.embedding):
+            raise ParameterError(
+                f"a refit needs statements about the {len(model.embedding):,} objects of the map, "
+                f"not {len(statements):,} about {statements.n_objects:,}"
+            )
         lapse_of = self._known_lapses(statements)
         choices = collect_choices(statements, keep_rows=True, apart=lapse_of is not None)
         lapse: float | FloatArray = model.lapse
@@ -355,7 +370,10 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         statements = as_statements(S)
         whole_number("n_copies", n_copies, least=1)
-        rng = random_generator("ChoiceMap", random_state)
+        check_progress(progress)
+        if not isinstance(by_rater, (bool, np.bool_)):
+            raise ParameterError(f"by_rater is {shown(by_rater)}; it must be True or False")
+        rng = generator(random_state)
         models = []
         with self.refitting(statements) as refit:
             for i in range(n_copies):
@@ -371,7 +389,7 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not _is_cv(self.n_components):
             if not is_whole(self.n_components) or int(self.n_components) < 1:
                 raise ParameterError(
-                    f"ChoiceMap: n_components is {self.n_components!r}; it must be 'cv' or a "
+                    f"ChoiceMap: n_components is {shown(self.n_components)}; it must be 'cv' or a "
                     f"whole number, 1 or more"
                 )
             if int(self.n_components) > n - 1:
@@ -381,35 +399,26 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 )
         if not _is_cv(self.l2):
             real_number("ChoiceMap: l2", self.l2, 0)
-        if self.length not in ("distance", "student", "cv"):
-            raise ParameterError(
-                f"ChoiceMap: length is {self.length!r}; it must be 'distance', 'student' or 'cv'"
-            )
-        if self.lapses not in ("raters", "one"):
-            if isinstance(self.lapses, str):
-                raise ParameterError(
-                    f"ChoiceMap: lapses is {self.lapses!r}; it must be 'raters', 'one' or a "
-                    f"share from 0 to 1"
-                )
+        one_of("ChoiceMap: length", self.length, ("distance", "student", "cv"))
+        if not isinstance(self.lapses, str):
             real_number("ChoiceMap: lapses", self.lapses, 0, 1)
+        elif self.lapses not in ("raters", "one"):
+            raise ParameterError(
+                f"ChoiceMap: lapses is {shown(self.lapses)}; it must be 'raters', 'one' or a "
+                f"share from 0 to 1"
+            )
         whole_number("ChoiceMap: max_iter", self.max_iter, least=1)
         real_number("ChoiceMap: tol", self.tol, 0)
         thread_count(self.n_threads)
         if isinstance(self.init, str):
             if self.init != "lensmap":
                 raise ParameterError(
-                    f"ChoiceMap: init is {self.init!r}; it must be 'lensmap' or an array"
+                    f"ChoiceMap: init is {shown(self.init)}; it must be 'lensmap' or an array"
                 )
         elif _is_cv(self.n_components):
             raise ParameterError("ChoiceMap: with an array as init, n_components must be a number")
         else:
-            shape = (n, int(self.n_components))
-            start = np.asarray(self.init, dtype=np.float64)
-            if start.shape != shape or not np.isfinite(start).all():
-                raise ParameterError(
-                    f"ChoiceMap: init has shape {start.shape}; it must be a finite array of "
-                    f"shape {shape}, (n_objects, n_components)"
-                )
+            given_start("ChoiceMap", self.init, (n, int(self.n_components)))
 
     def _choose(
         self,

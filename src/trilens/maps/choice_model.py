@@ -7,7 +7,7 @@ from functools import reduce
 
 import numpy as np
 
-from trilens._parameters import whole_number
+from trilens._parameters import generator, whole_number
 from trilens._typing import AnyArray, FloatArray, RandomState
 from trilens.errors import KindError, ParameterError
 from trilens.maps._pairs import ODDS_RANGE, Length, lengths
@@ -139,7 +139,7 @@ class ChoiceModel:
         else:
             wanted = of_one if n * of_one <= 3 * _ALL_TRIPLES else max(1000, _DRAWN_TRIPLES // n)
         if wanted < of_one or n > 20_000:
-            shares, error = self._drawn_shares(wanted, np.random.default_rng(random_state))
+            shares, error = self._drawn_shares(wanted, generator(random_state))
         else:
             shares, error, wanted = self._all_shares() / of_one, np.zeros(n), of_one
         return ModelDepth(1 - shares if self.kind == "odd" else shares, error, wanted)
@@ -231,7 +231,7 @@ class ChoiceModel:
                 chance = _softmax_first(base, to_j, self._side(np.full(n_pairs, x), k))
             chance = chance[others]
             mean[x] = chance.mean() if len(chance) else np.nan
-            error[x] = chance.std() / np.sqrt(max(len(chance), 1))
+            error[x] = chance.std() / np.sqrt(len(chance)) if len(chance) else np.nan
         return mean, error
 
 

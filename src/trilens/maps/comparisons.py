@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from trilens._parameters import real_array, whole_number
 from trilens._typing import AnyArray, FloatArray, Int32Array
 from trilens.errors import ParameterError, StatementError
 from trilens.statements import Statements, StatementsLike
@@ -42,7 +43,7 @@ class Comparisons:
     n_objects: int
 
     def __init__(self, rows: ArrayLike, n_objects: int | None = None) -> None:
-        given = np.asarray(rows)
+        given = _as_array(rows)
         if given.size == 0 and given.ndim <= 2:
             given = np.empty((0, 4), dtype=np.int32)
         if given.ndim != 2 or given.shape[1] != 4 or given.dtype.kind not in "iu":
@@ -51,7 +52,7 @@ class Comparisons:
                 f"not one of shape {given.shape} and type {given.dtype}"
             )
         top = int(given.max()) + 1 if len(given) else 0
-        n = top if n_objects is None else n_objects
+        n = top if n_objects is None else whole_number("n_objects", n_objects)
         if len(given) and (given.min() < 0 or top > n):
             row = int(np.flatnonzero(((given < 0) | (given >= n)).any(axis=1))[0])
             raise StatementError(
@@ -76,6 +77,13 @@ class Comparisons:
 
     def __repr__(self) -> str:
         return f"Comparisons({len(self):,} comparisons of pairs of {self.n_objects:,} objects)"
+
+
+def _as_array(rows: ArrayLike) -> AnyArray:
+    try:
+        return np.asarray(rows)
+    except (TypeError, ValueError):
+        raise StatementError("the statements are rows of different lengths") from None
 
 
 ComparisonsLike: TypeAlias = Comparisons | StatementsLike
@@ -110,7 +118,7 @@ def as_data(statements: ComparisonsLike, kind: str = "central") -> Statements | 
     """What was given: values as they are, four columns as comparisons, three as ``kind``."""
     if isinstance(statements, (Statements, Comparisons)):
         return statements
-    array = np.asarray(statements)
+    array = _as_array(statements)
     if array.ndim == 2 and array.shape[1] == 4:
         return Comparisons(array)
     return Statements(array, kind=kind)
@@ -136,7 +144,7 @@ def violations(embedding: ArrayLike, triplets: ComparisonsLike) -> float:
     >>> violations([[0.0], [1.0], [3.0]], [[0, 1, 2], [2, 0, 1]])
     0.5
     """
-    X = np.asarray(embedding, dtype=np.float64)
+    X = real_array("embedding", embedding)
     if X.ndim != 2:
         raise ParameterError(f"an embedding is an (n, d) array, not one of shape {X.shape}")
     C = as_comparisons(as_data(triplets, kind="closer"))

@@ -14,22 +14,32 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from trilens._parameters import real_number, thread_count, whole_number
+from trilens._parameters import (
+    check_progress,
+    generator,
+    real_number,
+    thread_count,
+    whole_number,
+)
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.errors import KindError, ParameterError, StatementError
 from trilens.maps._minimise import (
     Minimum,
     best_scale,
     fill_flat_columns,
+    given_start,
     minimise,
     one_blas_thread,
 )
 from trilens.maps._objectives import Evaluation, Objective, evaluation
-from trilens.maps._random import part_of, random_generator
+from trilens.maps._progress import part_of
 from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_comparisons, as_data
 from trilens.statements import Statements
 
 Init: TypeAlias = Literal["lensmap", "random"] | ArrayLike
+#: Beyond, the squares overflow.
+_MARGINS = (1e-100, 1e100)
+
 _Embedding = TypeVar("_Embedding", bound="_OrdinalEmbedding")
 
 
@@ -77,6 +87,7 @@ class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[m
         for parameter in ("n_components", "n_init", "max_iter"):
             whole_number(f"{name}: {parameter}", getattr(self, parameter), least=1)
         thread_count(self.n_threads)
+        check_progress(progress)
         real_number(f"{name}: tol", self.tol, 0)
         comparisons = as_comparisons(data)
         if len(comparisons) == 0:
@@ -90,7 +101,7 @@ class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[m
         best: Minimum | None = None
         objective = self._objective()
         with one_blas_thread(), evaluation(objective, comparisons, self.n_threads) as evaluate:
-            rngs = random_generator(name, self.random_state).spawn(self.n_init)
+            rngs = generator(self.random_state).spawn(self.n_init)
             for i, rng in enumerate(rngs):
                 X = self._start(data, "random" if i else self.init, evaluate, rng)
                 # L-BFGS stalls at kinks; without them it comes close, or to 0, first.
@@ -135,13 +146,7 @@ class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[m
     ) -> FloatArray:
         shape = (data.n_objects, self.n_components)
         if not isinstance(init, str):
-            X = np.array(init, dtype=np.float64)
-            if X.shape != shape or not np.isfinite(X).all():
-                raise ParameterError(
-                    f"{type(self).__name__}: init has shape {X.shape}; it must be a finite "
-                    f"array of shape {shape}, (n_objects, n_components)"
-                )
-            return X
+            return given_start(type(self).__name__, init, shape)
         if init not in ("lensmap", "random"):
             raise ParameterError(
                 f"{type(self).__name__}: init is {init!r}; it must be 'lensmap', 'random' "
@@ -246,7 +251,7 @@ class SOE(_OrdinalEmbedding):
         self.n_threads = n_threads
 
     def _objective(self) -> Objective:
-        real_number("SOE: margin", self.margin, positive=True)
+        real_number("SOE: margin", self.margin, *_MARGINS)
         return Objective("distance", "squared hinge", margin=self.margin)
 
 
@@ -417,6 +422,6 @@ class GNMDS(_OrdinalEmbedding):
         self.n_threads = n_threads
 
     def _objective(self) -> Objective:
-        real_number("GNMDS: margin", self.margin, positive=True)
+        real_number("GNMDS: margin", self.margin, *_MARGINS)
         real_number("GNMDS: l2", self.l2, 0)
         return Objective("square", "hinge", margin=self.margin, l2=self.l2)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from trilens._parameters import is_whole
+from trilens._parameters import generator, is_whole, real_number, shown
 from trilens._typing import AnyArray, FloatArray
 from trilens.counts import PairCounts, count_pairs
 from trilens.errors import ParameterError, StatementError
@@ -109,10 +109,8 @@ def pair_dissimilarity(
     [[0.0, 0.11, 0.11], [0.11, 0.0, 0.78], [0.11, 0.78, 0.0]]
     """
     check_error_rate(error_rate, pairs.kind)
-    if not shrinkage > 0:
-        raise ParameterError(f"shrinkage is {shrinkage!r}; it must be above 0, 1 is usual")
-    if not 0 < power <= 1:
-        raise ParameterError(f"power is {power!r}; it must be above 0 and at most 1, or 'auto'")
+    shrinkage = real_number("shrinkage", shrinkage, positive=True)
+    _check_power(power)
     guess = 1 / 2 if pairs.kind == "closer" else 1 / 3
     prior = (guess if pairs.kind == "central" else 1 - guess) ** power
 
@@ -143,11 +141,11 @@ def pair_dissimilarity(
 
 def check_error_rate(error_rate: float, kind: Kind) -> None:
     """Refuse an error rate at which the answers say nothing, or the opposite."""
-    limit, shown = (1 / 2, "1/2") if kind == "closer" else (2 / 3, "2/3")
-    if not 0 <= error_rate < limit:
+    limit, text = (1 / 2, "1/2") if kind == "closer" else (2 / 3, "2/3")
+    if not 0 <= real_number("error_rate", error_rate) < limit:
         raise ParameterError(
             f"error_rate is {error_rate!r}; for statements of kind {kind} it must be at least 0 "
-            f"and below {shown}, where answers are no better than guesses"
+            f"and below {text}, where answers are no better than guesses"
         )
 
 
@@ -294,7 +292,7 @@ class LensMap(BaseEstimator):  # type: ignore[misc]
         check_error_rate(self.error_rate, pairs.kind)
         power = _power(self.power, d)
         seed = 0 if self.random_state is None else self.random_state
-        start = np.random.default_rng(seed).standard_normal(n)
+        start = generator(seed).standard_normal(n)
         if d is None:
             spectrum = self._scaling(pairs, min(_GAP_COMPONENTS + 1, n - 1), power, start)
             d = gap_components(spectrum.eigenvalues) if len(spectrum.eigenvalues) > 1 else 1
@@ -332,7 +330,7 @@ def check_components(n_components: Any, n_objects: int) -> int | None:
         return None
     if not is_whole(n_components) or n_components < 1:
         raise ParameterError(
-            f"n_components is {n_components!r}; it must be 'gap' or a whole number from 1 on"
+            f"n_components is {shown(n_components)}; it must be 'gap' or a whole number from 1 on"
         )
     if n_components > n_objects - 1:
         raise ParameterError(
@@ -347,9 +345,13 @@ def _power(power: Any, n_components: int | None) -> float:
         if power != "auto":
             raise ParameterError(f"power is {power!r}; it must be 'auto' or a number up to 1")
         return 0.5 if n_components is None else max(0.5, min(1.0, 2 / n_components))
-    if not 0 < power <= 1:
-        raise ParameterError(f"power is {power!r}; it must be above 0 and at most 1, or 'auto'")
+    _check_power(power)
     return float(power)
+
+
+def _check_power(power: Any) -> None:
+    if not 0 < real_number("power", power) <= 1:
+        raise ParameterError(f"power is {power!r}; it must be above 0 and at most 1, or 'auto'")
 
 
 def _centred_operator(E: Matrix, prior: float) -> LinearOperator:

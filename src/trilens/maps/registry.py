@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from trilens._parameters import check_progress, one_of, whole_number
 from trilens._typing import FloatArray, Progress, RandomState
-from trilens.errors import ParameterError
 from trilens.statements import StatementsLike, as_statements
 
 #: The maps by their names on the command line.
@@ -28,9 +28,14 @@ def make_map(
         "tste": maps.TSTE,
         "gnmds": maps.GNMDS,
     }
-    if method not in estimators:
-        raise ParameterError(f"method is {method!r}; a map is one of {', '.join(MAPS)}")
+    one_of("method", method, MAPS)
     return estimators[method](n_components=n_components, random_state=random_state, **parameters)
+
+
+def dimensions(n_components: int | None, n_objects: int) -> int:
+    """Of a map to work on: two unless others were asked for, and no more than objects span."""
+    wanted = 2 if n_components is None else whole_number("n_components", n_components, least=1)
+    return min(wanted, max(n_objects - 1, 1))
 
 
 def coordinates(
@@ -42,6 +47,7 @@ def coordinates(
     **parameters: Any,
 ) -> FloatArray:
     """Coordinates of every object by one of the maps, for every kind of statement."""
+    check_progress(progress)
     model = make_map(method, n_components, random_state, **parameters)
     # The lens map has no steps to tell of.
     steps = {} if method == "lensmap" else {"progress": progress}

@@ -10,8 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._parameters import generator, real_number, shown, thread_count, whole_number
-from trilens._typing import Int32Array, Progress, RandomState
+from trilens._parameters import (
+    check_progress,
+    generator,
+    real_number,
+    shown,
+    thread_count,
+    whole_number,
+)
+from trilens._typing import AnyArray, Int32Array, Progress, RandomState
 from trilens.errors import ParameterError
 from trilens.simulate.answers import Ties, answer, check_answers, luck
 from trilens.simulate.triples import Draw, Sampling, design
@@ -263,8 +270,7 @@ def _plan(
     threads = thread_count(n_threads)
     truth = as_truth(objects, metric)
     named = None if names is None else CheckedNames.of(names)
-    if progress is not None and not callable(progress):
-        raise ParameterError(f"progress is {shown(progress)}; it must be a function of the share")
+    check_progress(progress)
     if named is not None and len(named) != truth.n_objects:
         raise ParameterError(f"there are {truth.n_objects:,} objects, but {len(named):,} names")
     # a child, because a stream draws as it goes and its parent may be drawn from in between
@@ -276,8 +282,17 @@ def _plan(
         n_statements,
         sampling,
         rng,
-        None if groups is None else np.asarray(groups),
+        None if groups is None else _as_groups(groups),
     )
     if real_number("noise_param", noise_param, 0) > 0:
         truth = distorted(truth, noise_param, rng)
     return _Plan(truth, n_asked, chunks, key, error_rate, kind, ties, named, threads, progress)
+
+
+def _as_groups(groups: ArrayLike) -> AnyArray:
+    try:
+        return np.asarray(groups)
+    except (TypeError, ValueError):  # rows of different lengths
+        raise ParameterError(
+            f"groups is {shown(groups)}; it must be one group for each object"
+        ) from None

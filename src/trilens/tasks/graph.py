@@ -13,7 +13,7 @@ from trilens._tabular import Tabular
 from trilens._typing import RandomState
 from trilens.errors import ParameterError
 from trilens.statements import StatementsLike, as_statements
-from trilens.tasks.method import choose_method
+from trilens.tasks.method import check_model, choose_method
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -119,6 +119,7 @@ def neighbours(
     from scipy.sparse.csgraph import connected_components
 
     given = as_statements(statements)
+    check_model(model, given)
     chosen = choose_method("graph", given, method)
     n = given.n_objects
     if k is not None:
@@ -133,10 +134,10 @@ def neighbours(
     else:
         from scipy.sparse import csr_array
 
-        from trilens.maps.registry import coordinates
+        from trilens.maps.registry import coordinates, dimensions
         from trilens.tasks.cluster.map import neighbour_graph
 
-        if error_rate:
+        if real_number("error_rate", error_rate):
             raise ParameterError(f"{chosen} has no correction for an error rate; krng has")
         k = min(_NEIGHBOURS if k is None else k, max(n - 1, 1))
         width = 0.5 if sigma is None else real_number("sigma", sigma, positive=True)
@@ -147,7 +148,7 @@ def neighbours(
                 model = model or answer_model(given, seed_of(random_state))
                 points = model.map.embedding_
             else:
-                points = coordinates(given, chosen, min(n_components or 2, n - 1), random_state)
+                points = coordinates(given, chosen, dimensions(n_components, n), random_state)
             matrix = neighbour_graph(points, k, width)
         else:
             matrix = csr_array((n, n))

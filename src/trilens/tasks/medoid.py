@@ -13,8 +13,8 @@ from trilens._tabular import Tabular
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.errors import StatementError
 from trilens.statements import Statements, StatementsLike, as_statements
-from trilens.tasks.classify.labels import label_of_each
-from trilens.tasks.method import choose_method
+from trilens.tasks.classify.labels import label_of_each, sorted_classes
+from trilens.tasks.method import check_model, choose_method
 
 if TYPE_CHECKING:
     from trilens.tasks.model import AnswerModel
@@ -126,12 +126,13 @@ def medoid(
     '0'
     """
     given = as_statements(statements)
+    check_model(model, given)
     best = _medoid(given, method, n_components, random_state, model)
     if labels is None:
         return best
     label_of = label_of_each(labels, given)
     per_class = {}
-    for label in sorted({x for x in label_of if x is not None}):
+    for label in sorted_classes(label_of):
         inside = given.subset([i for i, x in enumerate(label_of) if x == label])
         if len(inside) == 0:
             per_class[str(label)] = ClassMedoid(None, None, 0)
@@ -159,9 +160,9 @@ def _medoid(
         score = centrality(given)
     else:
         from trilens.maps.geometry import total_distance
-        from trilens.maps.registry import coordinates
+        from trilens.maps.registry import coordinates, dimensions
 
-        dim = min(n_components or 2, max(given.n_objects - 1, 1))
+        dim = dimensions(n_components, given.n_objects)
         score = -total_distance(coordinates(given, chosen, dim, random_state))
     best = np.flatnonzero(score == score.max())
     depth = float(score[best[0]]) if chosen == "depth" else None

@@ -5,8 +5,9 @@ The rules are measured; `docs/recommend.md` has the tables.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from trilens._parameters import one_of, shown
 from trilens.errors import ParameterError
 from trilens.maps.registry import MAPS
 from trilens.statements import Statements
@@ -39,13 +40,23 @@ def choose_method(question: Question, statements: Statements, method: str = "aut
     >>> choose_method("medoid", Statements([[0, 1, 2]], n_objects=3000))
     'depth'
     """
-    if method == "auto":
-        return _best(question, statements)
-    if method not in METHODS[question]:
+    one_of("method", method, ("auto", *METHODS[question]))
+    return _best(question, statements) if method == "auto" else method
+
+
+def check_model(model: Any, statements: Statements) -> None:
+    """Raise `ParameterError` for what is neither None nor a model of these objects."""
+    if model is None:
+        return
+    from trilens.tasks.model import AnswerModel
+
+    if not isinstance(model, AnswerModel):
+        raise ParameterError(f"model is {shown(model)}; it must be an AnswerModel, or None")
+    if model.statements.n_objects != statements.n_objects:
         raise ParameterError(
-            f"method is {method!r}; it must be auto or one of {', '.join(METHODS[question])}"
+            f"the model is of {model.statements.n_objects:,} objects, the statements are about "
+            f"{statements.n_objects:,}; give the model of these statements"
         )
-    return method
 
 
 def _best(question: Question, statements: Statements) -> str:

@@ -24,7 +24,7 @@ from trilens.tasks.apart import (
     factors_by_chance,
     outlier_factors,
 )
-from trilens.tasks.method import choose_method
+from trilens.tasks.method import check_model, choose_method
 from trilens.tasks.model import AnswerModel, answer_model
 
 #: Of more tied objects than these only the number is told.
@@ -135,12 +135,13 @@ def outliers(
     ('1', '3')
     """
     given = as_statements(statements)
+    check_model(model, given)
+    count = _how_many(given.n_objects, n, contamination)
     chosen_method = choose_method("outliers", given, method)
     if chosen_method == "choice" and len(given) and model is None:
         model = answer_model(given, seed_of(random_state))
     score, apart = _score(given, chosen_method, n_components, random_state, model)
     order = np.argsort(score, kind="stable")
-    count = _how_many(len(score), n, contamination)
     if count is None:
         chosen = order[apart.objects[order]]
         tied = order[:0]
@@ -173,10 +174,10 @@ def outlier_scores(
     if method == "depth":
         return centrality(statements)
     from trilens.maps.geometry import local_outliers
-    from trilens.maps.registry import coordinates
+    from trilens.maps.registry import coordinates, dimensions
 
     given = as_statements(statements)
-    dim = min(n_components or 2, max(given.n_objects - 1, 1))
+    dim = dimensions(n_components, given.n_objects)
     return -local_outliers(coordinates(given, method, dim, random_state))
 
 
@@ -244,7 +245,7 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
     def fit(self, X: StatementsLike, y: Any = None) -> LensDepthOutlierDetector:
         """Score every object, and put the cut."""
         scores = centrality(X)
-        if self.contamination == "auto":
+        if isinstance(self.contamination, str) and self.contamination == "auto":
             given = as_statements(X)
             apart = apart_by_depth(scores, count_central(given).appears, given.kind)
             count = int(apart.objects.sum())

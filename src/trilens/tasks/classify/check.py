@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trilens._parameters import generator
 from trilens._typing import BoolArray, IntArray
 from trilens.tasks.classify.labels import Labels
 
@@ -120,5 +121,5 @@ def _groups(n: int, random_state: Any) -> list[IntArray]:
     positions = np.arange(n)
     if n <= MOST_ROUNDS:
         return list(positions[:, None])
-    shuffled = np.random.default_rng(random_state).permutation(positions)
+    shuffled = generator(random_state).permutation(positions)
     return [np.sort(group) for group in np.array_split(shuffled, _GROUPS)]

@@ -15,7 +15,7 @@ from trilens.errors import ParameterError
 from trilens.statements import StatementsLike, as_statements
 from trilens.tasks.classify.check import LabelCheck, check_labels
 from trilens.tasks.classify.labels import Labels, LabelsLike, encode_labels
-from trilens.tasks.method import choose_method
+from trilens.tasks.method import check_model, choose_method
 from trilens.tasks.model import AnswerModel
 
 
@@ -139,6 +139,7 @@ def classify(
     True
     """
     given = as_statements(statements)
+    check_model(model, given)
     chosen = choose_method("classify", given, method)
     labels = encode_labels(y, given)
     if chosen == "choice" and n_components is None and model is None:
@@ -153,7 +154,7 @@ def classify(
         model=model,
         random_state=random_state,
     )
-    label_of = [None if c < 0 else labels.classes[c].item() for c in labels.codes]
+    label_of = labels.given
     learner.fit(given, label_of)
     check = check_labels(learner, labels, random_state)
     found = learner.transduction_.copy()
@@ -166,7 +167,7 @@ def classify(
         parameters=learner.chosen_parameters_,
         check=check,
         contradictions=tuple(
-            Contradiction(given.names[i], label_of[i], found[i].item())
+            Contradiction(given.names[i], label_of[i], found[i : i + 1].tolist()[0])
             for i in labels.labelled[check.contradicted]
         ),
         remarks=(*_about_classes(labels), *_remarks(learner, given.names)),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trilens._parameters import whole_number
+from trilens._parameters import generator, shown, whole_number
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.counts import count_labelled_pairs
 from trilens.errors import ParameterError
@@ -93,7 +93,7 @@ class KRNGClassifier(TransductiveClassifier):
         codes = labels.codes.copy()
         how = np.full(len(codes), GIVEN, dtype="<U10")
         votes, how[unlabelled] = _votes(value[unlabelled], of_class, self.k_ / (n_labelled - 1))
-        rng = np.random.default_rng(self.random_state)
+        rng = generator(self.random_state)
         # below one vote: decides between equal votes and nothing else
         codes[unlabelled] = (votes + rng.random(votes.shape) / 2).argmax(axis=1)
         self.how_ = how
@@ -103,10 +103,11 @@ class KRNGClassifier(TransductiveClassifier):
         if isinstance(self.k, str):
             if self.k != "loo":
                 raise ParameterError(
-                    f"k is {self.k!r}; it must be 'loo' or whole numbers from 1 on"
+                    f"k is {shown(self.k)}; it must be 'loo' or whole numbers from 1 on"
                 )
             return list(range(1, n_labelled))
-        listed = self.k if isinstance(self.k, (Sequence, np.ndarray)) else [self.k]
+        several = isinstance(self.k, Sequence) or getattr(self.k, "ndim", 0) == 1
+        listed = self.k if several else [self.k]
         if not len(listed):
             raise ParameterError("k names no candidates; give at least one")
         return [whole_number("k", k, least=1) for k in listed]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from trilens._parameters import shown
 from trilens._typing import AnyArray, IntArray
 from trilens.errors import LabelError
 from trilens.formats.labels import labels_for
@@ -37,6 +38,12 @@ class Labels:
         """The ids of the labelled objects."""
         return np.flatnonzero(self.codes >= 0)
 
+    @property
+    def given(self) -> list[Any]:
+        """The label of each object in plain types; None where it is unlabelled."""
+        classes = self.classes.tolist()
+        return [None if c < 0 else classes[c] for c in self.codes]
+
 
 def label_of_each(y: LabelsLike, statements: Statements) -> list[Any]:
     """The label of each object; None where it is unlabelled (-1, None, NaN, empty text).
@@ -63,6 +70,16 @@ def label_of_each(y: LabelsLike, statements: Statements) -> list[Any]:
     return [None if _is_missing(label) else label for label in given]
 
 
+def sorted_classes(labels: Iterable[Any]) -> list[Any]:
+    """The different labels in order, without None."""
+    try:
+        return sorted({label for label in labels if label is not None})
+    except TypeError:
+        raise LabelError(
+            "labels are of different types; give all as text or all as numbers"
+        ) from None
+
+
 def encode_labels(y: LabelsLike, statements: Statements) -> Labels:
     """Class numbers of labels of any type.
 
@@ -79,12 +96,7 @@ def encode_labels(y: LabelsLike, statements: Statements) -> Labels:
     ([1, 0, -1, 0, 1], ['a', 'b'])
     """
     given = label_of_each(y, statements)
-    try:
-        classes = sorted({label for label in given if label is not None})
-    except TypeError:
-        raise LabelError(
-            "labels are of different types; give all as text or all as numbers"
-        ) from None
+    classes = sorted_classes(given)
     if len(classes) < 2:
         seen = f"all labelled objects are {classes[0]!r}" if classes else "no object is labelled"
         raise LabelError(f"{seen}; classification needs at least two classes")
@@ -94,9 +106,9 @@ def encode_labels(y: LabelsLike, statements: Statements) -> Labels:
 
 
 def _is_missing(label: Any) -> bool:
-    if label is None or label == "":
-        return True
-    if isinstance(label, str):
-        return False
+    if label is None or isinstance(label, str):
+        return not label
+    if not isinstance(label, Hashable) or isinstance(label, Iterable):
+        raise LabelError(f"a label is {shown(label)}; it must be text or a number")
     same = label == label  # NaN differs from itself; pandas' NA says neither yes nor no
     return not isinstance(same, (bool, np.bool_)) or not same or bool(label == -1)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from trilens._parameters import generator, one_of, shown, whole_number
 from trilens._typing import FloatArray, IntArray
 from trilens.counts import count_pairs
 from trilens.errors import ParameterError
 from trilens.maps.geometry import rescaled
-from trilens.maps.registry import make_map
+from trilens.maps.registry import MAPS, make_map
 from trilens.statements import Statements
 from trilens.tasks.classify.labels import Labels
 from trilens.tasks.classify.transduction import TransductiveClassifier, alike
 from trilens.tasks.classify.tuning import chosen_parameters, cross_validated, tuned_classifier
+from trilens.tasks.method import check_model
 from trilens.tasks.model import AnswerModel, answer_model
 
 #: Dimensions that cross-validation chooses from, as far as there are objects for them.
@@ -96,13 +99,15 @@ class MapClassifier(TransductiveClassifier):
         self.random_state = random_state
 
     def _prepare(self, statements: Statements) -> None:
-        rng = np.random.default_rng(self.random_state)
+        one_of("map", self.map, MAPS)
+        check_model(self.model, statements)
+        rng = generator(self.random_state)
         self._seed, map_seed = (int(part) for part in rng.integers(2**31, size=2))
         if self.map == "choice" and isinstance(self.n_components, str):
             if self.n_components != "cv":
                 raise ParameterError(
-                    f"n_components is {self.n_components!r}; of the choice map it must be 'cv' or "
-                    f"whole numbers from 1 on"
+                    f"n_components is {shown(self.n_components)}; of the choice map it must be "
+                    f"'cv' or whole numbers from 1 on"
                 )
             model = self.model or answer_model(statements, map_seed)
             self._maps = [rescaled(model.map.embedding_)]
@@ -157,14 +162,16 @@ class MapClassifier(TransductiveClassifier):
             if self.n_components == "gap" and self.map == "lensmap":
                 return ["gap"]
             raise ParameterError(
-                f"n_components is {self.n_components!r}; it must be 'cv', whole numbers from 1 on, "
-                f"or 'gap' for the lens map"
+                f"n_components is {shown(self.n_components)}; it must be 'cv', whole numbers "
+                f"from 1 on, or 'gap' for the lens map"
             )
-        if np.ndim(self.n_components) == 0:
-            return [self.n_components]
-        if not len(self.n_components):
+        several = (
+            isinstance(self.n_components, Sequence) or getattr(self.n_components, "ndim", 0) == 1
+        )
+        listed = self.n_components if several else [self.n_components]
+        if not len(listed):
             raise ParameterError("n_components names no candidates; give at least one")
-        return sorted(self.n_components)
+        return sorted(whole_number("n_components", d, least=1) for d in listed)
 
     def _map(self, n_components: Any, seed: int) -> Any:
         of_lens_map = {

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from trilens._parameters import generator, shown
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.errors import ParameterError
 
@@ -34,13 +35,14 @@ def tuned_classifier(classifier: Any, X: FloatArray, y: AnyArray, random_state: 
     A fitted classifier; a tuned one with ``best_params_`` and ``best_score_``, its
     cross-validated accuracy.
     """
-    if not isinstance(classifier, str):
+    methods = ("get_params", "fit", "predict")
+    if not isinstance(classifier, type) and all(hasattr(classifier, name) for name in methods):
         from sklearn.base import clone
 
         return clone(classifier).fit(X, y)
-    if classifier not in NAMES:
+    if not isinstance(classifier, str) or classifier not in NAMES:
         raise ParameterError(
-            f"classifier is {classifier!r}; it must be one of {', '.join(NAMES)} "
+            f"classifier is {shown(classifier)}; it must be one of {', '.join(NAMES)} "
             f"or a scikit-learn classifier"
         )
     if classifier == "knn":
@@ -84,7 +86,7 @@ def chosen_parameters(classifier: Any, fitted: Any) -> dict[str, Any]:
 
 def _folds(y: AnyArray, random_state: Any) -> list[AnyArray]:
     """Ten folds or fewer, each class spread evenly over them."""
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     _, code, size = np.unique(y, return_inverse=True, return_counts=True)
     order = rng.permutation(len(y))
     order = order[np.argsort(code[order], kind="stable")]

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trilens._parameters import real_number, seed_of, whole_number
+from trilens._parameters import check_progress, real_number, seed_of, whole_number
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray, Progress
 from trilens.errors import ParameterError
+from trilens.maps.registry import coordinates, dimensions
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.tasks.classify.labels import LabelsLike, label_of_each
 from trilens.tasks.cluster.graph import KRNGClustering
@@ -24,7 +25,7 @@ from trilens.tasks.cluster.suggest import (
     silhouettes,
     suggest_clusters,
 )
-from trilens.tasks.method import choose_method
+from trilens.tasks.method import check_model, choose_method
 
 if TYPE_CHECKING:
     from trilens.tasks.model import AnswerModel
@@ -186,6 +187,9 @@ def cluster(
     n = given.n_objects
     if n_clusters is not None:
         check_n_clusters(n_clusters, n)
+    check_model(model, given)
+    check_progress(progress)
+    seed = seed_of(random_state)
     known = None if labels is None else label_of_each(labels, given)
     chosen = choose_method("cluster", given, method)
     if k is not None:
@@ -193,7 +197,7 @@ def cluster(
     if chosen == "krng":
         if n_clusters is None:
             raise ParameterError("krng needs the number of clusters; a map can suggest one")
-        krng = KRNGClustering(n_clusters, k, sigma, error_rate, random_state).fit(given)
+        krng = KRNGClustering(n_clusters, k, sigma, error_rate, seed).fit(given)
         parameters = {
             "method": chosen,
             "k": krng.k_,
@@ -204,7 +208,7 @@ def cluster(
             "isolated": [given.names[i] for i in krng.isolated_],
         }
         return _clusters(given, krng.labels_, None, parameters, None, None, known, True)
-    if error_rate and chosen != "lensmap":
+    if real_number("error_rate", error_rate) and chosen != "lensmap":
         raise ParameterError(f"{chosen} has no correction for an error rate; krng and lensmap have")
     k = 10 if k is None else k
     sigma = 0.5 if sigma is None else real_number("sigma", sigma, positive=True)
@@ -213,14 +217,12 @@ def cluster(
         parameters = {"method": chosen, "dim": 0, "k": k, "sigma": sigma, "error_rate": error_rate}
         whole = np.arange(n) % (n_clusters or 1)
         return _clusters(given, whole, None, parameters, None, None, known, n_clusters is not None)
-    points, resampled = _maps(
-        given, chosen, n_components, error_rate, random_state, model, progress
-    )
-    suggestion = suggest_clusters(points, resampled, kind=given.kind, random_state=random_state)
+    points, resampled = _maps(given, chosen, n_components, error_rate, seed, model, progress)
+    suggestion = suggest_clusters(points, resampled, kind=given.kind, random_state=seed)
     if progress is not None:
         progress(0.9)
     number = suggestion.n_clusters if n_clusters is None else n_clusters
-    found = coordinate_clusters(points, number, k, sigma, random_state)
+    found = coordinate_clusters(points, number, k, sigma, seed)
     parameters = {
         "method": chosen,
         "dim": points.shape[1],
@@ -241,7 +243,7 @@ def _maps(
     method: str,
     n_components: int | None,
     error_rate: float,
-    random_state: int,
+    seed: int,
     model: AnswerModel | None,
     progress: Progress | None,
 ) -> tuple[FloatArray, list[FloatArray]]:
@@ -255,30 +257,29 @@ def _maps(
         if n_components is not None:
             from trilens.maps.choice_map import ChoiceMap
 
-            dim = min(n_components, max(n - 1, 1))
-            fitted = ChoiceMap(dim, random_state=random_state).fit(statements)
-            model = AnswerModel(statements, fitted, random_state)
+            dim = dimensions(n_components, n)
+            fitted = ChoiceMap(dim, random_state=seed).fit(statements)
+            model = AnswerModel(statements, fitted, seed)
         elif model is None:
-            model = answer_model(statements, seed_of(random_state))
+            model = answer_model(statements, seed)
         drawn = model.map.bootstrap(
-            statements, copies, random_state=random_state, progress=lambda s: step(0.6 * s)
+            statements, copies, random_state=seed, progress=lambda s: step(0.6 * s)
         )
         return model.map.embedding_, [copy.embedding for copy in drawn]
     from trilens.counts import count_pairs
-    from trilens.maps.registry import coordinates
 
     if n_components is None:
         n_components = map_dimension(count_pairs(statements)) if n > 1 else 1
     extra: dict[str, Any] = {"error_rate": error_rate} if error_rate else {}
-    dim = min(n_components, max(n - 1, 1))
-    points = coordinates(statements, method, dim, random_state, **extra)
+    dim = dimensions(n_components, n)
+    points = coordinates(statements, method, dim, seed, **extra)
     resampled: list[FloatArray] = []
     if method == "lensmap":
         resampled = resampled_maps(
             statements,
             copies,
             n_components=dim,
-            random_state=random_state,
+            random_state=seed,
             progress=lambda s: step(0.6 * s),
         )
     return points, resampled

@@ -64,5 +64,7 @@ def neighbour_graph(coordinates: FloatArray, k: int = 10, sigma: float = 0.5) ->
         from sklearn.neighbors import kneighbors_graph
 
         near = csr_array(kneighbors_graph(X, k, mode="distance"))
-    near.data = np.maximum(np.exp(-(near.data**2) / sigma**2), np.finfo(float).tiny ** 0.5)
+    with np.errstate(over="ignore", under="ignore"):
+        weight = np.exp(-((near.data / sigma) ** 2))
+    near.data = np.maximum(weight, np.finfo(float).tiny ** 0.5)
     return near.maximum(near.T).tocsr()

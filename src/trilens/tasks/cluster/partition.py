@@ -26,7 +26,10 @@ def purity(clusters: ArrayLike, classes: ArrayLike) -> float:
     """
     from sklearn.metrics.cluster import contingency_matrix
 
-    found, known = np.asarray(clusters), np.asarray(classes)
+    try:
+        found, known = np.asarray(clusters), np.asarray(classes)
+    except (TypeError, ValueError):
+        raise ParameterError("clusters and classes are one of each for every object") from None
     if found.ndim != 1 or found.shape != known.shape or not len(found):
         raise ParameterError(
             f"{found.size} clusters for {known.size} classes: give one of each for every object"

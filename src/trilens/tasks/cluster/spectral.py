@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trilens._parameters import generator
 from trilens._typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def spectral_clusters(
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
-    seed = int(np.random.default_rng(random_state).integers(2**31))
+    seed = int(generator(random_state).integers(2**31))
     _, vectors = laplacian_eigenvectors(graph, n_clusters)
     means = KMeans(n_clusters, n_init=n_init, random_state=seed)
     # k-means of so few numbers is over before further threads have started

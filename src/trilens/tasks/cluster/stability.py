@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from trilens._parameters import generator
 from trilens._typing import FloatArray, IntArray, Progress, RandomState
 from trilens.errors import ParameterError
 from trilens.statements import StatementsLike, as_statements
@@ -63,7 +64,7 @@ def resampled_maps(
     from trilens.maps.registry import coordinates
 
     given = as_statements(statements)
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     m = len(given)
     maps = []
     for done in range(n_resamples):

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from trilens._parameters import seed_of
 from trilens._tabular import Tabular
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.maps.choice_map import ChoiceMap
 from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.tasks.method import check_model
 from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.reliability.cautions import (
     Caution,
@@ -180,6 +182,8 @@ def reliability(
     ['rare', 'apart']
     """
     given = as_statements(statements)
+    random_state = seed_of(random_state)
+    check_model(model, given)
     chance = 0.5 if given.kind == "closer" else 1 / 3
     parts = connected_parts(given)
     if len(given) == 0:
