@@ -169,7 +169,7 @@ def _bound(chances: FloatArray, rater: IntArray, n_raters: int, prior: FloatArra
     for _ in range(max(10, -(-_DRAWN // n_raters))):
         which = np.searchsorted(np.cumsum(prior)[:-1], rng.random(n_raters))
         share = _CAREFUL[which[rater]]
-        attentive = (rng.random(m)[:, None] > reached).sum(axis=1)
+        attentive = (rng.random((m, 1)) > reached).sum(axis=1)
         answer = np.where(rng.random(m) < share, rng.integers(c, size=m), attentive)
         own = chances[np.arange(m), answer]
         drawn = _log_likelihoods(own, rater, n_raters, _CAREFUL, c)
