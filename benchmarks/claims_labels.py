@@ -27,25 +27,17 @@ KINDS = ("central", "odd", "closer")
 #: noise_param of Noise model II that makes about 30 % of the answers wrong.
 DISTORTION = {"central": 0.53, "odd": 0.75, "closer": 1.05}
 RANDOM = [
-    f"{kind}/{n}/{k}/{sizes}/random/{errors}"
-    for kind, errors in (("central", "I-0"), ("closer", "I-30"))
+    f"central/{n}/{k}/{sizes}/random/I-0"
     for n in (20, 60)
     for k in (2, 3)
     for sizes in ("even", "80")
 ]
-CLEAN = [
-    f"{kind}/60/{k}/even/clean-6/{errors}"
-    for kind in KINDS
-    for k in (2, 3)
-    for errors in ("I-0", "I-30", "II-30")
-]
+RANDOM += ["closer/20/3/even/random/I-30", "closer/60/3/even/random/I-30"]
+WORTH = [("central", 2, "I-0"), ("central", 3, "I-30"), ("odd", 2, "I-30"), ("closer", 2, "I-30")]
+WORTH += [("closer", 3, "I-0"), ("closer", 3, "I-30"), ("central", 3, "II-30")]
+CLEAN = [f"{kind}/60/{k}/even/clean-6/{errors}" for kind, k, errors in WORTH]
 CLEAN += ["central/60/2/80/clean-6/I-10", "central/20/2/even/clean-6/I-10"]
-FLIPPED = [
-    f"{kind}/60/{k}/even/flipped-6/{errors}"
-    for kind in KINDS
-    for k in (2, 3)
-    for errors in ("I-0", "I-30", "II-30")
-]
+FLIPPED = [f"{kind}/60/{k}/even/flipped-6/{errors}" for kind, k, errors in WORTH]
 CLOSE = [f"{kind}/60/2/even/clean-3/I-10" for kind in KINDS]
 GUESSES = ["central/60/2/even/clean-6/guesses", "closer/60/2/even/clean-6/guesses"]
 CELLS = [*RANDOM, *CLEAN, *FLIPPED, *CLOSE, *GUESSES]

@@ -35,11 +35,12 @@ DISTORTION = {
 #: How careful raters err: Noise model I with one rate for all, or rates between 0 and 30 %;
 #: Noise model II.
 CAREFUL = ("I-0", "I-10", "I-30", "I-mixed", "II-10", "II-30")
-WITHOUT = [f"{kind}/60/{how}/0" for kind in DISTORTION for how in CAREFUL]
-WITH = [f"{kind}/60/I-10/{share}" for kind in DISTORTION for share in (10, 30, 50, 60)]
-WITH += [f"{kind}/60/{how}/30" for kind in DISTORTION for how in ("I-mixed", "I-30", "II-30")]
-SIZES = [f"{kind}/{n}/I-10/30" for kind in DISTORTION for n in (15, 200)]
-GUESSES = [f"{kind}/{n}/I-0/100" for kind in DISTORTION for n in (15, 60)]
+WITHOUT = [f"central/60/{how}/0" for how in CAREFUL if how != "II-10"]
+WITHOUT += ["odd/60/I-mixed/0", "closer/60/I-10/0", "closer/60/I-mixed/0", "closer/60/II-30/0"]
+WITH = [f"{kind}/60/I-10/{share}" for kind in ("central", "closer") for share in (10, 30, 50, 60)]
+WITH += ["odd/60/I-10/50", "central/60/I-30/30", "central/60/II-30/30", "closer/60/I-mixed/30"]
+SIZES = ["central/15/I-10/30", "closer/15/I-10/30", "central/200/I-10/30"]
+GUESSES = ["central/60/I-0/100", "odd/15/I-0/100", "closer/60/I-0/100"]
 CELLS = [*WITHOUT, *WITH, *SIZES, *GUESSES]
 
 

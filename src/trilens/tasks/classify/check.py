@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 #: Every labelled object is left out by itself up to this many; beyond, in ten groups.
 MOST_ROUNDS = 60
 _GROUPS = 10
-#: Labels count as learnable when guesses would do as well less often than this.
-SIGNIFICANCE = 0.05
+#: Labels count as learnable when guesses would do as well less often than this. Errors on
+#: neighbours come together, so that random labels do as well more often than by the binomial law.
+SIGNIFICANCE = 0.02
 #: A label is contradicted when at most this share of so many neighbours have it.
 FEW_AGREE = 0.25
 NEAREST, NEAREST_OF_FEW = 11, 7

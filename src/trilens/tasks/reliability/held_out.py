@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from trilens.statements.combine import question_keys
 _MANY = 30_000
 #: Answers that are looked at where there are more, and at least so many for each object.
 _ENOUGH, _FOR_EACH = 50_000, 50
+#: A weak penalty, which leaves a map as sharp as careful answers make it.
+_WEAK_L2 = 0.01
 #: Fewer are not divided.
 _FEWEST = 50
 
@@ -74,6 +77,8 @@ def hold_out(
     random_state: int = 0,
     weights: FloatArray | None = None,
     folds: int = 10,
+    *,
+    weak: bool = False,
 ) -> HeldOut:
     """Predict the answers of some raters by a map of the others' answers.
 
@@ -94,7 +99,10 @@ def hold_out(
         How much each answer counts for the maps.
     folds : int
         Into how many parts the raters are divided; two where there are very many answers.
+    weak : bool
+        Whether the maps have a weak penalty and two dimensions instead.
     """
+    shape = (2, _WEAK_L2) if weak else (fitted.n_components_, fitted.l2_)
     rng = np.random.default_rng(random_state)
     given = question_keys(statements)[0] if rater is None else rater
     units, unit = np.unique(given, return_inverse=True)
@@ -105,14 +113,41 @@ def hold_out(
     chances = np.empty((len(statements), 2 if statements.kind == "closer" else 3))
     for part in range(count):
         inside = fold == part
-        chances[inside] = _attentive(statements, fitted, weights, ~inside, inside)
+        chances[inside] = _attentive(statements, fitted, shape, weights, ~inside, inside)
     everything = np.ones(len(statements), dtype=bool)
-    return HeldOut(chances, _attentive(statements, fitted, weights, everything, everything))
+    return HeldOut(chances, _attentive(statements, fitted, shape, weights, everything, everything))
+
+
+def best_held_out(
+    statements: Statements,
+    rater: IntArray | None,
+    fitted: ChoiceMap,
+    random_state: int = 0,
+    weights: FloatArray | None = None,
+    folds: int = 10,
+) -> HeldOut:
+    """`hold_out` by maps like the fitted one or by weak ones: whose held-out answers are likelier.
+
+    Many blind answers make for a strong penalty and odd dimensions, and on such a map nobody
+    can be told from those who give them.
+    """
+    found = [hold_out(statements, rater, fitted, random_state, weights, folds)]
+    if fitted.l2_ > 2 * _WEAK_L2 or fitted.n_components_ < 2:
+        found.append(hold_out(statements, rater, fitted, random_state, weights, folds, weak=True))
+    return max(found, key=lambda each: _likelihood(each.chances, weights))
+
+
+def _likelihood(chances: FloatArray, weights: FloatArray | None) -> float:
+    """The log likelihood of answers of which as many are blind as makes it largest."""
+    own, c = chances[:, 0], chances.shape[1]
+    w = np.ones(len(own)) if weights is None else weights
+    return max(float(w @ np.log((1 - s) * own + s / c)) for s in np.linspace(0.02, 1.0, 50))
 
 
 def _attentive(
     statements: Statements,
     fitted: ChoiceMap,
+    shape: tuple[int, float],
     weights: FloatArray | None,
     learnt: BoolArray,
     asked: BoolArray,
@@ -121,10 +156,11 @@ def _attentive(
     part = None if weights is None else weights[learnt]
     if part is not None and not part.any():
         part = None
+    length: Any = fitted.length_
     model = ChoiceMap(
-        fitted.n_components_,
-        l2=fitted.l2_,
-        length=fitted.model_.length,
+        shape[0],
+        l2=shape[1],
+        length=length,
         lapses="one",
         random_state=0,
         max_iter=200,

@@ -167,7 +167,8 @@ def _bound(chances: FloatArray, rater: IntArray, n_raters: int, prior: FloatArra
     reached = np.cumsum(chances, axis=1)[:, :-1]
     logs = []
     for _ in range(max(10, -(-_DRAWN // n_raters))):
-        share = _CAREFUL[rng.choice(len(_CAREFUL), size=n_raters, p=prior)][rater]
+        which = np.searchsorted(np.cumsum(prior)[:-1], rng.random(n_raters))
+        share = _CAREFUL[which[rater]]
         attentive = (rng.random((m, 1)) > reached).sum(axis=1)
         answer = np.where(rng.random(m) < share, rng.integers(c, size=m), attentive)
         own = chances[np.arange(m), answer]

@@ -32,14 +32,14 @@ from trilens.tasks.reliability.error_rate import (
     repeated_questions,
     wrong_rate,
 )
-from trilens.tasks.reliability.held_out import HeldOut, can_hold_out, hold_out, looked_at
+from trilens.tasks.reliability.held_out import HeldOut, best_held_out, can_hold_out, looked_at
 from trilens.tasks.reliability.raters import Judgement, judge_raters
 
 #: Raters with fewer answers are not judged.
 FEW_ANSWERS = 12
 #: Into how many parts raters are divided, time after time: each time those who seem blind count
 #: less for the maps.
-_FOLDS = (5, 5, 10)
+_FOLDS = (5, 5, 8)
 #: As long as fewer raters than this share seem blind, the maps do not suffer.
 _FEW_BLIND = 0.03
 
@@ -208,7 +208,7 @@ def reliability(
             model = answer_model(part, random_state)
         names, rater = (None, None) if who is None else _numbered(who)
         inside = None if rater is None else rater[rows]
-        first = hold_out(part, inside, model.map, random_state, folds=_FOLDS[0])
+        first = best_held_out(part, inside, model.map, random_state, folds=_FOLDS[0])
         predicted = float(first.right.mean())
         error, wrong = blind_rate(first, given.kind), wrong_rate(first)
         noise = about_noise(first, chance)
@@ -261,7 +261,7 @@ def _judged(
         if judgement.share < _FEW_BLIND:
             break
         weights = 1 - judgement.careless[rater]
-        held_out = hold_out(statements, rater, fitted, random_state, weights, folds)
+        held_out = best_held_out(statements, rater, fitted, random_state, weights, folds)
     return held_out, judge_raters(held_out.chances, rater, n_raters)
 
 
