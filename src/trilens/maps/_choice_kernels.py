@@ -19,6 +19,8 @@ from trilens.maps._embedding_kernels import _length, _square, _step
 
 #: A running product of probabilities is turned into a logarithm before it can vanish.
 _FLUSH = 1e-150
+#: Differences of lengths beyond which exponentials need care.
+_CERTAIN = 300.0
 
 
 @compiled()
@@ -31,15 +33,19 @@ def choose_odds(
     lapse: FloatArray,
     low: int,
     high: int,
-    out: FloatArray,
+    work: FloatArray,
 ) -> tuple[float, float]:
-    """-log P of the answers that choose the pairs ``low`` to ``high``; slopes in ``out``.
+    """-log P of the answers that choose the pairs ``low`` to ``high``; slopes in ``work[:, 1]``.
 
     One division and no exponential per answer, and one logarithm for a run of answers. All
     odds must lie within a factor of exp(300). ``third`` is empty where an answer compares two
     pairs; ``lapse`` holds one share for all answers, or one for each. Also returned: the slope
-    in the shares.
+    in the shares. ``work``, (P, 2), gets a copy of the odds: a pair's odds and slope lie side
+    by side, so that an answer waits for the memory once for each pair and not twice.
     """
+    for p in range(len(odds)):
+        work[p, 0] = odds[p]
+        work[p, 1] = 0.0
     three, own = len(third) > 0, len(lapse) > 1
     share = 1.0 / 3.0 if three else 0.5
     blind = lapse[0]
@@ -49,12 +55,12 @@ def choose_odds(
         pull = 0.0
         for r in range(start[q], start[q + 1]):
             p1 = second[r]
-            w1 = odds[p1]
-            rest = w1
+            w1, w2 = work[p1, 0], 0.0
             if three:
-                rest += odds[third[r]]
+                w2 = work[third[r], 0]
             if own:
                 blind = lapse[r]
+            rest = w1 + w2
             z = w0 + rest
             attentive = (1.0 - blind) * w0
             y = attentive + blind * share * z
@@ -69,12 +75,11 @@ def choose_odds(
                 loss -= w * np.log(y * y * inverse)
             slope_lapse += w * (w0 - share * z) * z * inverse
             g = w * attentive * inverse
-            out[p1] += g * w1
+            work[p1, 1] += g * w1
             if three:
-                p2 = third[r]
-                out[p2] += g * odds[p2]
+                work[third[r], 1] += g * w2
             pull += g * rest
-        out[q] -= pull
+        work[q, 1] -= pull
     return loss - float(np.log(product)), slope_lapse
 
 
@@ -88,9 +93,10 @@ def choose_values(
     lapse: FloatArray,
     low: int,
     high: int,
-    out: FloatArray,
+    work: FloatArray,
 ) -> tuple[float, float]:
     """As `choose_odds`, from the logarithms of the odds, whatever their range."""
+    work[:, 1] = 0.0
     three, own = len(third) > 0, len(lapse) > 1
     blind = lapse[0]
     loss, slope_lapse = 0.0, 0.0
@@ -104,10 +110,10 @@ def choose_values(
             w = weight[r]
             loss += w * value
             slope_lapse += w * slope
-            out[q] -= w * (g1 + g2)
-            out[p1] += w * g1
+            work[q, 1] -= w * (g1 + g2)
+            work[p1, 1] += w * g1
             if three:
-                out[third[r]] += w * g2
+                work[third[r], 1] += w * g2
     return loss, slope_lapse
 
 
@@ -132,26 +138,50 @@ def choose_rows(
     """
     own = len(lapse) > 1
     blind = lapse[0]
-    loss, slope_lapse = 0.0, 0.0
+    share = 1.0 / 3.0 if three else 0.5
+    loss, slope_lapse, product = 0.0, 0.0, 1.0
     for r in range(low, high):
         a, b, c = triples[r, 0], triples[r, 1], triples[r, 2]
         if own:
             blind = lapse[r]
         v_ab, s_ab = _length(_square(X, a, b), length, alpha)
         v_ac, s_ac = _length(_square(X, a, c), length, alpha)
-        w = weight[r]
+        v_bc, s_bc = 0.0, 0.0
         if three:
             v_bc, s_bc = _length(_square(X, b, c), length, alpha)
-            value, slope, g_ac, g_ab = _answer(sign * v_bc, sign * v_ac, sign * v_ab, True, blind)
-            _step(X, b, c, -w * sign * (g_ac + g_ab) * s_bc, out)
-            _step(X, a, b, w * sign * g_ab * s_ab, out)
+        chosen = sign * (v_bc if three else v_ab)
+        t1 = sign * v_ac - chosen
+        t2 = sign * v_ab - chosen
+        w = weight[r]
+        if blind == 0.0 or t1 > _CERTAIN or t2 > _CERTAIN:
+            value, slope, g1, g2 = _answer(chosen, sign * v_ac, sign * v_ab, three, blind)
+            loss += w * value
         else:
-            value, slope, g_ac, g_ab = _answer(sign * v_ab, sign * v_ac, 0.0, False, blind)
-            _step(X, a, b, -w * sign * g_ac * s_ab, out)
-        _step(X, a, c, w * sign * g_ac * s_ac, out)
-        loss += w * value
+            # odds beside those of the chosen side: two exponentials, and no logarithm here
+            e1 = np.exp(t1)
+            e2 = np.exp(t2) if three else 0.0
+            z = 1.0 + e1 + e2
+            y = (1.0 - blind) + blind * share * z
+            inverse = 1.0 / (z * y)
+            slope = (1.0 - share * z) * z * inverse
+            g = (1.0 - blind) * inverse
+            g1, g2 = g * e1, g * e2
+            if w == 1.0:
+                product *= y * y * inverse
+                if product < _FLUSH:
+                    loss -= np.log(product)
+                    product = 1.0
+            else:
+                loss -= w * np.log(y * y * inverse)
         slope_lapse += w * slope
-    return loss, slope_lapse
+        w *= sign
+        _step(X, a, c, w * g1 * s_ac, out)
+        if three:
+            _step(X, a, b, w * g2 * s_ab, out)
+            _step(X, b, c, -w * (g1 + g2) * s_bc, out)
+        else:
+            _step(X, a, b, -w * g1 * s_ab, out)
+    return loss - float(np.log(product)), slope_lapse
 
 
 @compiled()

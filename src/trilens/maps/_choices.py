@@ -288,12 +288,12 @@ class _PairLikelihood(Likelihood):
         self._sides, self._parts, self._each = sides, parts, each
         self._ruler = CompiledRuler(sides.pairs, parts, each)
         self._cuts = far_cuts(sides.start, len(parts))
-        self._slopes = np.empty((len(parts), len(sides.pairs)))
+        self._work = np.empty((len(parts), len(sides.pairs), 2))
 
     def __call__(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
         from trilens.maps import _choice_kernels as kernels
 
-        sides, cuts, slopes = self._sides, self._cuts, self._slopes
+        sides, cuts, work = self._sides, self._cuts, self._work
         v, slope_v = lengths(self._ruler.squares(X), self.length, self.alpha)
         u = self.choices.sign * v
         wide = np.ptp(u) > ODDS_RANGE
@@ -301,7 +301,6 @@ class _PairLikelihood(Likelihood):
         values = u if wide else np.exp(u - u.mean())
 
         def choose(k: int) -> Any:
-            slopes[k] = 0.0
             return kernel(
                 values,
                 *sides.others,
@@ -310,11 +309,11 @@ class _PairLikelihood(Likelihood):
                 lapse,
                 cuts[k],
                 cuts[k + 1],
-                slopes[k],
+                work[k],
             )
 
         parts = list(self._each(choose, self._parts))
-        pull = slopes.sum(axis=0)
+        pull = work[:, :, 1].sum(axis=0)
         pull *= slope_v
         pull *= self.choices.sign
         gradient = self._ruler.gradient(X, pull)

@@ -201,7 +201,8 @@ class _Surface:
         below, above = shares[max(top - 1, 0)], shares[min(top + 1, len(shares) - 1)]
         for lapse in {(below + shares[top]) / 2, (above + shares[top]) / 2, *self.within(drop)}:
             if _COARSE[0] <= lapse <= _COARSE[-1]:
-                self.at(float(lapse), best)
+                # With the penalty of the top alone the interval would be too narrow.
+                self.ridge(float(lapse), best)
 
     def top(self) -> float:
         """The share with the largest evidence, between those tried."""
