@@ -114,7 +114,7 @@ def plain_counts(D: np.ndarray, threads: int, side: int = 64) -> np.ndarray:
     n = len(D)
     R, counts = np.empty((n, n), np.uint16), np.zeros((n, n), np.int32)
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda i: row_ranks(D, i, min(n, i + 256), R), range(0, n, 256)))
+        list(pool.map(lambda i: row_ranks(D[i : i + 256], R[i : i + 256]), range(0, n, 256)))
 
         def row(i: int) -> None:
             for j in range(i, n, side):

@@ -252,12 +252,16 @@ def main() -> None:
     parser.add_argument("--points", type=int, nargs="*", default=None)
     options = parser.parse_args()
     cuda = load()
+    try:
+        device = cuda.Device()
+    except cuda.CudaError as error:
+        print(f"not measured: {error}")
+        return
     import cupy
 
     properties = cupy.cuda.runtime.getDeviceProperties(0)
     print(f"{properties['name'].decode()}, CuPy {cupy.__version__}, numpy {np.__version__}")
     start = time.perf_counter()
-    device = cuda.Device()
     plain = cupy.RawModule(code=PLAIN)
     check(cuda, device)
     print(f"  all equal, compiling included {time.perf_counter() - start:.1f} s", flush=True)

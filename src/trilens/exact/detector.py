@@ -26,8 +26,8 @@ class _NotNumbers(DissimilarityError, TypeError):
 class LensDepth(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Outliers and what is out of distribution, by low lens depth.
 
-    The score of a point is the share of pairs of the fitted sample whose lens holds it: from 0,
-    outside, to about a half, in the middle. With classes it is the highest of its depths within
+    The score of a point is the share of pairs of the fitted sample whose lens holds it: 0
+    outside, a half or more in the middle. With classes it is the highest of its depths within
     each class, so that a point is in distribution where it is typical of one of them.
 
     Parameters

@@ -29,7 +29,7 @@ from trilens.exact.threads import finished, pool
 #: Triples up to which plain numpy is sooner done than the compiled loops are loaded.
 SMALL = 8_000_000
 #: Bytes of ranks that are held at once: at least, and at most however many objects there are.
-HELD = (512 << 20, 1100 << 20)
+HELD = (384 << 20, 1100 << 20)
 
 #: Called with the first i and j of a block and the sizes of its lenses, by any thread.
 Take: TypeAlias = Callable[[int, int, Int32Array], None]
