@@ -73,7 +73,10 @@ def command(
         f"{check.baseline:.1%}"
     )
     if not check.learnable:
-        note("the labels cannot be learnt from the answers: the classes above are guesses")
+        note(
+            "guesses would do as well too often to say that the labels can be learnt: take the "
+            "classes above for guesses, or label more objects"
+        )
     for wrong in found.contradictions:
         note(f"{wrong.object!r} is labelled {wrong.label!r}; the answers say {wrong.answers_say!r}")
     for remark in found.remarks:

@@ -15,7 +15,7 @@ from trilens.cli.options import (
     statement_options,
 )
 from trilens.cli.progress import bar
-from trilens.cli.tables import note, print_json, print_table
+from trilens.cli.tables import listed, note, print_json, print_table
 
 
 @click.command("cluster")
@@ -76,11 +76,16 @@ def command(
         return
     print_table(
         ["cluster", "size", "objects"],
-        [(str(g.cluster), str(g.size), ", ".join(g.objects)) for g in found.groups],
+        [
+            (str(g.cluster), str(g.size), listed(g.objects, most=len(g.objects)))
+            for g in found.groups
+        ],
         left=3,
     )
     note(", ".join(f"{name} {value}" for name, value in found.parameters.items()))
     if found.stability is not None:
         note(f"agreement with resampled answers {found.stability.agreement:.2f}")
+    if found.suggestion is not None and found.suggestion.caution is not None:
+        note(found.suggestion.caution)
     if found.purity is not None:
         note(f"purity {found.purity:.3f}")

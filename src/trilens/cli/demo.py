@@ -34,6 +34,7 @@ def command(output: str, seed: int) -> None:
     from pathlib import Path
 
     from trilens.experiments.demo import compare_with_truth
+    from trilens.formats import read_statements
     from trilens.simulate import study
 
     made = study(random_state=seed)
@@ -42,9 +43,11 @@ def command(output: str, seed: int) -> None:
         f"{len(S):,} answers of {len(made.raters)} raters, {made.raters.careless.sum()} of them "
         f"careless, about {S.n_objects} shapes\n"
     )
-    print_table(["", "found", "truth"], compare_with_truth(made, seed), left=3)
     folder = Path(output)
     _write(made, folder)
+    # the file's own order of the objects, so that the table and the report see the same
+    read = read_statements(folder / "answers.csv")
+    print_table(["", "found", "truth"], compare_with_truth(made, read, seed), left=3)
     page = folder / "report.html"
     analyze = [str(folder / "answers.csv"), "-o", str(page), "--labels", str(folder / "labels.csv")]
     analyze += ["--images", str(folder / "shapes"), "--title", "Sixty shapes", "--seed", str(seed)]

@@ -38,7 +38,8 @@ def print_table(header: Sequence[str] | None, rows: Sequence[Sequence[Any]], lef
 
 def listed(names: Sequence[str], most: int = 10) -> str:
     """Names for a note: the first few, and how many more."""
-    shown = ", ".join(map(_cell, names[:most]))
+    # a comma inside a name must not look like one between names
+    shown = ", ".join(f'"{cell}"' if "," in cell else cell for cell in map(_cell, names[:most]))
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 

@@ -189,7 +189,7 @@ def how_many(facts: dict[str, Any]) -> str:
             f"The best division, into {s['best']}, is no clearer than those of clouds without "
             f"groups."
         )
-    return said if s["caution"] is None else f"{said} {s['caution']}"
+    return said if s["caution"] is None else f"{said} {_sentence(s['caution'])}"
 
 
 def classes(facts: dict[str, Any]) -> Markup:
@@ -201,7 +201,13 @@ def classes(facts: dict[str, Any]) -> Markup:
         f"class would in {c['baseline']:.0%}."
     )
     wrong = c["contradicted"]
-    if not c["learnable"]:
+    known = sum(c["classes"].values())
+    if not c["learnable"] and c["error"] < c["baseline"]:
+        sentence += (
+            f" With {count(known, 'label')} that may be chance: either the labels cannot be learnt "
+            "from the answers, or they are too few to tell. Take what is predicted below for guesses."
+        )
+    elif not c["learnable"]:
         sentence += (
             " So the labels cannot be learnt from the answers, and what is predicted below is no "
             "better than a guess."
@@ -249,6 +255,10 @@ def methods(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ),
         ("Version", f"trilens {facts['how']['version']}, seed {facts['how']['seed']}."),
     ]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 def _range(low: int, high: int) -> str:

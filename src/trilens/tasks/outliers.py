@@ -57,7 +57,7 @@ class Outliers(Tabular):
     all_scores : (n,) array
         The score of every object.
     least_central : tuple of str
-        The eight objects of lowest score, outliers or not.
+        The objects of lowest score, outliers or not: a quarter of all, at most eight.
     """
 
     indices: IntArray
@@ -160,7 +160,7 @@ def outliers(
         tied=tuple(names[i] for i in tied),
         method=chosen_method,
         all_scores=score,
-        least_central=tuple(names[i] for i in order[:8]),
+        least_central=tuple(names[i] for i in order[: min(8, max(1, len(order) // 4))]),
     )
 
 
