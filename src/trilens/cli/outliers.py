@@ -59,9 +59,11 @@ def command(
         rows = [(row["object"], row["depth"], row["score"]) for row in facts["outliers"]]
         print_table(["object", "depth", "score"], rows)
     apart = found.suggested
-    note(
-        f"{apart or 'no'} {'object stands' if apart == 1 else 'objects stand'} apart beyond chance"
-    )
+    if found.caution is not None:
+        note(found.caution)
+    else:
+        what = "object stands" if apart == 1 else "objects stand"
+        note(f"{apart or 'no'} {what} apart beyond chance")
     if found.tied:
         note(f"as low as the last one listed: {listed(found.tied)}")
     note(f"method {found.method}")

@@ -71,9 +71,11 @@ def collected(facts: dict[str, Any]) -> Markup:
     """Finding of section 1."""
     c, r = facts["describe"], facts["reliability"]
     seen = c["appearances"]
+    answers, times = c["statements"], "once" if seen["max"] == 1 == seen["min"] else None
     sentence = Markup(
-        f"{c['statements']:,} answers about {count(c['objects'], 'object')}; each object was "
-        f"asked about {_range(seen['min'], seen['max'])} times."
+        f"{answers:,} {'answer' if answers == 1 else 'answers'} about "
+        f"{count(c['objects'], 'object')}; each object was asked about "
+        f"{times or _range(seen['min'], seen['max']) + ' times'}."
     )
     if r["predicted"] is not None:
         sentence += (
@@ -90,6 +92,13 @@ def collected(facts: dict[str, Any]) -> Markup:
 def medoid(facts: dict[str, Any]) -> Markup:
     """Finding of section 2."""
     m = facts["medoid"]
+    if facts["describe"]["statements"] == 0:
+        return Markup("There are no answers, so nothing can be said.")
+    if any(caution["code"] == "apart" for caution in facts["reliability"]["cautions"]):
+        return Markup(
+            "The objects fall into parts that no answer connects, so there is no most central one "
+            "of all. {} comes first by its own part."
+        ).format(capital(name(m["medoid"])))
     others = [x for x in m["candidates"] if x != m["medoid"]]
     n = facts["describe"]["objects"]
     level = f"{m['level']:.0%}"
@@ -117,11 +126,13 @@ def outliers(facts: dict[str, Any]) -> Markup:
     """Finding of section 3."""
     o = facts["outliers"]
     listed = [row["object"] for row in o["outliers"]]
+    if facts["describe"]["statements"] == 0:
+        return Markup("There are no answers, so nothing can be said.")
+    if o["caution"] is not None:
+        return Markup("{}").format(_sentence(o["caution"]))
     if not listed:
         least = names(o["least_central"][:4])
-        return Markup("No object stands apart beyond chance. The least typical are {}.").format(
-            least
-        )
+        return Markup("No object stands apart beyond chance. Least typical: {}.").format(least)
     verb = "stands" if len(listed) == 1 else "stand"
     start = count(len(listed), "object").capitalize()
     return Markup("{} {} apart from the rest: {}.").format(start, verb, names(listed, 8))
@@ -129,9 +140,8 @@ def outliers(facts: dict[str, Any]) -> Markup:
 
 def outlier_rule(facts: dict[str, Any]) -> str:
     """What "stands apart" means."""
-    o = facts["outliers"]
-    if o["p_value"] is None:
-        return "This method ranks the objects; whether one stands apart it cannot say."
+    if facts["outliers"]["caution"] is not None:
+        return "The objects are ranked by how little they fit the others; that claims nothing."
     return (
         "An object stands apart when at most one cloud in twenty without outliers, of as many "
         "objects and answers, shows as much."
@@ -142,7 +152,12 @@ def clusters(facts: dict[str, Any]) -> Markup:
     """Finding of section 4."""
     c = facts["cluster"]
     suggested = c["suggestion"]["n_clusters"] if c["suggestion"] else None
-    if c["n_clusters"] <= 1 and not c["given"]:
+    if facts["describe"]["statements"] == 0:
+        return Markup("There are no answers, so nothing can be said.")
+    if c["n_clusters"] <= 1 and not c["given"] and c["suggestion"]:
+        if c["suggestion"]["p_value"] is None:
+            said = c["suggestion"]["caution"] or "whether there are groups cannot be told"
+            return Markup("{}").format(_sentence(said))
         return Markup(
             "The answers do not divide the objects into separate groups: the map is one cloud."
         )
@@ -179,6 +194,8 @@ def how_many(facts: dict[str, Any]) -> str:
     s = facts["cluster"]["suggestion"]
     if not s or not s["candidates"]:
         return "There is too little to divide."
+    if s["p_value"] is None:
+        return _sentence(s["caution"] or "whether there are groups cannot be told")
     if s["n_clusters"] > 1:
         said = (
             f"The answers suggest {count(s['n_clusters'], 'group')}: of clouds without groups at "
@@ -205,7 +222,7 @@ def classes(facts: dict[str, Any]) -> Markup:
     if not c["learnable"] and c["error"] < c["baseline"]:
         sentence += (
             f" With {count(known, 'label')} that may be chance: either the labels cannot be learnt "
-            "from the answers, or they are too few to tell. Take what is predicted below for guesses."
+            "from the answers, or they are too few to tell. What is predicted below are guesses."
         )
     elif not c["learnable"]:
         sentence += (

@@ -24,6 +24,7 @@ from trilens.tasks.apart import (
     factors_by_chance,
     outlier_factors,
 )
+from trilens.tasks.evidence import why_nothing_can_be_claimed
 from trilens.tasks.method import check_model, choose_method
 from trilens.tasks.model import AnswerModel, answer_model
 
@@ -47,7 +48,9 @@ class Outliers(Tabular):
         How many objects stand apart by more than chance.
     p_value, level : float or None
         How often a cloud without outliers has as much that seems to stand apart; up to
-        ``level`` it is claimed. None for methods that make no claim.
+        ``level`` it is claimed. None where nothing can be claimed.
+    caution : str or None
+        Why nothing can be claimed.
     tied : tuple of str
         Objects left out whose score equals that of the last outlier: the cut goes through
         them, and the order of the objects alone decided.
@@ -67,6 +70,7 @@ class Outliers(Tabular):
     suggested: int
     p_value: float | None
     level: float
+    caution: str | None
     tied: tuple[str, ...]
     method: str
     all_scores: FloatArray = field(repr=False)
@@ -89,6 +93,7 @@ class Outliers(Tabular):
             "suggested": self.suggested,
             "p_value": self.p_value,
             "level": self.level,
+            "caution": self.caution,
             "method": self.method,
             "least_central": list(self.least_central),
             "tied": list(self.tied[:MOST_TIED]),
@@ -140,7 +145,7 @@ def outliers(
     chosen_method = choose_method("outliers", given, method)
     if chosen_method == "choice" and len(given) and model is None:
         model = answer_model(given, seed_of(random_state))
-    score, apart = _score(given, chosen_method, n_components, random_state, model)
+    score, apart, reason = _score(given, chosen_method, n_components, random_state, model)
     order = np.argsort(score, kind="stable")
     if count is None:
         chosen = order[apart.objects[order]]
@@ -156,6 +161,7 @@ def outliers(
         depths=centrality(given)[chosen],
         suggested=int(apart.objects.sum()),
         p_value=apart.p_value,
+        caution=None if reason is None else f"what stands apart cannot be told: {reason}",
         level=apart.level,
         tied=tuple(names[i] for i in tied),
         method=chosen_method,
@@ -187,18 +193,23 @@ def _score(
     n_components: int | None,
     random_state: RandomState,
     model: AnswerModel | None,
-) -> tuple[FloatArray, Apart]:
-    """A score for every object, low for outliers, and what stands apart by it."""
-    nobody = np.zeros(given.n_objects, dtype=np.bool_)
+) -> tuple[FloatArray, Apart, str | None]:
+    """A score for every object, low for outliers, what stands apart, or why nothing can."""
+    nobody = Apart(np.zeros(given.n_objects, dtype=np.bool_), None)
+    reason = why_nothing_can_be_claimed(given, None if model is None else model.map)
     if method == "choice":
         if model is None or given.n_objects < _LEAST_OBJECTS:
-            return np.full(given.n_objects, -1.0), Apart(nobody, 1.0)
+            return np.full(given.n_objects, -1.0), nobody, reason or "there are too few objects"
         factors = outlier_factors(model.map.embedding_)
-        return -factors, apart_on_map(factors, factors_by_chance(model))
+        apart = nobody if reason else apart_on_map(factors, factors_by_chance(model))
+        return -factors, apart, reason
     if method == "depth":
         depth = centrality(given)
-        return depth, apart_by_depth(depth, count_central(given).appears, given.kind)
-    return outlier_scores(given, method, n_components, random_state), Apart(nobody, None)
+        appears = count_central(given).appears
+        apart = nobody if reason else apart_by_depth(depth, appears, given.kind)
+        return depth, apart, reason
+    score = outlier_scores(given, method, n_components, random_state)
+    return score, nobody, f"{method} ranks the objects, and tests nothing"
 
 
 def _how_many(n_objects: int, n: int | None, contamination: float | None) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,9 +25,11 @@ from trilens.tasks.cluster.suggest import (
     silhouettes,
     suggest_clusters,
 )
+from trilens.tasks.evidence import why_nothing_can_be_claimed
 from trilens.tasks.method import check_model, choose_method
 
 if TYPE_CHECKING:
+    from trilens.maps.choice_map import ChoiceMap
     from trilens.tasks.model import AnswerModel
 
 #: More objects than these have no silhouettes, which take all distances.
@@ -217,8 +219,14 @@ def cluster(
         parameters = {"method": chosen, "dim": 0, "k": k, "sigma": sigma, "error_rate": error_rate}
         whole = np.arange(n) % (n_clusters or 1)
         return _clusters(given, whole, None, parameters, None, None, known, n_clusters is not None)
-    points, resampled = _maps(given, chosen, n_components, error_rate, seed, model, progress)
+    points, resampled, fitted = _maps(
+        given, chosen, n_components, error_rate, seed, model, progress
+    )
     suggestion = suggest_clusters(points, resampled, kind=given.kind, random_state=seed)
+    reason = why_nothing_can_be_claimed(given, fitted)
+    if reason is not None:
+        said = f"whether there are groups cannot be told: {reason}"
+        suggestion = replace(suggestion, n_clusters=1, p_value=None, caution=said)
     if progress is not None:
         progress(0.9)
     number = suggestion.n_clusters if n_clusters is None else n_clusters
@@ -246,8 +254,8 @@ def _maps(
     seed: int,
     model: AnswerModel | None,
     progress: Progress | None,
-) -> tuple[FloatArray, list[FloatArray]]:
-    """The map on which groups are sought, and those of resampled statements."""
+) -> tuple[FloatArray, list[FloatArray], ChoiceMap | None]:
+    """The map on which groups are sought, those of resampled statements, and the model."""
     n = statements.n_objects
     copies = 20 if n <= 100 else 10 if n <= 500 else 6
     step: Progress = (lambda share: None) if progress is None else progress
@@ -265,7 +273,7 @@ def _maps(
         drawn = model.map.bootstrap(
             statements, copies, random_state=seed, progress=lambda s: step(0.6 * s)
         )
-        return model.map.embedding_, [copy.embedding for copy in drawn]
+        return model.map.embedding_, [copy.embedding for copy in drawn], model.map
     from trilens.counts import count_pairs
 
     if n_components is None:
@@ -282,7 +290,7 @@ def _maps(
             random_state=seed,
             progress=lambda s: step(0.6 * s),
         )
-    return points, resampled
+    return points, resampled, None
 
 
 def _clusters(
