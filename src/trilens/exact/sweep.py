@@ -162,6 +162,8 @@ class _Sweep:
                     done += part
                     if progress is not None and done < total:
                         progress(done / total)
+                # nothing may hold on to a slab that makes room for the next
+                del one, many, blocks
         if self.lenses.size:
             self.lenses += (n * n - self.at_zero - self.twice) // 2
 
