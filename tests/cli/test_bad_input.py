@@ -75,7 +75,6 @@ def test_no_such_file_and_a_folder(tmp_path):
         ("object,label\nx,1\ny,2\n", ["labels.csv"]),
         ("object,label\na,1\nb,1\nzebra,2\nd,2\n", ["zebra"]),
         ("object,label\na,1\nb,1\n", ["two classes"]),
-        ("object,label\na,1\nb,1\nc,2\n", ["class '2' has 1 labelled object"]),
         ("thing,label\na,1\n", ["object"]),
         ("", ["empty"]),
     ],

@@ -74,10 +74,12 @@ def test_medoid_of_all_and_of_each_class(t_all, classes):
 
 
 def test_outliers(t_all):
-    found = facts("outliers", t_all, "--n", 4)
+    found = facts("outliers", t_all, "--n", 4, "--method", "depth")
     assert [o["object"] for o in found["outliers"]] == ["48", "53", "21", "23"]
     assert len(facts("outliers", t_all, "--contamination", 0.1)["outliers"]) == 6
-    assert len(facts("outliers", t_all)["outliers"]) == found["suggested"]
+    default = facts("outliers", t_all)
+    assert default["method"] == "choice"
+    assert len(default["outliers"]) == default["suggested"]
     run("outliers", t_all, "--n", 1, "--contamination", 0.1, status=2)
 
 

@@ -153,7 +153,7 @@ def test_raters_may_be_texts_and_partly_missing():
     assert set(worst) == careless
     numbers = np.where(np.arange(1100) % 7 == 0, np.nan, S.raters.astype(float))
     M = ChoiceMap(2, l2=0.01).fit(Statements(S.triples, n_objects=20, raters=numbers))
-    assert set(M.rater_lapses_) == set(map(float, range(8)))
+    assert set(map(float, M.rater_lapses_)) == set(map(float, range(8)))
     nobody = Statements(S.triples, n_objects=20, raters=[""] * 1100)
     assert ChoiceMap(2, l2=0.01).fit(nobody).rater_lapses_ == {}
 
@@ -352,7 +352,7 @@ def test_a_penalty_keeps_answers_without_contradictions_finite():
         (ChoiceMap("gap"), "n_components is 'gap'"),
         (ChoiceMap(2.0), "n_components is 2.0"),
         (ChoiceMap(2, l2=-1), "l2 is -1; it must be a number, 0 or more"),
-        (ChoiceMap(2, length="square"), "length is 'square'; it must be 'distance'"),
+        (ChoiceMap(2, length="square"), "length is 'square'; it must be one of distance"),
         (ChoiceMap(2, lapses="some"), "lapses is 'some'"),
         (ChoiceMap(2, lapses=1.5), "lapses is 1.5; it must be a number from 0 to 1"),
         (ChoiceMap(2, max_iter=0), "max_iter is 0"),

@@ -127,12 +127,12 @@ def test_groups_from_answers_with_errors(kind):
     assert found.suggestion.caution is None
 
 
-def test_guesses_have_no_groups_and_the_limit_is_said():
-    S = simulate_statements(np.eye(30, 2), 1500, error_rate=2 / 3, random_state=3)
-    found = cluster(S, method="choice")
+def test_a_cloud_has_no_groups_and_the_limit_is_said():
+    points = np.random.default_rng(8).normal(size=(30, 2))
+    found = cluster(simulate_statements(points, 1500, random_state=3), method="choice")
     assert (found.n_clusters, found.stability) == (1, None)
     assert "cannot tell how wide" in found.suggestion.caution
-    odd = simulate_statements(np.eye(30, 2), 1500, "odd", error_rate=2 / 3, random_state=3)
+    odd = simulate_statements(points, 1500, "odd", random_state=3)
     assert cluster(odd, method="choice").suggestion.caution is None
 
 

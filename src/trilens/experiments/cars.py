@@ -134,7 +134,7 @@ def measure_medoids(point: Point, seeds: Seeds) -> Iterator[Measure]:
     S = data.statements[point.collection]
     parts = {"all": S} | {c: S.subset(np.flatnonzero(data.labels == c)) for c in CLASSES}
     for label, part in parts.items():
-        yield Measure(ALG1, f"medoid of {label}", float(medoid(part).name))
+        yield Measure(ALG1, f"medoid of {label}", float(medoid(part, "depth").name))
         yield Measure(ALG1, f"statements of {label}", float(len(part)))
 
 
@@ -340,7 +340,7 @@ def _map_values(X: FloatArray, data: Cars, S: Statements) -> dict[str, float]:
     for label in CLASSES:
         mine = np.flatnonzero(data.labels == label)
         off = np.linalg.norm(X[mine] - X[mine].mean(axis=0), axis=1)
-        best = medoid(S.subset(mine)).index
+        best = medoid(S.subset(mine), "depth").index
         found[f"place of the medoid of {label}"] = float((off < off[best]).mean())
     return found
 

@@ -159,7 +159,7 @@ def collect(connection: Connection, kind: Kind, minimum: int) -> Collected:
         round=[rounds[where] for where in places],
         number=[row.number for row in rows],
         seconds=[row.seconds for row in rows],
-        place=[(r.a, r.b, r.c).index(r.chosen) + 1 for r in rows],
+        place=[(r.a, r.b, r.c).index(r.chosen) for r in rows],
         reason=[row.reason for row in rows],
         test=[outcome.get(w, "open" if w in with_test else "none") for w in places],
         counted=[size[where] >= minimum for where in places],

@@ -25,7 +25,7 @@ METHODS: dict[Question, tuple[str, ...]] = {
 }
 #: Beyond these the model takes minutes, and counting takes over.
 MOST_OBJECTS = 1000
-MOST_STATEMENTS = 1_000_000
+MOST_STATEMENTS = 300_000
 #: With fewer answers for each object a model has nothing to hold on to.
 LEAST_PER_OBJECT = 10
 #: What takes over there: the paper's count, and the map in closed form.
