@@ -59,6 +59,11 @@ class LensDepth(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         The classes, where ``y`` was given.
     n_features_in_ : int
 
+    Notes
+    -----
+    For quick queries ``fit`` keeps 2 n^2 bytes of the sample's dissimilarities, up to 1 GiB (23,000
+    points); a larger sample is read again for every call, so ask for many points at once.
+
     Examples
     --------
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
