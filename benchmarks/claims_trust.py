@@ -9,17 +9,13 @@ A study that the file already holds is not run again.
 
 from __future__ import annotations
 
-import argparse
-import fnmatch
-import json
 import zlib
-from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from claims_run import run_studies
 from trilens.simulate import Raters, ask_raters, gaussian
 from trilens.statements import Statements
 from trilens.tasks.model import answer_model
@@ -158,30 +154,5 @@ def table(rows: list[dict[str, Any]]) -> None:
         print(f"| {' | '.join(cells)} |")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--studies", type=int, default=200)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--cells", default="*")
-    parser.add_argument("--out", type=Path, default=None)
-    parser.add_argument("--first", type=int, default=0, help="the number of the first study")
-    parser.add_argument("--quick", action="store_true", help="two studies a cell")
-    args = parser.parse_args()
-    rows = []
-    if args.out is not None and args.out.exists():
-        rows = [json.loads(line) for line in args.out.read_text().splitlines()]
-    done = {(row["cell"], row["study"]) for row in rows}
-    studies = range(args.first, args.first + (2 if args.quick else args.studies))
-    cells = [cell for cell in CELLS if fnmatch.fnmatch(cell, args.cells)]
-    jobs = [(cell, study) for study in studies for cell in cells if (cell, study) not in done]
-    with ProcessPoolExecutor(args.jobs) as pool:
-        for row in pool.map(measure, jobs, chunksize=1):
-            rows.append(row)
-            if args.out is not None:
-                with args.out.open("a") as file:
-                    file.write(json.dumps(row) + "\n")
-    table([row for row in rows if row["cell"] in cells])
-
-
 if __name__ == "__main__":
-    main()
+    run_studies(__doc__, CELLS, measure, table)
