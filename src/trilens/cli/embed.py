@@ -41,7 +41,7 @@ def command(source: Source, method: str, dim: int, output: str, seed: int, as_js
         points = coordinates(statements, chosen, dim, seed, progress)
     columns = {f"x{i}": axis for i, axis in enumerate(points.T, start=1)}
     write_table({"object": statements.names, **columns}, output)
-    share = violations(points, statements.to_triplets())
+    share = violations(points, statements)
     # on standard output the data itself goes out: nothing may be mixed with it
     if as_json and output != "-":
         print_json({"method": chosen, "dim": dim, "violations": share})
