@@ -162,9 +162,7 @@ def test_an_arrow_table_keeps_everything(S, seed):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_are_picked_as_from_an_array(kind):
-    S = Statements(
-        [("a", "b", "c"), ("b", "c", "d"), ("d", "a", "b")], kind=kind, raters=[5, 6, 7]
-    )
+    S = Statements([("a", "b", "c"), ("b", "c", "d"), ("d", "a", "b")], kind=kind, raters=[5, 6, 7])
     assert S[-1] == ("d", "a", "b")
     assert S[np.int64(0)] == ("a", "b", "c")
     for rows in ([2, 0], np.array([2, 0]), slice(None, None, -2), (np.array([2, 0]), ...)):
@@ -183,7 +181,7 @@ def test_rows_are_picked_as_from_an_array(kind):
 def test_equality_looks_at_everything():
     make = {"triples": [[0, 1, 2], [2, 1, 0]], "names": "abc", "seconds": [1.0, np.nan]}
     S = Statements(**make)
-    assert S == Statements(**make)
+    assert Statements(**make) == S
     assert hash(S) == hash(Statements(**make))
     for change in (
         {"kind": "odd"},
@@ -195,7 +193,7 @@ def test_equality_looks_at_everything():
         {"raters": [1, 2]},
         {"questions": [0, 0]},
     ):
-        assert S != Statements(**make | change)
+        assert Statements(**make | change) != S
     assert S != [[0, 1, 2], [2, 1, 0]]
 
 

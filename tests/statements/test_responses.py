@@ -18,7 +18,7 @@ def test_signs_and_booleans_say_which_of_two_is_nearer(y):
     S = Statements.from_responses(X, y)
     assert S.kind == "closer"
     assert S.triples.tolist() == [[0, 1, 2], [3, 2, 1], [0, 3, 1]]
-    assert S == Statements.from_responses(X, y, kind="closer")
+    assert Statements.from_responses(X, y, kind="closer") == S
 
 
 def test_without_answers_the_triplets_are_in_order():
@@ -80,7 +80,9 @@ def test_true_answers_about_k_objects_imply_true_statements(asked, k):
     at = line(names)
     for shown in list(permutations(names))[:: max(1, 60 // k)]:
         ranked = sorted(shown[1:], key=lambda x: abs(at[x] - at[shown[0]]))
-        answer = {"nearest": ranked[: k - 2], "ranking": ranked, "central": "b", "odd": names[-1]}[asked]
+        answer = {"nearest": ranked[: k - 2], "ranking": ranked, "central": "b", "odd": names[-1]}[
+            asked
+        ]
         S = Statements.from_questions([shown], [answer], asked)
         if asked in ("central", "odd"):
             assert len(S) == (k - 1) * (k - 2) // 2

@@ -8,6 +8,7 @@ from trilens.simulate.points import (
     two_moons,
     with_outliers,
 )
+from trilens.simulate.questions import answer
 from trilens.simulate.raters import Raters, ask_raters, draw_raters
 from trilens.simulate.stream import simulate_statements, stream_statements
 from trilens.simulate.study import Study, study
@@ -18,6 +19,7 @@ __all__ = [
     "Points",
     "Raters",
     "Study",
+    "answer",
     "ask_raters",
     "distort",
     "draw_raters",

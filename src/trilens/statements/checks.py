@@ -139,3 +139,30 @@ def count_objects(triples: AnyArray, n_objects: int | None, names: CheckedNames 
     if n > _MAX_OBJECTS:
         raise ParameterError(f"at most {_MAX_OBJECTS:,} objects, not {n:,}")
     return n
+
+
+def refuse_answers(y: Any, given: Any, statements: Any) -> None:
+    """Refuse a ``y`` that would be ignored, unless it holds a label for each object.
+
+    Labels pass because a Pipeline hands them to every step; a map needs none.
+
+    Parameters
+    ----------
+    y
+        What the caller gave beside the statements.
+    given
+        What the caller gave as statements: a part of the objects has a part of the labels.
+    statements : Statements
+    """
+    if y is None:
+        return
+    m = len(statements)
+    size = len(y) if hasattr(y, "__len__") else None
+    of_objects = given is not statements and hasattr(given, "statements")
+    n = len(given) if of_objects else statements.n_objects
+    if size == n and (of_objects or size != m):
+        return
+    raise ParameterError(
+        f"y is {printed(y, 40)} and would be ignored: statements hold their answers. "
+        f"Statements.from_responses(X, y) makes statements of questions and answers"
+    )

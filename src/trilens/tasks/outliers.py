@@ -17,6 +17,7 @@ from trilens.counts import count_central
 from trilens.depth import centrality
 from trilens.errors import ParameterError
 from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.statements.checks import refuse_answers
 from trilens.tasks.apart import (
     Apart,
     apart_by_depth,
@@ -255,9 +256,10 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
 
     def fit(self, X: StatementsLike, y: Any = None) -> LensDepthOutlierDetector:
         """Score every object, and put the cut."""
-        scores = centrality(X)
+        given = as_statements(X)
+        refuse_answers(y, X, given)
+        scores = centrality(given)
         if isinstance(self.contamination, str) and self.contamination == "auto":
-            given = as_statements(X)
             apart = apart_by_depth(scores, count_central(given).appears, given.kind)
             count = int(apart.objects.sum())
         elif isinstance(self.contamination, str):
@@ -300,4 +302,4 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
 
     def fit_predict(self, X: StatementsLike, y: Any = None, **kwargs: Any) -> IntArray:
         """Fit, and label every object."""
-        return self.fit(X).labels_
+        return self.fit(X, y).labels_

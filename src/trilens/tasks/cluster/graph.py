@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from trilens._parameters import whole_number
 from trilens._typing import IntArray
 from trilens.graph import LensValues, lens_values
-from trilens.statements import StatementsLike
+from trilens.statements import StatementsLike, as_statements
+from trilens.statements.checks import refuse_answers
 from trilens.tasks.cluster.partition import check_n_clusters, in_order_of_appearance
 from trilens.tasks.cluster.spectral import spectral_clusters
 
@@ -71,7 +72,9 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Cluster the objects of ``central`` statements."""
         from scipy.sparse.csgraph import connected_components
 
-        values = lens_values(X)
+        statements = as_statements(X)
+        refuse_answers(y, X, statements)
+        values = lens_values(statements)
         n = values.n_objects
         check_n_clusters(self.n_clusters, n)
         if self.k is not None:
