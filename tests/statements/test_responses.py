@@ -80,9 +80,8 @@ def test_true_answers_about_k_objects_imply_true_statements(asked, k):
     at = line(names)
     for shown in list(permutations(names))[:: max(1, 60 // k)]:
         ranked = sorted(shown[1:], key=lambda x: abs(at[x] - at[shown[0]]))
-        answer = {"nearest": ranked[: k - 2], "ranking": ranked, "central": "b", "odd": names[-1]}[
-            asked
-        ]
+        answers = {"nearest": ranked[: k - 2], "ranking": ranked, "central": "b", "odd": names[-1]}
+        answer = answers[asked]
         S = Statements.from_questions([shown], [answer], asked)
         if asked in ("central", "odd"):
             assert len(S) == (k - 1) * (k - 2) // 2

@@ -12,7 +12,7 @@ from trilens.cli.options import (
     statement_options,
 )
 from trilens.cli.progress import bar
-from trilens.cli.tables import note, print_json
+from trilens.cli.tables import counted, note, print_json, save_table, table_ending
 
 
 @click.command("embed")
@@ -21,7 +21,14 @@ from trilens.cli.tables import note, print_json
 @click.option(
     "--dim", type=click.IntRange(min=1), default=2, show_default=True, help="Dimension of the map."
 )
-@click.option("-o", "--output", metavar="OUT.csv", required=True, help="Coordinates, or -.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    required=True,
+    callback=table_ending,
+    help="Coordinates (.csv, .tsv, .json, .parquet), or - for CSV.",
+)
 @seed_option
 @json_option
 def command(source: Source, method: str, dim: int, output: str, seed: int, as_json: bool) -> None:
@@ -30,7 +37,6 @@ def command(source: Source, method: str, dim: int, output: str, seed: int, as_js
     \b
     Example: trilens embed answers.csv --dim 2 -o map.csv
     """
-    from trilens.formats import write_table
     from trilens.maps import violations
     from trilens.maps.registry import coordinates
     from trilens.tasks.method import choose_method
@@ -40,10 +46,10 @@ def command(source: Source, method: str, dim: int, output: str, seed: int, as_js
     with bar(f"{chosen} in {dim} dimensions") as progress:
         points = coordinates(statements, chosen, dim, seed, progress)
     columns = {f"x{i}": axis for i, axis in enumerate(points.T, start=1)}
-    write_table({"object": statements.names, **columns}, output)
+    save_table({"object": statements.names, **columns}, output)
     share = violations(points, statements)
     # on standard output the data itself goes out: nothing may be mixed with it
     if as_json and output != "-":
         print_json({"method": chosen, "dim": dim, "violations": share})
     else:
-        note(f"{chosen}, {dim} dimensions: {100 * share:.2f} % of the triplets violated: {output}")
+        note(f"{chosen}, {counted(dim, 'dimension')}: {100 * share:.2f} % of the triplets violated")
