@@ -43,8 +43,7 @@ class Selection:
     n_components, l2, length
     scores : dict
         The held-out log-likelihood per answer of each number of dimensions that was tried,
-        with the penalty and the length that were chosen or, where a number was only tried
-        with another penalty, the best of those.
+        with the penalty and the length that were chosen.
     evident : Evident or None
         What the evidence says there, where it was asked, and asked about all answers.
     """
@@ -83,11 +82,12 @@ def select(
 ) -> Selection:
     """Choose what is not given (None).
 
-    The penalty is chosen first, in the plane, by the evidence or, where that is too dear, by
-    held-out answers. Then the number of dimensions rises until the held-out likelihood stops
-    doing so, and the penalty is chosen again; if it has changed, so may the dimensions. Of
-    dimensions that are as good as the best, to one standard error of their difference, the
-    fewest are taken. The length is chosen last.
+    Where it is cheap, by the evidence: the number of dimensions rises from 2 until the
+    evidence stops doing so. Elsewhere by held-out answers: the penalty is chosen first, in
+    the plane; then the number of dimensions rises until the held-out likelihood stops doing so,
+    and the penalty is chosen again; if it has changed, so may the dimensions. Of dimensions
+    that are as good as the best, to one standard error of their difference, the fewest are
+    taken. The length is chosen last, by held-out answers.
     """
     part, part_weights = _at_most(statements, weights, rng)
     with _prepare(part, part_weights, rng, n_threads, progress) as held_out:
@@ -96,12 +96,15 @@ def select(
             _FIRST_L2 if l2 is None else l2,
             length or "distance",
         )
+        decided = False
+        if n_components is None and l2 is None:
+            point, decided = _climb_evidence(held_out, point)
         for step in (10.0, 10.0**0.5):
             if l2 is None:
                 point = _choose_l2(held_out, point, step)
-            if n_components is None:
+            if n_components is None and not decided:
                 point = _climb_dimensions(held_out, point)
-        if n_components is None:
+        if n_components is None and not decided:
             point = _simplest(held_out, point)
         if l2 is None:
             point = _choose_l2(held_out, point, 10.0**0.5)
@@ -125,6 +128,27 @@ def _choose_l2(held_out: _HeldOut, point: Point, step: float) -> Point:
     if evident is None:
         return _climb_l2(held_out, point, step)
     return Point(point.n_components, evident.l2, point.length)
+
+
+def _climb_evidence(held_out: _HeldOut, point: Point) -> tuple[Point, bool]:
+    """The number of dimensions with the largest evidence, and whether it could be asked."""
+    at = held_out.evident(point)
+    if at is None:
+        return point, False
+    rungs = [d for d in _LADDER if d <= held_out.most_dimensions]
+    start = rungs.index(point.n_components)
+    for step in (1, -1):
+        k = start
+        while 0 <= k + step < len(rungs):
+            new = held_out.roughly_evident(rungs[k + step], at)
+            if new is None:
+                return Point(rungs[k], at.l2, point.length), False
+            if new.value <= at.value:
+                break
+            k, at = k + step, new
+        if k != start:
+            break
+    return Point(rungs[k], at.l2, point.length), True
 
 
 def _climb_l2(held_out: _HeldOut, point: Point, step: float) -> Point:
@@ -188,6 +212,7 @@ class _HeldOut:
     rng: np.random.Generator
     progress: Progress | None
     most_dimensions: int
+    asked: set[int] = field(default_factory=set)
     _values: dict[Point, FloatArray] = field(default_factory=dict)
     _starts: dict[int, Start] = field(default_factory=dict)
     _last: dict[tuple[int, Length, int], ChoiceFit] = field(default_factory=dict)
@@ -223,16 +248,20 @@ class _HeldOut:
         error = np.sqrt((weight * (gap - mean) ** 2).sum()) / np.sqrt(weight.sum())
         return mean, float(error / np.sqrt(weight.sum()))
 
+    def roughly_evident(self, d: int, near: Evident) -> Evident | None:
+        """The evidence in ``d`` dimensions near that in other ones; None where it is too dear."""
+        self.asked.add(d)
+        if not is_affordable(d * self.choices.n_objects, len(self.choices)):
+            return None
+        f = self.likelihood.measuring("distance", alpha_of(d))
+        return maximise_evidence(f, self._start(d).X, near.l2, near=near.lapse)
+
     def by_dimension(self, chosen: Point) -> dict[int, float]:
         """The score of every number of dimensions that was tried."""
         if not self.folds:
             return {}
-        scores = {chosen.n_components: self.score(chosen)}
-        for d in sorted({tried.n_components for tried in self._values}):
-            here = [p for p in self._values if p.n_components == d]
-            same = Point(d, chosen.l2, chosen.length)
-            scores[d] = self.score(same if same in here else max(here, key=self.score))
-        return dict(sorted(scores.items()))
+        tried = {p.n_components for p in self._values} | self.asked | {chosen.n_components}
+        return {d: self.score(Point(d, chosen.l2, chosen.length)) for d in sorted(tried)}
 
     @property
     def _weight(self) -> FloatArray:
