@@ -1,8 +1,9 @@
 """Choosing the dimensions, the penalty and the length of a choice map by held-out answers.
 
 A point of the search is judged by the mean log-likelihood of answers that its fit has not
-seen. Every fold keeps a chain of its own: the fit for the next penalty starts from the same
-fold's fit for the last one, so that nothing leaks from fold to fold and starts are cheap.
+seen. Every fold keeps a chain of its own, from a start that its own answers alone have made: a
+fit that starts where all answers led stays near what the held-out ones said, and guesses seem
+to be predicted. The fit for the next penalty starts from the same fold's fit for the last one.
 """
 
 from __future__ import annotations
@@ -215,6 +216,7 @@ class _HeldOut:
     asked: set[int] = field(default_factory=set)
     _values: dict[Point, FloatArray] = field(default_factory=dict)
     _starts: dict[int, Start] = field(default_factory=dict)
+    _fold_starts: dict[tuple[int, int], Start] = field(default_factory=dict)
     _last: dict[tuple[int, Length, int], ChoiceFit] = field(default_factory=dict)
     _evident: dict[tuple[int, Length], Evident] = field(default_factory=dict)
 
@@ -286,11 +288,9 @@ class _HeldOut:
         values = np.zeros(len(self.choices))
         for k, (train, test) in enumerate(self.folds):
             f = measured.weighing(np.where(train, self.choices.weight, 0.0))
-            last = self._last.get((d, point.length, k))
-            if last is None:
-                start = self._start(d)
-            else:
-                start = Start(last.X, float(last.lapse[0]), self._start(d).unit)
+            last, start = self._last.get((d, point.length, k)), self._fold_start(d, k)
+            if last is not None:
+                start = Start(last.X, float(last.lapse[0]), start.unit)
             found = fit_choices(
                 f,
                 start.X,
@@ -306,6 +306,17 @@ class _HeldOut:
             )
             values[test] = np.log(model.chosen(self.choices.triples[test]))
         return values[self._held]
+
+    def _fold_start(self, d: int, k: int) -> Start:
+        if (d, k) not in self._fold_starts:
+            train, _ = self.folds[k]
+            assert self.choices.row is not None
+            rows = np.flatnonzero(train[self.choices.row])
+            f = self.likelihood.weighing(np.where(train, self.choices.weight, 0.0))
+            self._fold_starts[d, k] = prepare_start(
+                self.statements.take(rows), f, d, _FIRST_L2, self.rng
+            )
+        return self._fold_starts[d, k]
 
     def _start(self, d: int) -> Start:
         if d not in self._starts:
@@ -324,7 +335,7 @@ def _prepare(
     progress: Progress | None,
 ) -> Iterator[_HeldOut]:
     folds = _folds_by_rater(statements, rng)
-    choices = collect_choices(statements, weights, apart=folds is not None)
+    choices = collect_choices(statements, weights, keep_rows=True, apart=folds is not None)
     if folds is None:
         folds = _folds_by_question(choices, rng)
     else:
