@@ -31,8 +31,10 @@ _FOLDS = 3
 _ONE_FOLD_FROM = 50_000
 _HELD_OUT = 0.2
 #: At most so many answers are used to choose, and so many for each object.
-_MOST_ANSWERS, _MOST_EACH = 50_000, 300
-_MOST_ITER, _TOL = 200, 1e-5
+_MOST_ANSWERS, _MOST_EACH = 50_000, 150
+_MOST_ITER, _TOL = 200, 2e-5
+#: On the ladder.
+_LONGEST_STRIDE = 3
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,8 @@ class Selection:
     n_components, l2, length
     scores : dict
         The held-out log-likelihood per answer of each number of dimensions that was tried,
-        with the penalty and the length that were chosen.
+        with the penalty and the length that were chosen or, where a number was only tried
+        with another penalty, the best of those.
     evident : Evident or None
         What the evidence says there, where it was asked, and asked about all answers.
     """
@@ -171,18 +174,18 @@ def _climb_l2(held_out: _HeldOut, point: Point, step: float) -> Point:
 
 
 def _climb_dimensions(held_out: _HeldOut, point: Point) -> Point:
-    """The best number of dimensions, upwards from the one given, or else downwards."""
+    """The best number of dimensions near the one given, by strides that grow while it pays."""
     rungs = [d for d in _LADDER if d <= held_out.most_dimensions]
-    at = rungs.index(point.n_components)
-    for step in (1, -1):
-        start = at
-        while 0 <= at + step < len(rungs):
-            new = Point(rungs[at + step], point.l2, point.length)
-            if held_out.score(new) <= held_out.score(point):
+    at, stride = rungs.index(point.n_components), 1
+    while stride:
+        for new in (min(at + stride, len(rungs) - 1), max(at - stride, 0)):
+            other = Point(rungs[new], point.l2, point.length)
+            if new != at and held_out.score(other) > held_out.score(point):
+                at, point = new, other
+                stride = min(stride + 1, _LONGEST_STRIDE)
                 break
-            at, point = at + step, new
-        if at != start:
-            break
+        else:
+            stride -= 1
     return point
 
 
@@ -262,8 +265,15 @@ class _HeldOut:
         """The score of every number of dimensions that was tried."""
         if not self.folds:
             return {}
-        tried = {p.n_components for p in self._values} | self.asked | {chosen.n_components}
-        return {d: self.score(Point(d, chosen.l2, chosen.length)) for d in sorted(tried)}
+        self.score(chosen)
+        for d in self.asked:
+            self.score(Point(d, chosen.l2, chosen.length))
+        found: dict[int, float] = {}
+        for d in sorted({p.n_components for p in self._values}):
+            same = Point(d, chosen.l2, chosen.length)
+            points = [same] if same in self._values else self._values
+            found[d] = max(self.score(p) for p in points if p.n_components == d)
+        return found
 
     @property
     def _weight(self) -> FloatArray:
