@@ -181,10 +181,9 @@ def test_weights_are_repeats_and_order_does_not_matter(kind):
     rng = np.random.default_rng(1)
     times = rng.integers(0, 4, len(S))
     repeated = S.take(rng.permutation(np.repeat(np.arange(len(S)), times)))
-    for parameters in ({"n_components": 2, "l2": 0.03}, {}):
+    for parameters in ({"n_components": 2, "l2": 0.03}, {"n_components": 2}):
         weighted = ChoiceMap(**parameters).fit(S, weights=times)
         plain = ChoiceMap(**parameters).fit(repeated)
-        assert weighted.n_components_ == plain.n_components_
         # the lens map, where both start, does not know weights
         assert procrustes(weighted.embedding_, plain.embedding_)[2] < 1e-3
         assert weighted.lapse_ == pytest.approx(plain.lapse_, abs=1e-3)
