@@ -109,6 +109,11 @@ def implied(
 
 
 def _check(objects: list[Any], chosen: list[Any], asked: str, row: int) -> None:
+    for each in (*objects, *chosen):
+        if not is_whole(each) and not isinstance(each, str):
+            raise StatementError(
+                f"question {row}: {printed(each)} names no object; objects are text or ids"
+            )
     listed = ", ".join(map(printed, objects[:8]))
     if len(set(objects)) < len(objects) or len(objects) < 3:
         raise StatementError(
