@@ -58,6 +58,23 @@ class Method(click.ParamType):  # type: ignore[type-arg]
         return self.choice().shell_complete(ctx, param, incomplete)
 
 
+class ErrorRate(click.ParamType):  # type: ignore[type-arg]
+    """A share, or the word ``estimate``."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if value == "estimate" else click.FLOAT.convert(value, param, ctx)
+
+
+error_rate_option = click.option(
+    "--error-rate",
+    type=ErrorRate(),
+    default=0.0,
+    help="Share of wrong answers to correct the k-RNG for, or the word estimate.",
+)
+
+
 def method_option(question: Question, help: str) -> Callable[[F], F]:
     """--method, with the methods of a question to choose from."""
     return click.option(
