@@ -137,6 +137,13 @@ def exact_lens_depth(D):
     )
 
 
+def exact_local_lens_depth(D, tau):
+    """Eq. (23), counted: the pairs i < j with d(i, j) <= tau whose lens holds x."""
+    n = len(D)
+    near = [(i, j) for i, j in itertools.combinations(range(n), 2) if D[i, j] <= tau]
+    return np.array([sum(in_lens(D, x, i, j) for i, j in near) for x in range(n)], dtype=int)
+
+
 def exact_k_rng(D, k):
     """The true k-RNG: fewer than k objects in the lens."""
     n = len(D)
