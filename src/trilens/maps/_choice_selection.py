@@ -1,8 +1,9 @@
 """Choosing the dimensions, the penalty and the length of a choice map by held-out answers.
 
 A point of the search is judged by the mean log-likelihood of answers that its fit has not
-seen. Every fold keeps a chain of its own: the fit for the next penalty starts from the same
-fold's fit for the last one, so that nothing leaks from fold to fold and starts are cheap.
+seen. Every fold keeps a chain of its own, from a start that its own answers alone have made: a
+fit that starts where all answers led stays near what the held-out ones said, and guesses seem
+to be predicted. The fit for the next penalty starts from the same fold's fit for the last one.
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ _FOLDS = 3
 _ONE_FOLD_FROM = 50_000
 _HELD_OUT = 0.2
 #: At most so many answers are used to choose, and so many for each object.
-_MOST_ANSWERS, _MOST_EACH = 50_000, 300
-_MOST_ITER, _TOL = 200, 1e-5
+_MOST_ANSWERS, _MOST_EACH = 50_000, 150
+_MOST_ITER, _TOL = 200, 2e-5
+#: On the ladder.
+_LONGEST_STRIDE = 3
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,8 @@ class Selection:
     n_components, l2, length
     scores : dict
         The held-out log-likelihood per answer of each number of dimensions that was tried,
-        with the penalty and the length that were chosen.
+        with the penalty and the length that were chosen or, where a number was only tried
+        with another penalty, the best of those.
     evident : Evident or None
         What the evidence says there, where it was asked, and asked about all answers.
     """
@@ -170,18 +174,18 @@ def _climb_l2(held_out: _HeldOut, point: Point, step: float) -> Point:
 
 
 def _climb_dimensions(held_out: _HeldOut, point: Point) -> Point:
-    """The best number of dimensions, upwards from the one given, or else downwards."""
+    """The best number of dimensions near the one given, by strides that grow while it pays."""
     rungs = [d for d in _LADDER if d <= held_out.most_dimensions]
-    at = rungs.index(point.n_components)
-    for step in (1, -1):
-        start = at
-        while 0 <= at + step < len(rungs):
-            new = Point(rungs[at + step], point.l2, point.length)
-            if held_out.score(new) <= held_out.score(point):
+    at, stride = rungs.index(point.n_components), 1
+    while stride:
+        for new in (min(at + stride, len(rungs) - 1), max(at - stride, 0)):
+            other = Point(rungs[new], point.l2, point.length)
+            if new != at and held_out.score(other) > held_out.score(point):
+                at, point = new, other
+                stride = min(stride + 1, _LONGEST_STRIDE)
                 break
-            at, point = at + step, new
-        if at != start:
-            break
+        else:
+            stride -= 1
     return point
 
 
@@ -215,6 +219,7 @@ class _HeldOut:
     asked: set[int] = field(default_factory=set)
     _values: dict[Point, FloatArray] = field(default_factory=dict)
     _starts: dict[int, Start] = field(default_factory=dict)
+    _fold_starts: dict[tuple[int, int], Start] = field(default_factory=dict)
     _last: dict[tuple[int, Length, int], ChoiceFit] = field(default_factory=dict)
     _evident: dict[tuple[int, Length], Evident] = field(default_factory=dict)
 
@@ -260,8 +265,15 @@ class _HeldOut:
         """The score of every number of dimensions that was tried."""
         if not self.folds:
             return {}
-        tried = {p.n_components for p in self._values} | self.asked | {chosen.n_components}
-        return {d: self.score(Point(d, chosen.l2, chosen.length)) for d in sorted(tried)}
+        self.score(chosen)
+        for d in self.asked:
+            self.score(Point(d, chosen.l2, chosen.length))
+        found: dict[int, float] = {}
+        for d in sorted({p.n_components for p in self._values}):
+            same = Point(d, chosen.l2, chosen.length)
+            points = [same] if same in self._values else self._values
+            found[d] = max(self.score(p) for p in points if p.n_components == d)
+        return found
 
     @property
     def _weight(self) -> FloatArray:
@@ -286,11 +298,9 @@ class _HeldOut:
         values = np.zeros(len(self.choices))
         for k, (train, test) in enumerate(self.folds):
             f = measured.weighing(np.where(train, self.choices.weight, 0.0))
-            last = self._last.get((d, point.length, k))
-            if last is None:
-                start = self._start(d)
-            else:
-                start = Start(last.X, float(last.lapse[0]), self._start(d).unit)
+            last, start = self._last.get((d, point.length, k)), self._fold_start(d, k)
+            if last is not None:
+                start = Start(last.X, float(last.lapse[0]), start.unit)
             found = fit_choices(
                 f,
                 start.X,
@@ -306,6 +316,17 @@ class _HeldOut:
             )
             values[test] = np.log(model.chosen(self.choices.triples[test]))
         return values[self._held]
+
+    def _fold_start(self, d: int, k: int) -> Start:
+        if (d, k) not in self._fold_starts:
+            train, _ = self.folds[k]
+            assert self.choices.row is not None
+            rows = np.flatnonzero(train[self.choices.row])
+            f = self.likelihood.weighing(np.where(train, self.choices.weight, 0.0))
+            self._fold_starts[d, k] = prepare_start(
+                self.statements.take(rows), f, d, _FIRST_L2, self.rng
+            )
+        return self._fold_starts[d, k]
 
     def _start(self, d: int) -> Start:
         if d not in self._starts:
@@ -324,7 +345,7 @@ def _prepare(
     progress: Progress | None,
 ) -> Iterator[_HeldOut]:
     folds = _folds_by_rater(statements, rng)
-    choices = collect_choices(statements, weights, apart=folds is not None)
+    choices = collect_choices(statements, weights, keep_rows=True, apart=folds is not None)
     if folds is None:
         folds = _folds_by_question(choices, rng)
     else:

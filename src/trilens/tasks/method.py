@@ -23,7 +23,9 @@ METHODS: dict[Question, tuple[str, ...]] = {
     "graph": ("krng", *MAPS),
     "embed": MAPS,
 }
-#: Beyond these the model takes minutes, and counting takes over.
+#: Beyond these the model takes minutes, and counting takes over. Classes need the map alone,
+#: once, and no copies of it to judge a claim by: there any number of statements will do, of
+#: which `trilens.tasks.model` looks at a million.
 MOST_OBJECTS = 1000
 MOST_STATEMENTS = 300_000
 #: With fewer answers for each object a model has nothing to hold on to.
@@ -63,5 +65,6 @@ def _best(question: Question, statements: Statements) -> str:
     if question == "graph" and statements.kind == "central":
         return "krng"
     n, m = statements.n_objects, len(statements)
-    affordable = 4 <= n <= MOST_OBJECTS and LEAST_PER_OBJECT * n <= 3 * m <= 3 * MOST_STATEMENTS
-    return "choice" if affordable else _COUNTING.get(question, "lensmap")
+    enough = 4 <= n <= MOST_OBJECTS and LEAST_PER_OBJECT * n <= 3 * m
+    affordable = m <= MOST_STATEMENTS or question == "classify"
+    return "choice" if enough and affordable else _COUNTING.get(question, "lensmap")

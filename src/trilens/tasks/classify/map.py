@@ -17,13 +17,13 @@ from trilens.statements import Statements
 from trilens.tasks.classify.labels import Labels
 from trilens.tasks.classify.transduction import TransductiveClassifier, alike
 from trilens.tasks.classify.tuning import chosen_parameters, cross_validated, tuned_classifier
-from trilens.tasks.method import check_model
+from trilens.tasks.method import MOST_STATEMENTS, check_model
 from trilens.tasks.model import AnswerModel, answer_model
 
 #: Dimensions that cross-validation chooses from, as far as there are objects for them.
 DIMENSIONS = (2, 5, 10, 20)
 #: Maps of answers drawn anew on which neighbours are looked for.
-_COPIES = 20
+_COPIES, _FEWER_COPIES = 20, 5
 
 
 class MapClassifier(TransductiveClassifier):
@@ -150,7 +150,10 @@ class MapClassifier(TransductiveClassifier):
         maps = [self.embedding_]
         if hasattr(self, "_answers"):
             # a place on the map that other answers would not confirm contradicts nothing
-            copies = self._answers.map.bootstrap(self._answers.statements, _COPIES)
+            known = self._answers.statements
+            copies = self._answers.map.bootstrap(
+                known, _COPIES if len(known) <= MOST_STATEMENTS else _FEWER_COPIES
+            )
             maps = [copy.embedding for copy in copies]
         found = [alike(points, labels, objects, k) for points in maps]
         return np.asarray(np.mean(found, axis=0))
