@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from trilens._parameters import generator, shown, whole_number
-from trilens._typing import BoolArray, RandomState
+from trilens._typing import BoolArray, IntArray, RandomState
 from trilens.errors import ParameterError, StatementError
 from trilens.statements import Statements
 
@@ -55,7 +55,7 @@ def neighbour_statements(
     n = len(near)
     far = ~near
     np.fill_diagonal(far, False)
-    each = near.sum(axis=1) * far.sum(axis=1)
+    each: IntArray = np.count_nonzero(near, axis=1) * np.count_nonzero(far, axis=1)
     total = int(each.sum())
     if n_statements is None:
         if total > _MOST:
@@ -67,11 +67,11 @@ def neighbour_statements(
     else:
         count = whole_number("n_statements", n_statements, most=total)
         at = np.sort(generator(random_state).choice(total, count, replace=False))
-    starts = np.r_[0, np.cumsum(each)]
+    starts = np.concatenate([[0], np.cumsum(each)])
     triples = np.empty((len(at), 3), dtype=np.int32)
-    bounds = np.searchsorted(at, starts)
+    bounds = np.searchsorted(at, starts).tolist()
     for v in range(n):
-        rows = slice(int(bounds[v]), int(bounds[v + 1]))
+        rows = slice(bounds[v], bounds[v + 1])
         others = np.flatnonzero(far[v])
         if len(others) == 0 or rows.start == rows.stop:
             continue
@@ -93,7 +93,7 @@ def _adjacency(graph: Any) -> BoolArray:
         )
     if not np.isfinite(array).all():
         raise ParameterError("the graph has entries that are no numbers; mark neighbours with 1")
-    near = array != 0
+    near: BoolArray = array != 0
     if near.diagonal().any():
         v = int(np.flatnonzero(near.diagonal())[0])
         raise StatementError(f"object {v} is marked as its own neighbour; leave the diagonal 0")

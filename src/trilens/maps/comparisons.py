@@ -14,6 +14,8 @@ from trilens.errors import ParameterError
 from trilens.statements import Statements, StatementsLike
 from trilens.statements.comparisons import Comparisons, rectangular
 
+__all__ = ["Comparisons", "ComparisonsLike", "as_comparisons", "as_data", "squared", "violations"]
+
 #: Rows compared at a time, so that the temporaries stay small beside the comparisons.
 _CHUNK = 1 << 17
 
