@@ -11,6 +11,7 @@ from trilens.simulate.points import (
 from trilens.simulate.raters import Raters, ask_raters, draw_raters
 from trilens.simulate.stream import simulate_statements, stream_statements
 from trilens.simulate.study import Study, study
+from trilens.simulate.survey import Survey, ask_survey
 from trilens.simulate.triples import n_questions
 from trilens.simulate.truth import distort
 
@@ -18,7 +19,9 @@ __all__ = [
     "Points",
     "Raters",
     "Study",
+    "Survey",
     "ask_raters",
+    "ask_survey",
     "distort",
     "draw_raters",
     "far_outliers",

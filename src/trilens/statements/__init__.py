@@ -1,6 +1,7 @@
 """Statements about triples of objects: the value that everything else takes."""
 
 from trilens.statements.combine import concatenate
+from trilens.statements.control import keep_passed, passed_tests
 from trilens.statements.summary import RaterSummary, Summary
 from trilens.statements.value import KINDS, Kind, Statements, StatementsLike, as_statements
 
@@ -13,4 +14,6 @@ __all__ = [
     "Summary",
     "as_statements",
     "concatenate",
+    "keep_passed",
+    "passed_tests",
 ]
