@@ -2,12 +2,14 @@
 
 from trilens.statements.combine import concatenate
 from trilens.statements.control import keep_passed, passed_tests
+from trilens.statements.objects import Objects
 from trilens.statements.summary import RaterSummary, Summary
 from trilens.statements.value import KINDS, Kind, Statements, StatementsLike, as_statements
 
 __all__ = [
     "KINDS",
     "Kind",
+    "Objects",
     "RaterSummary",
     "Statements",
     "StatementsLike",
