@@ -16,6 +16,7 @@ from trilens.simulate.stream import COMPILED_FROM
 from trilens.simulate.triples import n_questions, rank, sample_distinct, unrank
 from trilens.simulate.truth import Objects, Truth, as_truth, distorted
 from trilens.statements import Kind, Statements
+from trilens.statements.columns import as_list
 from trilens.statements.value import CHOSEN_FIRST
 
 #: Triples among which the clearest is looked for, where no test question is given.
@@ -192,7 +193,7 @@ def _test_question(
             clear = sides[:, 2] / sides[:, 1] if kind == "central" else sides[:, 1] / sides[:, 0]
         triple = triples[int(np.nan_to_num(clear, posinf=np.inf).argmax())]
     else:
-        ids = [whole_number("test", i, 0, n - 1) for i in test]
+        ids = [whole_number("test", i, 0, n - 1) for i in as_list(test, "test")]
         if len(set(ids)) != 3:
             raise ParameterError(f"test is {shown(test)}; it must be three different objects")
         triple = np.sort(np.array(ids, dtype=np.int32))

@@ -10,6 +10,7 @@ import numpy as np
 from trilens._parameters import one_of, shown
 from trilens._typing import AnyArray, BoolArray
 from trilens.errors import ParameterError
+from trilens.statements.columns import as_list
 from trilens.statements.combine import question_keys
 from trilens.statements.value import Statements
 
@@ -63,7 +64,7 @@ def keep_passed(
     >>> keep_passed(S, [[0, 1, 2]], drop_tests=True).triples.tolist()
     [[3, 0, 1]]
     """
-    given = list(tests)
+    given = as_list(tests, "tests")
     kept = np.isin(_who(statements, by), passed_tests(statements, given, by))
     if drop_tests:
         kept &= ~_tested(statements, given)[0]
