@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -105,7 +105,7 @@ def from_table(
                 f"of kind {told[0]}, not {kind}; leave kind= out, or rename them"
             )
         fields["kind"] = told[0]
-        fields["rows"] = [_plain(table.column(role[r])) for r in OBJECT_COLUMNS[told[0]]]
+        fields["rows"] = [_named(table.column(role[r])) for r in OBJECT_COLUMNS[told[0]]]
     elif set(_SHOWN) <= set(role) and {"chosen", "central", "odd"} & set(role):
         chosen = next(r for r in ("chosen", "central", "odd") if r in role)
         fields["kind"] = kind or stored.get("kind") or ("odd" if chosen == "odd" else "central")
@@ -115,7 +115,7 @@ def from_table(
         fields["places"] = place
     elif _are_counted(names) and columns is None:
         fields["kind"] = kind or stored.get("kind")
-        fields["rows"] = [_plain(table.column(name)) for name in names]
+        fields["rows"] = [_named(table.column(name)) for name in names]
     else:
         raise StatementError(
             f"the columns {', '.join(map(printed, names[:12]))} are no statements; these have the "
@@ -139,22 +139,25 @@ def as_ids(rows: Sequence[Any], names: Iterable[str] | None) -> tuple[AnyArray, 
         All names, where they are given. Without, integers are in numeric order, and other
         names in the order in which they are first met.
     """
-    columns = [_checked(column) for column in rows]
-    if names is None and all(column.dtype.kind in "iu" for column in columns):
-        values, at = np.unique(np.column_stack(columns), return_inverse=True)
+    columns = [x if isinstance(x, _Encoded) else _checked(x) for x in rows]
+    numbers = [x for x in columns if not isinstance(x, _Encoded) and x.dtype.kind in "iu"]
+    if names is None and len(numbers) == 3:
+        values, at = np.unique(np.column_stack(numbers), return_inverse=True)
         return at.reshape(-1, 3).astype(np.int32), [str(value) for value in values.tolist()]
-    encoded = [_encoded(column) for column in columns]
+    encoded = [x if isinstance(x, _Encoded) else _encoded(x) for x in columns]
     if names is None:
         first: dict[str, tuple[int, int]] = {}
         for j, (codes, texts) in enumerate(encoded):
-            met, at_row = np.unique(codes, return_index=True)
-            for code, row in zip(met.tolist(), at_row.tolist(), strict=True):
-                first[texts[code]] = min(first.get(texts[code], (row, j)), (row, j))
+            at_row = np.full(len(texts), len(codes))
+            np.minimum.at(at_row, codes, np.arange(len(codes)))
+            for code in np.flatnonzero(at_row < len(codes)).tolist():
+                met = (int(at_row[code]), j)
+                first[texts[code]] = min(first.get(texts[code], met), met)
         listed = sorted(first, key=first.__getitem__)
     else:
         listed = list(names)
     number = {name: i for i, name in enumerate(listed)}
-    ids = np.empty((len(columns[0]), 3), dtype=np.int32)
+    ids = np.empty((len(encoded[0].codes), 3), dtype=np.int32)
     for j, (codes, texts) in enumerate(encoded):
         known = np.array([number.get(text, -1) for text in texts], dtype=np.int32)
         ids[:, j] = known[codes] if len(codes) else 0
@@ -184,6 +187,35 @@ def to_arrow(statements: Statements) -> Any:
             columns[name] = pa.array(values, mask=missing)
     facts = json.dumps({"kind": statements.kind, "names": list(statements.names)})
     return pa.table(columns).replace_schema_metadata({METADATA_KEY: facts.encode()})
+
+
+class _Encoded(NamedTuple):
+    """A column of text: positions in a list of different texts."""
+
+    codes: AnyArray
+    texts: list[str]
+
+
+def _named(column: Any) -> AnyArray | _Encoded:
+    """A column that names objects; text stays in Arrow until it is numbers."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        texts = pa.types.is_string(column.type.value_type)
+        texts = texts or pa.types.is_large_string(column.type.value_type)
+    else:
+        texts = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    if not texts or column.null_count:
+        return _plain(column)
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    whole = column.unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = whole.chunk(0) if whole.num_chunks else pa.array([], column.type)
+    found = _Encoded(whole.indices.to_numpy(zero_copy_only=False), whole.dictionary.to_pylist())
+    # what names nothing, and a category that is missing, is refused row by row
+    sound = all(text is not None and text.strip() for text in found.texts)
+    return found if sound and len(set(found.texts)) == len(found.texts) else _plain(column)
 
 
 def _arrow(given: Any) -> Any:
@@ -282,8 +314,7 @@ def _checked(column: Any) -> AnyArray:
     return values
 
 
-def _encoded(column: AnyArray) -> tuple[AnyArray, list[str]]:
-    """``(m,)`` positions in a list of different texts."""
+def _encoded(column: AnyArray) -> _Encoded:
     import pyarrow as pa
 
     texts = [value if isinstance(value, str) else str(value) for value in column.tolist()]
@@ -292,8 +323,8 @@ def _encoded(column: AnyArray) -> tuple[AnyArray, list[str]]:
     except UnicodeEncodeError:  # half of a surrogate pair: no Unicode, but a Python text
         different = list(dict.fromkeys(texts))
         number = {text: i for i, text in enumerate(different)}
-        return np.array([number[text] for text in texts], dtype=np.int64), different
-    return coded.indices.to_numpy(zero_copy_only=False), coded.dictionary.to_pylist()
+        return _Encoded(np.array([number[text] for text in texts], dtype=np.int64), different)
+    return _Encoded(coded.indices.to_numpy(zero_copy_only=False), coded.dictionary.to_pylist())
 
 
 def _place_of(chosen: AnyArray, every: list[AnyArray]) -> AnyArray:

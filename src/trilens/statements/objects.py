@@ -35,8 +35,8 @@ class Objects:
     >>> points = mixture(40, means=[[0, 0], [9, 0]], random_state=0)
     >>> S = simulate_statements(points, 2000, random_state=1)
     >>> model = LensMapClassifier(n_components=2, random_state=0)
-    >>> float(cross_val_score(model, S.objects, points.labels, cv=4).mean())
-    1.0
+    >>> float(cross_val_score(model, S.objects, points.labels, cv=4).mean()) > 0.9
+    True
     """
 
     statements: Statements
