@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from trilens.cli.progress import status
+from trilens.cli.selection import Selecting, selection_options
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -73,9 +74,15 @@ class Source:
     kind: str | None
     columns: list[str] | None
     objects: str | None
+    selecting: Selecting
 
     def read(self) -> Statements:
-        """The statements of the file; `-` is standard input."""
+        """The statements of the file that are asked for; `-` is standard input."""
+        statements = self.read_all()
+        return self.selecting.of(statements, self.file, self.columns)
+
+    def read_all(self) -> Statements:
+        """All statements of the file."""
         from trilens.formats import read_statements
 
         with status(f"reading {self.file}"):
@@ -85,7 +92,7 @@ class Source:
 
 
 def statement_options(command: F) -> F:
-    """FILE, --kind, --columns, --objects; the command gets them as one ``source``.
+    """FILE, --kind, --columns, --objects, which answers are used: all as one ``source``.
 
     A command's ``output`` must not be one of its inputs.
     """
@@ -104,6 +111,7 @@ def statement_options(command: F) -> F:
     @click.option(
         "--objects", metavar="FILE", help="One object name a line: fixes order, adds unseen ones."
     )
+    @selection_options
     @wraps(command)
     def with_source(
         file: str, kind: str | None, columns: str | None, objects: str | None, **rest: Any
@@ -113,7 +121,8 @@ def statement_options(command: F) -> F:
         if rest.get("output") is not None:
             refuse_to_overwrite(rest["output"], file, objects, rest.get("labels"))
         split = None if columns is None else [name.strip() for name in columns.split(",")]
-        return command(source=Source(file, kind, split, objects), **rest)
+        selecting = Selecting.taken_from(rest)
+        return command(source=Source(file, kind, split, objects, selecting), **rest)
 
     return with_source  # type: ignore[return-value]
 

@@ -1,6 +1,7 @@
 """Statements about triples of objects: the value that everything else takes."""
 
 from trilens.statements.combine import concatenate
+from trilens.statements.selection import Selection, select
 from trilens.statements.summary import RaterSummary, Summary
 from trilens.statements.value import KINDS, Kind, Statements, StatementsLike, as_statements
 
@@ -8,9 +9,11 @@ __all__ = [
     "KINDS",
     "Kind",
     "RaterSummary",
+    "Selection",
     "Statements",
     "StatementsLike",
     "Summary",
     "as_statements",
     "concatenate",
+    "select",
 ]

@@ -241,7 +241,7 @@ def learning_curve(
             CurvePoint(
                 int(np.mean(own_m)),
                 float(np.mean(own_sizes)),
-                float(np.sqrt(max(np.mean(own_r), 0.0))),
+                float(np.sqrt(max(float(np.mean(own_r)), 0.0))),
                 len(own_sizes),
             )
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from trilens._parameters import check_progress, seed_of
 from trilens._tabular import Tabular
-from trilens._typing import AnyArray, FloatArray, IntArray, Progress
+from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from trilens.errors import ParameterError
 from trilens.maps.choice_map import ChoiceMap
 from trilens.statements import Kind, Statements, StatementsLike, as_statements
@@ -308,9 +308,7 @@ def reliability(
         return base.nothing()
     cautions = [*about_objects(given), *about_parts(given, base.parts)]
     counted = None if marked is None else marked[used]
-    only_one = unit is None and given.raters is not None
-    between = None if only_one else agreement_between(given, who, counted)
-    within = agreement_within(given, who if who is not None else given.raters, counted)
+    between, within, no_ceiling = agreement_of(given, counted)
     repeats = repeats_of(between, given.kind)
     checks: tuple[RaterCheck, ...] = ()
     predicted = error = wrong = share = None
@@ -348,7 +346,7 @@ def reliability(
             cautions += about_errors(error)
     cautions += about_contradictions(repeats, base.chance)
     affordable = model if choose_method("embed", given) == "choice" else None
-    best, best_ends = _reachable(between, given, affordable)
+    best, best_ends = reachable_share(between, given, affordable)
     exclusions, marks = exclusions_of(
         everything, _who(everything)[1], unit or "rater", selection, tests, checks
     )
@@ -363,7 +361,7 @@ def reliability(
         marks=marks,
         between=between,
         within=within,
-        no_ceiling=None if between is not None else _why_no_ceiling(given, unit, within),
+        no_ceiling=no_ceiling,
         reachable=best,
         reachable_interval=best_ends,
         halves=split_half(given, unit, who, random_state),
@@ -445,7 +443,24 @@ class _Base:
         )
 
 
-def _reachable(
+def agreement_of(
+    statements: Statements, counted: BoolArray | None = None
+) -> tuple[Agreement | None, Agreement | None, str | None]:
+    """How often two raters agree, and one with themselves; and why the first is not known."""
+    unit, who = _who(statements)
+    only_one = unit is None and statements.raters is not None
+    between = None if only_one else agreement_between(statements, who, counted)
+    within = agreement_within(statements, who if who is not None else statements.raters, counted)
+    if between is not None:
+        return between, within, None
+    if only_one:
+        return None, within, "one rater only gave answers, and a ceiling is how two of them agree"
+    if within is not None:
+        return None, within, "no question was answered by two raters"
+    return None, None, "no question was asked twice"
+
+
+def reachable_share(
     between: Agreement | None, statements: Statements, model: AnswerModel | None
 ) -> tuple[float | None, tuple[float, float] | None]:
     """What the best model could predict, with its interval; None where raters' agreement is."""
@@ -465,14 +480,6 @@ def question_chances(statements: Statements, model: AnswerModel | None) -> Float
         return None
     first = np.unique(question_keys(statements)[0], return_index=True)[1]
     return model.map.predict_proba(statements.take(first))
-
-
-def _why_no_ceiling(statements: Statements, unit: str | None, within: Agreement | None) -> str:
-    if statements.raters is not None and unit is None:
-        return "one rater only gave answers, and a ceiling is how two of them agree"
-    if within is not None:
-        return "no question was answered by two raters"
-    return "no question was asked twice"
 
 
 def _tests_by_rater(
