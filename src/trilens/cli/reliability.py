@@ -186,8 +186,6 @@ def _print_forecast(found: Reliability) -> None:
     curve = found.forecast
     if curve is None:
         return
-    if curve.set_slope is None:
-        note("the medoid set: too early to tell how it will shrink")
     for text, need in (
         (f"a medoid set of {curve.set_goal}", curve.answers_for_set(curve.set_goal)),
         (f"a map of accuracy {curve.map_goal:g}", curve.answers_for_map(curve.map_goal)),

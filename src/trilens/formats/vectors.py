@@ -72,9 +72,7 @@ def _numpy(source: Source) -> dict[str, FloatArray] | FloatArray:
         loaded = np.load(BytesIO(source.read()), allow_pickle=False)
         arrays = {"": loaded} if isinstance(loaded, np.ndarray) else dict(loaded.items())
     except (ValueError, OSError, EOFError, KeyError) as error:
-        raise FormatError(
-            f"{source.label} is no file of numpy arrays: {one_line(error)}"
-        ) from error
+        raise FormatError(f"{source.label} has no numpy arrays: {one_line(error)}") from error
     tables = [array for array in arrays.values() if array.dtype.kind in "biuf" and array.ndim == 2]
     if len(tables) != 1:
         shapes = ", ".join(f"{array.shape} {array.dtype}" for array in arrays.values())

@@ -42,9 +42,8 @@ def rater_intervals(found: Reliability, *, ax: Axes | None = None) -> Axes:
     ax = axes_or_new(ax, (6.0, float(np.clip(0.9 + 0.16 * len(rows), 2.0, 11.0))))
     at = np.arange(len(rows))
     odd = np.array([row.guessing or row.one_place for row in rows])
-    low, high = (
-        np.array([getattr(row, f"blind_{end}") for row in rows]) for end in ("low", "high")
-    )
+    low = np.array([row.blind_low for row in rows])
+    high = np.array([row.blind_high for row in rows])
     blind = np.array([row.blind for row in rows])
     for mask, colour, marker, label in (
         (~odd, PALETTE[0], "o", "careful, or not judged"),
@@ -80,7 +79,7 @@ def ceiling_bar(found: Reliability, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'share of the answers'
     """
-    ax = axes_or_new(ax, (6.4, 1.9))
+    ax = axes_or_new(ax, (6.4, 2.3))
     ax.barh(0, 1.0, height=0.5, color="#F0F0F0")
     ax.barh(0, found.chance, height=0.5, color="#D9D9D9")
     marks = [("guessing", found.chance, None, INK)]
@@ -100,20 +99,22 @@ def ceiling_bar(found: Reliability, *, ax: Axes | None = None) -> Axes:
         marks.append(("best possible", found.reachable, found.reachable_interval, ACCENT))
     marks.sort(key=lambda mark: mark[1])
     for i, (text, value, ends, colour) in enumerate(marks):
-        above = i % 2 == 0
+        # labels of near values must not meet: above, below, and again farther off
+        at = (0.38, -0.38, 0.66, -0.66)[i % 4]
         ax.plot([value, value], [-0.33, 0.33], color=colour, linewidth=2)
+        ax.plot([value, value], [0.0, at], color=colour, linewidth=0.8)
         if ends is not None:
             ax.plot(ends, [0.0, 0.0], color=colour, linewidth=5, alpha=0.45, solid_capstyle="butt")
         ax.annotate(
             f"{text} {value:.0%}",
-            (value, 0.36 if above else -0.36),
+            (value, at),
             ha="center",
-            va="bottom" if above else "top",
+            va="bottom" if at > 0 else "top",
             fontsize=8.5,
             color=colour,
         )
     ax.set_xlim(0, 1)
-    ax.set_ylim(-0.75, 0.75)
+    ax.set_ylim(-1.0, 1.0)
     ax.set_yticks([])
     ax.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}")
     ax.set_xlabel("share of the answers")

@@ -18,17 +18,76 @@ from trilens.tasks.model import AnswerModel
 
 #: Into how many parts the answers are divided, and how many parts of each are looked at.
 _PARTS = ((8, 4), (4, 4), (2, 4))
-#: A set with more than this share of the objects says nothing about the slope.
-_SATURATED = 0.6
 #: Beyond so many times the answers there are nothing is forecast.
 FARTHEST = 100.0
-#: Noise falls with the number of answers; the exponent of that is near 1, this near.
-_USUAL, _SURE = 1.0, 0.25
-#: The forecast of a set errs at least by so much (in logarithms), and by so much more for each
-#: doubling of the answers; measured, see docs/claims.md.
-_SET_ERROR, _SET_ERROR_DOUBLING = 0.25, 0.18
-_MAP_ERROR, _MAP_ERROR_DOUBLING = 0.35, 0.15
 _Z = 1.96
+
+
+@dataclass(frozen=True)
+class Habit:
+    """How curves of this kind usually fall: what is not seen in one study comes from many.
+
+    Attributes
+    ----------
+    slope, slope_error : float
+        Against the logarithm of the number of answers.
+    part_error, own_error : float
+        Of the mean over parts, and of one value.
+    """
+
+    slope: float
+    slope_error: float
+    part_error: float
+    own_error: float
+
+
+#: Of the log odds of an object to be in the set, and of the logarithm of noise by signal of the
+#: map's distances. Found in sixteen studies each, apart from those in docs/claims.md.
+_SET = Habit(slope=0.9, slope_error=0.25, part_error=0.25, own_error=0.45)
+_MAP = Habit(slope=1.0, slope_error=0.15, part_error=0.2, own_error=0.3)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A straight line through a curve, with how sure it is.
+
+    Attributes
+    ----------
+    at, slope : float
+        The value with the answers there are, and how it falls with their logarithm.
+    covariance : ((float, float), (float, float))
+        Of the two.
+    error : float
+        Of a single new value about the line.
+    """
+
+    at: float
+    slope: float
+    covariance: tuple[tuple[float, float], tuple[float, float]]
+    error: float
+
+    def ahead(self, times: float) -> tuple[float, float]:
+        """The value with so many times the answers, and its standard error."""
+        x = np.array([1.0, -np.log(times)])
+        variance = float(x @ np.array(self.covariance) @ x) + self.error**2
+        return float(x @ np.array([self.at, self.slope])), float(np.sqrt(variance))
+
+
+def fit_line(log_answers: FloatArray, values: FloatArray, error: FloatArray, habit: Habit) -> Line:
+    """A line by weighted least squares, its slope drawn to the usual one.
+
+    >>> habit = Habit(1.0, 0.1, 0.2, 0.3)
+    >>> line = fit_line(np.array([-2.0, -1.0, 0.0]), np.array([2.0, 1.0, 0.0]), np.ones(3), habit)
+    >>> round(line.at, 6), round(line.slope, 6)
+    (0.0, 1.0)
+    """
+    X = np.stack([np.ones(len(values)), -log_answers], axis=1) / error[:, None]
+    precision = X.T @ X + np.diag([0.0, 1 / habit.slope_error**2])
+    right = X.T @ (values / error) + np.array([0.0, habit.slope / habit.slope_error**2])
+    covariance = np.linalg.inv(precision)
+    at, slope = covariance @ right
+    (a, b), (c, d) = covariance.tolist()
+    return Line(float(at), float(slope), ((a, b), (c, d)), habit.own_error)
 
 
 @dataclass(frozen=True)
@@ -40,15 +99,15 @@ class CurvePoint:
     answers : int
     set_size : float
         Objects that may be the medoid.
-    map_accuracy : float or None
-        Correlation of the map's distances with the true ones, by that of two such maps; None
-        where no two maps without common answers could be made.
+    map_accuracy : float
+        Correlation of the map's distances with those of a map of endless answers, by that of
+        two such maps.
     parts : int
     """
 
     answers: int
     set_size: float
-    map_accuracy: float | None
+    map_accuracy: float
     parts: int
 
 
@@ -97,10 +156,8 @@ class Forecast:
         The curve; the last one is all answers.
     unit : {"rater", "answer"}
         What the parts were made of.
-    set_slope : float or None
-        The set shrinks with the answers to the power of minus this; None where it is too early
-        to tell.
-    map_slope : float or None
+    set_line, map_line : Line
+        The lines that are prolonged.
     set_goal, map_goal
         What is aimed at: objects in the set, and the accuracy of the map.
     back_test : Expected or None
@@ -111,27 +168,24 @@ class Forecast:
     objects: int
     points: tuple[CurvePoint, ...]
     unit: str
-    set_slope: float | None
-    map_slope: float | None
+    set_line: Line
+    map_line: Line
     back_test: Expected | None
     set_goal: int
     map_goal: float
-    _set_at: float
-    _map_at: float | None
 
-    def set_size(self, answers: float) -> Expected | None:
+    def set_size(self, answers: float) -> Expected:
         """The size of the medoid set with so many answers in all."""
-        if self.set_slope is None:
-            return None
-        return _set_expected(self._set_at, self.set_slope, self.answers, answers, self.objects)
+        return _size_ahead(self.set_line, self.answers, answers, self.objects)
 
-    def map_accuracy(self, answers: float) -> Expected | None:
-        """The correlation of the map's distances with the true ones, with so many answers."""
-        if self.map_slope is None or self._map_at is None:
-            return None
-        at = self._map_at - self.map_slope * np.log(answers / self.answers)
-        error = _Z * _map_error(answers / self.answers)
-        middle, low, high = (_accuracy(at + shift) for shift in (0.0, error, -error))
+    def map_accuracy(self, answers: float) -> Expected:
+        """How near the map of so many answers is to that of endless ones.
+
+        The correlation of their distances. What a map of endless answers would get wrong, as
+        with too few dimensions, is not in it.
+        """
+        value, error = self.map_line.ahead(answers / self.answers)
+        middle, low, high = (_accuracy(value + shift * _Z * error) for shift in (0.0, 1.0, -1.0))
         return Expected(float(answers), middle, low, high)
 
     def answers_for_set(self, size: int) -> Needed:
@@ -152,10 +206,8 @@ class Forecast:
             "answers": self.answers,
             "unit": self.unit,
             "points": [asdict(point) for point in self.points],
-            "set_slope": self.set_slope,
-            "map_slope": self.map_slope,
-            "set_size": [asdict(x) for x in sizes if x is not None],
-            "map_accuracy": [asdict(x) for x in maps if x is not None],
+            "set_size": [asdict(x) for x in sizes],
+            "map_accuracy": [asdict(x) for x in maps],
             "back_test": None if self.back_test is None else asdict(self.back_test),
             "for_set": asdict(self.answers_for_set(self.set_goal)),
             "for_map": asdict(self.answers_for_map(self.map_goal)),
@@ -164,8 +216,6 @@ class Forecast:
     def _needed(self, goal: float, at: Any, *, falling: bool) -> Needed:
         grid = self.answers * np.exp(np.linspace(np.log(0.01), np.log(FARTHEST), 2000))
         found = [at(m) for m in grid]
-        if found[0] is None:
-            return Needed(goal, None, None, None, None)
         sign = 1.0 if falling else -1.0
         reached = goal + 0.5 if falling else goal
 
@@ -193,10 +243,10 @@ def learning_curve(
 
     The answers are divided into eighths, quarters and halves, of whole raters where each part
     has eight of them. The number of dimensions and the penalty are those of all answers. The
-    size of the set falls with a power of the number of answers, fitted where it is not yet
-    most of the objects. Two maps of different parts with the correlation r of their distances
-    each have sqrt(r) with the truth (Spearman, 1904), and (1 - r) / r falls with a power of the
-    answers that is 1 where all error is chance (Spearman and Brown, 1910).
+    odds of an object to be in the set fall with a power of the number of answers. Two maps of
+    different parts with the correlation r of their distances each have sqrt(r) with the map of
+    endless answers (Spearman, 1904), and (1 - r) / r falls with a power of the answers that is
+    1 where all error is chance (Spearman and Brown, 1910).
 
     None where the answers are too few to be divided, or so many that the model is not used.
     """
@@ -235,7 +285,7 @@ def learning_curve(
             own_r.append(_alike(maps))
             logits.append(_logit_of(own_r[-1]))
             logits_at.append(float(np.log(np.mean(counts) / m)))
-        sizes += [float(np.log(np.mean(own_sizes)))]
+        sizes += [_log_odds(float(np.mean(own_sizes)), n)]
         at += [float(np.log(np.mean(own_m) / m))]
         points.append(
             CurvePoint(
@@ -246,26 +296,23 @@ def learning_curve(
             )
         )
     now = float(medoid_set(model).sum())
-    map_slope, map_at = _map_line(np.array(logits_at), np.array(logits))
-    accuracy = _accuracy(map_at)
-    points.append(CurvePoint(m, now, accuracy, 1))
-    before = _set_line(np.array(at), np.array(sizes), n)
-    after = _set_line(np.array([*at, 0.0]), np.array([*sizes, np.log(max(now, 1.0))]), n)
-    back_test = None
-    if before is not None:
-        back_test = _set_expected(before[1], before[0], m, float(m), n, from_=0.5)
+    error = np.full(len(logits), _MAP.part_error)
+    map_line = fit_line(np.array(logits_at), np.array(logits), error, _MAP)
+    points.append(CurvePoint(m, now, _accuracy(map_line.at), 1))
+    errors = np.array([*([_SET.part_error] * len(at)), _SET.own_error])
+    odds = np.array([*sizes, _log_odds(now, n)])
+    before = fit_line(np.array(at) - at[-1], odds[:-1], errors[:-1], _SET)
+    half = m * float(np.exp(at[-1]))
     return Forecast(
         answers=m,
         objects=n,
         points=tuple(points),
         unit="answer" if rater is None else "rater",
-        set_slope=None if after is None else after[0],
-        map_slope=map_slope,
-        back_test=back_test,
+        set_line=fit_line(np.array([*at, 0.0]), odds, errors, _SET),
+        map_line=map_line,
+        back_test=_size_ahead(before, half, float(m), n),
         set_goal=set_goal,
         map_goal=map_goal,
-        _set_at=0.0 if after is None else after[1],
-        _map_at=map_at,
     )
 
 
@@ -315,42 +362,13 @@ def _accuracy(logit: float) -> float:
     return float(np.sqrt(1 / (1 + np.exp(logit))))
 
 
-def _map_line(at: FloatArray, logits: FloatArray) -> tuple[float, float]:
-    """Slope and value at all answers of log noise by signal; the slope is drawn to the usual."""
-    centred = at - at.mean()
-    spread = 0.2**2  # of one correlation, in these logarithms
-    top = -(centred @ logits) / spread + _USUAL / _SURE**2
-    slope = float(top / ((centred**2).sum() / spread + 1 / _SURE**2))
-    slope = max(slope, 0.1)
-    return slope, float(logits.mean() + slope * at.mean())
+def _log_odds(size: float, n: int) -> float:
+    """Of an object to be in the set; finite where all are."""
+    return float(np.log(size / (n + 1 - size)))
 
 
-def _set_line(at: FloatArray, sizes: FloatArray, n: int) -> tuple[float, float] | None:
-    """Slope and value at all answers of the logarithm of the size; None if too early to tell."""
-    good = sizes <= np.log(max(_SATURATED * n, 2.0))
-    good[-2:] |= sizes[-2:] < np.log(0.9 * n)  # the last ones tell most
-    if good.sum() < 2:
-        return None
-    x, y = at[good], sizes[good]
-    weight = np.exp(x)  # parts of a few answers are far from where it leads
-    weight /= weight.sum()
-    mean_x, mean_y = float(weight @ x), float(weight @ y)
-    spread = float(weight @ (x - mean_x) ** 2)
-    slope = -float(weight @ ((x - mean_x) * (y - mean_y))) / spread if spread > 0 else 0.0
-    slope = min(max(slope, 0.0), 1.0)
-    return slope, mean_y + slope * mean_x
-
-
-def _set_expected(
-    at: float, slope: float, present: int, answers: float, n: int, from_: float = 1.0
-) -> Expected:
-    log = at - slope * np.log(answers / present)
-    doublings = abs(np.log2(answers / present / from_))
-    error = _Z * np.hypot(_SET_ERROR, _SET_ERROR_DOUBLING * doublings)
-    ends = (np.clip(np.exp(log + shift), 1.0, n) for shift in (0.0, -error, error))
-    middle, low, high = (float(end) for end in ends)
+def _size_ahead(line: Line, present: float, answers: float, n: int) -> Expected:
+    value, error = line.ahead(answers / present)
+    sizes = [(n + 1) / (1 + np.exp(-(value + shift * _Z * error))) for shift in (0.0, -1.0, 1.0)]
+    middle, low, high = (float(np.clip(size, 1.0, n)) for size in sizes)
     return Expected(float(answers), middle, low, high)
-
-
-def _map_error(times: float) -> float:
-    return float(np.hypot(_MAP_ERROR, _MAP_ERROR_DOUBLING * np.log2(times)))
