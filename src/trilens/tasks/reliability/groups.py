@@ -43,7 +43,7 @@ class Group:
     plane : (n, 2) array or None
         A map of the group's answers, laid over the map of all; None where they are too few.
     disparity : float or None
-        The share of the variance of the map of all that it does not meet.
+        The share of the variance of the map of all other raters that it does not meet.
     disparity_by_chance : float or None
         The same for as many raters drawn at random, in the mean.
     """
@@ -274,13 +274,15 @@ def _maps(
         mine = statements.take(group_of_rater[rater] == g)
         if choose_method("embed", mine) != "choice":
             continue
-        aligned, disparity = procrustes(_plane(mine, model), model.plane)
+        plane = _plane(mine, model)
+        rest = _plane(statements.take(group_of_rater[rater] != g), model)
         by_chance = []
         for _ in range(_RANDOM_MAPS):
-            drawn = rng.permutation(group_of_rater)
-            others = statements.take(drawn[rater] == g)
-            by_chance.append(procrustes(_plane(others, model), model.plane)[1])
-        found[g] = aligned, disparity, float(np.mean(by_chance))
+            inside = rng.permutation(group_of_rater)[rater] == g
+            some, others = (_plane(statements.take(part), model) for part in (inside, ~inside))
+            by_chance.append(procrustes(some, others)[1])
+        aligned = procrustes(plane, model.plane)[0]
+        found[g] = aligned, procrustes(plane, rest)[1], float(np.mean(by_chance))
     return found
 
 
