@@ -3,6 +3,7 @@
 from trilens.statements.combine import concatenate
 from trilens.statements.control import keep_passed, passed_tests
 from trilens.statements.objects import Objects
+from trilens.statements.selection import Selection, select
 from trilens.statements.summary import RaterSummary, Summary
 from trilens.statements.value import KINDS, Kind, Statements, StatementsLike, as_statements
 
@@ -11,6 +12,7 @@ __all__ = [
     "Kind",
     "Objects",
     "RaterSummary",
+    "Selection",
     "Statements",
     "StatementsLike",
     "Summary",
@@ -18,4 +20,5 @@ __all__ = [
     "concatenate",
     "keep_passed",
     "passed_tests",
+    "select",
 ]
