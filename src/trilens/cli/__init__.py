@@ -15,6 +15,8 @@ from trilens.errors import TrilensError
 COMMANDS = (
     "analyze",
     "describe",
+    "reliability",
+    "evaluate",
     "depth",
     "medoid",
     "outliers",

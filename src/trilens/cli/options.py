@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from trilens.cli.progress import status
+from trilens.cli.selection import Selecting, selection_options
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from trilens.statements import Statements
+    from trilens.statements.comparisons import Comparisons
     from trilens.tasks.method import Question
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -58,6 +60,23 @@ class Method(click.ParamType):  # type: ignore[type-arg]
         return self.choice().shell_complete(ctx, param, incomplete)
 
 
+class ErrorRate(click.ParamType):  # type: ignore[type-arg]
+    """A share, or the word ``estimate``."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if value == "estimate" else click.FLOAT.convert(value, param, ctx)
+
+
+error_rate_option = click.option(
+    "--error-rate",
+    type=ErrorRate(),
+    default=0.0,
+    help="Share of wrong answers to correct the k-RNG for, or the word estimate.",
+)
+
+
 def method_option(question: Question, help: str) -> Callable[[F], F]:
     """--method, with the methods of a question to choose from."""
     return click.option(
@@ -73,9 +92,25 @@ class Source:
     kind: str | None
     columns: list[str] | None
     objects: str | None
+    selecting: Selecting
+
+    def read_comparisons(self) -> Comparisons:
+        """The comparisons of the file, which says itself what it is about."""
+        from trilens.formats import read_comparisons
+
+        for option in ("kind", "columns", "objects"):
+            if getattr(self, option) is not None:
+                raise click.UsageError(f"--{option} does not go with --comparisons")
+        with status(f"reading {self.file}"):
+            return read_comparisons(self.file)
 
     def read(self) -> Statements:
-        """The statements of the file; `-` is standard input."""
+        """The statements of the file that are asked for; `-` is standard input."""
+        statements = self.read_all()
+        return self.selecting.of(statements, self.file, self.columns)
+
+    def read_all(self) -> Statements:
+        """All statements of the file."""
         from trilens.formats import read_statements
 
         with status(f"reading {self.file}"):
@@ -84,8 +119,15 @@ class Source:
             )
 
 
+comparisons_option = click.option(
+    "--comparisons",
+    is_flag=True,
+    help="FILE has comparisons d(A,B) < d(C,D): near_1,near_2,far_1,far_2.",
+)
+
+
 def statement_options(command: F) -> F:
-    """FILE, --kind, --columns, --objects; the command gets them as one ``source``.
+    """FILE, --kind, --columns, --objects, which answers are used: all as one ``source``.
 
     A command's ``output`` must not be one of its inputs.
     """
@@ -104,6 +146,7 @@ def statement_options(command: F) -> F:
     @click.option(
         "--objects", metavar="FILE", help="One object name a line: fixes order, adds unseen ones."
     )
+    @selection_options
     @wraps(command)
     def with_source(
         file: str, kind: str | None, columns: str | None, objects: str | None, **rest: Any
@@ -113,7 +156,8 @@ def statement_options(command: F) -> F:
         if rest.get("output") is not None:
             refuse_to_overwrite(rest["output"], file, objects, rest.get("labels"))
         split = None if columns is None else [name.strip() for name in columns.split(",")]
-        return command(source=Source(file, kind, split, objects), **rest)
+        selecting = Selecting.taken_from(rest)
+        return command(source=Source(file, kind, split, objects, selecting), **rest)
 
     return with_source  # type: ignore[return-value]
 
