@@ -362,7 +362,8 @@ def test_one_colour_means_one_thing(opened):
         [...document.querySelectorAll(css)].map((e) => getComputedStyle(e).fill);
       return [fill('.key.c1 .mark,.key.c2 .mark,.key.c3 .mark'),
         fill('.key.k1 .mark,.key.k2 .mark,.key.k3 .mark'),
-        fill('.bars rect,.dot:not(.out) circle,.meter rect,.interval circle')];
+        fill('.bars rect,.dot:not(.out) circle,.meter rect,.interval circle,'
+          + '.rel-rater:not(.out) circle')];
     """
     for dark in (False, True):
         opened.scheme(dark)
