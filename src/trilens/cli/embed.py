@@ -15,7 +15,7 @@ from trilens.cli.options import (
     statement_options,
 )
 from trilens.cli.progress import bar
-from trilens.cli.tables import note, print_json
+from trilens.cli.tables import counted, note, print_json, save_table, table_ending
 
 if TYPE_CHECKING:
     from trilens.statements import Statements
@@ -29,7 +29,14 @@ if TYPE_CHECKING:
 @click.option(
     "--dim", type=click.IntRange(min=1), default=2, show_default=True, help="Dimension of the map."
 )
-@click.option("-o", "--output", metavar="OUT.csv", required=True, help="Coordinates, or -.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    required=True,
+    callback=table_ending,
+    help="Coordinates (.csv, .tsv, .json, .parquet), or - for CSV.",
+)
 @seed_option
 @json_option
 def command(
@@ -46,7 +53,6 @@ def command(
     \b
     Example: trilens embed answers.csv --dim 2 -o map.csv
     """
-    from trilens.formats import write_table
     from trilens.maps import violations
     from trilens.maps.registry import coordinates, make_map
     from trilens.tasks.method import choose_method
@@ -65,11 +71,12 @@ def command(
         chosen = choose_method("embed", given, method)
         with bar(f"{chosen} in {dim} dimensions") as progress:
             points = coordinates(given, chosen, dim, seed, progress)
-        share, what = violations(points, given.to_triplets()), "triplets"
+        share, what = violations(points, given), "triplets"
     columns = {f"x{i}": axis for i, axis in enumerate(points.T, start=1)}
-    write_table({"object": given.names, **columns}, output)
+    save_table({"object": given.names, **columns}, output)
     # on standard output the data itself goes out: nothing may be mixed with it
     if as_json and output != "-":
         print_json({"method": chosen, "dim": dim, "violations": share})
     else:
-        note(f"{chosen}, {dim} dimensions: {100 * share:.2f} % of the {what} violated: {output}")
+        many = counted(dim, "dimension")
+        note(f"{chosen}, {many}: {100 * share:.2f} % of the {what} violated")

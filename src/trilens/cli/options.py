@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from trilens.cli.progress import status
+from trilens.cli.selection import Selecting, selection_options
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -91,6 +92,7 @@ class Source:
     kind: str | None
     columns: list[str] | None
     objects: str | None
+    selecting: Selecting
 
     def read_comparisons(self) -> Comparisons:
         """The comparisons of the file, which says itself what it is about."""
@@ -103,7 +105,12 @@ class Source:
             return read_comparisons(self.file)
 
     def read(self) -> Statements:
-        """The statements of the file; `-` is standard input."""
+        """The statements of the file that are asked for; `-` is standard input."""
+        statements = self.read_all()
+        return self.selecting.of(statements, self.file, self.columns)
+
+    def read_all(self) -> Statements:
+        """All statements of the file."""
         from trilens.formats import read_statements
 
         with status(f"reading {self.file}"):
@@ -120,7 +127,7 @@ comparisons_option = click.option(
 
 
 def statement_options(command: F) -> F:
-    """FILE, --kind, --columns, --objects; the command gets them as one ``source``.
+    """FILE, --kind, --columns, --objects, which answers are used: all as one ``source``.
 
     A command's ``output`` must not be one of its inputs.
     """
@@ -139,6 +146,7 @@ def statement_options(command: F) -> F:
     @click.option(
         "--objects", metavar="FILE", help="One object name a line: fixes order, adds unseen ones."
     )
+    @selection_options
     @wraps(command)
     def with_source(
         file: str, kind: str | None, columns: str | None, objects: str | None, **rest: Any
@@ -148,7 +156,8 @@ def statement_options(command: F) -> F:
         if rest.get("output") is not None:
             refuse_to_overwrite(rest["output"], file, objects, rest.get("labels"))
         split = None if columns is None else [name.strip() for name in columns.split(",")]
-        return command(source=Source(file, kind, split, objects), **rest)
+        selecting = Selecting.taken_from(rest)
+        return command(source=Source(file, kind, split, objects, selecting), **rest)
 
     return with_source  # type: ignore[return-value]
 

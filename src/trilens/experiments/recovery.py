@@ -89,7 +89,7 @@ def measure_growing(point: Point, seeds: Seeds) -> Iterator[Measure]:
     spread = np.sqrt(((truth - truth.mean(axis=0)) ** 2).sum(axis=1).mean())
     yield Measure(FROM_MAP, RESIDUAL, float(np.sqrt((off**2).mean()) / spread), clock=clock)
     yield Measure(FROM_MAP, LARGEST, float(off.max() / spread))
-    yield Measure(FROM_MAP, VIOLATED, violations(X, S.to_triplets()))
+    yield Measure(FROM_MAP, VIOLATED, violations(X, S))
 
 
 def measure_recovery(point: Point, seeds: Seeds) -> Iterator[Measure]:

@@ -3,10 +3,12 @@
 from trilens.formats.atomic import atomic_write, refuse_to_overwrite
 from trilens.formats.comparisons import read_comparisons, write_comparisons
 from trilens.formats.csv_table import write_table
+from trilens.formats.extra import read_columns
 from trilens.formats.labels import Labels, labels_for, read_labels
 from trilens.formats.objects import read_objects
 from trilens.formats.read import read_statements
 from trilens.formats.scan import Scan, scan_statements
+from trilens.formats.vectors import read_matrix, read_vectors
 from trilens.formats.write import write_statements
 
 __all__ = [
@@ -14,10 +16,13 @@ __all__ = [
     "Scan",
     "atomic_write",
     "labels_for",
+    "read_columns",
     "read_comparisons",
     "read_labels",
+    "read_matrix",
     "read_objects",
     "read_statements",
+    "read_vectors",
     "refuse_to_overwrite",
     "scan_statements",
     "write_comparisons",

@@ -8,6 +8,7 @@ from trilens.simulate.points import (
     two_moons,
     with_outliers,
 )
+from trilens.simulate.questions import answer
 from trilens.simulate.raters import Raters, ask_raters, draw_raters
 from trilens.simulate.stream import simulate_statements, stream_statements
 from trilens.simulate.study import Study, study
@@ -20,6 +21,7 @@ __all__ = [
     "Raters",
     "Study",
     "Survey",
+    "answer",
     "ask_raters",
     "ask_survey",
     "distort",

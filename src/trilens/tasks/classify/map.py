@@ -118,7 +118,7 @@ class MapClassifier(TransductiveClassifier):
             return
         given = count_pairs(statements) if self.map == "lensmap" else statements
         self._maps = [
-            rescaled(self._map(d, map_seed).fit_transform(given))
+            rescaled(self._map(d, map_seed).fit(given).embedding_)
             for d in self._candidates(statements.n_objects)
         ]
 
