@@ -82,7 +82,9 @@ def ceiling_bar(found: Reliability, *, ax: Axes | None = None) -> Axes:
     ax = axes_or_new(ax, (6.4, 2.3))
     ax.barh(0, 1.0, height=0.5, color="#F0F0F0")
     ax.barh(0, found.chance, height=0.5, color="#D9D9D9")
-    marks = [("guessing", found.chance, None, INK)]
+    marks: list[tuple[str, float, tuple[float, float] | None, str]] = [
+        ("guessing", found.chance, None, INK)
+    ]
     if found.predicted is not None:
         ax.barh(
             0,
