@@ -68,6 +68,8 @@ RIGHT: dict[str, Any] = {
     "name": "ALL",
     "X": S,
     "k": 1,
+    "graph": [[0, 1, 0], [1, 0, 0], [0, 1, 0]],
+    "comparisons": trilens.maps.Comparisons([[0, 1, 2, 3]]),
     "value": np.array([0.1, 0.5]),
     "error_rate": 0.1,
     "embedding": np.arange(4.0)[:, None],
@@ -88,6 +90,15 @@ RIGHT_FOR: dict[str, dict[str, Any]] = {
     "ask_raters": {
         "objects": np.random.default_rng(0).normal(size=(9, 2)),
         "raters": trilens.simulate.draw_raters(3, random_state=0),
+    },
+    "ask_survey": {
+        "objects": np.random.default_rng(0).normal(size=(9, 2)),
+        "raters": trilens.simulate.draw_raters(3, random_state=0),
+        "n_rounds": 2,
+    },
+    **{
+        name: {"statements": Statements(TRIPLES, rounds=[1, 1, 2, 2]), "tests": [[0, 1, 2]]}
+        for name in ("passed_tests", "keep_passed")
     },
     "distort": {"objects": np.random.default_rng(0).normal(size=(9, 2))},
     "far_outliers": {"points": trilens.simulate.gaussian(9, random_state=0)},
@@ -203,7 +214,7 @@ def methods() -> dict[str, Any]:
 #: Values that nobody makes by hand: their fields are what the functions put there.
 RESULTS = {
     *("CentralCounts", "ClassCounts", "LabelledPairCounts", "PairCounts", "Labels", "Scan"),
-    *("Summary", "RaterSummary", "Points", "Raters", "Study", "Cars", "Things", "USPS"),
+    *("Summary", "RaterSummary", "Points", "Raters", "Study", "Survey", "Cars", "Things", "USPS"),
     *("Collaboration", "DepthIntervals", "LensValues", "ChoiceModel", "ModelDepth", "Analysis"),
     "Selection",
 }

@@ -63,6 +63,9 @@ from .maps import (
     TSTE as TSTE,
     ChoiceMap as ChoiceMap,
     LensMap as LensMap,
+    estimate_dimension as estimate_dimension,
+    procrustes_distance as procrustes_distance,
+    violations as violations,
 )
 from .simulate import (
     simulate_statements as simulate_statements,

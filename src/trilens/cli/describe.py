@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from trilens.cli.options import Source, json_option, statement_options
-from trilens.cli.tables import print_facts, print_json, print_table
+from trilens.cli.tables import output_option, print_facts, print_json, print_table, save_table
 
 
 @click.command("describe")
 @statement_options
+@output_option("the raters, one by one,")
 @json_option
-def command(source: Source, as_json: bool) -> None:
+def command(source: Source, output: str | None, as_json: bool) -> None:
     """Say what was collected.
 
     Statements, objects, coverage, repeats, contradictions, raters, response times.
@@ -20,7 +23,15 @@ def command(source: Source, as_json: bool) -> None:
     Example: trilens describe answers.csv
     """
     summary = source.read().summary()
-    if as_json:
+    raters: dict[str, list[Any]] = {
+        "rater": [r.rater for r in summary.raters],
+        "statements": [r.statements for r in summary.raters],
+        "median_seconds": [r.median_seconds for r in summary.raters],
+        "agreement": [r.agreement for r in summary.raters],
+    }
+    if output is not None:
+        save_table(raters, output)
+    if as_json and output != "-":
         print_json(summary.to_dict())
         return
     facts = {
@@ -43,10 +54,9 @@ def command(source: Source, as_json: bool) -> None:
         facts["rounds"] = f"{summary.rounds:,}"
     if summary.median_seconds is not None:
         facts["median response time"] = f"{summary.median_seconds:.2f} s"
-    print_facts(facts)
-    if summary.raters:
+    if output != "-":
+        print_facts(facts)
+    if summary.raters and output is None:
         click.echo()
-        print_table(
-            ["rater", "statements", "median s", "agreement"],
-            [(r.rater, r.statements, r.median_seconds, r.agreement) for r in summary.raters],
-        )
+        header = ["rater", "statements", "median s", "agreement"]
+        print_table(header, list(zip(*raters.values(), strict=True)))

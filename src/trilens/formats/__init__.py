@@ -1,6 +1,7 @@
 """Statement files: reading, writing and scanning; label files and lists of objects."""
 
 from trilens.formats.atomic import atomic_write, refuse_to_overwrite
+from trilens.formats.comparisons import read_comparisons, write_comparisons
 from trilens.formats.csv_table import write_table
 from trilens.formats.extra import read_columns
 from trilens.formats.labels import Labels, labels_for, read_labels
@@ -16,6 +17,7 @@ __all__ = [
     "atomic_write",
     "labels_for",
     "read_columns",
+    "read_comparisons",
     "read_labels",
     "read_matrix",
     "read_objects",
@@ -23,6 +25,7 @@ __all__ = [
     "read_vectors",
     "refuse_to_overwrite",
     "scan_statements",
+    "write_comparisons",
     "write_statements",
     "write_table",
 ]

@@ -143,15 +143,14 @@ def _tips(facts: Facts) -> Facts:
     """What the script needs: the lines of the box that a hovered object shows."""
     from trilens.report import words
 
-    depth = words.DEPTH[facts["kind"]]
     tips = []
     for row in facts["objects"]:
         lines = [
-            f"{depth} {row['depth']:.2f} ({row['low']:.2f} to {row['high']:.2f})",
-            f"seen {row['appearances']:,} times",
+            f"centrality {row['depth']:.2f} ({row['low']:.2f} to {row['high']:.2f})",
+            f"in {words.count(row['appearances'], 'answer')}",
         ]
         if facts["cluster"]["n_clusters"] > 1:
-            stays = "" if row["stays"] is None else f" (in {row['stays']:.0%} of the resamples)"
+            stays = "" if row["stays"] is None else f" (in {row['stays']:.0%} of repetitions)"
             lines.append(f"group {row['cluster'] + 1}{stays}")
         if row.get("class") is not None:
             lines.append(f"class {row['class']}")

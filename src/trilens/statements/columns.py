@@ -50,6 +50,15 @@ def column_of(
     return column
 
 
+def same_column(one: AnyArray | None, other: AnyArray | None) -> bool:
+    """Whether two columns hold the same; what is not known equals what is not known."""
+    if one is None or other is None:
+        return one is other
+    if one.dtype.kind == "f" and other.dtype.kind == "f":
+        return np.array_equal(one, other, equal_nan=True)
+    return np.array_equal(one, other)
+
+
 def are_whole(floats: AnyArray) -> bool:
     """Whether floats are whole numbers, each of them known exactly."""
     return bool((np.abs(floats) < 2.0**53).all() and (floats % 1 == 0).all())
