@@ -101,6 +101,10 @@ class Source:
         for option in ("kind", "columns", "objects"):
             if getattr(self, option) is not None:
                 raise click.UsageError(f"--{option} does not go with --comparisons")
+        if self.selecting != Selecting():
+            raise click.UsageError(
+                "--exclude-raters, --min-seconds and --where do not go with --comparisons"
+            )
         with status(f"reading {self.file}"):
             return read_comparisons(self.file)
 

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from trilens._parameters import whole_number
 from trilens._typing import AnyArray
 from trilens.errors import FormatError
+from trilens.formats.columns import column_list
 from trilens.formats.dialect import find_dialect, records
 from trilens.formats.source import PathLike, Source, one_line, open_source
 from trilens.statements.columns import text_array
@@ -38,14 +40,19 @@ def read_columns(
     >>> read_columns(file, ["country"], 2)["country"].tolist()
     ['DE', 'FR']
     """
+    wanted = column_list(names) or []
+    if not wanted:
+        raise FormatError("names must be a list of column names, one or more")
+    whole_number("n_rows", n_rows)
+    columns = column_list(columns)
     source = open_source(path)
     if source.path is None:
         raise FormatError(
-            f"{source.label}: column {names[0]!r} cannot be read from it; give a file"
+            f"{source.label}: column {wanted[0]!r} cannot be read from it; give a file"
         )
     table = _text_table(source, columns) if source.format == "text" else _table(source)
     found: dict[str, AnyArray] = {}
-    for name in names:
+    for name in wanted:
         at = [seen for seen in table if seen.strip().casefold() == name.strip().casefold()]
         if not at:
             raise FormatError(
