@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from trilens.errors import FormatError
 from trilens.formats import read_statements, scan_statements, write_statements
-from trilens.formats.names import is_missing
+from trilens.formats.cell import is_missing
 from trilens.statements import KINDS, Statements
 from trilens.statements.value import COLUMNS
 

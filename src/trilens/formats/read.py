@@ -9,8 +9,9 @@ from trilens.errors import FormatError
 from trilens.formats.archive import open_archive
 from trilens.formats.asked import Asked, asked
 from trilens.formats.batch import Batch, StatementFile
+from trilens.formats.cell import is_integer
 from trilens.formats.faults import Fault, without_faults, write_faults
-from trilens.formats.names import Names, Naming, is_integer
+from trilens.formats.names import Names, Naming
 from trilens.formats.objects import Objects, ObjectsLike, names_or_ids, object_list
 from trilens.formats.paths import sources
 from trilens.formats.reading import Reading, raters_in
@@ -121,7 +122,9 @@ def read_statements(
     faults: list[Fault] = []
     if skips:
         batches, faults = sound(batches, listed, stored)
-        faults = [*(fault for file in files for fault in file.faults), *faults]
+        faults += [fault for file in files for fault in file.faults]
+        order = {file.label: i for i, file in enumerate(files)}
+        faults.sort(key=lambda fault: (order[fault.file], fault.row))
     naming, notes = stored, list[str]()
     if naming is None:
         naming, notes = find_naming(batches, listed, wish, stored_names(files))

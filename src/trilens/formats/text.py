@@ -91,6 +91,7 @@ class TextFile:
                     self.judged,
                     self.label,
                     finder,
+                    words=True,
                 )
 
     def _refuse_open_quote(self, rows: bytes, first_line: int) -> None:

@@ -16,8 +16,8 @@ from trilens._typing import AnyArray
 from trilens.errors import FormatError
 from trilens.formats.archive import write_archive
 from trilens.formats.atomic import atomic_write
+from trilens.formats.cell import is_integer, is_missing, is_missing_word
 from trilens.formats.columns import COLUMNS_OF_KIND
-from trilens.formats.names import is_integer, is_missing
 from trilens.formats.source import ENDINGS, READ_ONLY, PathLike, checked_path, quoted
 from trilens.formats.tables import METADATA_KEY
 from trilens.statements import Statements, concatenate
@@ -210,12 +210,23 @@ def _text_columns(
     for name, values, how in (("rater", S.raters, encode), ("round", S.rounds, encode_round)):
         if values is not None:
             distinct, at = _distinct(values)
+            _refuse_missing(distinct, name, missing)
             columns[name] = of_text(distinct, at, how)
     if S.seconds is not None:
         columns["seconds"] = of_seconds(S.seconds)
     if S.places is not None:
         columns["place"] = of_text(np.arange(3), S.places, str)
     return columns
+
+
+def _refuse_missing(values: AnyArray, name: str, missing: str) -> None:
+    """In separated text a rater called NA would come back as nobody."""
+    for value in values.tolist() if missing != "null" else ():
+        if is_missing_word(str(value)):
+            raise FormatError(
+                f"the {name} {quoted(str(value))} would be taken for a missing cell in a text "
+                f"file; rename it or write .parquet"
+            )
 
 
 def _distinct(values: AnyArray) -> tuple[AnyArray, AnyArray]:
