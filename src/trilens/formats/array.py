@@ -22,8 +22,7 @@ _Y = ("y", "response", "responses", "answers", "target")
 def open_array(source: Source, asked: Asked) -> TableFile:
     """An ``.npy`` file: (m, 3) ids or names, or a structured array with named columns."""
     try:
-        with source.open() as stream:
-            array = np.load(BytesIO(stream.read()), allow_pickle=False)
+        array = np.load(BytesIO(source.read()), allow_pickle=False)
     except FormatError:
         raise
     except (Exception, MemoryError) as error:
@@ -59,7 +58,7 @@ def open_matlab(source: Source, asked: Asked) -> TableFile:
 def open_cblearn(source: Source, asked: Asked) -> TableFile:
     """An NPZ file with cblearn's ``X`` and ``y``."""
     try:
-        with source.open() as stream, np.load(BytesIO(stream.read())) as archive:
+        with np.load(BytesIO(source.read()), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except FormatError:
         raise
@@ -148,9 +147,7 @@ def _matlab(source: Source) -> dict[str, AnyArray]:
     from scipy.io import loadmat
 
     try:
-        with source.open() as stream:
-            data = stream.read()
-        found = loadmat(cast(Any, BytesIO(data)))
+        found = loadmat(cast(Any, BytesIO(source.read())))
     except FormatError:
         raise
     except NotImplementedError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from trilens.errors import FormatError
+from trilens.errors import FormatError, StatementError
 from trilens.formats.archive import open_archive
 from trilens.formats.asked import Asked, asked
 from trilens.formats.batch import Batch, StatementFile
@@ -125,12 +125,15 @@ def read_statements(
         faults += [fault for file in files for fault in file.faults]
         order = {file.label: i for i, file in enumerate(files)}
         faults.sort(key=lambda fault: (order[fault.file], fault.row))
-    naming, notes = stored, list[str]()
-    if naming is None:
-        naming, notes = find_naming(batches, listed, wish, stored_names(files))
     if not batches and not all(file.may_be_empty for file in files):
         raise no_statements(files[0], faults)
-    parts = [naming.statements(batch, settled) for batch in batches]
+    naming, notes = stored, list[str]()
+    try:
+        if naming is None:
+            naming, notes = find_naming(batches, listed, wish, stored_names(files))
+        parts = [naming.statements(batch, settled) for batch in batches]
+    except StatementError as error:
+        raise _first_fault(error, sound(batches, listed, stored)[1]) from error
     if not parts:
         parts = [Statements([], naming.n_objects, naming.names, settled)]
     if not isinstance(skip_bad, bool):
@@ -243,6 +246,16 @@ def sound(
         if len(good):
             kept.append(good)
     return kept, faults
+
+
+def _first_fault(error: StatementError, faults: Sequence[Fault]) -> StatementError:
+    """The refusal of the first bad row, of whatever sort it is."""
+    if not faults or f"{faults[0].file}, row {faults[0].row:,}: " in str(error):
+        return error
+    return StatementError(
+        f"{faults[0]}; correct the row, leave it out, or skip_bad=True (--skip-bad) "
+        f"({len(faults):,} rows are bad)"
+    )
 
 
 def reading(
