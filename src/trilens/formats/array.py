@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import zlib
 from io import BytesIO
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from trilens._typing import AnyArray
 from trilens.errors import FormatError
 from trilens.formats.asked import Asked
+from trilens.formats.matlab import MatlabError, read_matlab
 from trilens.formats.record import table_of_columns
 from trilens.formats.source import Source, one_line
 from trilens.formats.tables import TableFile, table_of, undecodable
@@ -144,26 +146,10 @@ def _three(cells: AnyArray, names: tuple[str, ...]) -> Any:
 
 
 def _matlab(source: Source) -> dict[str, AnyArray]:
-    from scipy.io import loadmat
-
+    data = source.read()
+    if data.startswith((b"MATLAB 7.3", b"\x89HDF")):
+        raise FormatError(f"{source.label} is a MATLAB 7.3 file; save it with save(..., '-v7')")
     try:
-        found = loadmat(cast(Any, BytesIO(source.read())))
-    except FormatError:
-        raise
-    except NotImplementedError:
-        raise FormatError(
-            f"{source.label} is a MATLAB 7.3 file; save it with save(..., '-v7')"
-        ) from None
-    except (Exception, MemoryError) as error:
+        return read_matlab(data)
+    except (MatlabError, zlib.error, UnicodeError, RecursionError, MemoryError) as error:
         raise undecodable(source, "a MATLAB file", error) from error
-    arrays: dict[str, AnyArray] = {}
-    for name, value in found.items():
-        if name.startswith("__") or not isinstance(value, np.ndarray):
-            continue
-        if value.dtype.kind == "O" and value.ndim == 2:  # a cell array
-            texts = [
-                [str(cell.item()) if np.size(cell) == 1 else "" for cell in row] for row in value
-            ]
-            value = np.array(texts, dtype=np.str_)
-        arrays[name] = value
-    return arrays

@@ -30,18 +30,18 @@ class Fault:
 
 
 def without_faults(
-    batch: Batch, listed: Sequence[str] | None, keys: frozenset[str] | None
+    batch: Batch, listed: Sequence[str], keys: frozenset[str] | None
 ) -> tuple[Batch, list[Fault]]:
     """The rows of a batch that are statements, and what is wrong with the others.
 
     Parameters
     ----------
     listed
-        The caller's objects: such a name is never missing.
+        Names that are known: such a cell is never missing.
     keys
         What an object may be called, where that is known.
     """
-    known = frozenset(listed or ())
+    known = frozenset(listed)
     names: dict[str, int] = {}
     columns = batch.texts()
     codes = np.empty((len(batch), len(columns)), dtype=np.int64)

@@ -234,14 +234,16 @@ def sound(
 ) -> tuple[list[Batch], list[Fault]]:
     """The batches without their bad rows, and these."""
     keys = None if stored is None else frozenset(stored.keys())
+    known = () if stored is None else stored.keys()
     if listed is not None:
+        known = listed.names
         names = frozenset(listed.names) | frozenset(listed.ids or ())
         # numbers that are no names may be lines of the list
         keys = names if listed.ids is not None or any(map(is_integer, listed.names)) else None
     kept: list[Batch] = []
     faults: list[Fault] = []
     for batch in batches:
-        good, bad = without_faults(batch, None if listed is None else listed.names, keys)
+        good, bad = without_faults(batch, known, keys)
         faults += bad
         if len(good):
             kept.append(good)
