@@ -360,8 +360,8 @@ def allowed(drawn: Drawn, name: str) -> bool:
         return name in cells or name in {cell.strip() for cell in cells} or _as_number(name, cells)
     if drawn.ending in TEXT:
         return _in_rows(drawn.data, name)
-    low = name.casefold()
-    if any(word in low for word in WORDS) and name not in {c for row in drawn.rows for c in row}:
+    low, cells = name.casefold(), " ".join(cell for row in drawn.rows for cell in row)
+    if any(word in low for word in WORDS if word not in cells):
         # also where a repeated stretch put the word into a row
         return drawn.ending in (".rows.json", ".jsonl", ".json") and "repeat" in drawn.history
     return True
@@ -415,13 +415,17 @@ def check(drawn: Drawn, path: Path) -> str:
         names = (*names, *skipped.names)
         if outcome == "read":
             assert len(skipped) == len(S)
+    # a damaged page may be one that only one of the two looks at
+    damaged = drawn.bytewise and drawn.ending in (".parquet", ".arrow")
     try:
         chunks = list(scan_statements(path, chunk_rows=2))
     except TrilensError:
-        assert outcome == "refused", "a scan refuses what is read whole"
+        assert outcome == "refused" or damaged, "a scan refuses what is read whole"
     else:
-        assert outcome == "read", "a scan reads what is refused whole"
-        assert sum(map(len, chunks)) == len(S)
+        assert outcome == "read" or damaged, "a scan reads what is refused whole"
+        if outcome == "read":
+            assert sum(map(len, chunks)) == len(S)
+        names = (*names, *chunks[0].names) if chunks else names
     for name in set(names):
         assert allowed(drawn, name), f"the object {name!r} does not stand in the data rows"
     if drawn.expected is not None:

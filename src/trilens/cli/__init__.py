@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from importlib import import_module
 
@@ -9,6 +10,7 @@ import click
 
 from trilens import __version__
 from trilens.cli import door
+from trilens.cli.said import AT_THE_END
 from trilens.errors import TrilensError
 
 COMMANDS = (
@@ -48,12 +50,12 @@ class _Commands(click.Group):
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
-            for say in ctx.meta.get("trilens.cli.at_the_end", []):
+            for say in ctx.meta.get(AT_THE_END, []):
                 say()
         except BrokenPipeError:
             raise
         except TrilensError as error:
-            raise click.ClickException(str(error)) from error
+            raise click.ClickException(spoken(str(error))) from error
         except OSError as error:
             raise click.ClickException(output_problem(error)) from error
         except MemoryError as error:
@@ -61,6 +63,16 @@ class _Commands(click.Group):
                 "not enough memory; fewer objects (trilens convert a part) or a larger machine"
             ) from error
         return result
+
+
+def spoken(message: str) -> str:
+    """A message of the library as a command line says it: its options, not Python's.
+
+    >>> spoken("bad row; name the columns with columns= (--columns), or skip_bad=True (--skip-bad)")
+    'bad row; name the columns with --columns, or --skip-bad'
+    """
+    message = re.sub(r"\b[a-z_]+=[^\s()]* \((--[^)]*)\)", r"\1", message)
+    return re.sub(r"\bmethod='(\w+)'", r"--method \1", message)
 
 
 def output_problem(error: OSError) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from trilens.cli.progress import status
-from trilens.cli.tables import note
+from trilens.cli.said import understood
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -102,29 +101,8 @@ class Source:
         return statements, told[0]
 
 
-def understood(reading: Reading) -> None:
-    """Say what was understood: at once on a terminal, else when the command has succeeded.
-
-    Where it fails, the one line that says why stands alone.
-    """
-
-    def say() -> None:
-        note(f"read {reading}")
-        for fault in reading.named_faults():
-            note(f"skipped {fault}")
-
-    context = click.get_current_context(silent=True)
-    if context is None or sys.stderr.isatty():
-        say()
-    else:
-        context.find_root().meta.setdefault(AT_THE_END, []).append(say)
-
-
 #: As in `trilens.formats.asked`, without loading it.
 PRESETS = ("salmon", "things", "jspsych", "cblearn", "tripletools")
-
-#: The key of what is said when the command has succeeded.
-AT_THE_END = "trilens.cli.at_the_end"
 
 
 def reading_options(command: F) -> F:

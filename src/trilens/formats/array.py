@@ -97,7 +97,7 @@ def open_pair(source: Source, asked: Asked, arrays: dict[str, AnyArray]) -> Tabl
     if asked.kind not in ("central", "odd"):
         raise FormatError(
             f"{source.label}: y holds positions; was the most central or the odd object chosen? "
-            f"Say kind='central' or kind='odd' (--kind)"
+            f"Say which with kind= (--kind)"
         )
     at = y.astype(np.intp)
     chosen = np.take_along_axis(X, at[:, None], axis=1)

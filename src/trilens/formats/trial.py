@@ -35,4 +35,4 @@ def open_trials(source: Source, asked: Asked) -> TableFile:
             )
         filled = zip(names, cells, strict=True)
         found.append({name: None if is_missing(cell) else cell for name, cell in filled})
-    return table_of(source, asked, table_of_records(found))
+    return table_of(source, asked, table_of_records(found, inside=True))

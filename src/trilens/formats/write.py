@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
+from io import RawIOBase
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -65,7 +66,7 @@ def write_statements(statements: Statements | Iterable[Statements], path: PathLi
         _check_names(first, ending, text)
     with atomic_write(path) as target:
         if compress == ".zst":
-            with pa.CompressedOutputStream(target, "zstd") as packed:
+            with pa.CompressedOutputStream(pa.PythonFile(_Open(target), "w"), "zstd") as packed:
                 _write(first, chunks, cast(BinaryIO, packed), ending)
         elif compress:
             # no name and no time inside: equal statements make equal files
@@ -73,6 +74,19 @@ def write_statements(statements: Statements | Iterable[Statements], path: PathLi
                 _write(first, chunks, cast(BinaryIO, packed), ending)
         else:
             _write(first, chunks, target, ending)
+
+
+class _Open(RawIOBase):
+    """A file that stays open: pyarrow closes what it has written to."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def write(self, data: Any) -> int:
+        return self._file.write(data)
+
+    def writable(self) -> bool:
+        return True
 
 
 def _write(first: Statements, rest: Iterator[Statements], file: BinaryIO, ending: str) -> None:
