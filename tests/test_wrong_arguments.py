@@ -77,6 +77,9 @@ RIGHT: dict[str, Any] = {
     "clusters": [0, 0, 1, 1],
     "classes": ["a", "b", "b", "b"],
     "error_rates": np.array([0.1, 0.2]),
+    "names": ["x"],
+    "n_rows": 2,
+    "evaluations": [trilens.evaluate(S, embedding=np.arange(4.0))],
     "median_seconds": np.array([1.0, 2.0]),
 }
 #: Where the same name means something else.
@@ -231,6 +234,7 @@ RESULTS = {
     *("Summary", "RaterSummary", "Points", "Raters", "Study", "Survey", "Cars", "Things", "USPS"),
     *("Collaboration", "DepthIntervals", "LensValues", "ChoiceModel", "ModelDepth", "Analysis"),
     "Dimension",
+    "Selection",
 }
 CALLED = {
     **{name: value for room in ROOMS for name, value in public(room).items()},

@@ -117,7 +117,7 @@ def test_what_is_left_out_is_left_out_everywhere(file, people):
         (["--where", "country"], "such as"),
         (["--exclude-raters", "nobody"], "no rater is named"),
         (["--by", "planet"], "no column 'planet'"),
-        (["--by", "seconds_"], "no column"),
+        (["--by", "age"], "no column"),
         (["--catch", "country"], "it shows"),
         (["-o", "x.docx"], ".html"),
     ],

@@ -215,3 +215,29 @@ def test_f_and_lens_depth_at_places() -> None:
     # the first lies in all three lenses; far away one is the odd one of every pair
     assert lens_depth_at(places, sample).tolist() == [1.0, 0.0]
     assert f_of_crowd_median(places, sample).tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "panels", "n_axes"),
+    [
+        # a point cloud and three methods with an inlay each, in one row for the one panel
+        ("outliers-gauss", ("quarter",), 4 + 3),
+        ("recovery", ("", "n = 20"), 8),
+        ("illustrations", ("graphs",), 16),
+    ],
+)
+def test_figures_are_drawn(name: str, panels: tuple[str, ...], n_axes: int) -> None:
+    experiment = EXPERIMENTS[name]
+    cells = [c for c in experiment.cells(runs=1) if c.point.panel in panels and c.point.dim == 2]
+    measured = [row for cell in cells for row in cell.measured(experiment.measure)]
+    figure = experiment.figure(Results(tuple(measured)))
+    shown = figure.findobj(lambda artist: hasattr(artist, "get_subplotspec"))
+    assert len(shown) == n_axes
+    assert sum(bool(ax.collections) for ax in shown) >= len(panels)
+    titles = {ax.get_title().split(":")[0] for ax in shown}
+    wanted = {
+        "outliers-gauss": {"Algorithm 2", "Crowd-Median"},
+        "recovery": {"SOE", "largest residual, SOE"},
+        "illustrations": {"k-RNG, k = 1", "k-NN graph, k = 10", "halfspace depth"},
+    }
+    assert wanted[name] <= titles
