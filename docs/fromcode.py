@@ -14,8 +14,8 @@ from typing import Any
 import trilens
 from trilens.formats.asked import PRESETS
 from trilens.formats.columns import COLUMNS_OF_KIND, SHAPES
-from trilens.formats.roles import NAMES, SHOWN_STEMS
 from trilens.formats.source import ENDINGS, READ_ONLY
+from trilens.statements.roles import NAMES, SHOWN_STEMS
 
 ROLES = {
     "central": "the most central of the three",

@@ -12,8 +12,8 @@ import pytest
 import trilens
 from trilens.cli import COMMANDS, trilens as command_line
 from trilens.formats.asked import PRESETS
-from trilens.formats.roles import NAMES, SHOWN_STEMS
 from trilens.formats.source import ENDINGS
+from trilens.statements.roles import NAMES, SHOWN_STEMS
 
 DOCS = Path(__file__).parents[2] / "docs"
 

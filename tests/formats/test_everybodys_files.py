@@ -11,8 +11,8 @@ import pytest
 
 from trilens.errors import FormatError, StatementError, TrilensError
 from trilens.formats import Reading, read_statements, scan_statements
-from trilens.formats.roles import NAMES, role_of
 from trilens.statements import Statements
+from trilens.statements.roles import NAMES, role_of
 
 
 @pytest.fixture

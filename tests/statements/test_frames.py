@@ -106,7 +106,12 @@ def test_a_frame_of_three_counted_columns_is_a_file_without_header():
     ("table", "options", "text"),
     [
         ({"a": ["x"], "b": ["y"], "c": ["z"]}, {}, "the columns 'a', 'b', 'c' are no statements"),
-        ({"head": ["x"], "winner": ["y"], "loser": ["z"]}, {}, "say which is which"),
+        ({"x1": ["x"], "x2": ["y"], "x3": ["z"]}, {}, "say which is which"),
+        (
+            {"head": ["x"], "winner": ["y"], "loser": ["z"], "RT": [1800.0]},
+            {},
+            "'RT' has a median of 1,800, too much for seconds; name it RT_ms",
+        ),
         (
             {"anchor": ["x"], "near": ["y"], "far": ["z"]},
             {"kind": "central"},
@@ -126,6 +131,28 @@ def test_what_a_table_does_not_tell_is_refused_in_one_line(table, options, text)
     with pytest.raises(StatementError, match=text) as caught:
         Statements(pd.DataFrame(table), **options)
     assert "\n" not in str(caught.value)
+
+
+def test_columns_have_the_names_that_people_give_them():
+    votes = pd.DataFrame(
+        {
+            "Head": ["a"],
+            "Winner": ["b"],
+            "loser": ["c"],
+            "worker_id": ["w"],
+            "rt_ms": [1800],
+            "colour": ["red"],
+        }
+    )
+    S = Statements(votes)
+    assert S.kind == "closer"
+    assert list(S) == [("a", "b", "c")]
+    assert S.raters.tolist() == ["w"]
+    assert S.seconds.tolist() == [1.8]
+    odd = {"chosen_odd": ["b"], "image1": ["a"], "image2": ["b"], "image3": ["c"], "RT": [2.5]}
+    assert Statements(odd).kind == "odd"
+    assert list(Statements(pl.DataFrame(odd))) == [("b", "a", "c")]
+    assert Statements(odd).seconds.tolist() == [2.5]
 
 
 def test_columns_of_other_names_are_told_by_their_roles():

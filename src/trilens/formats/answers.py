@@ -12,8 +12,8 @@ import pyarrow as pa
 from trilens._typing import AnyArray
 from trilens.errors import FormatError
 from trilens.formats.columns import Layout
-from trilens.formats.roles import key
 from trilens.formats.source import quoted
+from trilens.statements.roles import key
 
 _WORDS_OF_THREE = {
     "left": 0,

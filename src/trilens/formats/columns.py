@@ -7,9 +7,17 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from trilens.errors import FormatError
-from trilens.formats.roles import KIND_OF_ROLE, OPTIONAL, SHOWN, Role, Unit, roles, too_many_shown
 from trilens.formats.spec import Columns, listed_columns, suggestion
 from trilens.statements import Kind
+from trilens.statements.roles import (
+    KIND_OF_ROLE,
+    OPTIONAL,
+    SHOWN,
+    Role,
+    Unit,
+    roles,
+    too_many_shown,
+)
 from trilens.statements.value import check_kind
 
 #: The columns of a file without header, in order; also what `write_statements` writes.

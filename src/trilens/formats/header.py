@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Sequence
 
-from trilens.formats.roles import roles
 from trilens.formats.spec import Columns
+from trilens.statements.roles import roles
 
 #: Data rows below which recurring names prove nothing.
 _FEWEST = 3

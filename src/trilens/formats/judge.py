@@ -14,9 +14,8 @@ from trilens.formats.asked import Asked
 from trilens.formats.batch import Batch, columns_of, parts
 from trilens.formats.columns import Layout
 from trilens.formats.faults import Fault
+from trilens.statements.roles import MILLISECONDS_FROM
 
-#: A median response time from here on is in ms: nobody takes that many seconds.
-MILLISECONDS_FROM = 100.0
 #: Response times that tell their unit.
 _ENOUGH = 1 << 17
 

@@ -13,9 +13,9 @@ from trilens.errors import FormatError, ParameterError
 from trilens.formats.cell import is_integer
 from trilens.formats.dialect import invalid_utf8, records
 from trilens.formats.names import Naming
-from trilens.formats.roles import key
 from trilens.formats.source import PathLike, open_source, quoted
 from trilens.statements.columns import as_list
+from trilens.statements.roles import key
 from trilens.statements.value import shown
 
 #: The path of a list, the names themselves, or a mapping from ids to names.

@@ -9,9 +9,9 @@ from itertools import combinations
 from typing import TypeAlias
 
 from trilens.errors import FormatError
-from trilens.formats.roles import NAMES, OPTIONAL, key, roles
 from trilens.formats.source import one_line
 from trilens.statements.columns import as_list
+from trilens.statements.roles import NAMES, OPTIONAL, key, roles
 
 #: Names for all columns in order, a mapping from roles to columns, or either as one text.
 ColumnsLike: TypeAlias = Sequence[str] | Mapping[str, str | int] | str

@@ -12,6 +12,7 @@ from trilens._parameters import shown as printed
 from trilens._typing import AnyArray
 from trilens.errors import StatementError
 from trilens.statements.columns import are_whole, as_array
+from trilens.statements.roles import KIND_OF_ROLE, MILLISECONDS_FROM, key, roles
 
 if TYPE_CHECKING:
     from trilens.statements.value import Statements
@@ -34,6 +35,9 @@ FIELD_COLUMNS = {
 METADATA_KEY = b"trilens"
 
 _SHOWN = ("shown_1", "shown_2", "shown_3")
+_ROLES = {role for objects in OBJECT_COLUMNS.values() for role in objects} | {
+    *("chosen", *_SHOWN, *FIELD_COLUMNS.values())
+}
 _LARGEST = 2**62
 
 
@@ -44,27 +48,46 @@ def is_table(given: Any) -> bool:
 
 
 def roles_of(names: Sequence[str]) -> dict[str, str]:
-    """Which column plays each role: the canonical names, in any case.
+    """Which column plays each role, by the table of names that files are read by.
 
-    This is the one place that tells roles in tables in memory. A larger table of names, such
-    as the one that files are read by, takes the place of its body.
-
-    >>> roles_of(["Central", "other_1", "other 2", "colour"])
-    {'central': 'Central', 'other_1': 'other_1', 'other_2': 'other 2'}
+    >>> roles_of(["Most central", "other_1", "other 2", "worker_id", "colour"])
+    {'central': 'Most central', 'other_1': 'other_1', 'other_2': 'other 2', 'rater': 'worker_id'}
     """
-    known = {role for roles in OBJECT_COLUMNS.values() for role in roles}
-    known |= {"chosen", *_SHOWN, *FIELD_COLUMNS.values()}
     found: dict[str, str] = {}
-    for name in names:
-        role = name.strip().casefold().replace(" ", "_").replace("-", "_")
-        if role not in known:
-            continue
-        if role in found:
+    ranks: dict[str, int] = {}
+    for i, role in roles(names).items():
+        if role.name in found and ranks[role.name] == role.rank:
             raise StatementError(
-                f"two columns hold the same, {found[role]!r} and {name!r}; rename one"
+                f"two columns hold the same, {found[role.name]!r} and {names[i]!r}; rename one"
             )
-        found[role] = name
+        if role.rank < ranks.get(role.name, 1 << 30):
+            found[role.name], ranks[role.name] = names[i], role.rank
+    for name in names:
+        if key(name) == "question":
+            found["question"] = name
     return found
+
+
+def _told_by(role: str, name: str) -> str | None:
+    """The kind that the column of the chosen object tells."""
+    own = next((found.kind for found in roles([name]).values() if found.name == role), None)
+    return KIND_OF_ROLE.get(role) or own
+
+
+def _seconds(name: str, values: AnyArray) -> AnyArray:
+    """Response times in seconds; the name of the column says the unit, or their size must."""
+    if values.dtype.kind not in "iuf":
+        return values
+    unit = next((role.unit for role in roles([name]).values() if role.name == "seconds"), "s")
+    if unit == "ms":
+        return values / 1000
+    known = values[~np.isnan(values.astype(np.float64))]
+    if unit is None and len(known) and float(np.median(known)) >= MILLISECONDS_FROM:
+        raise StatementError(
+            f"the column {name!r} has a median of {float(np.median(known)):,.4g}, too much for "
+            f"seconds; name it {name}_ms if it holds milliseconds, or seconds if it does not"
+        )
+    return values
 
 
 def from_table(
@@ -84,9 +107,11 @@ def from_table(
     table = _arrow(given)
     names = list(table.column_names)
     role = roles_of(names) if columns is None else _asked(columns, names)
+    if "seconds" in role:
+        times = _seconds(role["seconds"], _plain(table.column(role["seconds"])))
     stored = _stored(table)
     fields: dict[str, Any] = {
-        field: _plain(table.column(role[column]))
+        field: times if column == "seconds" else _plain(table.column(role[column]))
         for field, column in FIELD_COLUMNS.items()
         if column in role
     }
@@ -108,7 +133,8 @@ def from_table(
         fields["rows"] = [_named(table.column(role[r])) for r in OBJECT_COLUMNS[told[0]]]
     elif set(_SHOWN) <= set(role) and {"chosen", "central", "odd"} & set(role):
         chosen = next(r for r in ("chosen", "central", "odd") if r in role)
-        fields["kind"] = kind or stored.get("kind") or ("odd" if chosen == "odd" else "central")
+        says = _told_by(chosen, role[chosen])
+        fields["kind"] = kind or says or stored.get("kind") or "central"
         every = [_plain(table.column(role[r])) for r in _SHOWN]
         place = _place_of(_plain(table.column(role[chosen])), every)
         fields["rows"] = [_picked(every, place, k) for k in range(3)]
@@ -263,7 +289,7 @@ def _asked(columns: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
         raise StatementError(
             f"there is no column {unknown[0]!r}; the columns are {', '.join(names)}"
         )
-    wrong = [role for role in asked if role not in roles_of(list(asked))]
+    wrong = [role for role in asked if role not in _ROLES]
     if wrong:
         raise StatementError(
             f"{wrong[0]!r} is no role of a column; these are central, odd, other_1, other_2, "

@@ -9,11 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from trilens.statements import Kind
+if TYPE_CHECKING:
+    from trilens.statements.checks import Kind
 
 Unit = Literal["s", "ms"]
+
+#: A median response time from here on is in ms: nobody takes that many seconds.
+MILLISECONDS_FROM = 100.0
 
 OPTIONAL = ("rater", "round", "seconds", "place")
 SHOWN = ("shown_1", "shown_2", "shown_3")
