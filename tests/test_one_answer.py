@@ -57,7 +57,9 @@ def _labels(names: tuple[str, ...]) -> dict[str, list[str]]:
 def _check(file, labels, folder, seed):
     whole = _run("analyze", file, "--labels", labels, "--seed", seed)
     given = ("--labels", labels, "--seed", seed)
-    assert whole["describe"] == _run("describe", file)
+    described = _run("describe", file)
+    assert described.pop("reading")["files"] == [str(file)]  # how the file was read; no finding
+    assert whole["describe"] == described
     assert whole["reliability"] == _run("reliability", file, "--no-forecast", "--seed", seed)
     assert whole["medoid"] == _run("medoid", file, *given)
     assert whole["outliers"] == _run("outliers", file, "--seed", seed)
