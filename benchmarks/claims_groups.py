@@ -9,10 +9,12 @@ groups is right: Gaussians in a ring, each so many standard deviations from the 
 from __future__ import annotations
 
 import zlib
+from functools import partial
 
 import numpy as np
 
-from claims_outliers import Cell, Facts, ask, run
+from claims_outliers import Cell, ask, markdown
+from claims_run import Row, run_studies
 from trilens.simulate import Points, gaussian, mixture
 
 
@@ -42,12 +44,12 @@ def _share(n: int, share: float) -> int:
     return round(share * n * (n - 1) * (n - 2) / 6)
 
 
-CELLS = [
+_CELLS = [
     Cell(data, "central", 60, _share(60, share), noise)
     for data in ("cloud 1:1", "cloud 2:1", "cloud 3:1", "cloud 5d", "square")
     for share, noise in ((0.05, "0%"), (0.05, "30%"))
 ]
-CELLS += [
+_CELLS += [
     Cell("cloud 1:1", "central", 15, 300, "10%"),
     Cell("square", "central", 200, 5000, "10%"),
     Cell("cloud 1:1", "central", 60, 1711, "II"),
@@ -55,43 +57,51 @@ CELLS += [
     *(Cell("cloud 1:1", kind, 60, 1711, "guesses") for kind in ("central", "odd", "closer")),
     *(Cell("square", kind, 60, 1711, "10%") for kind in ("odd", "closer")),
 ]
-CELLS += [
+_CELLS += [
     Cell(f"{number} groups {apart} apart", "central", 20 * number, _share(20 * number, s), noise)
     for number in (2, 3, 4, 5)
     for apart in (6, 4)
     for s, noise in ((0.05, "0%"), (0.25, "0%"), (0.05, "30%"), (0.25, "30%"))
 ]
-CELLS += [
+_CELLS += [
     Cell(f"{number} groups 6 apart", kind, 20 * number, _share(20 * number, 0.05), "30%")
     for number in (2, 3)
     for kind in ("odd", "closer")
 ]
 
 
-def study(cell: Cell, number: int) -> Facts:
+def study(cell: Cell, number: int) -> Row:
     """One study, from seeds that the cell and the number fix."""
-    from trilens.tasks.cluster.suggest import suggest_clusters
-    from trilens.tasks.model import answer_model
+    from trilens.tasks.cluster.groups import cluster
 
     rng = np.random.default_rng([number, zlib.crc32(cell.name.encode())])
     statements = ask(draw(cell.data, cell.n, rng), cell, rng)
-    fitted = answer_model(statements, number).map
-    found = suggest_clusters(fitted.embedding_, random_state=number)
+    found = cluster(statements, random_state=number)
+    assert found.suggestion is not None
     return {
         "cell": cell.name,
         "study": number,
         "groups": found.n_clusters,
-        "best": found.best,
-        "p": found.p_value,
-        "dimensions": fitted.n_components_,
+        "best": found.suggestion.best,
+        "p": found.suggestion.p_value,
+        "dimensions": found.parameters["dim"],
     }
 
 
-def summary(cell: Cell, studies: list[Facts]) -> list[str]:
+def summary(cell: Cell, studies: list[Row]) -> list[str]:
     groups = np.array([s["groups"] for s in studies])
     right = (groups == number_of_groups(cell.data)).mean()
     return [cell.name, str(len(studies)), f"{(groups > 1).mean():.3f}", f"{right:.3f}"]
 
 
+CELLS = {cell.name: cell for cell in _CELLS}
+HEAD = ["study", "studies", "divided", "right number"]
+
+
+def measure(job: tuple[str, int]) -> Row:
+    name, number = job
+    return study(CELLS[name], number)
+
+
 if __name__ == "__main__":
-    run(CELLS, study, summary, ["study", "studies", "divided", "right number"], __doc__ or "")
+    run_studies(__doc__ or "", CELLS, measure, partial(markdown, CELLS.values(), summary, HEAD))

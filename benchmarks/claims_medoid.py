@@ -1,7 +1,6 @@
 """What is claimed about the medoid: how often it holds.
 
-    python benchmarks/claims_medoid.py [--studies 200] [--jobs 2] [--cells PATTERN]
-                                       [--out FILE.jsonl] [--quick]
+    python benchmarks/claims_medoid.py [--studies N] [--jobs J] [--cells PATTERN] [--out FILE]
 
 Simulated studies with a known truth. Columns of the table: how often the 95 % set of
 `medoid(S, "choice")` holds the object of the least total distance and the one of the highest
@@ -12,19 +11,13 @@ counting. A study that is already in FILE is not run again.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 import zlib
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from fnmatch import fnmatch
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from claims_run import Row, run_studies
 from trilens.depth import centrality, depth_intervals
 from trilens.exact import dissimilarities
 from trilens.simulate import (
@@ -151,7 +144,7 @@ def simulated(
     return concatenate(parts), total, depth, expected(depth, 0.1, kind)
 
 
-def one_study(cell: Cell, number: int) -> dict[str, Any]:
+def one_study(cell: Cell, number: int) -> Row:
     """The facts of one study."""
     rng = np.random.default_rng([zlib.crc32(cell.name.encode()), number])
     S, total, depth, mean = simulated(cell, rng)
@@ -176,40 +169,19 @@ def one_study(cell: Cell, number: int) -> dict[str, Any]:
     }
 
 
-def studies(
-    wanted: list[tuple[Cell, int]], out: Path | None, jobs: int
-) -> Iterator[dict[str, Any]]:
-    """The facts of studies, from the file where they are in it."""
-    known: dict[tuple[str, int], dict[str, Any]] = {}
-    if out is not None and out.exists():
-        for line in out.read_text().splitlines():
-            facts = json.loads(line)
-            known[facts["cell"], facts["study"]] = facts
-    missing = [(cell, number) for cell, number in wanted if (cell.name, number) not in known]
-    for cell, number in wanted:
-        if (cell.name, number) in known:
-            yield known[cell.name, number]
-    with ProcessPoolExecutor(jobs) as pool:
-        for facts in pool.map(one_study, *zip(*missing, strict=True)) if missing else ():
-            if out is not None:
-                with out.open("a") as file:
-                    file.write(json.dumps(facts) + "\n")
-            yield facts
-
-
-def show(found: list[dict[str, Any]], order: list[Cell]) -> None:
+def show(found: list[Row]) -> None:
     """A Markdown table, a row for each cell."""
     print(
         "| answers | objects | noise | studies | holds the nearest | holds the deepest | size "
         "| size by counting | intervals | error | error by counting | CPU s |"
     )
     print("|" + "---|" * 12)
-    for cell in order:
+    for cell in CELLS.values():
         rows = [facts for facts in found if facts["cell"] == cell.name]
         if not rows:
             continue
 
-        def mean(key: str, rows: list[dict[str, Any]] = rows) -> float:
+        def mean(key: str, rows: list[Row] = rows) -> float:
             return float(np.mean([facts[key] for facts in rows]))
 
         noise = cell.noise + (f", {cell.dim} dimensions" if cell.dim != 2 else "")
@@ -221,24 +193,13 @@ def show(found: list[dict[str, Any]], order: list[Cell]) -> None:
         )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--studies", type=int, default=200)
-    parser.add_argument("--first", type=int, default=0, help="the number of the first study")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--cells", default="*", help="cells by name, such as 'odd-15-*'")
-    parser.add_argument("--out", type=Path)
-    parser.add_argument("--quick", action="store_true", help="3 studies of 15 objects a cell")
-    given = parser.parse_args()
-    chosen = [cell for cell in cells() if fnmatch(cell.name, given.cells)]
-    n_studies = given.studies
-    if given.quick:
-        chosen, n_studies = [cell for cell in chosen if cell.n == 15], 3
-    first, last = given.first, given.first + n_studies
-    # study by study, so that a run that is stopped has as many of each cell
-    wanted = [(cell, number) for number in range(first, last) for cell in chosen]
-    show(list(studies(wanted, given.out, given.jobs)), chosen)
+CELLS = {cell.name: cell for cell in cells()}
+
+
+def measure(job: tuple[str, int]) -> Row:
+    name, study = job
+    return one_study(CELLS[name], study)
 
 
 if __name__ == "__main__":
-    main()
+    run_studies(__doc__ or "", CELLS, measure, show)

@@ -8,18 +8,14 @@ In studies without outliers the share that claims any; with four far ones among 
 
 from __future__ import annotations
 
-import argparse
-import json
 import zlib
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
-from fnmatch import fnmatch
 from functools import partial
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from claims_run import Row, run_studies
 from trilens.simulate import (
     Points,
     ask_raters,
@@ -31,7 +27,6 @@ from trilens.simulate import (
 )
 from trilens.statements import Kind, Statements
 
-Facts = dict[str, Any]
 GUESS = {"central": 2 / 3, "odd": 2 / 3, "closer": 1 / 2}
 
 
@@ -94,7 +89,7 @@ def without(kind: Kind) -> list[Cell]:
     return cells
 
 
-CELLS = [cell for kind in ("central", "odd", "closer") for cell in without(kind)] + [
+_CELLS = [cell for kind in ("central", "odd", "closer") for cell in without(kind)] + [
     Cell("far4", "central", 104, 1821, "30%"),
     Cell("far4", "central", 104, 9107, "0%"),
     Cell("far4", "central", 104, 9107, "30%"),
@@ -104,14 +99,14 @@ CELLS = [cell for kind in ("central", "odd", "closer") for cell in without(kind)
 ]
 
 
-def study(cell: Cell, number: int) -> Facts:
+def study(cell: Cell, number: int) -> Row:
     """One study, from seeds that the cell and the number fix."""
     from trilens.tasks.outliers import outliers
 
     rng = np.random.default_rng([number, zlib.crc32(cell.name.encode())])
     points = draw(cell.data, cell.n, rng)
     statements = ask(points, cell, rng)
-    facts: Facts = {"cell": cell.name, "study": number}
+    facts: Row = {"cell": cell.name, "study": number}
     methods = ["choice"] if cell.kind == "closer" else ["choice", "depth"]
     for method in methods:
         found = outliers(statements, method=method, random_state=number)
@@ -126,7 +121,7 @@ def study(cell: Cell, number: int) -> Facts:
     return facts
 
 
-def summary(cell: Cell, studies: list[Facts]) -> list[str]:
+def summary(cell: Cell, studies: list[Row]) -> list[str]:
     row = [cell.name, str(len(studies))]
     planted = int(cell.data[3:]) if cell.data.startswith("far") else 0
     for method in ("choice", "depth"):
@@ -148,53 +143,27 @@ HEAD = ["study", "studies"] + [
 ]
 
 
-def run(
-    cells: list[Cell],
-    one: Callable[[Cell, int], Facts],
-    summarise: Callable[[Cell, list[Facts]], list[str]],
+def markdown(
+    cells: Iterable[Cell],
+    summarise: Callable[[Cell, list[Row]], list[str]],
     head: list[str],
-    text: str,
+    rows: list[Row],
 ) -> None:
-    """The command line: studies that the file does not hold yet are run, then all are shown."""
-    parser = argparse.ArgumentParser(description=text.split("\n")[0])
-    parser.add_argument("--studies", type=int, default=200)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--cells", default="*", help="a pattern such as 'far4*'")
-    parser.add_argument("--out", type=Path, help="keep the studies here, and go on from there")
-    parser.add_argument("--quick", action="store_true", help="3 studies of each cell")
-    given = parser.parse_args()
-    wanted = [cell for cell in cells if fnmatch(cell.name, given.cells)]
-    done: dict[tuple[str, int], Facts] = {}
-    if given.out is not None and given.out.exists():
-        lines = map(json.loads, given.out.read_text().splitlines())
-        done = {(facts["cell"], facts["study"]): facts for facts in lines}
-    number = 3 if given.quick else given.studies
-    todo = [(c, i) for c in wanted for i in range(number) if (c.name, i) not in done]
-    for facts in _all(partial(_star, one), todo, given.jobs):
-        done[facts["cell"], facts["study"]] = facts
-        if given.out is not None:
-            with given.out.open("a") as file:
-                file.write(json.dumps(facts) + "\n")
+    """A row for each cell that was measured."""
     print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
-    for cell in wanted:
-        studies = [f for (name, i), f in done.items() if name == cell.name and i < number]
-        if studies:
-            print(f"| {' | '.join(summarise(cell, studies))} |")
+    for cell in cells:
+        of = [row for row in rows if row["cell"] == cell.name]
+        if of:
+            print(f"| {' | '.join(summarise(cell, of))} |")
 
 
-def _star(one: Callable[[Cell, int], Facts], job: tuple[Cell, int]) -> Facts:
-    return one(*job)
+CELLS = {cell.name: cell for cell in _CELLS}
 
 
-def _all(
-    one: Callable[[tuple[Cell, int]], Facts], todo: list[tuple[Cell, int]], jobs: int
-) -> Iterable[Facts]:
-    if jobs == 1:
-        yield from map(one, todo)
-        return
-    with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(one, todo, chunksize=5)
+def measure(job: tuple[str, int]) -> Row:
+    name, number = job
+    return study(CELLS[name], number)
 
 
 if __name__ == "__main__":
-    run(CELLS, study, summary, HEAD, __doc__ or "")
+    run_studies(__doc__ or "", CELLS, measure, partial(markdown, CELLS.values(), summary, HEAD))

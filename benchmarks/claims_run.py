@@ -23,7 +23,7 @@ def run_studies(
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--studies", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--cells", default="*")
+    parser.add_argument("--cells", default="*", help="patterns, with commas between")
     parser.add_argument("--out", type=Path, default=None)
     parser.add_argument("--first", type=int, default=0, help="the number of the first study")
     parser.add_argument("--quick", action="store_true", help="two studies a cell")
@@ -33,7 +33,9 @@ def run_studies(
         rows = [json.loads(line) for line in args.out.read_text().splitlines()]
     done = {(row["cell"], row["study"]) for row in rows}
     studies = range(args.first, args.first + (2 if args.quick else args.studies))
-    cells = [cell for cell in cells_of if fnmatch.fnmatch(cell, args.cells)]
+    cells = [
+        cell for cell in cells_of if any(fnmatch.fnmatch(cell, p) for p in args.cells.split(","))
+    ]
     jobs = [(cell, study) for study in studies for cell in cells if (cell, study) not in done]
     with ProcessPoolExecutor(args.jobs) as pool:
         for row in pool.map(measure, jobs, chunksize=1):

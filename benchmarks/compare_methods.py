@@ -37,7 +37,7 @@ from trilens.tasks.medoid import medoid, relative_error
 from trilens.tasks.outliers import outliers
 
 #: Share of all questions that are asked, and share of wrong answers.
-SETTINGS = [(share, wrong) for wrong in (0.0, 0.3) for share in (0.01, 0.05, 0.25)]
+SETTINGS = [(share, wrong) for share in (0.01, 0.05, 0.25) for wrong in (0.0, 0.3)]
 NUMBER_SETTINGS = [(0.05, 0.0), (0.25, 0.0), (0.05, 0.3), (0.25, 0.3)]
 TWO_GAUSSIANS = [[0.0, 0.0], [3.0, 0.0]]
 THREE_GAUSSIANS = [[0.0, 0.0], [4.0, 0.0], [2.0, 3.5]]
@@ -77,7 +77,7 @@ def measured(
 
 
 def medoids(n_seeds: int) -> None:
-    def error(name: str, kind: Kind = "central", dim: int = 2) -> Callable[..., float]:
+    def error(name: str, kind: Kind = "central", dim: int | None = None) -> Callable[..., float]:
         def one(points: Points, share: float, wrong: float, seed: int) -> float:
             S = asked(points, share, wrong, seed, kind)
             found = medoid(S, name, n_components=dim, random_state=seed)

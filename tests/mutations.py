@@ -280,8 +280,8 @@ def _triples(drawn: Drawn) -> np.ndarray:
 
 def _npz(drawn: Drawn, rng: random.Random) -> bytes:
     out = io.BytesIO()
-    names = sorted({cell for row in drawn.rows for cell in row if not cell.endswith("\0")})
-    ids = np.array([[names.index(cell) for cell in [*row, *row][:3]] for row in drawn.rows])
+    names = sorted({cell for row in drawn.rows for cell in row})
+    ids = np.array([[names.index(cell) for cell in (row * 3)[:3]] for row in drawn.rows])
     drawn.expected = None
     np.savez(out, triples=ids, names=np.array(names), kind=np.array("odd"))
     return out.getvalue()

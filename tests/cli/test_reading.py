@@ -10,7 +10,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from trilens.cli import spoken, trilens
+from trilens.cli import for_command_line, trilens
 
 SALMON = "head,winner,loser,puid,rt,score\n" + "".join(
     f"{a},{b},{c},p,1800,0.5\n"
@@ -104,7 +104,10 @@ def test_a_folder_and_a_pattern(tmp_path):
 
 
 def test_messages_speak_of_options():
-    assert spoken("use method='lensmap'; objects= (--objects)") == "use --method lensmap; --objects"
+    assert (
+        for_command_line("use method='lensmap'; objects= (--objects)")
+        == "use --method lensmap; --objects"
+    )
 
 
 def test_a_substituted_process_is_read_once(tmp_path):

@@ -16,6 +16,8 @@ from trilens.errors import TrilensError
 COMMANDS = (
     "analyze",
     "describe",
+    "reliability",
+    "evaluate",
     "depth",
     "medoid",
     "outliers",
@@ -31,6 +33,19 @@ COMMANDS = (
     "demo",
     "completion",
 )
+
+
+#: The option of each parameter that messages speak of.
+_OPTIONS = {
+    "kind": "--kind",
+    "method": "--method",
+    "columns": "--columns",
+    "objects": "--objects",
+    "labels": "--labels",
+    "n_components": "--dim",
+    "n_clusters": "--n-clusters",
+    "random_state": "--seed",
+}
 
 
 class _Commands(click.Group):
@@ -55,7 +70,7 @@ class _Commands(click.Group):
         except BrokenPipeError:
             raise
         except TrilensError as error:
-            raise click.ClickException(spoken(str(error))) from error
+            raise click.ClickException(for_command_line(str(error))) from error
         except OSError as error:
             raise click.ClickException(output_problem(error)) from error
         except MemoryError as error:
@@ -65,14 +80,21 @@ class _Commands(click.Group):
         return result
 
 
-def spoken(message: str) -> str:
-    """A message of the library as a command line says it: its options, not Python's.
+def for_command_line(message: str) -> str:
+    """A message of the library in the words of the command line.
 
-    >>> spoken("bad row; name the columns with columns= (--columns), or skip_bad=True (--skip-bad)")
-    'bad row; name the columns with --columns, or --skip-bad'
+    >>> for_command_line("give kind='odd' or columns= (--columns); MapClassifier serves")
+    'give --kind odd or --columns; MapClassifier serves'
+    >>> for_command_line("the lens map (method='lensmap', LensMap) serves every kind")
+    'the lens map (--method lensmap) serves every kind'
+    >>> for_command_line("correct the row, or skip_bad=True (--skip-bad)")
+    'correct the row, or --skip-bad'
     """
-    message = re.sub(r"\b[a-z_]+=[^\s()]* \((--[^)]*)\)", r"\1", message)
-    return re.sub(r"\bmethod='(\w+)'", r"--method \1", message)
+    said = re.sub(r"\b[a-z_]+=[^\s()]* \((--[^)]*)\)", r"\1", message)
+    said = re.sub(r"(='\w+'), [A-Z]\w+\)", r"\1)", said)
+    option = rf"\b({'|'.join(_OPTIONS)})="
+    said = re.sub(rf"{option}'(\w+)'", lambda m: f"{_OPTIONS[m[1]]} {m[2]}", said)
+    return re.sub(rf"{option}(?![\w.])", lambda m: _OPTIONS[m[1]], said)
 
 
 def output_problem(error: OSError) -> str:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from trilens.cli.options import (
     Source,
+    error_rate_option,
     json_option,
     method_option,
     read_labels_for,
     seed_option,
     statement_options,
 )
-from trilens.cli.tables import note, print_json, print_table
+from trilens.cli.tables import note, output_option, print_json, print_table, save_table
 
 
 @click.command("classify")
@@ -21,12 +24,14 @@ from trilens.cli.tables import note, print_json, print_table
 @method_option("classify", "depth: Algorithm 3; krng: Algorithm 4; or a classifier on a map.")
 @click.option(
     "--classifier",
-    type=click.Choice(["knn", "svm-linear", "svm-gauss"]),
-    help="On top of depth or a map; by default knn.",
+    type=click.Choice(["knn", "svm-linear", "svm-gauss", "max-depth"]),
+    help="On top of depth or a map; by default knn. max-depth: on top of depth alone.",
 )
 @click.option("-k", "k", type=click.IntRange(min=1), help="Of krng; by default by leave-one-out.")
+@error_rate_option
 @click.option("--dim", type=click.IntRange(min=1), help="Of the map; by default cross-validated.")
 @seed_option
+@output_option("the class of every object, as a label file")
 @json_option
 def command(
     source: Source,
@@ -34,8 +39,10 @@ def command(
     method: str,
     classifier: str | None,
     k: int | None,
+    error_rate: Any,
     dim: int | None,
     seed: int,
+    output: str | None,
     as_json: bool,
 ) -> None:
     """Predict the class of every object that the label file leaves out.
@@ -54,16 +61,24 @@ def command(
         method,
         classifier=classifier,
         k=k,
+        error_rate=error_rate,
         n_components=dim,
         random_state=seed,
     )
-    if as_json:
+    predicted = found.predicted
+    if output is not None:
+        every = [
+            str(predicted.get(name, given))
+            for name, given in zip(statements.names, found.given, strict=True)
+        ]
+        guessed = [name in predicted for name in statements.names]
+        save_table({"object": statements.names, "label": every, "predicted": guessed}, output)
+    if as_json and output != "-":
         print_json(found.to_dict())
         return
-    predicted = found.predicted
-    if predicted:
+    if predicted and output is None:
         print_table(["object", "class"], list(predicted.items()), left=2)
-    else:
+    elif not predicted:
         note("every object is labelled; leave an object out of the label file to predict it")
     chosen = {"method": found.method, **found.parameters}
     note(", ".join(f"{name} {value}" for name, value in chosen.items()))

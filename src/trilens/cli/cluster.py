@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from trilens.cli.options import (
     Source,
     dim_option,
+    error_rate_option,
     json_option,
     labels_option,
     method_option,
@@ -15,7 +18,14 @@ from trilens.cli.options import (
     statement_options,
 )
 from trilens.cli.progress import bar
-from trilens.cli.tables import listed, note, print_json, print_table
+from trilens.cli.tables import (
+    listed,
+    note,
+    output_option,
+    print_json,
+    print_table,
+    save_table,
+)
 
 
 @click.command("cluster")
@@ -33,10 +43,11 @@ from trilens.cli.tables import listed, note, print_json, print_table
     help="Of the k-RNG (by default the smallest that connects it) or the map's k-NN graph (10).",
 )
 @click.option("--sigma", type=float, help="Weights of the k-RNG, or of the map's graph (0.5).")
-@click.option("--error-rate", type=float, default=0.0, help="Known share of wrong answers.")
+@error_rate_option
 @labels_option
 @dim_option
 @seed_option
+@output_option("the group of each object, as a label file")
 @json_option
 def command(
     source: Source,
@@ -44,16 +55,17 @@ def command(
     method: str,
     k: int | None,
     sigma: float | None,
-    error_rate: float,
+    error_rate: Any,
     labels: str | None,
     dim: int | None,
     seed: int,
+    output: str | None,
     as_json: bool,
 ) -> None:
     """Divide the objects into clusters; with --labels, say how pure they are.
 
     \b
-    Example: trilens cluster answers.csv --n-clusters 3
+    Example: trilens cluster answers.csv --n-clusters 3 -o groups.csv
     """
     from trilens.tasks.cluster.groups import cluster
 
@@ -71,17 +83,20 @@ def command(
             random_state=seed,
             progress=progress,
         )
-    if as_json:
+    if output is not None:
+        save_table(found.columns(), output)
+    if as_json and output != "-":
         print_json(found.to_dict())
         return
-    print_table(
-        ["cluster", "size", "objects"],
-        [
-            (str(g.cluster), str(g.size), listed(g.objects, most=len(g.objects)))
-            for g in found.groups
-        ],
-        left=3,
-    )
+    if output is None:
+        print_table(
+            ["group", "size", "most typical", "objects"],
+            [
+                (str(g.name), str(g.size), g.medoid, listed(g.objects, most=len(g.objects)))
+                for g in found.groups
+            ],
+            left=4,
+        )
     note(", ".join(f"{name} {value}" for name, value in found.parameters.items()))
     if found.stability is not None:
         note(f"agreement with resampled answers {found.stability.agreement:.2f}")

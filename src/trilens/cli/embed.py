@@ -2,48 +2,81 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from trilens.cli.options import (
     Source,
+    comparisons_option,
     json_option,
     method_option,
     seed_option,
     statement_options,
 )
 from trilens.cli.progress import bar
-from trilens.cli.tables import note, print_json
+from trilens.cli.tables import counted, note, print_json, save_table, table_ending
+
+if TYPE_CHECKING:
+    from trilens.statements import Statements
+    from trilens.statements.comparisons import Comparisons
 
 
 @click.command("embed")
 @statement_options
-@method_option("embed", "Which map.")
+@comparisons_option
+@method_option("embed", "Which map; of comparisons soe, ste, tste or gnmds.")
 @click.option(
     "--dim", type=click.IntRange(min=1), default=2, show_default=True, help="Dimension of the map."
 )
-@click.option("-o", "--output", metavar="OUT.csv", required=True, help="Coordinates, or -.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    required=True,
+    callback=table_ending,
+    help="Coordinates (.csv, .tsv, .json, .parquet), or - for CSV.",
+)
 @seed_option
 @json_option
-def command(source: Source, method: str, dim: int, output: str, seed: int, as_json: bool) -> None:
+def command(
+    source: Source,
+    comparisons: bool,
+    method: str,
+    dim: int,
+    output: str,
+    seed: int,
+    as_json: bool,
+) -> None:
     """Give every object coordinates, and say how many triplets these violate.
 
     \b
     Example: trilens embed answers.csv --dim 2 -o map.csv
     """
-    from trilens.formats import write_table
     from trilens.maps import violations
-    from trilens.maps.registry import coordinates
+    from trilens.maps.registry import coordinates, make_map
     from trilens.tasks.method import choose_method
 
-    statements = source.read()
-    chosen = choose_method("embed", statements, method)
-    with bar(f"{chosen} in {dim} dimensions") as progress:
-        points = coordinates(statements, chosen, dim, seed, progress)
+    given: Statements | Comparisons
+    if comparisons:
+        given = source.read_comparisons()
+        chosen = "soe" if method == "auto" else method
+        if chosen in ("choice", "lensmap"):
+            raise click.UsageError(f"{chosen} takes statements about three objects; soe takes both")
+        with bar(f"{chosen} in {dim} dimensions") as progress:
+            points = make_map(chosen, dim, seed).fit_transform(given, progress=progress)
+        share, what = violations(points, given), "comparisons"
+    else:
+        given = source.read()
+        chosen = choose_method("embed", given, method)
+        with bar(f"{chosen} in {dim} dimensions") as progress:
+            points = coordinates(given, chosen, dim, seed, progress)
+        share, what = violations(points, given), "triplets"
     columns = {f"x{i}": axis for i, axis in enumerate(points.T, start=1)}
-    write_table({"object": statements.names, **columns}, output)
-    share = violations(points, statements.to_triplets())
+    save_table({"object": given.names, **columns}, output)
     # on standard output the data itself goes out: nothing may be mixed with it
     if as_json and output != "-":
         print_json({"method": chosen, "dim": dim, "violations": share})
     else:
-        note(f"{chosen}, {dim} dimensions: {100 * share:.2f} % of the triplets violated: {output}")
+        many = counted(dim, "dimension")
+        note(f"{chosen}, {many}: {100 * share:.2f} % of the {what} violated")

@@ -1,8 +1,9 @@
 """Choosing the dimensions, the penalty and the length of a choice map by held-out answers.
 
 A point of the search is judged by the mean log-likelihood of answers that its fit has not
-seen. Every fold keeps a chain of its own: the fit for the next penalty starts from the same
-fold's fit for the last one, so that nothing leaks from fold to fold and starts are cheap.
+seen. Every fold keeps a chain of its own, from a start that its own answers alone have made: a
+fit that starts where all answers led stays near what the held-out ones said, and guesses seem
+to be predicted. The fit for the next penalty starts from the same fold's fit for the last one.
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ _FOLDS = 3
 _ONE_FOLD_FROM = 50_000
 _HELD_OUT = 0.2
 #: At most so many answers are used to choose, and so many for each object.
-_MOST_ANSWERS, _MOST_EACH = 50_000, 300
-_MOST_ITER, _TOL = 200, 1e-5
+_MOST_ANSWERS, _MOST_EACH = 50_000, 150
+_MOST_ITER, _TOL = 200, 2e-5
+#: On the ladder.
+_LONGEST_STRIDE = 3
 
 
 @dataclass(frozen=True)
@@ -83,11 +86,12 @@ def select(
 ) -> Selection:
     """Choose what is not given (None).
 
-    The penalty is chosen first, in the plane, by the evidence or, where that is too dear, by
-    held-out answers. Then the number of dimensions rises until the held-out likelihood stops
-    doing so, and the penalty is chosen again; if it has changed, so may the dimensions. Of
-    dimensions that are as good as the best, to one standard error of their difference, the
-    fewest are taken. The length is chosen last.
+    Where it is cheap, by the evidence: the number of dimensions rises from 2 until the
+    evidence stops doing so. Elsewhere by held-out answers: the penalty is chosen first, in
+    the plane; then the number of dimensions rises until the held-out likelihood stops doing so,
+    and the penalty is chosen again; if it has changed, so may the dimensions. Of dimensions
+    that are as good as the best, to one standard error of their difference, the fewest are
+    taken. The length is chosen last, by held-out answers.
     """
     part, part_weights = _at_most(statements, weights, rng)
     with _prepare(part, part_weights, rng, n_threads, progress) as held_out:
@@ -96,12 +100,15 @@ def select(
             _FIRST_L2 if l2 is None else l2,
             length or "distance",
         )
+        decided = False
+        if n_components is None and l2 is None:
+            point, decided = _climb_evidence(held_out, point)
         for step in (10.0, 10.0**0.5):
             if l2 is None:
                 point = _choose_l2(held_out, point, step)
-            if n_components is None:
+            if n_components is None and not decided:
                 point = _climb_dimensions(held_out, point)
-        if n_components is None:
+        if n_components is None and not decided:
             point = _simplest(held_out, point)
         if l2 is None:
             point = _choose_l2(held_out, point, 10.0**0.5)
@@ -127,6 +134,27 @@ def _choose_l2(held_out: _HeldOut, point: Point, step: float) -> Point:
     return Point(point.n_components, evident.l2, point.length)
 
 
+def _climb_evidence(held_out: _HeldOut, point: Point) -> tuple[Point, bool]:
+    """The number of dimensions with the largest evidence, and whether it could be asked."""
+    at = held_out.evident(point)
+    if at is None:
+        return point, False
+    rungs = [d for d in _LADDER if d <= held_out.most_dimensions]
+    start = rungs.index(point.n_components)
+    for step in (1, -1):
+        k = start
+        while 0 <= k + step < len(rungs):
+            new = held_out.roughly_evident(rungs[k + step], at)
+            if new is None:
+                return Point(rungs[k], at.l2, point.length), False
+            if new.value <= at.value:
+                break
+            k, at = k + step, new
+        if k != start:
+            break
+    return Point(rungs[k], at.l2, point.length), True
+
+
 def _climb_l2(held_out: _HeldOut, point: Point, step: float) -> Point:
     """The best penalty near the one given, in steps of a factor."""
 
@@ -146,18 +174,18 @@ def _climb_l2(held_out: _HeldOut, point: Point, step: float) -> Point:
 
 
 def _climb_dimensions(held_out: _HeldOut, point: Point) -> Point:
-    """The best number of dimensions, upwards from the one given, or else downwards."""
+    """The best number of dimensions near the one given, by strides that grow while it pays."""
     rungs = [d for d in _LADDER if d <= held_out.most_dimensions]
-    at = rungs.index(point.n_components)
-    for step in (1, -1):
-        start = at
-        while 0 <= at + step < len(rungs):
-            new = Point(rungs[at + step], point.l2, point.length)
-            if held_out.score(new) <= held_out.score(point):
+    at, stride = rungs.index(point.n_components), 1
+    while stride:
+        for new in (min(at + stride, len(rungs) - 1), max(at - stride, 0)):
+            other = Point(rungs[new], point.l2, point.length)
+            if new != at and held_out.score(other) > held_out.score(point):
+                at, point = new, other
+                stride = min(stride + 1, _LONGEST_STRIDE)
                 break
-            at, point = at + step, new
-        if at != start:
-            break
+        else:
+            stride -= 1
     return point
 
 
@@ -188,8 +216,10 @@ class _HeldOut:
     rng: np.random.Generator
     progress: Progress | None
     most_dimensions: int
+    asked: set[int] = field(default_factory=set)
     _values: dict[Point, FloatArray] = field(default_factory=dict)
     _starts: dict[int, Start] = field(default_factory=dict)
+    _fold_starts: dict[tuple[int, int], Start] = field(default_factory=dict)
     _last: dict[tuple[int, Length, int], ChoiceFit] = field(default_factory=dict)
     _evident: dict[tuple[int, Length], Evident] = field(default_factory=dict)
 
@@ -223,16 +253,27 @@ class _HeldOut:
         error = np.sqrt((weight * (gap - mean) ** 2).sum()) / np.sqrt(weight.sum())
         return mean, float(error / np.sqrt(weight.sum()))
 
+    def roughly_evident(self, d: int, near: Evident) -> Evident | None:
+        """The evidence in ``d`` dimensions near that in other ones; None where it is too dear."""
+        self.asked.add(d)
+        if not is_affordable(d * self.choices.n_objects, len(self.choices)):
+            return None
+        f = self.likelihood.measuring("distance", alpha_of(d))
+        return maximise_evidence(f, self._start(d).X, near.l2, near=near.lapse)
+
     def by_dimension(self, chosen: Point) -> dict[int, float]:
         """The score of every number of dimensions that was tried."""
         if not self.folds:
             return {}
-        scores = {chosen.n_components: self.score(chosen)}
-        for d in sorted({tried.n_components for tried in self._values}):
-            here = [p for p in self._values if p.n_components == d]
+        self.score(chosen)
+        for d in self.asked:
+            self.score(Point(d, chosen.l2, chosen.length))
+        found: dict[int, float] = {}
+        for d in sorted({p.n_components for p in self._values}):
             same = Point(d, chosen.l2, chosen.length)
-            scores[d] = self.score(same if same in here else max(here, key=self.score))
-        return dict(sorted(scores.items()))
+            points = [same] if same in self._values else self._values
+            found[d] = max(self.score(p) for p in points if p.n_components == d)
+        return found
 
     @property
     def _weight(self) -> FloatArray:
@@ -257,11 +298,9 @@ class _HeldOut:
         values = np.zeros(len(self.choices))
         for k, (train, test) in enumerate(self.folds):
             f = measured.weighing(np.where(train, self.choices.weight, 0.0))
-            last = self._last.get((d, point.length, k))
-            if last is None:
-                start = self._start(d)
-            else:
-                start = Start(last.X, float(last.lapse[0]), self._start(d).unit)
+            last, start = self._last.get((d, point.length, k)), self._fold_start(d, k)
+            if last is not None:
+                start = Start(last.X, float(last.lapse[0]), start.unit)
             found = fit_choices(
                 f,
                 start.X,
@@ -277,6 +316,17 @@ class _HeldOut:
             )
             values[test] = np.log(model.chosen(self.choices.triples[test]))
         return values[self._held]
+
+    def _fold_start(self, d: int, k: int) -> Start:
+        if (d, k) not in self._fold_starts:
+            train, _ = self.folds[k]
+            assert self.choices.row is not None
+            rows = np.flatnonzero(train[self.choices.row])
+            f = self.likelihood.weighing(np.where(train, self.choices.weight, 0.0))
+            self._fold_starts[d, k] = prepare_start(
+                self.statements.take(rows), f, d, _FIRST_L2, self.rng
+            )
+        return self._fold_starts[d, k]
 
     def _start(self, d: int) -> Start:
         if d not in self._starts:
@@ -295,7 +345,7 @@ def _prepare(
     progress: Progress | None,
 ) -> Iterator[_HeldOut]:
     folds = _folds_by_rater(statements, rng)
-    choices = collect_choices(statements, weights, apart=folds is not None)
+    choices = collect_choices(statements, weights, keep_rows=True, apart=folds is not None)
     if folds is None:
         folds = _folds_by_question(choices, rng)
     else:

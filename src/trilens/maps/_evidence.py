@@ -54,12 +54,15 @@ class Evident:
         Of the share, at 95 %.
     X : (n, d) float64
         The best map there.
+    value : float
+        The evidence; maps in different dimensions can be compared by it.
     """
 
     lapse: float
     l2: float
     interval: tuple[float, float]
     X: FloatArray
+    value: float
 
 
 def is_affordable(n_coordinates: int, n_answers: int) -> bool:
@@ -68,20 +71,39 @@ def is_affordable(n_coordinates: int, n_answers: int) -> bool:
 
 
 def maximise_evidence(
-    likelihood: Likelihood, X: FloatArray, l2: float, *, fixed_l2: bool = False
+    likelihood: Likelihood,
+    X: FloatArray,
+    l2: float,
+    *,
+    fixed_l2: bool = False,
+    near: float | None = None,
 ) -> Evident:
-    """The share of blind answers and the penalty with the largest evidence, from a start."""
+    """The share of blind answers and the penalty with the largest evidence, from a start.
+
+    Parameters
+    ----------
+    likelihood
+    X : (n, d) array of float
+    l2
+        Where the penalty starts; with ``fixed_l2`` what it is.
+    fixed_l2
+    near
+        Try only this share and a few below: roughly, and quickly.
+    """
     few = X.size / float(likelihood.weight.sum())
     least = max(_LEAST_L2, _LEAST_L2_FEW * few)
     surface = _Surface(likelihood, Information(likelihood.choices), X, fixed_l2, least)
     best = l2 if fixed_l2 else float(np.clip(l2, least, _MOST_L2))
-    for lapse in _COARSE:
+    shares = _COARSE if near is None else [max(near * k, _COARSE[0]) for k in (1.0, 0.7, 0.4)]
+    for lapse in shares:
         best = surface.ridge(lapse, best)
     drop = _DROP * (1 + _FEW * few)
-    for _ in range(4):
+    for _ in range(4 if near is None else 0):
         surface.refine(drop)
     lapse = surface.top()
-    return Evident(lapse, surface.best_l2(), surface.within(drop), surface.map_at(lapse))
+    X = surface.map_at(lapse)
+    value = max(surface.values.values())
+    return Evident(lapse, surface.best_l2(), surface.within(drop), X, value)
 
 
 def lapse_interval(
@@ -226,6 +248,8 @@ class _Surface:
         from scipy.interpolate import PchipInterpolator
 
         shares, values = self.profile()
+        if len(shares) == 1:
+            return shares, values
         fine = np.unique(np.concatenate([np.linspace(0, 1, 1001)[1:-1], shares]))
         fine = fine[(fine >= shares[0]) & (fine <= shares[-1])]
         return fine, PchipInterpolator(shares, values)(fine)

@@ -1,89 +1,25 @@
-"""General comparisons of distances, d(A, B) < d(C, D), and how many a map violates."""
+"""Every kind of ordinal data as comparisons d(A, B) < d(C, D), and how many a map violates."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._parameters import real_array, whole_number
+from trilens._parameters import real_array
 from trilens._typing import AnyArray, FloatArray, Int32Array
-from trilens.errors import ParameterError, StatementError
-from trilens.statements import Statements, StatementsLike
+from trilens.errors import KindError, ParameterError
+from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.statements.checks import check_kind
+from trilens.statements.comparisons import Comparisons, rectangular
+from trilens.statements.frames import is_table
+
+__all__ = ["Comparisons", "ComparisonsLike", "as_comparisons", "as_data", "squared", "violations"]
 
 #: Rows compared at a time, so that the temporaries stay small beside the comparisons.
 _CHUNK = 1 << 17
-
-
-@dataclass(frozen=True, init=False, eq=False, repr=False)
-class Comparisons:
-    """Answers "A and B are closer to each other than C and D": d(A, B) < d(C, D).
-
-    The most general ordinal data about distances. A similarity triplet (anchor, near, far) is
-    the comparison (anchor, near, anchor, far).
-
-    Parameters
-    ----------
-    rows : (m, 4) array of int
-        Object ids A, B, C, D of each comparison; A differs from B, C from D, and the pair
-        {A, B} from the pair {C, D}. An ``int32`` array is not copied.
-    n_objects : int, optional
-        By default the largest id plus one.
-
-    Examples
-    --------
-    >>> Comparisons([[0, 1, 2, 3], [0, 2, 1, 3]])
-    Comparisons(2 comparisons of pairs of 4 objects)
-    """
-
-    rows: Int32Array
-    n_objects: int
-
-    def __init__(self, rows: ArrayLike, n_objects: int | None = None) -> None:
-        given = _as_array(rows)
-        if given.size == 0 and given.ndim <= 2:
-            given = np.empty((0, 4), dtype=np.int32)
-        if given.ndim != 2 or given.shape[1] != 4 or given.dtype.kind not in "iu":
-            raise StatementError(
-                f"comparisons d(A,B) < d(C,D) are an (m, 4) array of integer object ids, "
-                f"not one of shape {given.shape} and type {given.dtype}"
-            )
-        top = int(given.max()) + 1 if len(given) else 0
-        n = top if n_objects is None else whole_number("n_objects", n_objects)
-        if len(given) and (given.min() < 0 or top > n):
-            row = int(np.flatnonzero(((given < 0) | (given >= n)).any(axis=1))[0])
-            raise StatementError(
-                f"the ids {given[row].tolist()} are not all from 0 to {n - 1}", row=row
-            )
-        a, b, c, d = given.T
-        wrong = (a == b) | (c == d) | ((a == c) & (b == d)) | ((a == d) & (b == c))
-        if wrong.any():
-            row = int(np.flatnonzero(wrong)[0])
-            raise StatementError(
-                f"d(A,B) < d(C,D) needs two different pairs of different objects, "
-                f"not {given[row].tolist()}",
-                row=row,
-            )
-        ids = np.ascontiguousarray(given, dtype=np.int32).view()
-        ids.flags.writeable = False
-        object.__setattr__(self, "rows", ids)
-        object.__setattr__(self, "n_objects", int(n))
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __repr__(self) -> str:
-        return f"Comparisons({len(self):,} comparisons of pairs of {self.n_objects:,} objects)"
-
-
-def _as_array(rows: ArrayLike) -> AnyArray:
-    try:
-        return np.asarray(rows)
-    except (TypeError, ValueError):
-        raise StatementError("the statements are rows of different lengths") from None
 
 
 ComparisonsLike: TypeAlias = Comparisons | StatementsLike
@@ -111,28 +47,32 @@ def as_comparisons(statements: ComparisonsLike) -> Comparisons:
     C = object.__new__(Comparisons)
     object.__setattr__(C, "rows", data.to_triplets()[:, [0, 1, 0, 2]])
     object.__setattr__(C, "n_objects", data.n_objects)
+    object.__setattr__(C, "_names", data._names)
     return C
 
 
-def as_data(statements: ComparisonsLike, kind: str = "central") -> Statements | Comparisons:
-    """What was given: values as they are, four columns as comparisons, three as ``kind``."""
+def as_data(statements: ComparisonsLike) -> Statements | Comparisons:
+    """What was given: values as they are, four columns of ids as comparisons, else statements."""
     if isinstance(statements, (Statements, Comparisons)):
         return statements
-    array = _as_array(statements)
-    if array.ndim == 2 and array.shape[1] == 4:
-        return Comparisons(array)
-    return Statements(array, kind=kind)
+    if isinstance(statements, (np.ndarray, list, tuple)):
+        array = rectangular(statements)
+        if array.ndim == 2 and array.shape[1] == 4 and array.dtype.kind in "iu":
+            return Comparisons(array)
+    return as_statements(statements)
 
 
-def violations(embedding: ArrayLike, triplets: ComparisonsLike) -> float:
+def violations(embedding: ArrayLike, statements: ComparisonsLike, kind: str | None = None) -> float:
     """The share of comparisons that coordinates violate: the near pair is not strictly nearer.
 
     Parameters
     ----------
     embedding : (n, d) array of float
-    triplets : (m, 3) array of int, Statements, Comparisons or (m, 4) array of int
-        Similarity triplets (anchor, near, far), as `Statements.to_triplets` gives them;
+    statements : Statements, a table, Comparisons, (m, 3) or (m, 4) array of int
         `Statements` of any kind, by their triplets; or comparisons d(A,B) < d(C,D).
+    kind : {"central", "odd", "closer"}, optional
+        Of an (m, 3) array, for which it must be given: similarity triplets (anchor, near, far),
+        as `Statements.to_triplets` gives them, are ``"closer"``.
 
     Returns
     -------
@@ -141,13 +81,13 @@ def violations(embedding: ArrayLike, triplets: ComparisonsLike) -> float:
 
     Examples
     --------
-    >>> violations([[0.0], [1.0], [3.0]], [[0, 1, 2], [2, 0, 1]])
+    >>> violations([[0.0], [1.0], [3.0]], [[0, 1, 2], [2, 0, 1]], kind="closer")
     0.5
     """
     X = real_array("embedding", embedding)
     if X.ndim != 2:
         raise ParameterError(f"an embedding is an (n, d) array, not one of shape {X.shape}")
-    C = as_comparisons(as_data(triplets, kind="closer"))
+    C = as_comparisons(_of_kind(statements, kind))
     if C.n_objects > len(X):
         raise ParameterError(
             f"the statements name {C.n_objects:,} objects, but the embedding has {len(X):,} rows"
@@ -159,6 +99,26 @@ def violations(embedding: ArrayLike, triplets: ComparisonsLike) -> float:
         for r in _chunks(C.rows)
     )
     return wrong / len(C)
+
+
+def _of_kind(statements: ComparisonsLike, kind: str | None) -> ComparisonsLike:
+    """Statements of the kind that was asked for; an array of three columns must have one."""
+    if kind is not None:
+        check_kind(kind)
+        given = statements if isinstance(statements, (Statements, Comparisons)) else None
+        if given is None:
+            return Statements(statements, kind=kind)  # type: ignore[arg-type]
+        if isinstance(given, Statements) and given.kind != kind:
+            raise KindError(f"the statements are of kind {given.kind}, not {kind}; leave kind= out")
+        return given
+    data = as_data(statements)
+    told = isinstance(data, Comparisons) or len(data) == 0
+    if told or isinstance(statements, Statements) or is_table(statements):
+        return data
+    raise KindError(
+        "violations cannot tell what an array of three columns means; give kind='closer' for "
+        "similarity triplets (anchor, near, far), kind='central' or kind='odd', or Statements"
+    )
 
 
 def squared(X: FloatArray, first: AnyArray, second: AnyArray) -> FloatArray:

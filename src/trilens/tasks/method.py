@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from trilens._parameters import one_of, shown
+from trilens.counts import CentralCounts
 from trilens.errors import ParameterError
 from trilens.maps.registry import MAPS
 from trilens.statements import Statements
@@ -23,7 +26,9 @@ METHODS: dict[Question, tuple[str, ...]] = {
     "graph": ("krng", *MAPS),
     "embed": MAPS,
 }
-#: Beyond these the model takes minutes, and counting takes over.
+#: Beyond these the model takes minutes, and counting takes over. Classes need the map alone,
+#: once, and no copies of it to judge a claim by: there any number of statements will do, of
+#: which `trilens.tasks.model` looks at a million.
 MOST_OBJECTS = 1000
 MOST_STATEMENTS = 300_000
 #: With fewer answers for each object a model has nothing to hold on to.
@@ -42,6 +47,14 @@ def choose_method(question: Question, statements: Statements, method: str = "aut
     """
     one_of("method", method, ("auto", *METHODS[question]))
     return _best(question, statements) if method == "auto" else method
+
+
+def objects_of_counts(counts: CentralCounts, method: str) -> Statements:
+    """The objects of counts, numbered, with no statement about them; counts serve depth alone."""
+    one_of("method", method, ("auto", *METHODS["medoid"]))
+    if method not in ("auto", "depth"):
+        raise ParameterError(f"counts serve the method depth; {method} needs the statements")
+    return Statements(np.empty((0, 3), dtype=np.int32), counts.n_objects, kind=counts.kind)
 
 
 def check_model(model: Any, statements: Statements) -> None:
@@ -63,5 +76,6 @@ def _best(question: Question, statements: Statements) -> str:
     if question == "graph" and statements.kind == "central":
         return "krng"
     n, m = statements.n_objects, len(statements)
-    affordable = 4 <= n <= MOST_OBJECTS and LEAST_PER_OBJECT * n <= 3 * m <= 3 * MOST_STATEMENTS
-    return "choice" if affordable else _COUNTING.get(question, "lensmap")
+    enough = 4 <= n <= MOST_OBJECTS and LEAST_PER_OBJECT * n <= 3 * m
+    affordable = m <= MOST_STATEMENTS or question == "classify"
+    return "choice" if enough and affordable else _COUNTING.get(question, "lensmap")

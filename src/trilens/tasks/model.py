@@ -12,6 +12,8 @@ from trilens.maps.choice_map import ChoiceMap
 from trilens.statements import Statements
 from trilens.tasks.copies import Copies, draw_copies, left_over, pair_dispersion
 
+#: Of more statements a random part is fitted.
+MOST_FITTED = 1_000_000
 #: Up to so many objects the depth of a copy is the mean over all triples.
 _ALL_TRIPLES_OBJECTS = 250
 #: Beyond, over so many for each object, the same ones in every copy.
@@ -69,7 +71,7 @@ class AnswerModel:
         n = self.statements.n_objects
         found = self.map.embedding_
         if self.map.n_components_ > 2:
-            found = ChoiceMap(2, random_state=self.seed).fit_transform(self.statements)
+            found = ChoiceMap(2, random_state=self.seed).fit(self.statements).embedding_
         plane = np.zeros((n, 2))
         plane[:, : found.shape[1]] = found
         return plane
@@ -127,6 +129,10 @@ class AnswerModel:
 def answer_model(
     statements: Statements, random_state: int = 0, progress: Progress | None = None
 ) -> AnswerModel:
-    """Fit the model that stands behind ``method="auto"``."""
+    """Fit the model that stands behind ``method="auto"``, of very many statements to a part."""
+    if len(statements) > MOST_FITTED:
+        rng = np.random.default_rng([random_state, 23])
+        rows = rng.choice(len(statements), MOST_FITTED, replace=False, shuffle=False)
+        statements = statements.take(np.sort(rows))
     fitted = ChoiceMap(random_state=random_state).fit(statements, progress=progress)
     return AnswerModel(statements, fitted, random_state)

@@ -17,13 +17,14 @@ from trilens.statements import Statements
 from trilens.tasks.classify.labels import Labels
 from trilens.tasks.classify.transduction import TransductiveClassifier, alike
 from trilens.tasks.classify.tuning import chosen_parameters, cross_validated, tuned_classifier
-from trilens.tasks.method import check_model
+from trilens.tasks.error_rate import known_error_rate
+from trilens.tasks.method import MOST_STATEMENTS, check_model
 from trilens.tasks.model import AnswerModel, answer_model
 
 #: Dimensions that cross-validation chooses from, as far as there are objects for them.
 DIMENSIONS = (2, 5, 10, 20)
 #: Maps of answers drawn anew on which neighbours are looked for.
-_COPIES = 20
+_COPIES, _FEWER_COPIES = 20, 5
 
 
 class MapClassifier(TransductiveClassifier):
@@ -47,7 +48,8 @@ class MapClassifier(TransductiveClassifier):
     model : AnswerModel, optional
         The choice map of the same statements, where it has been fitted already.
     shrinkage, error_rate, power
-        Of `LensMap`; the other maps do not use them.
+        Of `LensMap`; the other maps do not use them. ``error_rate="estimate"`` takes what
+        `trilens.reliability` finds.
     random_state : int, Generator or None
         For the folds of the cross-validation, and the start of the other maps.
 
@@ -85,7 +87,7 @@ class MapClassifier(TransductiveClassifier):
         map: str = "lensmap",
         model: AnswerModel | None = None,
         shrinkage: float = 1.0,
-        error_rate: float = 0.0,
+        error_rate: Any = 0.0,
         power: Any = "auto",
         random_state: Any = None,
     ) -> None:
@@ -103,6 +105,7 @@ class MapClassifier(TransductiveClassifier):
         check_model(self.model, statements)
         rng = generator(self.random_state)
         self._seed, map_seed = (int(part) for part in rng.integers(2**31, size=2))
+        self.error_rate_ = known_error_rate(self.error_rate, statements, map_seed, self.model)
         if self.map == "choice" and isinstance(self.n_components, str):
             if self.n_components != "cv":
                 raise ParameterError(
@@ -115,7 +118,7 @@ class MapClassifier(TransductiveClassifier):
             return
         given = count_pairs(statements) if self.map == "lensmap" else statements
         self._maps = [
-            rescaled(self._map(d, map_seed).fit_transform(given))
+            rescaled(self._map(d, map_seed).fit(given).embedding_)
             for d in self._candidates(statements.n_objects)
         ]
 
@@ -150,7 +153,10 @@ class MapClassifier(TransductiveClassifier):
         maps = [self.embedding_]
         if hasattr(self, "_answers"):
             # a place on the map that other answers would not confirm contradicts nothing
-            copies = self._answers.map.bootstrap(self._answers.statements, _COPIES)
+            known = self._answers.statements
+            copies = self._answers.map.bootstrap(
+                known, _COPIES if len(known) <= MOST_STATEMENTS else _FEWER_COPIES
+            )
             maps = [copy.embedding for copy in copies]
         found = [alike(points, labels, objects, k) for points in maps]
         return np.asarray(np.mean(found, axis=0))
@@ -176,7 +182,7 @@ class MapClassifier(TransductiveClassifier):
     def _map(self, n_components: Any, seed: int) -> Any:
         of_lens_map = {
             "shrinkage": self.shrinkage,
-            "error_rate": self.error_rate,
+            "error_rate": self.error_rate_,
             "power": self.power,
         }
         parameters = of_lens_map if self.map == "lensmap" else {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -12,8 +12,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from trilens._typing import AnyArray, FloatArray, IntArray
-from trilens.errors import KindError
-from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.counts import ClassCounts, LabelledPairCounts
+from trilens.errors import KindError, LabelError, ParameterError
+from trilens.statements import Objects, Statements, StatementsLike, as_statements
 from trilens.tasks.classify.labels import Labels, LabelsLike, encode_labels
 
 
@@ -25,33 +26,42 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
     """
 
     statements_: Statements
+    counts_: Any
     classes_: AnyArray
     transduction_: AnyArray
     chosen_parameters_: dict[str, Any]
 
-    def fit(self, X: StatementsLike, y: LabelsLike) -> Self:
+    def fit(self, X: StatementsLike | ClassCounts | LabelledPairCounts, y: LabelsLike) -> Self:
         """Learn from statements and the labels of some objects.
 
         Parameters
         ----------
-        X : Statements or (m, 3) array
+        X : Statements, a table, (m, 3) array, or ``S.objects``
+            Statements, or some of their objects: all others are then unlabelled. Or the counts
+            that the algorithm is made of, where its notes name them.
         y : dict of labels by name, or (n_objects,) iterable
             Labels of any type; -1, None or NaN for an unlabelled object.
         """
+        self.counts_ = None
+        if hasattr(X, "appears"):
+            self.counts_ = X
+            X = _objects_of(X)
         statements = as_statements(X)
         self._check_kind(statements.kind)
-        labels = encode_labels(y, statements)
+        labels = encode_labels(labels_of_all(X, y), statements)
         self.statements_ = statements
         self.classes_ = labels.classes
         self._prepare(statements)
         self.transduction_ = self.classes_[self._learn(labels)]
         return self
 
-    def predict(self, objects: ArrayLike | Sequence[str] | None = None) -> AnyArray:
-        """The labels of ``objects`` (ids or names), or of all of them."""
+    def predict(self, objects: ArrayLike | Sequence[str] | Objects | None = None) -> AnyArray:
+        """The labels of ``objects`` (ids, names or ``S.objects``), or of all of them."""
         check_is_fitted(self, "transduction_")
         if objects is None:
             return self.transduction_
+        if isinstance(objects, Objects):
+            return self.transduction_[self.statements_.object_ids(list(objects.names))]
         return self.transduction_[self.statements_.object_ids(objects)]
 
     def score(self, X: StatementsLike, y: LabelsLike) -> float:
@@ -63,7 +73,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
         from trilens.tasks.classify.labels import label_of_each
 
         check_is_fitted(self, "transduction_")
-        given = label_of_each(y, self.statements_)
+        given = label_of_each(labels_of_all(X, y), self.statements_)
         known = [i for i, label in enumerate(given) if label is not None]
         right = [self.transduction_[i] == given[i] for i in known]
         return float(np.mean(right)) if right else float("nan")
@@ -84,6 +94,29 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
     @abstractmethod
     def _learn(self, labels: Labels) -> IntArray:
         """The class of every object, those of the labelled ones as given."""
+
+
+def _objects_of(counts: Any) -> Statements:
+    """The objects of counts, numbered, with no statement about them."""
+    if not isinstance(counts, ClassCounts | LabelledPairCounts):
+        raise ParameterError(
+            f"a classifier needs statements, ClassCounts (Algorithm 3) or LabelledPairCounts "
+            f"(Algorithm 4), not {type(counts).__name__}"
+        )
+    return Statements(np.empty((0, 3), dtype=np.int32), n_objects=len(counts.appears))
+
+
+def labels_of_all(X: Any, y: LabelsLike) -> LabelsLike:
+    """A label for each object: where ``X`` is a part of the objects, None for the others."""
+    if not isinstance(X, Objects) or isinstance(y, Mapping):
+        return y
+    part = y.tolist() if isinstance(y, np.ndarray) else list(y)
+    if len(part) != len(X):
+        raise LabelError(f"there are {len(part)} labels for {len(X)} objects; give one for each")
+    every: list[Any] = [None] * X.statements.n_objects
+    for i, label in zip(X.ids.tolist(), part, strict=True):
+        every[i] = label
+    return every
 
 
 def central_only(kind: str, what: str) -> None:
