@@ -231,6 +231,7 @@ def methods() -> dict[str, Any]:
 #: Values that nobody makes by hand: their fields are what the functions put there.
 RESULTS = {
     *("CentralCounts", "ClassCounts", "LabelledPairCounts", "PairCounts", "Labels", "Scan"),
+    *("Reading", "Fault"),
     *("Summary", "RaterSummary", "Points", "Raters", "Study", "Survey", "Cars", "Things", "USPS"),
     *("Collaboration", "DepthIntervals", "LensValues", "ChoiceModel", "ModelDepth", "Analysis"),
     "Dimension",

@@ -35,7 +35,8 @@ def command(
 ) -> None:
     """Write the statements in another format, or as another kind.
 
-    The ending of OUTPUT says the format: .csv, .tsv, .txt, .parquet, .arrow, .jsonl, .npz.
+    The ending of OUTPUT says the format: .csv, .tsv, .txt, .parquet, .arrow, .jsonl, .json, .npz;
+    with .gz or .zst after it, compressed.
 
     \b
     Example: trilens convert answers.csv triplets.parquet --to closer

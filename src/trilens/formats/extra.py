@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,9 @@ from trilens._typing import AnyArray
 from trilens.errors import FormatError
 from trilens.formats.dialect import records
 from trilens.formats.read import read_statements
-from trilens.formats.source import PathLike, open_source
+from trilens.formats.source import PathLike, checked_path, one_line, open_source
 from trilens.formats.spec import ColumnsLike, column_spec
-from trilens.statements.columns import text_array
+from trilens.statements.columns import as_list, text_array
 
 
 def read_columns(
@@ -42,13 +41,15 @@ def read_columns(
     >>> read_columns(file, ["country"])["country"].tolist()
     ['DE', 'FR']
     """
-    place = os.fspath(path)
+    place, listed = checked_path(path), as_list(names, "the names of columns")
+    if not all(isinstance(name, str) for name in listed):
+        raise FormatError(f"columns are named by text, not by {one_line(repr(listed), 40)}")
     if place == "-" or (Path(place).exists() and not Path(place).is_file() | Path(place).is_dir()):
         raise FormatError(
-            f"{place}: column {names[0]!r} cannot be read from it, since it can be read only "
-            f"once; give a file"
+            f"{place}: further columns cannot be read from it, since it can be read only once; "
+            f"give a file"
         )
-    return {name: _column(path, name, columns, how) for name in names}
+    return {name: _column(path, name, columns, how) for name in listed}
 
 
 def _column(

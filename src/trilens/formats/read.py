@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from trilens.errors import FormatError, StatementError
+from trilens.errors import FormatError, ParameterError, StatementError
 from trilens.formats.archive import open_archive
 from trilens.formats.asked import Asked, asked
 from trilens.formats.batch import Batch, StatementFile
@@ -15,7 +16,7 @@ from trilens.formats.names import Names, Naming
 from trilens.formats.objects import Objects, ObjectsLike, names_or_ids, object_list
 from trilens.formats.paths import sources
 from trilens.formats.reading import Reading, raters_in
-from trilens.formats.source import PathLike, Source
+from trilens.formats.source import PathLike, Source, one_line
 from trilens.formats.spec import ColumnsLike
 from trilens.formats.tables import open_table
 from trilens.formats.text import open_text
@@ -104,7 +105,9 @@ def read_statements(
     ['sedan', 'van', 'coupe']
     """
     listed = object_list(objects)
-    skips = skip_bad is not False
+    skips = True if isinstance(skip_bad, str | os.PathLike) else skip_bad
+    if tell is not None and not callable(tell):
+        raise ParameterError(f"tell is {one_line(repr(tell), 40)}; it must be a function")
     wish = asked(
         kind,
         columns,
