@@ -77,6 +77,9 @@ RIGHT: dict[str, Any] = {
     "clusters": [0, 0, 1, 1],
     "classes": ["a", "b", "b", "b"],
     "error_rates": np.array([0.1, 0.2]),
+    "names": ["x"],
+    "n_rows": 2,
+    "evaluations": [trilens.evaluate(S, embedding=np.arange(4.0))],
     "median_seconds": np.array([1.0, 2.0]),
 }
 #: Where the same name means something else.
@@ -102,6 +105,17 @@ RIGHT_FOR: dict[str, dict[str, Any]] = {
     "with_outliers": {"points": trilens.simulate.gaussian(9, random_state=0)},
     "write_table": {"columns": {"x": [1, 2]}},
     "Comparisons": {"rows": [[0, 1, 2, 3]]},
+    "answer": {"questions": S, "objects": np.random.default_rng(0).normal(size=(9, 2))},
+    "procrustes_distance": {"X": np.eye(4)[:, :2], "Y": np.eye(4)[:, 1:3]},
+    "estimate_dimension": {"statements": S, "dimensions": [1], "method": "lensmap", "n_folds": 2},
+    "violations": {"kind": "central", "statements": TRIPLES},
+    "Statements.from_responses": {"X": TRIPLES, "y": [1, -1, 1, 1]},
+    "Statements.from_questions": {
+        "shown": [["a", "b", "c", "d"], ["b", "c", "d"]],
+        "answers": ["a", "c"],
+        "asked": "odd",
+    },
+    "Statements.from_frame": {"table": S.to_arrow()},
     "SOE": QUICK,
     "STE": QUICK,
     "TSTE": QUICK,
@@ -198,8 +212,14 @@ def methods() -> dict[str, Any]:
     classifier = trilens.MapClassifier(n_components=1).fit(S, [0, 1, 0, 1])
     detector = trilens.LensDepthOutlierDetector().fit(S)
     names = {
-        S: ("take", "subset", "object_ids", "reduce", "from_choices"),
-        CHOICE: ("predict_proba", "score", "depth", "bootstrap", "refitting"),
+        S: (
+            *("take", "subset", "object_ids", "reduce", "from_choices", "from_responses"),
+            *("from_questions", "from_frame"),
+        ),
+        CHOICE: (
+            *("predict_proba", "score", "depth", "bootstrap", "refitting", "predict", "transform"),
+            "fit_transform",
+        ),
         CHOICE.model_: ("probabilities", "depth"),
         trilens.graph.lens_values(S): ("below", "connecting_k", "graph"),
         classifier: ("predict", "score"),
@@ -213,6 +233,8 @@ RESULTS = {
     *("CentralCounts", "ClassCounts", "LabelledPairCounts", "PairCounts", "Labels", "Scan"),
     *("Summary", "RaterSummary", "Points", "Raters", "Study", "Survey", "Cars", "Things", "USPS"),
     *("Collaboration", "DepthIntervals", "LensValues", "ChoiceModel", "ModelDepth", "Analysis"),
+    "Dimension",
+    "Selection",
 }
 CALLED = {
     **{name: value for room in ROOMS for name, value in public(room).items()},

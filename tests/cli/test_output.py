@@ -90,6 +90,14 @@ def test_groups_are_labels_for_the_next_command(file, tmp_path):
     run("medoid", file, "--labels", every)
 
 
+def test_a_map_is_a_model_for_the_next_command(file, tmp_path):
+    run("embed", file, "--method", "lensmap", "-o", tmp_path / "map.csv")
+    run("evaluate", file, "--embedding", tmp_path / "map.csv", "-o", tmp_path / "models.json")
+    (row,) = json.loads((tmp_path / "models.json").read_text())
+    assert row["model"] == "map"
+    assert row["from"] <= row["accuracy"] <= row["to"]
+
+
 def test_names_with_commas_are_told_apart(file):
     listed = run("cluster", file, "--n-clusters", 1).stdout
     assert '"pear, ripe"' in listed

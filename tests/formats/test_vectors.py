@@ -84,16 +84,16 @@ def test_arrays_of_other_shapes(tmp_path):
 def test_further_columns(tmp_path):
     file = tmp_path / "answers.csv"
     file.write_text("central,other_1,other_2,Age,rater\na,b,c,31,x\n\nb,a,c,,y\n")
-    assert read_columns(file, ["age"], 2)["age"].tolist() == ["31", ""]
+    assert read_columns(file, ["age"])["age"].tolist() == ["31", ""]
     with pytest.raises(FormatError, match="no column 'sex'"):
-        read_columns(file, ["sex"], 2)
+        read_columns(file, ["sex"])
     with pytest.raises(FormatError, match="2 values for 3"):
         read_columns(file, ["age"], 3)
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     pq.write_table(pa.table({"central": ["a"], "age": [31]}), tmp_path / "a.parquet")
-    assert read_columns(tmp_path / "a.parquet", ["age"], 1)["age"].tolist() == ["31"]
+    assert read_columns(tmp_path / "a.parquet", ["age"])["age"].tolist() == ["31"]
 
 
 def test_groups_of_raters(tmp_path):

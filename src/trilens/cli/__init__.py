@@ -10,6 +10,7 @@ import click
 
 from trilens import __version__
 from trilens.cli import door
+from trilens.cli.said import AT_THE_END
 from trilens.errors import TrilensError
 
 COMMANDS = (
@@ -64,6 +65,8 @@ class _Commands(click.Group):
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
+            for say in ctx.meta.get(AT_THE_END, []):
+                say()
         except BrokenPipeError:
             raise
         except TrilensError as error:
@@ -84,8 +87,10 @@ def for_command_line(message: str) -> str:
     'give --kind odd or --columns; MapClassifier serves'
     >>> for_command_line("the lens map (method='lensmap', LensMap) serves every kind")
     'the lens map (--method lensmap) serves every kind'
+    >>> for_command_line("correct the row, or skip_bad=True (--skip-bad)")
+    'correct the row, or --skip-bad'
     """
-    said = re.sub(r"\b\w+= \((--[\w-]+)\)", r"\1", message)
+    said = re.sub(r"\b[a-z_]+=[^\s()]* \((--[^)]*)\)", r"\1", message)
     said = re.sub(r"(='\w+'), [A-Z]\w+\)", r"\1)", said)
     option = rf"\b({'|'.join(_OPTIONS)})="
     said = re.sub(rf"{option}'(\w+)'", lambda m: f"{_OPTIONS[m[1]]} {m[2]}", said)

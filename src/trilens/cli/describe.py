@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from trilens.cli.options import Source, json_option, statement_options
-from trilens.cli.tables import output_option, print_facts, print_json, print_table, save_table
+from trilens.cli.tables import (
+    note,
+    output_option,
+    print_facts,
+    print_json,
+    print_table,
+    save_table,
+)
 
 
 @click.command("describe")
@@ -22,7 +30,8 @@ def command(source: Source, output: str | None, as_json: bool) -> None:
     \b
     Example: trilens describe answers.csv
     """
-    summary = source.read().summary()
+    statements, reading = replace(source, quiet=True).read_and_tell()
+    summary = statements.summary()
     raters: dict[str, list[Any]] = {
         "rater": [r.rater for r in summary.raters],
         "statements": [r.statements for r in summary.raters],
@@ -32,10 +41,18 @@ def command(source: Source, output: str | None, as_json: bool) -> None:
     if output is not None:
         save_table(raters, output)
     if as_json and output != "-":
-        print_json(summary.to_dict())
+        print_json(summary.to_dict() | {"reading": reading.to_dict()})
         return
-    facts = {
-        "kind": summary.kind,
+    understood = {
+        "read": ", ".join(reading.files[:5]) + (", ..." if len(reading.files) > 5 else ""),
+        "columns": ", ".join(f"{role}={name}" for role, name in reading.columns.items()),
+        "header": "" if reading.header else "none: columns by their number",
+        "left out": ", ".join(reading.left_out),
+        "decided by the values": "; ".join(reading.notes),
+        "bad rows skipped": f"{len(reading.faults):,}" if reading.faults else "",
+    }
+    facts = {name: value for name, value in understood.items() if value} | {
+        "kind": summary.kind + ("" if reading.kind_told else " (assumed; --kind says otherwise)"),
         "statements": f"{summary.statements:,}",
         "objects": f"{summary.objects:,}",
         "triples possible": f"{summary.triples_possible:,}",
@@ -56,6 +73,8 @@ def command(source: Source, output: str | None, as_json: bool) -> None:
         facts["median response time"] = f"{summary.median_seconds:.2f} s"
     if output != "-":
         print_facts(facts)
+    for fault in reading.named_faults():
+        note(f"skipped {fault}")
     if summary.raters and output is None:
         click.echo()
         header = ["rater", "statements", "median s", "agreement"]

@@ -9,7 +9,7 @@ import click
 
 from trilens.cli.options import Source, json_option, seed_option, statement_options
 from trilens.cli.progress import status
-from trilens.cli.tables import note, print_json, print_table
+from trilens.cli.tables import note, output_option, print_json, print_table, save_table
 
 
 @click.command("evaluate")
@@ -42,6 +42,7 @@ from trilens.cli.tables import note, print_json, print_table
     help="How vectors are compared.",
 )
 @click.option("--figure", metavar="FILE", help="Draw the models against the ceiling.")
+@output_option("the models, one by one,")
 @seed_option
 @json_option
 def command(
@@ -51,6 +52,7 @@ def command(
     answers: tuple[str, ...],
     metric: str,
     figure: str | None,
+    output: str | None,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -83,14 +85,22 @@ def command(
 
         save_figure(models_against_ceiling(found.models), figure)
         note(f"wrote {figure}")
-    if as_json:
+    columns: dict[str, list[Any]] = {
+        "model": [m.name for m in found.models],
+        "accuracy": [m.accuracy for m in found.models],
+        "from": [m.interval[0] for m in found.models],
+        "to": [m.interval[1] for m in found.models],
+        "of the ceiling": [m.of_ceiling for m in found.models],
+        "log-loss": [m.log_loss for m in found.models],
+    }
+    if output is not None:
+        save_table(columns, output)
+    if as_json and output != "-":
         facts = found.to_dict()
         print_json({**found.models[0].to_dict(), **facts} if len(found.models) == 1 else facts)
         return
-    print_table(
-        ["model", "accuracy", "from", "to", "of the ceiling", "log-loss"],
-        [(m.name, m.accuracy, *m.interval, m.of_ceiling, m.log_loss) for m in found.models],
-    )
+    if output is None:
+        print_table(list(columns), list(zip(*columns.values(), strict=True)))
     first = found.models[0]
     note(f"{first.answers:,} answers; guessing: {first.chance:.3f}, intervals by {first.unit}")
     if first.ceiling is None:

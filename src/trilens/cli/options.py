@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from trilens.cli.progress import status
+from trilens.cli.said import understood
 from trilens.cli.selection import Selecting, selection_options
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from trilens._typing import AnyArray
+    from trilens.formats import Reading
     from trilens.statements import Statements
     from trilens.statements.comparisons import Comparisons
     from trilens.tasks.method import Question
@@ -90,33 +93,108 @@ class Source:
 
     file: str
     kind: str | None
-    columns: list[str] | None
+    columns: str | None
     objects: str | None
     selecting: Selecting
+    how: dict[str, Any] = field(default_factory=dict)
+    quiet: bool = False
 
     def read_comparisons(self) -> Comparisons:
         """The comparisons of the file, which says itself what it is about."""
         from trilens.formats import read_comparisons
 
-        for option in ("kind", "columns", "objects"):
-            if getattr(self, option) is not None:
-                raise click.UsageError(f"--{option} does not go with --comparisons")
+        given = [name for name, value in self.how.items() if value]
+        for option in ("kind", "columns", "objects", *given):
+            if option in given or getattr(self, option) is not None:
+                name = "from" if option == "preset" else option.replace("_", "-")
+                raise click.UsageError(f"--{name} does not go with --comparisons")
+        if self.selecting != Selecting():
+            raise click.UsageError(
+                "--exclude-raters, --min-seconds and --where do not go with --comparisons"
+            )
         with status(f"reading {self.file}"):
             return read_comparisons(self.file)
 
     def read(self) -> Statements:
         """The statements of the file that are asked for; `-` is standard input."""
-        statements = self.read_all()
-        return self.selecting.of(statements, self.file, self.columns)
+        return self.read_and_tell()[0]
 
-    def read_all(self) -> Statements:
-        """All statements of the file."""
+    def read_and_tell(self) -> tuple[Statements, Reading]:
+        """The statements that are asked for, and what was understood of the file."""
+        statements, reading = self.read_all()
+        return self.selecting.of(statements, self.further), reading
+
+    def further(self, names: Sequence[str]) -> dict[str, AnyArray]:
+        """Columns of the file beyond those that statements have, as text."""
+        from trilens.formats import read_columns
+
+        how = self.how | {"skip_bad": bool(self.how.get("skip_bad", False))}
+        return read_columns(
+            self.file, names, self.columns, kind=self.kind, objects=self.objects, **how
+        )
+
+    def read_all(self) -> tuple[Statements, Reading]:
+        """All statements of the file, and what was understood of it."""
         from trilens.formats import read_statements
 
+        told: list[Reading] = []
         with status(f"reading {self.file}"):
-            return read_statements(
-                self.file, kind=self.kind, columns=self.columns, objects=self.objects
+            statements = read_statements(
+                self.file,
+                kind=self.kind,
+                columns=self.columns,
+                objects=self.objects,
+                tell=told.append,
+                **self.how,
             )
+        if not self.quiet:
+            understood(told[0])
+        return statements, told[0]
+
+
+#: As in `trilens.formats.asked`, without loading it.
+PRESETS = ("salmon", "things", "jspsych", "cblearn", "tripletools")
+
+
+def reading_options(command: F) -> F:
+    """The options that say how a statement file is to be read; as ``how`` and ``quiet``."""
+
+    @click.option("--from", "preset", type=click.Choice(PRESETS), help="The tool it is from.")
+    @click.option(
+        "--header/--no-header", default=None, help="Whether the first row names the columns."
+    )
+    @click.option(
+        "--counts-from",
+        type=click.IntRange(0, 1),
+        help="Where positions as answers, and lines of --objects, begin.",
+    )
+    @click.option("--encoding", metavar="NAME", help="Of text, such as latin-1 or utf-16.")
+    @click.option(
+        "--skip-bad", is_flag=True, help="Leave out and count the rows that are no statements."
+    )
+    @click.option("--bad-rows", metavar="FILE", help="The same, and write those rows to FILE.")
+    @click.option("--quiet", is_flag=True, help="Do not say what was understood of the file.")
+    @wraps(command)
+    def with_how(
+        preset: str | None,
+        header: bool | None,
+        counts_from: int | None,
+        encoding: str | None,
+        skip_bad: bool,
+        bad_rows: str | None,
+        quiet: bool,
+        **rest: Any,
+    ) -> Any:
+        how = {
+            "preset": preset,
+            "header": header,
+            "counts_from": counts_from,
+            "encoding": encoding,
+            "skip_bad": skip_bad if bad_rows is None else bad_rows,
+        }
+        return command(how=how, quiet=quiet, **rest)
+
+    return with_how  # type: ignore[return-value]
 
 
 comparisons_option = click.option(
@@ -127,7 +205,7 @@ comparisons_option = click.option(
 
 
 def statement_options(command: F) -> F:
-    """FILE, --kind, --columns, --objects, which answers are used: all as one ``source``.
+    """FILE, how it is to be read and which answers are used: all as one ``source``.
 
     A command's ``output`` must not be one of its inputs.
     """
@@ -140,24 +218,38 @@ def statement_options(command: F) -> F:
     )
     @click.option(
         "--columns",
-        metavar="A,B,C",
-        help="Names of the columns of a file without header, such as other_1,other_2,odd.",
+        metavar="ROLE=COLUMN,...",
+        help="What the columns hold, by name or number: central=choice,other_1=2,other_2=3; "
+        "or a name for every column: other_1,other_2,odd.",
     )
     @click.option(
-        "--objects", metavar="FILE", help="One object name a line: fixes order, adds unseen ones."
+        "--objects",
+        metavar="FILE",
+        help="One object name a line, or a table id,name: fixes order, adds unseen ones.",
     )
     @selection_options
+    @reading_options
     @wraps(command)
     def with_source(
-        file: str, kind: str | None, columns: str | None, objects: str | None, **rest: Any
+        file: str,
+        kind: str | None,
+        columns: str | None,
+        objects: str | None,
+        how: dict[str, Any],
+        quiet: bool,
+        **rest: Any,
     ) -> Any:
         from trilens.formats import refuse_to_overwrite
 
+        skipped = how["skip_bad"] if isinstance(how["skip_bad"], str) else None
+        inputs = (file, objects, rest.get("labels"))
         if rest.get("output") is not None:
-            refuse_to_overwrite(rest["output"], file, objects, rest.get("labels"))
-        split = None if columns is None else [name.strip() for name in columns.split(",")]
+            refuse_to_overwrite(rest["output"], *inputs, skipped)
+        if skipped is not None:
+            refuse_to_overwrite(skipped, *inputs)
         selecting = Selecting.taken_from(rest)
-        return command(source=Source(file, kind, split, objects, selecting), **rest)
+        source = Source(file, kind, columns, objects, selecting, how, quiet)
+        return command(source=source, **rest)
 
     return with_source  # type: ignore[return-value]
 

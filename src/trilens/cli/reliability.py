@@ -84,14 +84,14 @@ def command(
 
     if output is not None and Path(output).suffix.lower() not in (".html", ".htm", ".csv", ".tsv"):
         raise FormatError(f"{output}: the output is a page (.html) or a table (.csv, .tsv)")
-    statements = source.read_all()
+    statements, _ = source.read_all()
     with bar("asking how good the answers are") as progress:
         found = reliability(
             statements,
             by=None if by is None else _groups(source, statements, by),
             catch=None if catch is None else _listed_or_column(source, statements, catch),
             repeated=None if repeated is None else _repeated(source, statements, repeated),
-            selection=source.selecting.selection(statements, source.file, source.columns),
+            selection=source.selecting.selection(statements, source.further),
             forecast=forecast,
             cross=cross,
             set_size=set_size,
@@ -243,12 +243,10 @@ def _is_file(text: str) -> bool:
 
 
 def _column(source: Source, statements: Statements, name: str) -> Any:
-    from trilens.formats import read_columns
-
     own = {"rater": statements.raters, "round": statements.rounds}.get(name.casefold())
     if own is not None:
         return own
-    return read_columns(source.file, [name], len(statements), source.columns)[name]
+    return source.further([name])[name]
 
 
 def _groups(source: Source, statements: Statements, by: str) -> Any:

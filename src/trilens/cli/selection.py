@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
 if TYPE_CHECKING:
+    from trilens._typing import AnyArray
     from trilens.statements import Selection, Statements
 
 F = TypeVar("F", bound=Callable[..., Any])
+#: Reads columns by their names.
+Further: TypeAlias = "Callable[[Sequence[str]], dict[str, AnyArray]]"
 
 
 @dataclass(frozen=True)
@@ -29,31 +32,27 @@ class Selecting:
         raters = tuple(name.strip() for name in listed.split(",") if name.strip())
         return cls(raters, options.pop("min_seconds"), tuple(options.pop("where")))
 
-    def selection(
-        self, statements: Statements, file: str, columns: list[str] | None
-    ) -> Selection | None:
-        """The answers that are used; None for all."""
+    def selection(self, statements: Statements, further: Further) -> Selection | None:
+        """The answers that are used; None for all. ``further`` reads columns of the file."""
         if self == Selecting():
             return None
-        from trilens.formats import read_columns
         from trilens.statements.selection import Condition, select
 
         conditions = [Condition.of(text) for text in self.where]
-        further = [condition.column for condition in conditions if not condition.is_own]
-        extra = read_columns(file, further, len(statements), columns) if further else None
+        beyond = [condition.column for condition in conditions if not condition.is_own]
         return select(
             statements,
             exclude_raters=self.exclude_raters,
             min_seconds=self.min_seconds,
             where=self.where,
-            columns=extra,
+            columns=further(beyond) if beyond else None,
         )
 
-    def of(self, statements: Statements, file: str, columns: list[str] | None) -> Statements:
+    def of(self, statements: Statements, further: Further) -> Statements:
         """The answers that are used; what is left out is said."""
         from trilens.cli.tables import note
 
-        selection = self.selection(statements, file, columns)
+        selection = self.selection(statements, further)
         if selection is None:
             return statements
         for step in selection.steps:

@@ -3,106 +3,71 @@
 from __future__ import annotations
 
 import codecs
+import os
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from trilens._typing import AnyArray
 from trilens.errors import FormatError
-from trilens.formats.dialect import find_dialect, records
-from trilens.formats.source import PathLike, Source, one_line, open_source
+from trilens.formats.dialect import records
+from trilens.formats.read import read_statements
+from trilens.formats.source import PathLike, open_source
+from trilens.formats.spec import ColumnsLike, column_spec
 from trilens.statements.columns import text_array
 
 
 def read_columns(
-    path: PathLike, names: Sequence[str], n_rows: int, columns: list[str] | None = None
+    path: PathLike, names: Sequence[str], columns: ColumnsLike | None = None, **how: Any
 ) -> dict[str, AnyArray]:
     """Columns of a file by their names, one text for each statement; empty where missing.
 
     Parameters
     ----------
     path
-        A file with a header; not the standard input, which can be read only once.
+        What `trilens.read_statements` was given; not the standard input or a pipe, which can
+        be read only once.
     names
-        As the header writes them; upper and lower case are the same.
-    n_rows : int
-        The number of statements that were read from it.
-    columns : list of str, optional
-        The names that were given to the columns of the file.
+        As the header writes them, or their numbers.
+    columns, how
+        As for `trilens.read_statements`: the rows are those that it reads.
 
     Examples
     --------
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "answers.csv"
     >>> _ = file.write_text("central,other_1,other_2,country\\na,b,c,DE\\nb,a,c,FR\\n")
-    >>> read_columns(file, ["country"], 2)["country"].tolist()
+    >>> read_columns(file, ["country"])["country"].tolist()
     ['DE', 'FR']
     """
-    source = open_source(path)
-    if source.path is None:
+    place = os.fspath(path)
+    if place == "-" or (Path(place).exists() and not Path(place).is_file() | Path(place).is_dir()):
         raise FormatError(
-            f"{source.label}: column {names[0]!r} cannot be read from it; give a file"
+            f"{place}: column {names[0]!r} cannot be read from it, since it can be read only "
+            f"once; give a file"
         )
-    table = _text_table(source, columns) if source.format == "text" else _table(source)
-    found: dict[str, AnyArray] = {}
-    for name in names:
-        at = [seen for seen in table if seen.strip().casefold() == name.strip().casefold()]
-        if not at:
-            raise FormatError(
-                f"{source.label}: there is no column {name!r}; the columns are "
-                f"{one_line(', '.join(table), 120)}"
-            )
-        values = table[at[0]]
-        if len(values) != n_rows:
-            raise FormatError(
-                f"{source.label}: column {name!r} has {len(values):,} values for {n_rows:,} "
-                f"statements; every row must have one"
-            )
-        found[name] = text_array(values) if values else np.zeros(0, dtype="U1")
-    return found
+    return {name: _column(path, name, columns, how) for name in names}
 
 
-def _text_table(source: Source, columns: list[str] | None) -> dict[str, list[str]]:
-    dialect = find_dialect(source, columns, None, ())
-    text = source.read().removeprefix(codecs.BOM_UTF8).decode()
-    rows = (cells for cells, _, _ in records(text, dialect.separator))
-    header = next(rows, [])
-    if dialect.body_line == 1:  # without header
-        rows = (cells for cells, _, _ in records(text, dialect.separator))
-        header = list(dialect.layout.names)
-    names = header if columns is None else columns
-    listed: dict[str, list[str]] = {name: [] for name in names}
-    for cells in rows:
-        for name, cell in zip(names, cells, strict=False):
-            listed[name].append(cell.strip())
-    return listed
-
-
-def _table(source: Source) -> dict[str, list[str]]:
-    import pyarrow as pa
-
-    if source.format == "npz":
-        raise FormatError(f"{source.label}: an archive of arrays has no further columns")
-    with source.open() as stream:
-        data = stream.read()
-    try:
-        if source.format == "parquet":
-            import pyarrow.parquet as pq
-
-            table = pq.read_table(pa.BufferReader(data))
-        elif source.format == "arrow":
-            with pa.ipc.open_file(pa.BufferReader(data)) as file:
-                table = file.read_all()
-        else:
-            import pyarrow.json as pj
-
-            table = pj.read_json(pa.BufferReader(data))
-    except pa.ArrowException as error:
-        raise FormatError(f"{source.label} cannot be read: {one_line(error)}") from error
-    return {
-        name: ["" if value is None else str(value) for value in table.column(name).to_pylist()]
-        for name in table.column_names
-    }
+def _column(
+    path: PathLike, name: str, columns: ColumnsLike | None, how: dict[str, Any]
+) -> AnyArray:
+    # the rounds are read as they stand, so a column is read as if it held them
+    spec = column_spec(columns)
+    given: ColumnsLike = {"round": name}
+    if spec is not None and spec.names is not None:
+        given = [
+            "round" if own == name else f"no {own}" if own == "round" else own for own in spec.names
+        ]
+    elif spec is not None:
+        given = {**dict(spec.mapping or ()), "round": name}
+    rounds = read_statements(path, columns=given, **how).rounds
+    if rounds is None:
+        raise FormatError(f"{path}: no column {name!r}")
+    texts = [str(value) for value in rounds.tolist()]
+    return text_array(texts) if texts else np.zeros(0, dtype="U1")
 
 
 def read_pairs(path: PathLike, key: str, value: str) -> dict[str, str]:

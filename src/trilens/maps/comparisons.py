@@ -12,6 +12,7 @@ from trilens._parameters import real_array
 from trilens._typing import AnyArray, FloatArray, Int32Array
 from trilens.errors import KindError, ParameterError
 from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.statements.checks import check_kind
 from trilens.statements.comparisons import Comparisons, rectangular
 from trilens.statements.frames import is_table
 
@@ -103,6 +104,7 @@ def violations(embedding: ArrayLike, statements: ComparisonsLike, kind: str | No
 def _of_kind(statements: ComparisonsLike, kind: str | None) -> ComparisonsLike:
     """Statements of the kind that was asked for; an array of three columns must have one."""
     if kind is not None:
+        check_kind(kind)
         given = statements if isinstance(statements, (Statements, Comparisons)) else None
         if given is None:
             return Statements(statements, kind=kind)  # type: ignore[arg-type]

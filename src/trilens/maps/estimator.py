@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags, TransformerTags
 from sklearn.utils.validation import check_is_fitted
 
+from trilens._parameters import one_of
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.errors import ParameterError
 from trilens.maps._weights import predicted_share
@@ -23,7 +25,7 @@ _CHUNK = 1 << 17
 Names: TypeAlias = tuple[str, ...] | None
 
 
-class MapEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     """A map of objects: fitted to statements, it gives coordinates and predicts answers.
 
     scikit-learn's samples are statements here, and what `transform` returns has a row for each
@@ -73,6 +75,26 @@ class MapEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         refuse_answers(y, S, data)
         return predicted_share(self._preferences(self._known(data)))
 
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """What coordinates come as, scikit-learn's way.
+
+        Not by its mixin, which takes the rows of a table of statements for those of the output.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            A pandas DataFrame has the names of the objects as its index.
+        """
+        if transform is not None:
+            one_of("transform", transform, ("default", "pandas", "polars"))
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags()
+        return tags
+
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
         """The names of the coordinates: x1, x2, ..."""
         check_is_fitted(self)
@@ -86,8 +108,14 @@ class MapEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _output(self, found: FloatArray, ids: IntArray | None) -> FloatArray:
         """Coordinates; as scikit-learn's ``set_output`` asks, with the objects as the index."""
-        wanted = getattr(self, "_sklearn_output_config", {}).get("transform")
-        if (wanted or get_config()["transform_output"]) != "pandas":
+        asked = getattr(self, "_sklearn_output_config", {}).get("transform")
+        wanted = asked or get_config()["transform_output"]
+        if wanted == "polars":
+            import polars as pl
+
+            table: Any = pl.DataFrame(found, schema=self.get_feature_names_out().tolist())
+            return table  # type: ignore[no-any-return]
+        if wanted != "pandas":
             return found
         import pandas as pd
 

@@ -82,8 +82,9 @@ def ceiling_bar(found: Reliability, *, ax: Axes | None = None) -> Axes:
     ax = axes_or_new(ax, (6.4, 2.3))
     ax.barh(0, 1.0, height=0.5, color="#F0F0F0")
     ax.barh(0, found.chance, height=0.5, color="#D9D9D9")
-    Mark = tuple[str, float, tuple[float, float] | None, str]
-    marks: list[Mark] = [("guessing", found.chance, None, INK)]
+    marks: list[tuple[str, float, tuple[float, float] | None, str]] = [
+        ("guessing", found.chance, None, INK)
+    ]
     if found.predicted is not None:
         ax.barh(
             0,
@@ -172,22 +173,24 @@ def models_against_ceiling(models: Sequence[Evaluation], *, ax: Axes | None = No
         raise ParameterError("there are no models to draw; give evaluations")
     ax = axes_or_new(ax, (6.4, 1.5 + 0.42 * len(models)))
     first = models[0]
-    top = len(models) - 0.4
-    ax.axvline(first.chance, color=INK, linewidth=1, linestyle=":")
-    ax.annotate("guessing", (first.chance, top), fontsize=8, ha="center", va="bottom", color=INK)
+    lines = [("guessing", first.chance, INK, ":")]
+    if first.agreement is not None:
+        lines.append(("two raters", first.agreement, PALETTE[2], "--"))
     if first.ceiling is not None:
+        lines.append(("ceiling", first.ceiling, ACCENT, "-"))
         if first.ceiling_interval is not None:
             ax.axvspan(*first.ceiling_interval, color=ACCENT, alpha=0.15, linewidth=0)
-        ax.axvline(first.ceiling, color=ACCENT, linewidth=1.5)
+    for text, value, colour, style in lines:
+        ax.axvline(value, color=colour, linewidth=1.2, linestyle=style)
         ax.annotate(
-            "ceiling", (first.ceiling, top), fontsize=8, ha="center", va="bottom", color=ACCENT
+            text,
+            (value, 1.01),
+            xycoords=("data", "axes fraction"),
+            ha="center",
+            va="bottom",
+            fontsize=8,
+            color=colour,
         )
-    if first.agreement is not None:
-        ax.axvline(first.agreement, color=PALETTE[2], linewidth=1, linestyle="--")
-        ax.annotate(
-            "two raters", (first.agreement, top), fontsize=8, ha="center", va="bottom",
-            color=PALETTE[2],
-        )  # fmt: skip
     for i, model in enumerate(models):
         at = len(models) - 1 - i
         ax.hlines(at, *model.interval, color=PALETTE[0], linewidth=4, alpha=0.4)
@@ -195,7 +198,7 @@ def models_against_ceiling(models: Sequence[Evaluation], *, ax: Axes | None = No
     ax.set_yticks(range(len(models)), [model.name for model in reversed(models)])
     for tick in ax.get_yticklabels():
         tick.set_parse_math(False)
-    ax.set_ylim(-0.6, top + 0.35)
+    ax.set_ylim(-0.6, len(models) - 0.4)
     ax.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}")
     ax.set_xlabel("share of people's answers that the model gives")
     plain(ax)

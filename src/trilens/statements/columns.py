@@ -73,6 +73,17 @@ def numbers_or_text(given: AnyArray) -> AnyArray:
     return text_array([_as_text(value) for value in given.tolist()])
 
 
+def is_missing(value: Any) -> bool:
+    """Whether nothing is known: None, NaN, or pandas' own.
+
+    >>> is_missing(None), is_missing(float("nan")), is_missing("")
+    (True, True, False)
+    """
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and isnan(value)
+
+
 def _as_text(value: Any) -> str:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return ""

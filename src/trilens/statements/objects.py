@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from trilens._parameters import shown
 from trilens._typing import IntArray
 from trilens.errors import ParameterError
 from trilens.statements.columns import as_array
@@ -43,11 +44,14 @@ class Objects:
     ids: IntArray = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.statements, Statements):
+            raise ParameterError(f"statements are Statements, not {shown(self.statements)}")
         n = self.statements.n_objects
-        ids = np.arange(n) if self.ids is None else as_array(self.ids, "ids").astype(np.int64)
-        if ids.ndim != 1 or (len(ids) and not 0 <= ids.min() <= ids.max() < n):
+        ids = np.arange(n) if self.ids is None else as_array(self.ids, "ids")
+        sound = ids.ndim == 1 and (ids.size == 0 or ids.dtype.kind in "iu")
+        if not sound or (len(ids) and not 0 <= ids.min() <= ids.max() < n):
             raise ParameterError(f"ids are a list of whole numbers from 0 to {n - 1}")
-        object.__setattr__(self, "ids", ids)
+        object.__setattr__(self, "ids", ids.astype(np.int64))
 
     @property
     def names(self) -> tuple[str, ...]:

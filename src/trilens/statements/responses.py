@@ -11,7 +11,7 @@ import numpy as np
 from trilens._parameters import is_whole, one_of, shown as printed
 from trilens.errors import KindError, ParameterError, StatementError
 from trilens.statements.columns import as_array, as_list, places_of
-from trilens.statements.value import Statements, chosen_first
+from trilens.statements.value import Statements, check_kind, chosen_first
 
 #: What can be asked about k objects, and the kind of the statements that follow.
 ASKED = {"central": "central", "odd": "odd", "nearest": "closer", "ranking": "closer"}
@@ -20,6 +20,8 @@ _PER_QUESTION = ("raters", "rounds", "seconds")
 
 def responses(X: Any, y: Any, kind: str | None, fields: dict[str, Any]) -> Statements:
     """See `Statements.from_responses`."""
+    if kind is not None:
+        check_kind(kind)
     questions = as_array(X, "the questions")
     if questions.ndim != 2 or questions.shape[1] != 3:
         raise StatementError(
@@ -107,6 +109,11 @@ def implied(
 
 
 def _check(objects: list[Any], chosen: list[Any], asked: str, row: int) -> None:
+    for each in (*objects, *chosen):
+        if not is_whole(each) and not isinstance(each, str):
+            raise StatementError(
+                f"question {row}: {printed(each)} names no object; objects are text or ids"
+            )
     listed = ", ".join(map(printed, objects[:8]))
     if len(set(objects)) < len(objects) or len(objects) < 3:
         raise StatementError(

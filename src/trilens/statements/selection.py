@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from trilens._parameters import real_number, shown
 from trilens._typing import AnyArray, BoolArray
 from trilens.errors import ParameterError
-from trilens.statements.columns import as_list
-from trilens.statements.value import Statements
+from trilens.statements.columns import as_array, as_list
+from trilens.statements.value import Statements, StatementsLike, as_statements
 
 #: What the columns of a statement are called.
 _OWN = {"rater": "raters", "round": "rounds", "seconds": "seconds", "place": "places"}
@@ -123,12 +124,12 @@ class Condition:
 
 
 def select(
-    statements: Statements,
+    statements: StatementsLike,
     *,
     exclude_raters: Iterable[Any] = (),
     min_seconds: float | None = None,
-    where: Sequence[str] = (),
-    columns: Mapping[str, AnyArray] | None = None,
+    where: Sequence[str] | str = (),
+    columns: Mapping[str, ArrayLike] | None = None,
 ) -> Selection:
     """Mark the answers that are used.
 
@@ -153,7 +154,11 @@ def select(
     >>> [(step.rule, step.left) for step in chosen.steps]
     [('rater b left out', 3), ('faster than 1 s', 2)]
     """
+    if columns is not None and not isinstance(columns, Mapping):
+        raise ParameterError(f"columns is {shown(columns)}; it must be a dict of columns, or None")
+    statements = as_statements(statements)
     given = {} if columns is None else dict(columns)
+    conditions = [where] if isinstance(where, str) else as_list(where, "where")
     kept = np.ones(len(statements), dtype=bool)
     steps: list[Step] = []
 
@@ -184,7 +189,7 @@ def select(
             )
         with np.errstate(invalid="ignore"):
             apply(f"faster than {least:g} s", ~(statements.seconds < least))
-    for text in where:
+    for text in conditions:
         condition = Condition.of(text)
         values = _column(statements, condition, given)
         apply(f"not {condition}", condition.holds(values))
@@ -221,13 +226,13 @@ def _raters_of(statements: Statements) -> tuple[str, AnyArray]:
 
 
 def _column(
-    statements: Statements, condition: Condition, given: Mapping[str, AnyArray]
+    statements: Statements, condition: Condition, given: Mapping[str, ArrayLike]
 ) -> AnyArray:
     if condition.column in given:
-        values = np.asarray(given[condition.column])
+        values = as_array(given[condition.column], f"column {condition.column!r}")
         if values.shape != (len(statements),):
             raise ParameterError(
-                f"column {condition.column!r} has {len(values):,} values for "
+                f"column {condition.column!r} has {values.size:,} values for "
                 f"{len(statements):,} statements; give one for each"
             )
         return values
@@ -237,7 +242,7 @@ def _column(
         known = [name for name, field in _OWN.items() if getattr(statements, field) is not None]
         raise ParameterError(
             f"where '{condition}': there is no column {condition.column!r}; there are "
-            f"{', '.join([*known, *given]) or 'none'}"
+            f"{', '.join([*known, *map(str, given)]) or 'none'}"
         )
     return np.asarray(own)
 

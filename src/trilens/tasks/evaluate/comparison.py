@@ -14,6 +14,7 @@ from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray
 from trilens.errors import ParameterError
 from trilens.statements import Statements
+from trilens.statements.columns import as_list
 from trilens.tasks.evaluate.evaluation import Evaluation, bootstrap, clusters_of
 
 _FLIPS = 9999
@@ -100,7 +101,7 @@ def compare_models(evaluations: Sequence[Evaluation], *, random_state: int = 0) 
     >>> [model.name for model in found.models], found.differences[0].p_value
     (['model', 'blurred'], 0.0001)
     """
-    listed = list(evaluations)
+    listed = as_list(evaluations, "evaluations")
     if not listed or not all(isinstance(each, Evaluation) for each in listed):
         raise ParameterError(f"evaluations is {shown(evaluations)}; it must be a list of them")
     names = [each.name for each in listed]

@@ -14,7 +14,7 @@ from trilens.errors import ParameterError
 from trilens.maps.align import procrustes
 from trilens.maps.choice_map import ChoiceMap
 from trilens.statements import Statements
-from trilens.statements.columns import as_list
+from trilens.statements.columns import as_list, is_missing
 from trilens.tasks.method import choose_method
 from trilens.tasks.model import AnswerModel
 from trilens.tasks.reliability.agreement import Agreement, agreement_between
@@ -310,9 +310,7 @@ def _across(statements: Statements, group: IntArray, n_groups: int) -> float | N
 
 
 def _name(group: Any) -> str | None:
-    if group is None or group != group:
-        return None
-    return str(group).strip() or None
+    return None if is_missing(group) else str(group).strip() or None
 
 
 def _order(name: str) -> tuple[bool, float, str]:

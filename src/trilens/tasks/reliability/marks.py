@@ -12,7 +12,7 @@ from trilens._parameters import shown
 from trilens._typing import AnyArray, BoolArray, IntArray
 from trilens.errors import ParameterError
 from trilens.statements import Statements
-from trilens.statements.columns import as_list
+from trilens.statements.columns import as_array, as_list, is_missing
 from trilens.statements.combine import question_keys
 
 #: Right answers as statements, or the right answer to each row, None or empty for ordinary ones.
@@ -80,7 +80,7 @@ def catch_questions(statements: Statements, catch: CatchLike | None) -> Catch:
     asked, right = nothing.copy(), nothing.copy()
     names = statements.names
     for row, value in enumerate(listed):
-        name = "" if value is None or value != value else str(value).strip()
+        name = "" if is_missing(value) else str(value).strip()
         if name == "":
             continue
         shown_there = [names[i] for i in statements.triples[row]]
@@ -108,7 +108,7 @@ def repeated_rows(statements: Statements, repeated: Any) -> BoolArray | None:
     if isinstance(repeated, Statements):
         keys, _ = _same_objects(statements, repeated, "repeated")
         return np.isin(question_keys(statements)[0], keys)
-    mask = np.asarray(as_list(repeated, "repeated"))
+    mask = as_array(repeated, "repeated")
     if mask.shape != (len(statements),) or mask.dtype.kind != "b":
         raise ParameterError(
             f"repeated is {shown(repeated)}; it must be Statements, or True or False for each of "

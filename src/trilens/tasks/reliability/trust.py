@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trilens._parameters import check_progress, seed_of
+from trilens._parameters import check_progress, real_number, seed_of, shown, whole_number
 from trilens._tabular import Tabular
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from trilens.errors import ParameterError
@@ -288,6 +288,13 @@ def reliability(
     random_state = seed_of(random_state)
     check_model(model, everything)
     check_progress(progress)
+    for name, value in (("forecast", forecast), ("cross", cross)):
+        if not isinstance(value, (bool, np.bool_)):
+            raise ParameterError(f"{name} is {shown(value)}; it must be True or False")
+    set_size = whole_number("set_size", set_size, least=1)
+    map_accuracy = real_number("map_accuracy", map_accuracy, 0, 1)
+    if selection is not None and not isinstance(selection, Selection):
+        raise ParameterError(f"selection is {shown(selection)}; it must be a Selection, or None")
     if selection is not None and len(selection.kept) != len(everything):
         raise ParameterError(
             f"the selection is of {len(selection.kept):,} statements, but there are "
