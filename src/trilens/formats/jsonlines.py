@@ -12,9 +12,8 @@ import pyarrow.json as pj
 
 from trilens.errors import FormatError
 from trilens.formats.dialect import invalid_utf8
-from trilens.formats.roles import role_of, roles
 from trilens.formats.source import Source, one_line, owned
-from trilens.statements.roles import role_of
+from trilens.statements.roles import role_of, roles
 
 #: Levels of brackets in a row.
 _DEEPEST = 500
