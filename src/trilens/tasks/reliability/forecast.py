@@ -41,8 +41,9 @@ class Habit:
     own_error: float
 
 
-#: Of the log odds of an object to be in the set, and of the logarithm of noise by signal of the
-#: map's distances. Found in sixteen studies each, apart from those in docs/claims.md.
+#: Of the log odds of an object to be in the set, read off sixteen simulated studies apart from
+#: those in docs/claims.md; and of the logarithm of noise by signal of the map's distances, where
+#: the slope is Spearman and Brown's. The errors are meant to be on the safe side.
 _SET = Habit(slope=0.9, slope_error=0.25, part_error=0.25, own_error=0.45)
 _MAP = Habit(slope=1.0, slope_error=0.15, part_error=0.2, own_error=0.3)
 
