@@ -120,15 +120,16 @@ def _steps(results: Results, method: str) -> Finding:
 def _jump(mine: Results) -> Finding:
     """The rise from 0.6 to 0.7 beside that between every two other neighbouring errorprobs."""
     rates = sorted(mine.levels("error_rate"))
-    at = {rate: mine.where(error_rate=rate) for rate in rates}
-    if 0.7 not in at or len(rates) < 3:
+    if 0.7 not in rates or len(rates) < 3:
         return NOT_RUN
-    here = at[0.7].minus(at[0.6])
-    rises = {(low, high): at[high].minus(at[low]) for low, high in pairwise(rates) if high != 0.7}
     # runs that are not whole have no say
-    n = min(len(here), *map(len, rises.values()))
-    beside = {step: above(here[:n] - rise[:n]) for step, rise in rises.items()}
-    found = {f.verdict for f in beside.values()}
+    whole = set.intersection(*(set(mine.where(error_rate=e).by_run()) for e in rates))
+    at = {rate: mine.where(error_rate=rate, run=whole) for rate in rates}
+    here = at[0.7].minus(at[0.6])
+    if not len(here):
+        return NOT_RUN
+    rises = {(low, high): at[high].minus(at[low]) for low, high in pairwise(rates) if high != 0.7}
+    found = {above(here - rise).verdict for rise in rises.values()}
     order: tuple[Verdict, ...] = ("not judged", "differs", "undecided", "agrees")
     largest = max(rises, key=lambda step: float(rises[step].mean()))
     text = f"{here.mean():+.2f}, next {largest[0]} to {largest[1]} {rises[largest].mean():+.2f}"
