@@ -48,11 +48,11 @@ def problem(path: Path | str, **options: object) -> str:
         ("1,2,3\n1,2,\n", ", row 2", "an empty cell in .* names no object"),
         ("a,b,c\na, ,c\n", ", row 2", "an empty cell"),
         ("a,b,c\nd,e,f\na,NaN,c\n", ", row 3", "'NaN' in .* names no object"),
-        ("1,2,3\n\n4,N/A,3\n", ", row 3", "'N/A' among integers"),
-        ("none,2,3\n", ", row 1", "'none' among integers"),
+        ("1,2,3\n\n4,N/A,3\n", ", row 3", "'N/A' in a column of objects names no object"),
+        ("none,2,3\n", ", row 1", "'none' in a column of objects names no object"),
         ("1,2,3\n4,-5,3\n", ", row 2", "object id -5 is negative"),
         (f"1,2,3\n4,-5,{10**20}\n", ", row 2", "object id -5 is negative"),
-        ("left,middle,right\n1,2,3\n", ", row 1", "looks like a header .* columns="),
+        ("left,middle,right\n1,2,3\n", ", row 1", "looks like a header.* columns="),
         ("odd,odd,other_1,other_2\n1,2,3,4\n", "", "two columns hold the same, 'odd' and 'odd'"),
         ("central,odd,other_1,other_2\n1,2,3,4\n", "", "can be read as .* say which with kind="),
         (HEADER.strip() + ",seconds\n1,2,3,1.5\n1,2,3,fast\n", ", row 3", "'fast' in column secon"),
@@ -86,7 +86,7 @@ def test_what_the_caller_asks_for(tmp_path: Path) -> None:
     assert ", row 2: object '3' is not in the list of objects ('1', '2', '4')" in problem(
         path, objects=["1", "2", "4"]
     )
-    assert ", row 2: object '1' is not in" in problem(path, objects=["a", "b"])
+    assert "numbers from 1 to 3, but the 2 lines of the list" in problem(path, objects=["a", "b"])
     with pytest.raises(ParameterError, match="lists '1' twice"):
         read_statements(path, objects=["1", "1"])
     with pytest.raises(FormatError, match="columns must be a list"):
@@ -139,7 +139,7 @@ def test_truncated(ending: str, part: float, tmp_path: Path) -> None:
         ('{"central": "a", "other_1": "b"}\n{"other_2": "c"}', "row 2: an empty cell in column c"),
         ('{"central": 1.5, "other_1": 2, "other_2": 3}', "row 1: 1.5 in column central"),
         ('{"central": true, "other_1": 2, "other_2": 3}', "column central holds bool"),
-        ('{"central": {"a": 1}, "other_1": 2, "other_2": 3}', "column central holds struct"),
+        ('{"central": {"a": 1}, "other_1": 2, "other_2": 3}', "no column central"),
         ('{"central": "a", "other_1": "b", "other_2": "c", "seconds": "x"}', "seconds are numb"),
         ("\0\1\2", "binary"),
         (" \n", "is empty"),

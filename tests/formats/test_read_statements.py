@@ -99,10 +99,10 @@ def test_first_appearance_is_by_row_then_column(read) -> None:
     assert read("other_2,central,other_1\nx,z,y\n").names == ("z", "y", "x")
 
 
-@pytest.mark.parametrize("odd_one", ["007", "+7", "-0", "0x1F", "7.0", " 7", "7\t", "\u0667"])
+@pytest.mark.parametrize("odd_one", ["007", "+7", "-0", "0x1F", "7.0", '" 7"', '"7\t"', "\u0667"])
 def test_integers_that_are_not_plain_are_kept_as_written(read, odd_one: str) -> None:
     S = read(f"10,9,8\n{odd_one},10,7\n")
-    assert S.names == ("10", "9", "8", odd_one, "7")
+    assert S.names == ("10", "9", "8", odd_one.strip('"'), "7")
 
 
 def test_numerical_order(read) -> None:
@@ -121,7 +121,10 @@ def test_separator_is_found(read, separator: str, ending: str) -> None:
 
 
 def test_spaces_in_names(read) -> None:
-    assert named(read(" a , b b,c\n")) == [[" a ", " b b", "c"]]
+    assert named(read(" a , b b,c\n")) == [["a", "b b", "c"]]
+    assert named(read('" a ", "b b" ,c\n a,b\t,"c"\n')) == [[" a ", "b b", "c"], ["a", "b", "c"]]
+    assert read("a, b, c\nb, a, d\nc, d, a\nd, c, b\n").names == ("a", "b", "c", "d")
+    assert read("1, 20, 3\n20 ,1, 3\n").names == ("1", "3", "20")
     assert named(read('  "a  b"   c d \n\n   \n', ".txt")) == [["a  b", "c", "d"]]
     assert even_spaces(b'5" x  y\n"a"" b"  c') == b'5" x y\n"a"" b" c'
 
@@ -298,7 +301,7 @@ def test_text_after_integers_needs_no_second_look_at_the_file(
 
 def test_a_row_of_text_above_integers(read) -> None:
     rows = "a,b,c\n" + "1,2,3\n" * 20
-    with pytest.raises(FormatError, match=r"row 1: the first row is text .* looks like a header"):
+    with pytest.raises(FormatError, match=r"row 1: the first row looks like a header"):
         read(rows)
     # a list of the objects says that it is none
     named = read(rows, objects=["a", "b", "c", "1", "2", "3"])

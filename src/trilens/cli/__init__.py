@@ -48,6 +48,8 @@ class _Commands(click.Group):
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
+            for say in ctx.meta.get("trilens.cli.at_the_end", []):
+                say()
         except BrokenPipeError:
             raise
         except TrilensError as error:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from trilens.cli.options import Source, json_option, statement_options
-from trilens.cli.tables import print_facts, print_json, print_table
+from trilens.cli.tables import note, print_facts, print_json, print_table
 
 
 @click.command("describe")
@@ -19,12 +21,21 @@ def command(source: Source, as_json: bool) -> None:
     \b
     Example: trilens describe answers.csv
     """
-    summary = source.read().summary()
+    statements, reading = replace(source, quiet=True).read_and_tell()
+    summary = statements.summary()
     if as_json:
-        print_json(summary.to_dict())
+        print_json(summary.to_dict() | {"reading": reading.to_dict()})
         return
-    facts = {
-        "kind": summary.kind,
+    understood = {
+        "read": ", ".join(reading.files[:5]) + (", ..." if len(reading.files) > 5 else ""),
+        "columns": ", ".join(f"{role}={name}" for role, name in reading.columns.items()),
+        "header": "" if reading.header else "none: columns by their number",
+        "left out": ", ".join(reading.left_out),
+        "decided by the values": "; ".join(reading.notes),
+        "bad rows skipped": f"{len(reading.faults):,}" if reading.faults else "",
+    }
+    facts = {name: value for name, value in understood.items() if value} | {
+        "kind": summary.kind + ("" if reading.kind_told else " (assumed; --kind says otherwise)"),
         "statements": f"{summary.statements:,}",
         "objects": f"{summary.objects:,}",
         "triples possible": f"{summary.triples_possible:,}",
@@ -44,6 +55,8 @@ def command(source: Source, as_json: bool) -> None:
     if summary.median_seconds is not None:
         facts["median response time"] = f"{summary.median_seconds:.2f} s"
     print_facts(facts)
+    for fault in reading.named_faults():
+        note(f"skipped {fault}")
     if summary.raters:
         click.echo()
         print_table(

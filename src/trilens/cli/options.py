@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from trilens.cli.progress import status
+from trilens.cli.tables import note
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from trilens.formats import Reading
     from trilens.statements import Statements
     from trilens.tasks.method import Question
 
@@ -71,21 +74,102 @@ class Source:
 
     file: str
     kind: str | None
-    columns: list[str] | None
+    columns: str | None
     objects: str | None
+    how: dict[str, Any] = field(default_factory=dict)
+    quiet: bool = False
 
     def read(self) -> Statements:
         """The statements of the file; `-` is standard input."""
+        return self.read_and_tell()[0]
+
+    def read_and_tell(self) -> tuple[Statements, Reading]:
+        """The statements of the file, and what was understood of it."""
         from trilens.formats import read_statements
 
+        told: list[Reading] = []
         with status(f"reading {self.file}"):
-            return read_statements(
-                self.file, kind=self.kind, columns=self.columns, objects=self.objects
+            statements = read_statements(
+                self.file,
+                kind=self.kind,
+                columns=self.columns,
+                objects=self.objects,
+                tell=told.append,
+                **self.how,
             )
+        if not self.quiet:
+            understood(told[0])
+        return statements, told[0]
+
+
+def understood(reading: Reading) -> None:
+    """Say what was understood: at once on a terminal, else when the command has succeeded.
+
+    Where it fails, the one line that says why stands alone.
+    """
+
+    def say() -> None:
+        note(f"read {reading}")
+        for fault in reading.named_faults():
+            note(f"skipped {fault}")
+
+    context = click.get_current_context(silent=True)
+    if context is None or sys.stderr.isatty():
+        say()
+    else:
+        context.find_root().meta.setdefault(AT_THE_END, []).append(say)
+
+
+#: As in `trilens.formats.asked`, without loading it.
+PRESETS = ("salmon", "things", "jspsych", "cblearn", "tripletools")
+
+#: The key of what is said when the command has succeeded.
+AT_THE_END = "trilens.cli.at_the_end"
+
+
+def reading_options(command: F) -> F:
+    """The options that say how a statement file is to be read; as ``how`` and ``quiet``."""
+
+    @click.option("--from", "preset", type=click.Choice(PRESETS), help="The tool it is from.")
+    @click.option(
+        "--header/--no-header", default=None, help="Whether the first row names the columns."
+    )
+    @click.option(
+        "--counts-from",
+        type=click.IntRange(0, 1),
+        help="Where positions as answers, and lines of --objects, begin.",
+    )
+    @click.option("--encoding", metavar="NAME", help="Of text, such as latin-1 or utf-16.")
+    @click.option(
+        "--skip-bad", is_flag=True, help="Leave out and count the rows that are no statements."
+    )
+    @click.option("--bad-rows", metavar="FILE", help="The same, and write those rows to FILE.")
+    @click.option("--quiet", is_flag=True, help="Do not say what was understood of the file.")
+    @wraps(command)
+    def with_how(
+        preset: str | None,
+        header: bool | None,
+        counts_from: int | None,
+        encoding: str | None,
+        skip_bad: bool,
+        bad_rows: str | None,
+        quiet: bool,
+        **rest: Any,
+    ) -> Any:
+        how = {
+            "preset": preset,
+            "header": header,
+            "counts_from": counts_from,
+            "encoding": encoding,
+            "skip_bad": skip_bad if bad_rows is None else bad_rows,
+        }
+        return command(how=how, quiet=quiet, **rest)
+
+    return with_how  # type: ignore[return-value]
 
 
 def statement_options(command: F) -> F:
-    """FILE, --kind, --columns, --objects; the command gets them as one ``source``.
+    """FILE and how it is to be read; the command gets them as one ``source``.
 
     A command's ``output`` must not be one of its inputs.
     """
@@ -98,22 +182,35 @@ def statement_options(command: F) -> F:
     )
     @click.option(
         "--columns",
-        metavar="A,B,C",
-        help="Names of the columns of a file without header, such as other_1,other_2,odd.",
+        metavar="ROLE=COLUMN,...",
+        help="What the columns hold, by name or number: central=choice,other_1=2,other_2=3; "
+        "or a name for every column: other_1,other_2,odd.",
     )
     @click.option(
-        "--objects", metavar="FILE", help="One object name a line: fixes order, adds unseen ones."
+        "--objects",
+        metavar="FILE",
+        help="One object name a line, or a table id,name: fixes order, adds unseen ones.",
     )
+    @reading_options
     @wraps(command)
     def with_source(
-        file: str, kind: str | None, columns: str | None, objects: str | None, **rest: Any
+        file: str,
+        kind: str | None,
+        columns: str | None,
+        objects: str | None,
+        how: dict[str, Any],
+        quiet: bool,
+        **rest: Any,
     ) -> Any:
         from trilens.formats import refuse_to_overwrite
 
+        skipped = how["skip_bad"] if isinstance(how["skip_bad"], str) else None
+        inputs = (file, objects, rest.get("labels"))
         if rest.get("output") is not None:
-            refuse_to_overwrite(rest["output"], file, objects, rest.get("labels"))
-        split = None if columns is None else [name.strip() for name in columns.split(",")]
-        return command(source=Source(file, kind, split, objects), **rest)
+            refuse_to_overwrite(rest["output"], *inputs, skipped)
+        if skipped is not None:
+            refuse_to_overwrite(skipped, *inputs)
+        return command(source=Source(file, kind, columns, objects, how, quiet), **rest)
 
     return with_source  # type: ignore[return-value]
 

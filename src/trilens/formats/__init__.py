@@ -2,14 +2,18 @@
 
 from trilens.formats.atomic import atomic_write, refuse_to_overwrite
 from trilens.formats.csv_table import write_table
+from trilens.formats.faults import Fault
 from trilens.formats.labels import Labels, labels_for, read_labels
 from trilens.formats.objects import read_objects
 from trilens.formats.read import read_statements
+from trilens.formats.reading import Reading
 from trilens.formats.scan import Scan, scan_statements
 from trilens.formats.write import write_statements
 
 __all__ = [
+    "Fault",
     "Labels",
+    "Reading",
     "Scan",
     "atomic_write",
     "labels_for",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -11,7 +11,9 @@ import pyarrow as pa
 
 from trilens._typing import AnyArray
 from trilens.errors import FormatError, StatementError, TrilensError
+from trilens.formats.asked import Asked
 from trilens.formats.batch import Batch
+from trilens.formats.faults import Fault
 from trilens.formats.names import Naming
 from trilens.formats.source import Source, one_line, quoted
 from trilens.statements import KINDS, Kind, Statements
@@ -25,7 +27,11 @@ class Archive:
     source: Source
     kind: Kind | None
     stored: Naming
+    skip_bad: bool = False
     may_be_empty: bool = True
+    layout: None = None
+    notes: Sequence[str] = ()
+    faults: Sequence[Fault] = ()
 
     @property
     def label(self) -> str:
@@ -34,25 +40,38 @@ class Archive:
     def batches(self, integers: bool, block_bytes: int | None = None) -> Iterator[Batch]:
         """All rows at once, as numpy can only read them whole; see `StatementFile`."""
         arrays: dict[str, Any] = _arrays(self.source, ("triples", *COLUMNS))
+        triples = arrays.pop("triples")
+        n = self.stored.n_objects
         try:
-            S = Statements(arrays.pop("triples"), self.stored.n_objects, **arrays)
+            if self.skip_bad:  # whoever skips bad rows looks at the objects
+                _refuse_outside(triples, n)
+                S = Statements(np.tile([0, 1, 2], (len(triples), 1)), 3, **arrays)
+            else:
+                S = Statements(triples, n, **arrays)
         except StatementError as error:
             place = self.label if error.row is None else f"{self.label}, row {error.row + 1:,}"
             raise StatementError(f"{place}: {error.problem}") from None
         except TrilensError as error:
             raise FormatError(f"{self.label}: {error}") from None
         if len(S):
-            ids = pa.table(list(S.triples.T.copy()), [f"object_{j}" for j in range(3)])
+            ids = pa.table(
+                list(triples.astype(np.int32).T.copy()), [f"object_{j}" for j in range(3)]
+            )
             columns = {name: getattr(S, name) for name in COLUMNS}
             yield Batch(ids, self.label, lambda row: row + 1, lambda _: columns, self.stored.names)
 
 
-def open_archive(
-    source: Source, columns: list[str] | None, kind: Kind | None, listed: Container[str]
-) -> Archive:
+def _refuse_outside(triples: AnyArray, n: int) -> None:
+    wrong = ((triples < 0) | (triples >= n)).any(axis=1) if len(triples) else np.zeros(0, np.bool_)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise StatementError(f"an object id is not from 0 to {n - 1}", row=row)
+
+
+def open_archive(source: Source, asked: Asked) -> Archive:
     """An NPZ file, with its kind and its objects known."""
-    label = source.label
-    if columns is not None:
+    label, kind = source.label, asked.kind
+    if asked.columns is not None:
         raise FormatError(
             f"{label}: columns= does not apply to NPZ, whose triples stand in the order "
             f"of the kind; leave it out"
@@ -67,9 +86,10 @@ def open_archive(
     names = _names(arrays.get("names"), label)
     try:
         if names is not None:
-            return Archive(source, said, Naming(names))
+            return Archive(source, said, Naming(names), asked.skip_bad)
         triples = _arrays(source, ("triples",))["triples"]
-        return Archive(source, said, Naming(None, int(triples.max()) + 1 if triples.size else 0))
+        n = int(triples.max()) + 1 if triples.size else 0
+        return Archive(source, said, Naming(None, n), asked.skip_bad)
     except TrilensError as error:
         raise FormatError(f"{label}: {one_line(error)}") from error
 
@@ -116,8 +136,12 @@ def _arrays(source: Source, wanted: tuple[str, ...]) -> dict[str, AnyArray]:
                 f"write it again, or give it the ending of its format"
             ) from error
     if "triples" not in seen:
+        hint = (
+            "; is it cblearn's X and y (preset='cblearn', --from cblearn)?" if "X" in seen else ""
+        )
         raise FormatError(
-            f"{source.label}: no array triples; the arrays seen are {one_line(', '.join(seen))}"
+            f"{source.label}: no array triples; the arrays seen are "
+            f"{one_line(', '.join(seen))}{hint}"
         )
     triples = found.get("triples")
     if triples is not None and (

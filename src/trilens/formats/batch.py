@@ -12,12 +12,14 @@ import pyarrow as pa
 
 from trilens._typing import AnyArray, Int32Array
 from trilens.errors import FormatError, StatementError
+from trilens.formats.columns import Form, Layout
 from trilens.formats.source import one_line, quoted
 from trilens.statements import Kind, Statements
 from trilens.statements.columns import text_array
 from trilens.statements.value import check_triples, chosen_first
 
 if TYPE_CHECKING:
+    from trilens.formats.faults import Fault
     from trilens.formats.names import Naming
 
 _INTEGER_TEXT = r"^(?:0|-?[1-9][0-9]{0,17})$"
@@ -49,6 +51,21 @@ class StatementFile(Protocol):
         """Whether no rows may be meant; in text they are an accident."""
         ...
 
+    @property
+    def layout(self) -> Layout | None:
+        """The columns that are read; None for arrays without columns."""
+        ...
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the values decided, once they have been read."""
+        ...
+
+    @property
+    def faults(self) -> Sequence[Fault]:
+        """Rows that could not even be cut into cells, where bad rows are skipped."""
+        ...
+
     def batches(self, integers: bool, block_bytes: int | None = None) -> Iterator[Batch]:
         """The rows, in one batch or in batches of about ``block_bytes``; none is empty.
 
@@ -63,9 +80,10 @@ class Batch:
     """Some rows of a file.
 
     ``table`` has the columns ``object_0`` ... ``object_2`` (or ``object_3``: the chosen one
-    and the three shown), either all ``int32``/``int64`` or all dictionaries of text, without
-    nulls; or positions in ``names``, where the file keeps a list. ``columns`` gives what else
-    is known of the rows, by the fields of `Statements`.
+    and the three shown; or the chosen one, the anchor and the two beside it), either all
+    ``int32``/``int64`` or all dictionaries of text, without nulls; or positions in ``names``,
+    where the file keeps a list. ``columns`` gives what else is known of the rows, by the fields
+    of `Statements`.
     """
 
     table: Any
@@ -74,6 +92,11 @@ class Batch:
     row_in_file: Callable[[int], int]
     columns: Callable[[Batch], dict[str, Any]]
     names: Sequence[str] | None = None
+    form: Form = "statement"
+    #: Where the chosen object stood among those shown, where answers are positions; -1: nowhere.
+    positions: AnyArray | None = None
+    #: Whether a wrong place is refused; otherwise it is -1.
+    strict: bool = True
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -124,11 +147,16 @@ class Batch:
         given = ids
         columns = dict(self.columns(self))
         try:
-            if ids.shape[1] == 4:
-                given = ids[:, 1:]
+            if self.form != "statement":
+                given = ids[:, 1:] if ids.shape[1] == 4 else ids
                 check_triples(given, n_objects)
-                columns["places"] = self._places(ids, names)
-                given = chosen_first(given, columns["places"])
+                places = self._places(ids, names)
+                if self.form == "shown":
+                    columns["places"] = places
+                    given = chosen_first(given, places)
+                else:
+                    swapped = np.where(places[:, None] == 0, given[:, 1:], given[:, :0:-1])
+                    given = np.concatenate([given[:, :1], swapped], axis=1)
             return Statements(given, n_objects, names, kind, **columns)
         except StatementError as error:
             if error.row is None:
@@ -146,8 +174,17 @@ class Batch:
         )
 
     def _places(self, ids: Int32Array, names: tuple[str, ...] | None) -> AnyArray:
-        """Where among the three objects shown the chosen one stands."""
-        chosen, shown = ids[:, 0], ids[:, 1:]
+        """Where among the objects to choose from the chosen one stands."""
+        if self.positions is not None:
+            wrong = self.positions < 0
+            if wrong.any():
+                raise StatementError(
+                    f"{self.place(int(wrong.argmax()))}: the answer is no position of an object "
+                    f"that was shown; correct the row or leave it out "
+                    f"({int(wrong.sum()):,} of {len(ids):,} rows are affected)"
+                )
+            return self.positions
+        chosen, shown = ids[:, 0], ids[:, 1:] if self.form == "shown" else ids[:, 2:]
         is_chosen = shown == chosen[:, None]
         outside = ~is_chosen.any(axis=1)
         if outside.any():
@@ -155,8 +192,9 @@ class Batch:
             among = ", ".join(_name(i, names) for i in shown[row].tolist())
             raise StatementError(
                 f"{self.place(row)}: the chosen object {_name(int(chosen[row]), names)} is not "
-                f"among the three shown ({among}); correct the row or leave it out "
-                f"({int(outside.sum()):,} of {len(ids):,} rows are affected)"
+                f"among the {'three' if self.form == 'shown' else 'two'} shown ({among}); correct "
+                f"the row or leave it out ({int(outside.sum()):,} of {len(ids):,} rows are "
+                f"affected)"
             )
         return np.asarray(is_chosen.argmax(axis=1))
 
@@ -176,8 +214,11 @@ def parts(column: Any) -> tuple[AnyArray, list[str]]:
     return indices.to_numpy(zero_copy_only=False), whole.dictionary.to_pylist()
 
 
-def columns_of(table: Any) -> Callable[[Batch], dict[str, Any]]:
-    """What a table tells besides the objects: ``rater``, ``round``, ``seconds``, ``place``."""
+def columns_of(table: Any, milli: bool = False) -> Callable[[Batch], dict[str, Any]]:
+    """What a table tells besides the objects: ``rater``, ``round``, ``seconds``, ``place``.
+
+    ``milli`` says that the times are in ms.
+    """
 
     def columns(batch: Batch) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -188,7 +229,7 @@ def columns_of(table: Any) -> Callable[[Batch], dict[str, Any]]:
             elif name == "round":
                 found["rounds"] = _integers_or_text(column)
             elif name == "seconds":
-                found["seconds"] = column.to_numpy()
+                found["seconds"] = column.to_numpy() / 1000 if milli else column.to_numpy()
             elif name == "place":
                 found["places"] = _place(column, batch)
         return found
@@ -201,7 +242,7 @@ def _place(column: Any, batch: Batch) -> AnyArray:
     # the last value serves the index -1 of a missing cell
     known = np.array([*({"0": 0, "1": 1, "2": 2}.get(value, -1) for value in values), -1])
     places = known[at]
-    if len(places) and places.min() < 0:
+    if len(places) and places.min() < 0 and batch.strict:
         row = int(places.argmin())
         cell = values[at[row]] if at[row] >= 0 else ""
         seen = quoted(cell) if cell else "an empty cell"
@@ -241,5 +282,5 @@ def missing_cell(batch: Batch, row: int, seen: str, column: str) -> StatementErr
     what = "an empty cell" if not seen.strip() else quoted(seen)
     return StatementError(
         f"{batch.place(row)}: {what} in {one_line(column, 40)} names no object; "
-        f"fill it in or leave the row out"
+        f"fill it in, leave the row out, or skip_bad=True (--skip-bad)"
     )

@@ -1,39 +1,16 @@
-"""Which column holds what: names, aliases, and the kind that they tell."""
+"""Which column holds what: the sets of columns that make a statement."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, cast
 
 from trilens.errors import FormatError
-from trilens.formats.source import one_line
+from trilens.formats.roles import KIND_OF_ROLE, OPTIONAL, SHOWN, Role, Unit, roles, too_many_shown
+from trilens.formats.spec import Columns, listed_columns, suggestion
 from trilens.statements import Kind
-from trilens.statements.columns import as_list
 from trilens.statements.value import check_kind
-
-#: Each accepted column name: what it holds, and the kind it tells by itself.
-ALIASES: dict[str, tuple[str, Kind | None]] = {
-    "central": ("central", "central"),
-    "odd": ("odd", "odd"),
-    "other_1": ("other_1", None),
-    "other_2": ("other_2", None),
-    "anchor": ("anchor", "closer"),
-    "near": ("near", "closer"),
-    "far": ("far", "closer"),
-    "chosen": ("chosen", None),
-    "chosen_center": ("chosen", "central"),
-    "chosen_odd": ("chosen", "odd"),
-    **{f"shown_{i}": (f"shown_{i}", None) for i in (1, 2, 3)},
-    **{f"triplet_object_{i}": (f"shown_{i}", None) for i in (1, 2, 3)},
-    "rater": ("rater", None),
-    "round": ("round", None),
-    "survey_round": ("round", None),
-    "seconds": ("seconds", None),
-    "response_time": ("seconds", None),
-    "place": ("place", None),
-}
-OPTIONAL = ("rater", "round", "seconds", "place")
 
 #: The columns of a file without header, in order; also what `write_statements` writes.
 COLUMNS_OF_KIND: dict[Kind, tuple[str, str, str]] = {
@@ -42,12 +19,19 @@ COLUMNS_OF_KIND: dict[Kind, tuple[str, str, str]] = {
     "closer": ("anchor", "near", "far"),
 }
 
-_SHOWN = ("shown_1", "shown_2", "shown_3")
-_SHAPES: tuple[tuple[str, ...], ...] = (
-    *COLUMNS_OF_KIND.values(),
-    ("chosen", *_SHOWN),
-    ("central", *_SHOWN),
-    ("odd", *_SHOWN),
+#: ``statement``: three objects in order; ``shown``: the chosen one and the three shown;
+#: ``pair``: the chosen one, the anchor and the two that stood beside it.
+Form = Literal["statement", "shown", "pair"]
+
+#: The sets of columns that make a statement; the first complete one of a kind is read.
+SHAPES: tuple[tuple[Form, tuple[str, ...]], ...] = (
+    *(("statement", shape) for shape in COLUMNS_OF_KIND.values()),
+    ("shown", ("chosen", *SHOWN)),
+    ("shown", ("central", *SHOWN)),
+    ("shown", ("odd", *SHOWN)),
+    ("statement", ("anchor", "chosen", "far")),
+    ("pair", ("chosen", "anchor", "shown_1", "shown_2")),
+    ("pair", ("near", "anchor", "shown_1", "shown_2")),
 )
 
 
@@ -56,7 +40,7 @@ class Layout:
     """The positions of the columns that are read.
 
     ``objects`` has three positions in the order of a statement, or four: the chosen object
-    and the three that were shown.
+    and the three that were shown (or the anchor and the two beside it).
     """
 
     n_columns: int
@@ -67,6 +51,10 @@ class Layout:
     round: int | None = None
     seconds: int | None = None
     place: int | None = None
+    form: Form = "statement"
+    shape: tuple[str, ...] = ()
+    unit: Unit | None = "s"
+    header: bool = True
 
     @property
     def used(self) -> dict[str, int]:
@@ -75,19 +63,19 @@ class Layout:
         optional = {name: getattr(self, name) for name in OPTIONAL}
         return found | {name: at for name, at in optional.items() if at is not None}
 
+    @property
+    def read(self) -> dict[str, str]:
+        """The column that each role is read from."""
+        objects = dict(zip(self.shape, self.objects, strict=False))
+        optional = {name: getattr(self, name) for name in OPTIONAL}
+        every = objects | {name: at for name, at in optional.items() if at is not None}
+        return {role: self.names[at] for role, at in every.items()}
 
-def role_of(name: str) -> str | None:
-    """What a column of that name holds; None for a name that means nothing here.
-
-    >>> role_of(" Response_Time "), role_of("colour")
-    ('seconds', None)
-    """
-    return ALIASES.get(_plain(name), (None, None))[0]
-
-
-def looks_like_header(cells: Sequence[str]) -> bool:
-    """Whether a cell is the name of a column of objects."""
-    return any(role_of(cell) not in (None, *OPTIONAL) for cell in cells)
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The names of the columns that are not read."""
+        used = set(self.used.values())
+        return tuple(name for i, name in enumerate(self.names) if i not in used)
 
 
 def asked_kind(kind: str | None) -> Kind | None:
@@ -97,108 +85,182 @@ def asked_kind(kind: str | None) -> Kind | None:
     return cast("Kind | None", kind)
 
 
-def column_list(columns: Sequence[str] | str | None) -> list[str] | None:
-    """The caller's column names; a string is split at its commas, as on the command line."""
-    if columns is None:
-        return None
-    given = columns.split(",") if isinstance(columns, str) else as_list(columns, "columns")
-    if not all(isinstance(name, str) for name in given):
-        raise FormatError(f"columns must be a list of column names, not {one_line(columns)}")
-    return given
-
-
-def plain_layout(n_columns: int, label: str) -> Layout:
+def plain_layout(n_columns: int, label: str, rows: Sequence[Sequence[str]] = ()) -> Layout:
     """The layout of a file without header: three columns, the singled-out object first."""
     if n_columns != 3:
+        numbers = [str(i + 1) for i in range(n_columns)]
+        pick = f" such as --columns {suggestion(numbers, rows)}" if n_columns > 3 else ""
         raise FormatError(
             f"{label}: {n_columns} {'column' if n_columns == 1 else 'columns'} without a header "
             f"that names them; a file without header has three, the singled-out object first: "
-            f"name the columns with columns= (--columns)"
+            f"name the columns with columns= (--columns){pick}"
         )
-    return Layout(3, ("column 1", "column 2", "column 3"), None, (0, 1, 2))
+    names = ("column 1", "column 2", "column 3")
+    return Layout(3, names, None, (0, 1, 2), shape=COLUMNS_OF_KIND["central"], header=False)
 
 
-def resolve(names: Sequence[str], kind: Kind | None, label: str) -> Layout:
+def resolve(
+    names: Sequence[str],
+    kind: Kind | None,
+    label: str,
+    spec: Columns | None = None,
+    *,
+    header: bool = True,
+    rows: Sequence[Sequence[str]] = (),
+    row: int | None = None,
+) -> Layout:
     """Find the columns of a statement among ``names``.
 
     Parameters
     ----------
     names
-        The header's names, or those that the caller gave.
+        The header's names; ``column 1``, ... where there is none.
     kind
         What the caller asks for; it decides where the names allow two readings.
     label
         The file, for messages.
+    spec
+        What the caller says of the columns.
+    header
+        Whether the names stand in the file.
+    rows
+        The first rows, for the advice in a message.
+    row
+        The file's row with the names, where that is a row of text.
     """
+    found = _roles(names, spec, label, header)
     at: dict[str, int] = {}
-    told: dict[Kind, str] = {}
-    for position, name in enumerate(names):
-        role, tells = ALIASES.get(_plain(name), (None, None))
-        if role is None:
-            continue
-        if role in at:
+    twice: dict[str, tuple[int, int]] = {}
+    for position, role in sorted(found.items(), key=lambda item: item[1].rank):
+        if role.name not in at:
+            at[role.name] = position
+        elif found[at[role.name]].rank == role.rank:
+            twice.setdefault(role.name, (at[role.name], position))
+    complete = [(form, shape) for form, shape in SHAPES if all(role in at for role in shape)]
+    told = {shape: _told(shape, at, found) for _, shape in complete}
+    fitting = [
+        (form, shape)
+        for form, shape in complete
+        if kind in (None, told[shape] or kind) and not (form == "shown" and kind == "closer")
+    ]
+    if complete and not fitting:
+        raise _contradiction(names, complete[0], told, at, kind, label)
+    if len({told[shape] for _, shape in fitting}) > 1:
+        raise FormatError(
+            f"{label}: the columns {listed_columns(names)} can be read as "
+            f"{' or as '.join(', '.join(shape) for _, shape in fitting)}; say which with kind= "
+            f"(--kind) or columns= (--columns)"
+        )
+    if not fitting:
+        raise FormatError(_missing(names, at, kind, label, rows, row))
+    form, shape = fitting[0]
+    for role_name in shape:
+        if role_name in twice:
+            first, second = (names[i] for i in twice[role_name])
             raise FormatError(
-                f"{label}: two columns hold the same, {names[at[role]]!r} and {name!r}; "
-                f"rename one with columns= (--columns)"
+                f"{label}: two columns hold the same, {first!r} and {second!r}; "
+                f"say which with columns= (--columns {role_name}=...)"
             )
-        at[role] = position
-        if tells is not None:
-            told.setdefault(tells, name)
-    if kind is not None and told and kind not in told:
-        said, name = next(iter(told.items()))
-        raise FormatError(
-            f"{label}: column {name!r} says that the statements are of kind {said}, but kind "
-            f"{kind} was asked for; leave the kind out, or rename the columns with columns="
-        )
-    complete = [shape for shape in _SHAPES if all(role in at for role in shape)]
-    if kind is not None:
-        complete = [shape for shape in complete if _kind_of(shape, told) in (None, kind)]
-    if len({_kind_of(shape, told) for shape in complete}) > 1:
-        raise FormatError(
-            f"{label}: the columns {_listed(names)} can be read as "
-            f"{' or as '.join(', '.join(shape) for shape in complete)}; say which with kind="
-        )
-    if not complete:
-        raise FormatError(_missing(names, at, kind, label))
-    shape = complete[0]
-    if shape[0] == "chosen" and kind == "closer":
-        raise FormatError(
-            f"{label}: similarity triplets have the columns anchor, near, far; "
-            f"chosen and shown columns are of kind central or odd"
-        )
-    if len(shape) == 4:
+    if form == "shown":
         at.pop("place", None)  # the objects shown tell the place themselves
+    seconds = at.get("seconds")
     return Layout(
         len(names),
         tuple(names),
-        _kind_of(shape, told),
+        told[shape],
         tuple(at[role] for role in shape),
-        *(at.get(name) for name in OPTIONAL),
+        at.get("rater"),
+        at.get("round"),
+        seconds,
+        at.get("place"),
+        form=form,
+        shape=shape,
+        unit="s" if seconds is None else found[seconds].unit,
+        header=header,
     )
 
 
-def _kind_of(shape: tuple[str, ...], told: dict[Kind, str]) -> Kind | None:
-    kind = ALIASES[shape[0]][1]
-    if kind is None and len(told) == 1:
-        return next(iter(told))
-    return kind
+def _roles(names: Sequence[str], spec: Columns | None, label: str, header: bool) -> dict[int, Role]:
+    """The role of each column, by what the caller says and else by its name."""
+    if spec is not None and spec.names is not None:
+        return roles(spec.names)
+    found = roles(names) if header else {}
+    if spec is None:
+        return found
+    mapped = spec.positions(names if header else None, len(names), label)
+    whole = any(role not in (*OPTIONAL, "ms") for role in mapped)
+    kept = {
+        i: role
+        for i, role in found.items()
+        if role.name not in mapped
+        and i not in mapped.values()
+        and (role.name in OPTIONAL or not whole)
+        and not (role.name == "seconds" and "ms" in mapped)
+    }
+    for role_name, i in mapped.items():
+        if role_name == "ms":
+            kept[i] = Role("seconds", None, -1, "ms")
+            continue
+        own = found.get(i)
+        unit = own.unit if own is not None and own.name == "seconds" else None
+        kept[i] = Role(role_name, KIND_OF_ROLE.get(role_name), -1, unit)
+    return kept
 
 
-def _missing(names: Sequence[str], at: dict[str, int], kind: Kind | None, label: str) -> str:
-    fitting = [shape for shape in _SHAPES if kind is None or ALIASES[shape[0]][1] in (None, kind)]
+def _told(shape: tuple[str, ...], at: dict[str, int], found: dict[int, Role]) -> Kind | None:
+    """The kind that the columns of a shape tell by themselves."""
+    kinds = [found[at[role]].kind for role in shape]
+    return next((kind for kind in kinds if kind is not None), None)
+
+
+def _contradiction(
+    names: Sequence[str],
+    complete: tuple[Form, tuple[str, ...]],
+    told: dict[tuple[str, ...], Kind | None],
+    at: dict[str, int],
+    kind: Kind | None,
+    label: str,
+) -> FormatError:
+    form, shape = complete
+    if form == "shown" and told[shape] is None:
+        return FormatError(
+            f"{label}: similarity triplets have the columns anchor, near, far; "
+            f"chosen and shown columns are of kind central or odd"
+        )
+    telling = next(role for role in shape if role in KIND_OF_ROLE or role == "chosen")
+    return FormatError(
+        f"{label}: column {names[at[telling]]!r} says that the statements are of kind "
+        f"{told[shape]}, but kind {kind} was asked for; leave the kind out, or say what the "
+        f"columns hold with columns= (--columns)"
+    )
+
+
+def _missing(
+    names: Sequence[str],
+    at: dict[str, int],
+    kind: Kind | None,
+    label: str,
+    rows: Sequence[Sequence[str]],
+    row: int | None,
+) -> str:
+    if too_many_shown(names):
+        return (
+            f"{label}: the columns {listed_columns(names)} show more than three objects at a "
+            f"time; a statement is about three: pick them with columns= (--columns)"
+        )
+    advice = f" such as --columns {suggestion(names, rows)}" if len(names) > 2 else ""
+    fitting = [
+        shape for _, shape in SHAPES if kind is None or KIND_OF_ROLE.get(shape[0]) in (None, kind)
+    ]
     nearest = min(fitting, key=lambda shape: sum(role not in at for role in shape))
     lacking = [role for role in nearest if role not in at]
     word = "column" if len(lacking) == 1 else "columns"
+    place, looks = label, ""
+    if row is not None:
+        place, looks = f"{label}, row {row:,}", "the first row looks like a header, but there is "
+        advice += "; or, if it names objects, header=False (--no-header)"
     return (
-        f"{label}: no {word} {', '.join(lacking)}; the columns seen are {_listed(names)}: "
-        f"rename them with columns= (--columns), or add a header where there is none"
+        f"{place}: {looks}no {word} {', '.join(lacking)}; the columns seen are "
+        f"{listed_columns(names)}: say what they hold with columns= (--columns)"
+        f"{',' if advice else ''}{advice}"
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(one_line(name, 40) for name in names[:12])
-    return shown if len(names) <= 12 else f"{shown}, ... ({len(names)} in all)"
-
-
-def _plain(name: str) -> str:
-    return name.strip().casefold().replace(" ", "_").replace("-", "_")

@@ -5,16 +5,19 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from io import StringIO
 from itertools import chain, islice
 
 from trilens.errors import FormatError
-from trilens.formats.columns import Layout, looks_like_header, plain_layout, resolve
-from trilens.formats.names import is_integer, is_missing
+from trilens.formats.asked import Asked
+from trilens.formats.columns import Layout, plain_layout, resolve
+from trilens.formats.header import has_header
+from trilens.formats.names import is_integer
 from trilens.formats.source import Source, one_line
-from trilens.statements import Kind
+from trilens.formats.spec import Columns, suggestion
 
 #: Bytes from which the separator and the header are found.
 SAMPLE = 1 << 16
@@ -41,14 +44,8 @@ class Dialect:
     integers: bool
 
 
-def find_dialect(
-    source: Source, columns: list[str] | None, kind: Kind | None, listed: Container[str]
-) -> Dialect:
-    """Separator, header and columns from the first rows of a text file.
-
-    A first row of text above integers is a header, known or not, unless ``listed`` says that
-    the text in it names objects.
-    """
+def find_dialect(source: Source, asked: Asked) -> Dialect:
+    """Separator, header and columns from the first rows of a text file."""
     with source.open() as stream:
         head = stream.read(SAMPLE)
     whole = len(head) < SAMPLE
@@ -56,7 +53,8 @@ def find_dialect(
     text = _decode(head, whole, source.label)[1 if mark else 0 :]
     if not text.strip():
         raise FormatError(f"{source.label} is empty; a statement file has a row per statement")
-    separator = _separator(text, whole, source.ending, columns)
+    spec = asked.columns
+    separator = _separator(text, whole, source.ending, None if spec is None else spec.names)
     first, _, n_lines = next(records(text, separator), ([], 0, 0))
     begin = _lines(text, n_lines)
     if not first or (not whole and len(begin) == len(text)):
@@ -65,36 +63,94 @@ def find_dialect(
             f"is this a statement file?"
         )
     n_columns = len(first)
-    body = mark + len(begin.encode())
-    header = looks_like_header(first)
-    names = columns if columns is not None else first if header else None
-    if columns is not None and len(columns) != n_columns:
-        raise FormatError(
-            f"{source.label}: columns= names {len(columns)} columns, but the first row has "
-            f"{n_columns} ({one_line(', '.join(first), 80)}); name every column"
-        )
-    layout = (
-        plain_layout(n_columns, source.label)
-        if names is None
-        else resolve(names, kind, source.label)
-    )
-    rows = (cells for cells, _, _ in islice(records(text, separator), _ROWS_THAT_TELL))
-    sample = [[cells[at] for at in layout.objects] for cells in rows if len(cells) == n_columns]
+    rows = [cells for cells, _, _ in islice(records(text, separator), 1, _ROWS_THAT_TELL)]
     # the last row of a sample may be cut short
-    cells, others = sample[0], sample[1:] if whole else sample[1:-1]
-    integers = all(map(is_integer, chain.from_iterable(others)))
-    if not header:
-        unknown = not any(is_integer(cell) or is_missing(cell) for cell in cells)
-        header = unknown and bool(others) and integers and not all(c in listed for c in cells)
-        if header and columns is None:
-            raise FormatError(
-                f"{source.label}, row {n_lines}: the first row is text and the other rows are "
-                f"integers, so it looks like a header with unknown names; name the columns with "
-                f"columns=['central', 'other_1', 'other_2'] (--columns), or remove the row"
-            )
+    rows = [cells for cells in (rows if whole else rows[:-1]) if len(cells) == n_columns]
+    header, layout = _layout(first, rows, asked, source.label, n_lines)
+    cells = [[row[at] for at in layout.objects] for row in rows]
+    integers = all(map(is_integer, chain.from_iterable(cells)))
     if header:
+        body = mark + len(begin.encode())
         return Dialect(separator, layout, body, 1 + n_lines, integers)
-    return Dialect(separator, layout, mark, 1, integers and all(map(is_integer, cells)))
+    above = [first[at] for at in layout.objects]
+    return Dialect(separator, layout, mark, 1, integers and all(map(is_integer, above)))
+
+
+def _layout(
+    first: list[str], rows: list[list[str]], asked: Asked, label: str, n_lines: int
+) -> tuple[bool, Layout]:
+    """Whether the first row is a header, and where the columns are."""
+    spec, kind, n = asked.columns, asked.kind, len(first)
+    if spec is not None and spec.names is not None and len(spec.names) != n:
+        raise FormatError(
+            f"{label}: columns= names {len(spec.names)} columns, but the first row has "
+            f"{n} ({one_line(', '.join(first), 80)}); name every column, or pick some such as "
+            f"--columns {suggestion(first, rows)}"
+        )
+    numbered = [f"column {i + 1}" for i in range(n)]
+    objects: Sequence[int] = range(min(n, 3))
+    if spec is not None and (spec.names is not None or not spec.by_name(first)):
+        objects = resolve(numbered, kind, label, spec, header=False).objects
+    elif asked.preset == "things" and n == 3:
+        spec = spec or Columns(names=("other_1", "other_2", "odd"))
+    header = asked.header
+    if header is None:
+        header = has_header(first, rows, spec, objects, asked.listed)
+    if header:
+        if asked.preset == "things" and spec is not None and asked.columns is None:
+            spec = None
+        return True, resolve(first, kind, label, spec, rows=rows, row=n_lines)
+    if spec is None:
+        return False, plain_layout(n, label, [first, *rows])
+    return False, resolve(numbered, kind, label, spec, header=False, rows=rows)
+
+
+@lru_cache
+def _trimming(separator: bytes) -> re.Pattern[bytes]:
+    blank = b" " if separator == b"\t" else b"[ \t]"
+    ends = b"[" + re.escape(separator) + b"\r\n]"
+    return re.compile(
+        rb"(\A|" + ends + rb")" + blank + rb'*("[^"]*(?:""[^"]*)*("|\Z))?'
+        rb"|" + blank + rb"+(?=" + ends + rb"|\Z)"
+    )
+
+
+def trimmed(data: bytes, separator: str) -> bytes:
+    """Rows without the spaces around their cells; what stands in quotes is left alone.
+
+    >>> trimmed(b'a , b,"c "\\n d, e ," f" \\n', ",")
+    b'a,b,"c "\\nd,e," f"\\n'
+    """
+    cut = separator.encode()
+    blanks = (b" ",) if cut == b"\t" else (b" ", b"\t")
+    beside = [
+        (pair, end)
+        for blank in blanks
+        if blank in data
+        for end in (cut, b"\n", b"\r")
+        for pair in (blank + end, end + blank)
+    ]
+    if b'"' not in data:
+        every = b"".join(blanks)
+        while any(untidy in data for untidy, _ in beside):
+            for untidy, end in beside:
+                data = data.replace(untidy, end)
+        return data.strip(every)
+
+    def tidy(match: re.Match[bytes]) -> bytes:
+        return b"" if match[1] is None else match[1] + (match[2] or b"")
+
+    return _trimming(cut).sub(tidy, data)
+
+
+def open_quote(data: bytes, separator: str) -> int | None:
+    """Where a cell begins whose quotes are never closed, or None."""
+    if b'"' not in data or data.count(b'"') % 2 == 0:
+        return None
+    for match in _trimming(separator.encode()).finditer(data):
+        if match[3] == b"":
+            return match.start(2)
+    return None
 
 
 def even_spaces(data: bytes) -> bytes:
@@ -121,7 +177,10 @@ def even_spaces(data: bytes) -> bytes:
 
 def _decode(head: bytes, whole: bool, label: str) -> str:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise FormatError(f"{label} is UTF-16 text; save it as UTF-8")
+        raise FormatError(
+            f"{label} is UTF-16 text; say so with encoding='utf-16' (--encoding utf-16), or save "
+            f"it as UTF-8"
+        )
     if b"\0" in head:
         raise FormatError(
             f"{label} is a binary file, not text; name it by its format "
@@ -137,12 +196,12 @@ def invalid_utf8(data: bytes, at: int, label: str, first_line: int) -> FormatErr
     """The refusal of bytes that are not UTF-8, with the line they are on."""
     row = first_line + len(re.findall(rb"\r\n|\n|\r", data[:at]))
     return FormatError(
-        f"{label}, row {row:,}: byte 0x{data[at]:02x} is not UTF-8 text; save the file as UTF-8 "
-        f"(or name it by its format if it is not text)"
+        f"{label}, row {row:,}: byte 0x{data[at]:02x} is not UTF-8 text; save the file as UTF-8, "
+        f"or say what it is with encoding= (--encoding latin-1, --encoding utf-16)"
     )
 
 
-def _separator(text: str, whole: bool, ending: str, columns: list[str] | None) -> str:
+def _separator(text: str, whole: bool, ending: str, columns: Sequence[str] | None) -> str:
     if ending == ".tsv":
         return "\t"
     counts: dict[str, list[int]] = {}
@@ -173,8 +232,8 @@ def records(text: str, separator: str) -> Iterator[tuple[list[str], int, int]]:
 
     This is the slow way through a file, for its first rows and for finding what is wrong.
     """
-    if separator == " ":
-        text = even_spaces(text.encode()).decode()
+    tidy = even_spaces(text.encode()) if separator == " " else trimmed(text.encode(), separator)
+    text = tidy.decode()
     reader = csv.reader(StringIO(text, newline=""), delimiter=separator)
     before = 0
     try:

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.json as pj
 
 from trilens.errors import FormatError
-from trilens.formats.columns import role_of
 from trilens.formats.dialect import invalid_utf8
+from trilens.formats.roles import role_of
 from trilens.formats.source import Source, one_line, owned
 
 #: Levels of brackets in a row.
@@ -76,7 +76,7 @@ def _blocks(source: Source, block_bytes: int | None) -> Iterator[tuple[bytes, in
 def _parse(data: bytes, first_line: int, label: str) -> Any:
     if b"\0" in data[:4096]:
         raise FormatError(f"{label} is a binary file, not JSON lines; name it by its format")
-    _refuse_depth(data, first_line, label)
+    refuse_depth(data, first_line, label)
     try:
         data.decode()
     except UnicodeDecodeError as error:
@@ -92,7 +92,7 @@ def _parse(data: bytes, first_line: int, label: str) -> Any:
         raise _diagnosis(data, first_line, label, error) from error
 
 
-def _refuse_depth(data: bytes, first_line: int, label: str) -> None:
+def refuse_depth(data: bytes, first_line: int, label: str) -> None:
     """Refuse what is nested so deep that pyarrow's parser, which recurses, would crash."""
     opened = data.count(b"[") + data.count(b"{")
     if opened - data.count(b"\n{") <= _DEEPEST:  # no row of flat objects

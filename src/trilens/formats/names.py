@@ -8,7 +8,7 @@ order and may add objects that no statement names.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -24,8 +24,8 @@ from trilens.statements.value import CheckedNames, shown
 TABLE_LIMIT = 1 << 26
 
 _PLAIN_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
-_NEVER_A_NAME = frozenset({"", "nan"})
-_NO_NAME_AMONG_INTEGERS = frozenset({"na", "n/a", "null", "none"})
+#: What stands for a missing cell, unless the list of objects has it.
+MISSING = frozenset({"", "nan", "na", "n/a", "#n/a", "<na>", "null", "none"})
 
 
 def is_integer(name: str) -> bool:
@@ -38,8 +38,12 @@ def is_integer(name: str) -> bool:
 
 
 def is_missing(name: str) -> bool:
-    """Whether a cell is taken for a missing one whatever the other names are."""
-    return name.strip().casefold() in _NEVER_A_NAME
+    """Whether a cell stands for a missing one.
+
+    >>> [is_missing(cell) for cell in ["NA", " ", "None", "Nan Madol"]]
+    [True, True, True, False]
+    """
+    return name.strip().casefold() in MISSING
 
 
 def in_order(names: list[str]) -> list[str]:
@@ -63,38 +67,50 @@ class Naming:
         None: the objects are 0, 1, ... and their ids are their names.
     n_objects : int, optional
         By default the number of names.
+    keys : sequence of str, optional
+        What the file calls each object, where that is not its name.
     """
 
-    def __init__(self, names: Sequence[str] | None, n_objects: int = 0) -> None:
+    def __init__(
+        self,
+        names: Sequence[str] | None,
+        n_objects: int = 0,
+        keys: Sequence[str] | None = None,
+    ) -> None:
         self.names = None if names is None else CheckedNames.of(names)
+        self._keys = self.names if keys is None else keys
         self.n_objects = n_objects if self.names is None else len(self.names)
 
     def listed(self) -> Sequence[str]:
         """The names, also where they are the ids."""
         return self.names if self.names is not None else list(map(str, range(self.n_objects)))
 
+    def keys(self) -> Sequence[str]:
+        """What a file calls the objects."""
+        return self._keys if self._keys is not None else self.listed()
+
     @cached_property
     def integers(self) -> bool:
-        """Whether every name is an integer that a table serves."""
-        return self.names is None or all(
+        """Whether every object is called by an integer that a table serves."""
+        return self._keys is None or all(
             is_integer(name) and len(name) <= 8 and name[0] != "-" and int(name) < TABLE_LIMIT
-            for name in self.names
+            for name in self._keys
         )
 
     @cached_property
     def _table(self) -> Int32Array:
         """The id of each integer, -1 where it names no object."""
         ids = np.arange(self.n_objects, dtype=np.int32)
-        if self.names is None:
+        if self._keys is None:
             return ids
-        values = np.array([int(name) for name in self.names], dtype=np.int64)
+        values = np.array([int(name) for name in self._keys], dtype=np.int64)
         table = np.full(int(values.max(initial=-1)) + 1, -1, dtype=np.int32)
         table[values] = ids
         return table
 
     @cached_property
     def _ids(self) -> dict[str, int]:
-        return {name: i for i, name in enumerate(self.listed())}
+        return {name: i for i, name in enumerate(self.keys())}
 
     def statements(self, batch: Batch, kind: Kind) -> Statements:
         """The statements of a batch."""
@@ -119,7 +135,7 @@ class Naming:
                 return ids
             wrong = ids < 0
         row = int(np.flatnonzero(wrong)[0])
-        raise not_listed(str(values[row]), self.names, batch, start + row)
+        raise not_listed(str(values[row]), self._keys, batch, start + row)
 
     def _ids_of_texts(self, batch: Batch, ids: Int32Array) -> Int32Array:
         columns = batch.texts()
@@ -133,7 +149,7 @@ class Naming:
             name = values[at[row]]
             if is_missing(name):
                 raise missing_cell(batch, row, name, "a column of objects")
-            raise not_listed(name, self.names, batch, row)
+            raise not_listed(name, self._keys, batch, row)
         return ids
 
 
@@ -150,15 +166,16 @@ class Names:
     """Collects the names of objects in the order of their first appearance, batch by batch.
 
     Integers are kept in a table while there is nothing else; the first other name turns those
-    seen so far into text.
+    seen so far into text. What is ``known`` to be a name is never a missing cell.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, known: Iterable[str] = ()) -> None:
         #: Which integers have been seen, and the same in the order in which they came.
         self._present: AnyArray | None = np.zeros(1024, dtype=np.bool_)
         self._order: list[AnyArray] = []
         self._ids: dict[str, int] = {}
-        #: Where a cell first stood that is a name only if some name is not an integer.
+        self._known = frozenset(known)
+        #: Where a negative integer first stood; it is a name only if some name is no integer.
         self._doubtful: dict[str, str] = {}
 
     def add(self, batch: Batch) -> None:
@@ -212,11 +229,16 @@ class Names:
         for row, _, name in sorted(fresh):
             if name in self._ids:
                 continue
-            if is_missing(name):
+            if is_missing(name) and name not in self._known:
                 raise missing_cell(batch, row, name, "a column of objects")
-            if name[0] == "-" or name.strip().casefold() in _NO_NAME_AMONG_INTEGERS:
+            if name[0] == "-" and is_integer(name):
                 self._doubtful[name] = batch.place(row)
             self._ids[name] = len(self._ids)
+
+    def seen(self) -> list[str]:
+        """The names found, in the order of their first appearance."""
+        self._turn_to_text()
+        return list(self._ids)
 
     def naming(self, before: Sequence[str] = ()) -> Naming:
         """The objects found, and ``before`` them those that were known."""
@@ -231,24 +253,9 @@ class Names:
         return Naming(in_order(list(dict.fromkeys([*before, *self._ids]))))
 
     def _refuse_doubtful(self) -> None:
-        sure = [name for name in self._ids if name not in self._doubtful]
-        if not all(map(is_integer, sure)):
-            return
-        among_integers = bool(sure)
-        negatives = [name for name in self._doubtful if is_integer(name)]
-        if not all(
-            is_integer(name) or name.strip().casefold() in _NO_NAME_AMONG_INTEGERS
-            for name in self._doubtful
-        ):
-            return
-        for name, place in self._doubtful.items():
-            if name in negatives:
-                raise negative(place, name)
-            if among_integers or negatives:
-                raise StatementError(
-                    f"{place}: {quoted(name)} among integers names no object; fill it in, leave "
-                    f"the row out, or list it with objects= (--objects) if it is a name"
-                )
+        if self._doubtful and all(map(is_integer, self._ids)):
+            name, place = next(iter(self._doubtful.items()))
+            raise negative(place, name)
 
 
 def negative(place: str, name: str) -> StatementError:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import glob
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
 from trilens._parameters import whole_number
-from trilens.errors import FormatError, ParameterError
-from trilens.formats.batch import StatementFile
-from trilens.formats.columns import asked_kind, column_list
+from trilens.formats.asked import Asked, asked
+from trilens.formats.batch import Batch, StatementFile
 from trilens.formats.names import Names, Naming
-from trilens.formats.objects import object_list
-from trilens.formats.read import no_statements, open_file
+from trilens.formats.objects import Objects, ObjectsLike, names_or_ids, object_list
+from trilens.formats.paths import sources
+from trilens.formats.read import no_statements, one_kind, open_file, sound, stored_names
 from trilens.formats.source import PathLike
+from trilens.formats.spec import ColumnsLike
 from trilens.statements import Kind, Statements, concatenate
-from trilens.statements.columns import as_list
 
 #: Bytes of a file that are parsed at a time.
 BLOCK_BYTES = 1 << 24
@@ -39,11 +36,12 @@ class Scan:
     chunk_rows: int
     _files: tuple[StatementFile, ...] = field(repr=False)
     _naming: Naming = field(repr=False)
+    _skip: _Skip | None = field(default=None, repr=False)
 
     def __iter__(self) -> Iterator[Statements]:
         rows = 0
         for file in self._files:
-            batches = file.batches(self._naming.integers, BLOCK_BYTES)
+            batches = _batches(file, self._naming.integers, self._skip)
             parts = (self._naming.statements(batch, self.kind) for batch in batches)
             for chunk in _in_chunks(parts, self.chunk_rows):
                 rows += len(chunk)
@@ -55,8 +53,14 @@ def scan_statements(
     path_or_glob: PathLike | Sequence[PathLike],
     chunk_rows: int = 1_000_000,
     kind: str | None = None,
-    columns: Sequence[str] | str | None = None,
-    objects: PathLike | Iterable[str] | None = None,
+    columns: ColumnsLike | None = None,
+    objects: ObjectsLike | None = None,
+    *,
+    preset: str | None = None,
+    header: bool | None = None,
+    counts_from: int | None = None,
+    encoding: str | None = None,
+    skip_bad: bool = False,
 ) -> Scan:
     """Read statements that do not fit in memory, chunk by chunk.
 
@@ -72,7 +76,7 @@ def scan_statements(
     chunk_rows : int
         Statements in a chunk; the last one of a file has what is left. Text is parsed in
         blocks of 16 MB, whatever the size of a chunk. An NPZ file is held whole.
-    kind, columns, objects
+    kind, columns, objects, preset, header, counts_from, encoding, skip_bad
         As in `read_statements`, the same for all files.
 
     Returns
@@ -92,59 +96,70 @@ def scan_statements(
     (('1', '2', '3', '4'), [[[2, 0, 1]], [[0, 1, 3]], [[3, 0, 1]]])
     """
     rows = whole_number("chunk_rows", chunk_rows, least=1)
-    asked, named, listed = asked_kind(kind), column_list(columns), object_list(objects)
-    files = tuple(
-        open_file(path, asked, named, listed, spool=True) for path in _paths(path_or_glob)
+    listed = object_list(objects)
+    wish = asked(
+        kind,
+        columns,
+        preset=preset,
+        header=header,
+        counts_from=counts_from,
+        skip_bad=skip_bad,
+        listed=() if listed is None else listed.names,
     )
-    settled = _one_kind(files, asked)
-    naming = _naming(files, listed)
-    return Scan(naming.n_objects, tuple(naming.listed()), settled, rows, files, naming)
+    files = tuple(
+        open_file(source, wish) for source in sources(path_or_glob, spool=True, encoding=encoding)
+    )
+    settled = one_kind(files, wish.kind)
+    skip = _Skip(listed) if skip_bad else None
+    naming = _naming(files, listed, wish, skip)
+    return Scan(naming.n_objects, tuple(naming.listed()), settled, rows, files, naming, skip)
 
 
-def _paths(given: PathLike | Sequence[PathLike]) -> list[PathLike]:
-    if not isinstance(given, str | os.PathLike):
-        paths = as_list(given, "the files")
-        if not paths:
-            raise ParameterError("scan_statements needs at least one file")
-        return paths
-    pattern = os.fspath(given)
-    if pattern == "-" or not glob.has_magic(pattern) or Path(pattern).exists():
-        return [given]
-    found = sorted(glob.glob(pattern))
-    if not found:
-        raise FormatError(f"{pattern}: no file matches the pattern; check the path")
-    return list(found)
+@dataclass(frozen=True)
+class _Skip:
+    """That bad rows are left out, and what the caller lists."""
+
+    listed: Objects | None
 
 
-def _one_kind(files: Sequence[StatementFile], asked: Kind | None) -> Kind:
-    said: dict[Kind, str] = {}
-    for file in files:
-        said.setdefault(file.kind or asked or "central", file.label)
-    if len(said) > 1:
-        (first, at_first), (second, at_second) = list(said.items())[:2]
-        raise FormatError(
-            f"{at_first} has statements of kind {first}, but {at_second} of kind {second}; "
-            f"scan each kind by itself, or give the files that do not say it a kind="
-        )
-    return next(iter(said))
+def _batches(file: StatementFile, integers: bool, skip: _Skip | None) -> Iterator[Batch]:
+    for batch in file.batches(integers, BLOCK_BYTES):
+        if skip is None:
+            yield batch
+        else:
+            yield from sound([batch], skip.listed, file.stored)[0]
 
 
-def _naming(files: Sequence[StatementFile], listed: list[str] | None) -> Naming:
+def _naming(
+    files: Sequence[StatementFile], listed: Objects | None, wish: Asked, skip: _Skip | None
+) -> Naming:
     """The objects, from the list, from the files' own lists or from a pass over all rows."""
-    if listed is not None:
-        return Naming(listed)
+    if listed is not None and not _by_number(files, listed):
+        return listed.naming()
     stored = [file.stored for file in files if file.stored is not None]
-    objects = {(naming.names, naming.n_objects) for naming in stored}
-    if len(stored) == len(files) and len(objects) == 1:
+    alike = {(naming.names, naming.n_objects) for naming in stored}
+    if listed is None and len(stored) == len(files) and len(alike) == 1:
         return stored[0]
-    names, rows = Names(), 0
+    names, rows = Names({*wish.listed, *stored_names(files)}), 0
     for file in files:
-        for batch in file.batches(True, BLOCK_BYTES):
+        for batch in _batches(file, True, skip):
             names.add(batch)
             rows += len(batch)
     _refuse_nothing(files, rows)
-    # names that a file carries, statements or not, come before those found in rows
-    return names.naming([name for naming in stored for name in naming.listed()])
+    if listed is None:
+        # names that a file carries, statements or not, come before those found in rows
+        return names.naming(stored_names(files))
+    seen = names.seen()
+    by_line = listed.by_line(seen, wish.counts_from)
+    return by_line[0] if by_line is not None else names_or_ids(listed, seen).naming()
+
+
+def _by_number(files: Sequence[StatementFile], listed: Objects) -> bool:
+    """Whether the objects may be ids, or lines of the list; most often they are its names."""
+    if listed.ids is not None:
+        return True
+    first = next((batch for file in files for batch in file.batches(True, BLOCK_BYTES)), None)
+    return first is not None and first.integers and not any(name.isdigit() for name in listed.names)
 
 
 def _refuse_nothing(files: Sequence[StatementFile], rows: int) -> None:

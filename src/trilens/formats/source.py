@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import gzip
 import os
@@ -13,8 +14,8 @@ import weakref
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from io import BytesIO
+from dataclasses import dataclass, field, replace
+from io import BytesIO, RawIOBase
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, cast
 
@@ -35,10 +36,32 @@ ENDINGS = {
     ".feather": "arrow",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".json": "json",
     ".npz": "npz",
+    ".npy": "npy",
+    ".mat": "mat",
+    ".xlsx": "excel",
+    ".db": "sqlite",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
 }
+#: Formats that are read and not written.
+READ_ONLY = frozenset({"npy", "mat", "excel", "sqlite"})
+#: Formats that are text of some encoding.
+TEXTUAL = frozenset({"text", "json", "jsonl"})
+#: What may be around any of them.
+PACKINGS = {".gz": "gz", ".zst": "zst", ".zip": "zip"}
 
-_MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"PK\x03\x04": "npz", b"{": "jsonl"}
+_MAGIC = {
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"{": "jsonl",
+    b"[": "json",
+    b"\x93NUMPY": "npy",
+    b"MATLAB": "mat",
+    b"SQLite format 3": "sqlite",
+}
+_PACKED = {b"\x1f\x8b": "gz", b"\x28\xb5\x2f\xfd": "zst", b"PK\x03\x04": "zip"}
 
 
 @dataclass(frozen=True)
@@ -47,20 +70,25 @@ class Source:
 
     #: How messages name it.
     label: str
-    #: The ending that tells the format, lower case, ``.gz`` taken off; "" where there is none.
+    #: The ending that tells the format, lower case, packing taken off; "" where there is none.
     ending: str
     path: Path | None
-    compressed: bool
-    #: What came from the standard input, which can be read only once.
+    #: ``gz``, ``zst`` or nothing.
+    packing: str = ""
+    #: What came from the standard input, which can be read only once, or from an archive.
     stored: bytes | BinaryIO | None = field(default=None, repr=False)
+    #: The table, sheet or variable that is meant.
+    part: str | None = None
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
         """The uncompressed bytes as a stream; every failure to get them is a `FormatError`."""
         with self.raw() as raw:
-            if self.compressed and self.path is not None:
+            if self.packing == "gz":
                 with gzip.open(raw) as unpacked:
                     yield cast(BinaryIO, unpacked)
+            elif self.packing == "zst":
+                yield _unpacked_zst(raw)
             else:
                 yield raw
 
@@ -89,11 +117,13 @@ class Source:
 
     @property
     def format(self) -> str:
-        """``text``, ``parquet``, ``arrow``, ``jsonl`` or ``npz``: by ending, else by content."""
+        """One of the values of `ENDINGS`: by ending, else by content."""
         if self.ending in ENDINGS:
             return ENDINGS[self.ending]
         with self.open() as stream:
             head = stream.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
+        if head.startswith(b"PK\x03\x04"):
+            return "npz"
         return next((found for magic, found in _MAGIC.items() if head.startswith(magic)), "text")
 
     def _stored_stream(self) -> BinaryIO:
@@ -115,8 +145,9 @@ class Source:
         if isinstance(error, OSError) and error.errno == errno.EBADF:
             return f"{self.label} is closed; name a file"
         if isinstance(error, gzip.BadGzipFile | EOFError | zlib.error):
+            what = "zstd" if self.packing == "zst" else "gzip"
             return (
-                f"{self.label} is truncated or is not a gzip file "
+                f"{self.label} is truncated or is not a {what} file "
                 f"({one_line(error)}); compress it again"
             )
         why = error.strerror if isinstance(error, OSError) and error.strerror else one_line(error)
@@ -124,20 +155,76 @@ class Source:
 
 
 def open_source(path: PathLike, *, spool: bool = False) -> Source:
-    """The source at ``path``; ``"-"`` is the standard input.
+    """The source at ``path``; ``"-"`` is the standard input, ``book.xlsx::sheet`` a part.
 
     What is not a regular file (a pipe, the standard input) can be read only once: it is, with
     ``spool`` to a temporary file instead of the memory.
     """
-    file = Path(checked_path(path))
-    if os.fspath(path) == "-":
-        return _read_once(Source("standard input", "", None, False), spool)
+    name = checked_path(path)
+    if name == "-":
+        return _read_once(Source("standard input", "", None), spool)
+    part: str | None = None
+    if "::" in name and not os.path.exists(name):
+        name, part = name.split("::", 1)
+    file = Path(name)
     ending = file.suffix.lower()
-    if ending == ".gz":
-        source = Source(str(path), Path(file.stem).suffix.lower(), file, True)
-    else:
-        source = Source(str(path), ending, file, False)
+    packing = PACKINGS.get(ending, "")
+    if packing:
+        ending = Path(file.stem).suffix.lower()
+    source = Source(str(path), ending, file, "" if packing == "zip" else packing, part=part)
     return _read_once(source, spool) if _is_pipe(file) else source
+
+
+def decoded(source: Source, encoding: str) -> Source:
+    """The same text in UTF-8."""
+    try:
+        name = codecs.lookup(encoding).name
+        text = source.read().decode(encoding)
+    except LookupError:
+        raise FormatError(
+            f"the encoding {one_line(encoding, 40)!r} is not known; "
+            f"use one such as utf-8, latin-1, cp1252 or utf-16"
+        ) from None
+    except (UnicodeError, AssertionError) as error:
+        raise FormatError(
+            f"{source.label} is not {one_line(encoding, 40)} text ({one_line(error, 80)}); "
+            f"try another encoding"
+        ) from None
+    if not isinstance(text, str):
+        raise FormatError(f"{name} is no encoding of text; use one such as utf-8 or latin-1")
+    data = text.removeprefix("\ufeff").encode("utf-8", "surrogatepass")
+    return replace(source, path=None, packing="", stored=data)
+
+
+def _unpacked_zst(raw: BinaryIO) -> BinaryIO:
+    import pyarrow as pa
+
+    stream = pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd")
+    return cast(BinaryIO, _Native(stream))
+
+
+class _Native(RawIOBase):
+    """A stream of pyarrow's whose errors are Python's own."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def read(self, size: int | None = -1) -> bytes:
+        import pyarrow as pa
+
+        try:
+            if size is None or size < 0:
+                return bytes(self._stream.read())
+            parts, missing = [], size
+            while missing > 0:
+                part = self._stream.read(missing)
+                if not part:
+                    break
+                parts.append(part)
+                missing -= len(part)
+            return b"".join(parts)
+        except (pa.ArrowException, OSError) as error:
+            raise EOFError(str(error)) from error
 
 
 def checked_path(path: PathLike) -> str:
@@ -164,22 +251,16 @@ def _read_once(source: Source, spool: bool) -> Source:
             stored = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115  # lives with the source
             shutil.copyfileobj(stream, stored)
             stored.seek(0)
-            packed = stored.read(2) == b"\x1f\x8b"
+            head = stored.read(4)
         else:
             stored = stream.read()
-            packed = stored.startswith(b"\x1f\x8b")
-    kept = Source(source.label, source.ending, None, packed, stored)
+            head = stored[:4]
+    packing = next((found for magic, found in _PACKED.items() if head.startswith(magic)), "")
+    packing = "" if packing == "zip" else packing
+    kept = Source(source.label, source.ending, None, packing, stored, source.part)
     if not isinstance(stored, bytes):
         weakref.finalize(kept, stored.close)
-    return kept if not packed else _unpacked(kept)
-
-
-def _unpacked(source: Source) -> Source:
-    try:
-        data = gzip.decompress(source.read())
-    except (OSError, EOFError, zlib.error) as error:
-        raise FormatError(source._problem(error)) from error
-    return Source(source.label, source.ending, None, False, data)
+    return kept
 
 
 def owned(data: bytes) -> Any:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from trilens.errors import FormatError, TrilensError
+from trilens.formats.asked import Asked
 from trilens.formats.batch import Batch, columns_of, first_null, missing_cell
-from trilens.formats.columns import Layout, resolve
+from trilens.formats.columns import Layout, plain_layout, resolve
+from trilens.formats.faults import Fault
+from trilens.formats.judge import Judged, make_batch
 from trilens.formats.names import Naming
 from trilens.formats.source import Source, one_line, owned
 from trilens.statements import KINDS, Kind
@@ -34,6 +37,8 @@ class TableFile:
     layout: Layout
     stored: Naming | None
     pieces: Pieces
+    asked: Asked = field(default_factory=Asked)
+    judged: Judged = field(default_factory=Judged, repr=False)
     may_be_empty: bool = True
 
     @property
@@ -44,12 +49,39 @@ class TableFile:
     def kind(self) -> Kind | None:
         return self.layout.kind
 
+    @property
+    def notes(self) -> Sequence[str]:
+        return list(self.judged.notes.values())
+
+    @property
+    def faults(self) -> Sequence[Fault]:
+        return [self.judged.faults[row] for row in sorted(self.judged.faults)]
+
     def batches(self, integers: bool, block_bytes: int | None = None) -> Iterator[Batch]:
         """The rows; see `StatementFile`."""
-        for table, row_in_file in self.pieces(block_bytes):
+        for whole, row_in_file in self.pieces(block_bytes):
+            table, finder = whole, row_in_file
+            if self.asked.passes_over:
+                table, finder = self._answers(whole, row_in_file)
             if len(table):
-                batch = self._batch(table, row_in_file)
+                batch = self._batch(table, finder)
                 yield batch if integers else batch.as_text()
+
+    def _answers(
+        self, table: Any, row_in_file: Callable[[int], int]
+    ) -> tuple[Any, Callable[[int], int]]:
+        """The rows that name an object; the others are no answers."""
+        named = np.zeros(len(table), dtype=np.bool_)
+        first = 0 if self.layout.form == "statement" else 1
+        for at in self.layout.objects[first:]:
+            named |= ~table.column(at).is_null().to_numpy(zero_copy_only=False)
+        if named.all():
+            return table, row_in_file
+        rows = np.flatnonzero(named)
+        n = len(table) - len(rows)
+        what = "record that names" if n == 1 else "records that name"
+        self.judged.notes["passed over"] = f"{n:,} {what} no objects passed over"
+        return table.take(rows), lambda row: row_in_file(int(rows[row]))
 
     def _batch(self, table: Any, row_in_file: Callable[[int], int]) -> Batch:
         plain = Batch(table, self.label, row_in_file, columns_of(table))
@@ -72,15 +104,27 @@ class TableFile:
                 role: column.cast(pa.large_string()).dictionary_encode()
                 for role, column in objects.items()
             }
-        return Batch(pa.table(objects), self.label, row_in_file, columns_of(pa.table(others)))
+        return make_batch(
+            pa.table(objects),
+            pa.table(others),
+            self.layout,
+            self.asked,
+            self.judged,
+            self.label,
+            row_in_file,
+        )
 
     def _objects(self, column: Any, name: str, batch: Batch) -> Any:
         """Names as int64 where the column has numbers below 2^63, else as they are."""
-        missing = first_null(column)
-        if missing is not None:
-            raise missing_cell(batch, missing, "", f"column {name}")
         if pa.types.is_floating(column.type):
             column = self._whole(column, name, batch)
+        if pa.types.is_null(column.type):
+            column = column.cast(pa.string())
+        missing = first_null(column)
+        if missing is not None:
+            if not self.asked.skip_bad:
+                raise missing_cell(batch, missing, "", f"column {name}")
+            column = column.cast(pa.large_string()).fill_null("")
         if pa.types.is_integer(column.type):
             try:
                 return column.cast(pa.int64())
@@ -92,17 +136,20 @@ class TableFile:
 
     def _whole(self, column: Any, name: str, batch: Batch) -> Any:
         """Floating-point ids: what pandas makes of a column of integers with a gap."""
-        values = column.cast(pa.float64()).to_numpy()
+        gaps = column.is_null().to_numpy(zero_copy_only=False)
+        values = column.cast(pa.float64()).fill_null(0).to_numpy()
+        gaps |= np.isnan(values)
+        values = np.where(gaps, 0, values)
         wrong = ~(np.abs(values) < _EXACT_FLOAT) | (values % 1 != 0)
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
-            if np.isnan(values[row]):
-                raise missing_cell(batch, row, "nan", f"column {name}")
             raise FormatError(
                 f"{batch.place(row)}: {values[row]} in column {name} names no object; "
                 f"object names are text or whole numbers"
             )
-        return pa.chunked_array([values.astype(np.int64)])
+        if gaps.any() and not self.asked.skip_bad:
+            raise missing_cell(batch, int(gaps.argmax()), "nan", f"column {name}")
+        return pa.chunked_array([pa.array(values.astype(np.int64), mask=gaps)])
 
     def _seconds(self, column: Any, name: str) -> Any:
         if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
@@ -133,9 +180,7 @@ class TableFile:
         )
 
 
-def open_table(
-    source: Source, columns: list[str] | None, kind: Kind | None, listed: Container[str]
-) -> TableFile:
+def open_table(source: Source, asked: Asked) -> TableFile:
     """A Parquet, Arrow or JSON lines file."""
     if source.format == "jsonl":
         from trilens.formats.jsonlines import json_pieces
@@ -145,22 +190,52 @@ def open_table(
         names, metadata, pieces = _parquet(source)
     else:
         names, metadata, pieces = _arrow(source)
+    return table_file(source, asked, names, pieces, metadata)
+
+
+def table_of(source: Source, asked: Asked, table: Any, *, header: bool = True) -> TableFile:
+    """A table that is in memory; without ``header`` its columns have no names of their own."""
+
+    def pieces(block_bytes: int | None) -> Iterator[tuple[Any, Callable[[int], int]]]:
+        yield table, _counting(1)
+
+    names = [str(name) for name in table.column_names]
+    return table_file(source, asked, names, pieces, None, header=header, sample=table.slice(0, 50))
+
+
+def table_file(
+    source: Source,
+    asked: Asked,
+    names: list[str],
+    pieces: Pieces,
+    metadata: Any,
+    *,
+    header: bool = True,
+    sample: Any = None,
+) -> TableFile:
+    """A table with its columns found."""
     stored_kind, stored_names = _stored(metadata)
-    if columns is not None and len(columns) != len(names):
+    spec, kind, label = asked.columns, asked.kind, source.label
+    if spec is not None and spec.names is not None and len(spec.names) != len(names):
         raise FormatError(
-            f"{source.label}: columns= names {len(columns)} columns, but the file has "
-            f"{len(names)} ({one_line(', '.join(names), 80)}); name every column"
+            f"{label}: columns= names {len(spec.names)} columns, but the file has "
+            f"{len(names)} ({one_line(', '.join(names), 80)}); name every column, or pick some "
+            f"with --columns role=column"
         )
-    layout = resolve(names if columns is None else columns, kind, source.label)
+    rows = [] if sample is None else [list(map(str, row.values())) for row in sample.to_pylist()]
+    if header or spec is not None:
+        layout = resolve(names, kind, label, spec, header=header, rows=rows)
+    else:
+        layout = plain_layout(len(names), label, rows)
     if layout.kind is None and stored_kind is not None:
         if kind is not None and kind != stored_kind:
             raise FormatError(
-                f"{source.label} says that its statements are of kind {stored_kind}, but kind "
+                f"{label} says that its statements are of kind {stored_kind}, but kind "
                 f"{kind} was asked for; leave the kind out"
             )
-        layout = Layout(**(vars(layout) | {"kind": stored_kind}))
-    stored = None if stored_names is None or columns is not None else Naming(stored_names)
-    return TableFile(source, layout, stored, pieces)
+        layout = replace(layout, kind=stored_kind)
+    stored = None if stored_names is None or spec is not None else Naming(stored_names)
+    return TableFile(source, layout, stored, pieces, asked)
 
 
 def undecodable(source: Source, what: str, error: BaseException) -> FormatError:
@@ -271,7 +346,7 @@ def _record_batches(file: Any) -> Iterator[Any]:
 
 
 def _handle(source: Source) -> Any:
-    if source.path is not None and not source.compressed:
+    if source.path is not None and not source.packing:
         # opened and closed for its errors: pyarrow's own do not tell them apart
         with source.open():
             pass

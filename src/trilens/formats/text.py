@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -13,9 +13,20 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from trilens.errors import FormatError
-from trilens.formats.batch import Batch, columns_of
+from trilens.formats.asked import Asked
+from trilens.formats.batch import Batch
 from trilens.formats.columns import Layout
-from trilens.formats.dialect import Dialect, even_spaces, find_dialect, invalid_utf8, records
+from trilens.formats.dialect import (
+    Dialect,
+    even_spaces,
+    find_dialect,
+    invalid_utf8,
+    open_quote,
+    records,
+    trimmed,
+)
+from trilens.formats.faults import Fault
+from trilens.formats.judge import Judged, make_batch
 from trilens.formats.source import Source, one_line, owned, quoted
 from trilens.statements import Kind
 
@@ -30,6 +41,8 @@ class TextFile:
 
     source: Source
     dialect: Dialect
+    asked: Asked = field(default_factory=Asked)
+    judged: Judged = field(default_factory=Judged, repr=False)
     stored: None = None
     may_be_empty: bool = False
 
@@ -41,20 +54,53 @@ class TextFile:
     def kind(self) -> Kind | None:
         return self.dialect.layout.kind
 
+    @property
+    def layout(self) -> Layout:
+        return self.dialect.layout
+
+    @property
+    def notes(self) -> Sequence[str]:
+        return list(self.judged.notes.values())
+
+    @property
+    def faults(self) -> Sequence[Fault]:
+        return [self.judged.faults[row] for row in sorted(self.judged.faults)]
+
     def batches(self, integers: bool, block_bytes: int | None = None) -> Iterator[Batch]:
         """The rows; see `StatementFile`."""
         dialect = self.dialect
+        separator = dialect.separator
         integers = integers and dialect.integers
         for data, line in _blocks(self.source, dialect.body, dialect.body_line, block_bytes):
-            rows = even_spaces(data) if dialect.separator == " " else data
+            self._refuse_open_quote(data, line)
+            rows = even_spaces(data) if separator == " " else data
             table = self._integers(rows) if integers else None
+            found: Callable[[int], int] | None = None
             if table is None:
                 integers = False
-                table = self._texts(rows, data, line)
+                table, rows, found = self._texts(rows, line)
+            finder = found or _line_finder(data if separator == " " else rows, line, separator)
             if len(table):
-                finder = _line_finder(data, line, dialect.separator)
                 objects = [name for name in table.column_names if name.startswith("object_")]
-                yield Batch(table.select(objects), self.label, finder, columns_of(table))
+                others = [name for name in table.column_names if name not in objects]
+                yield make_batch(
+                    table.select(objects),
+                    table.select(others),
+                    dialect.layout,
+                    self.asked,
+                    self.judged,
+                    self.label,
+                    finder,
+                )
+
+    def _refuse_open_quote(self, rows: bytes, first_line: int) -> None:
+        at = open_quote(rows, self.dialect.separator)
+        if at is not None:
+            row = first_line + len(_line_ends(rows[:at]))
+            raise FormatError(
+                f"{self.label}, row {row:,}: a quote is opened and never closed; close it, or "
+                f"write it twice inside quotes if it belongs to the cell"
+            )
 
     def _integers(self, rows: bytes) -> Any | None:
         """The rows as a table whose objects are integers, or None."""
@@ -68,12 +114,63 @@ class TextFile:
         gaps = any(table.column(f"object_{i}").null_count for i in range(len(layout.objects)))
         return None if gaps else table
 
-    def _texts(self, rows: bytes, data: bytes, first_line: int) -> Any:
+    def _texts(
+        self, rows: bytes, first_line: int
+    ) -> tuple[Any, bytes, Callable[[int], int] | None]:
+        """The rows as a table of text, as they were parsed, and their lines if not all were."""
+        separator, layout = self.dialect.separator, self.dialect.layout
         text = pa.dictionary(pa.int32(), pa.string())
+        problem: Exception | None = None
         try:
-            return _read(rows, self.dialect.separator, self.dialect.layout, text)
+            table = _read(rows, separator, layout, text)
+            if separator == " " or not _has_loose_blanks(table):
+                return table, rows, None
         except (pa.ArrowException, UnicodeDecodeError) as error:
-            raise self._diagnosis(data, first_line, error) from error
+            problem = error
+        # the bytes are trimmed where the cells show that it is needed: that is seldom
+        tidy = rows if separator == " " else trimmed(rows, separator)
+        if problem is None or tidy != rows:
+            try:
+                return _read(tidy, separator, layout, text), tidy, None
+            except (pa.ArrowException, UnicodeDecodeError) as error:
+                problem = error
+        if self.asked.skip_bad:
+            table, line_of = self._row_by_row(tidy, first_line, problem)
+            return table, tidy, line_of
+        raise self._diagnosis(tidy, first_line, problem) from problem
+
+    def _row_by_row(
+        self, rows: bytes, first_line: int, error: Exception
+    ) -> tuple[Any, Callable[[int], int]]:
+        """The rows that can be cut into cells, the slow way; the others become faults."""
+        layout = self.dialect.layout
+        try:
+            text = rows.decode()
+        except UnicodeDecodeError as wrong:
+            raise invalid_utf8(rows, wrong.start, self.label, first_line) from error
+        kept: list[list[str]] = []
+        lines: list[int] = []
+        for cells, before, _ in records(text, self.dialect.separator):
+            line = first_line + before
+            if len(cells) != layout.n_columns:
+                problem = f"{len(cells)} columns instead of {layout.n_columns}"
+            elif layout.seconds is not None and not _is_number(cells[layout.seconds]):
+                problem = f"{quoted(cells[layout.seconds])} is not a time"
+            else:
+                kept.append(cells)
+                lines.append(line)
+                continue
+            self.judged.faults[line] = Fault(self.label, line, problem, ",".join(cells))
+        columns: dict[str, Any] = {}
+        for role, at in layout.used.items():
+            values = [cells[at] for cells in kept]
+            if role == "seconds":
+                known = [np.nan if value in _NULLS else float(value) for value in values]
+                columns[role] = pa.chunked_array([pa.array(known, pa.float64())])
+            else:
+                texts = pa.array(values, pa.string()).dictionary_encode()
+                columns[role] = pa.chunked_array([texts])
+        return pa.table(columns), lambda row: lines[row]
 
     def _diagnosis(self, data: bytes, first_line: int, error: Exception) -> FormatError:
         """What pyarrow could not parse, in the file's own terms."""
@@ -98,11 +195,9 @@ class TextFile:
         return FormatError(f"{label} cannot be parsed as separated text: {one_line(error)}")
 
 
-def open_text(
-    source: Source, columns: list[str] | None, kind: Kind | None, listed: Container[str]
-) -> TextFile:
+def open_text(source: Source, asked: Asked) -> TextFile:
     """A text file, with its look found from its first rows."""
-    return TextFile(source, find_dialect(source, columns, kind, listed))
+    return TextFile(source, find_dialect(source, asked), asked)
 
 
 def plain_integers(data: bytes, separator: str) -> bool:
@@ -235,6 +330,19 @@ def _line_finder(data: bytes, first_line: int, separator: str) -> Callable[[int]
         return first_line + int(np.flatnonzero((first_byte != 10) & (first_byte != 13))[row])
 
     return line_of
+
+
+def _has_loose_blanks(table: Any) -> bool:
+    """Whether a cell begins or ends with a blank."""
+    import pyarrow.compute as pac
+
+    for column in table.columns:
+        if pa.types.is_dictionary(column.type):
+            for chunk in column.chunks:
+                bare = pac.ascii_trim(chunk.dictionary, " \t")
+                if not bare.equals(chunk.dictionary):
+                    return True
+    return False
 
 
 def _is_number(cell: str) -> bool:

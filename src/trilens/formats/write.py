@@ -18,7 +18,7 @@ from trilens.formats.archive import write_archive
 from trilens.formats.atomic import atomic_write
 from trilens.formats.columns import COLUMNS_OF_KIND
 from trilens.formats.names import is_integer, is_missing
-from trilens.formats.source import ENDINGS, PathLike, checked_path, quoted
+from trilens.formats.source import ENDINGS, READ_ONLY, PathLike, checked_path, quoted
 from trilens.formats.tables import METADATA_KEY
 from trilens.statements import Statements, concatenate
 from trilens.statements.value import COLUMNS
@@ -35,8 +35,8 @@ def write_statements(statements: Statements | Iterable[Statements], path: PathLi
     Chunks (as of `scan_statements` or `stream_statements`: the same objects, kind and columns
     in each) are written one after the other; but for NPZ only one is in memory at a time.
 
-    ``.csv``, ``.tsv``, ``.txt`` and ``.dat`` (spaces), ``.jsonl``, ``.ndjson``,
-    ``.parquet``, ``.arrow``, ``.feather``, ``.npz``; with ``.gz`` after it, compressed;
+    ``.csv``, ``.tsv``, ``.txt`` and ``.dat`` (spaces), ``.jsonl``, ``.ndjson``, ``.json``,
+    ``.parquet``, ``.arrow``, ``.feather``, ``.npz``; with ``.gz`` or ``.zst`` after it, compressed;
     ``"-"`` writes CSV to the standard output. The file appears whole or not at all.
 
     The columns are ``central``, ``other_1``, ``other_2`` (or ``odd``, ...; or ``anchor``,
@@ -50,7 +50,7 @@ def write_statements(statements: Statements | Iterable[Statements], path: PathLi
     ------
     FormatError
         For an unknown ending, a file that cannot be written, or a name that would not come
-        back (in text and tables: an empty one, ``nan``; in text: one with a NUL character).
+        back (an empty one, ``NA`` and its like; in text: one with a NUL character).
     """
     ending, compress = _ending(path)
     try:
@@ -60,11 +60,14 @@ def write_statements(statements: Statements | Iterable[Statements], path: PathLi
         first = None
     if not isinstance(first, Statements):
         raise FormatError(f"{os.fspath(path)}: there are no chunks of statements to write")
-    text = ending in _SEPARATORS or ENDINGS[ending] == "jsonl"
+    text = ending in _SEPARATORS or ENDINGS[ending] in ("jsonl", "json")
     if ENDINGS[ending] != "npz":
         _check_names(first, ending, text)
     with atomic_write(path) as target:
-        if compress:
+        if compress == ".zst":
+            with pa.CompressedOutputStream(target, "zstd") as packed:
+                _write(first, chunks, cast(BinaryIO, packed), ending)
+        elif compress:
             # no name and no time inside: equal statements make equal files
             with gzip.GzipFile("", "wb", fileobj=target, mtime=0) as packed:
                 _write(first, chunks, cast(BinaryIO, packed), ending)
@@ -86,6 +89,13 @@ def _write(first: Statements, rest: Iterator[Statements], file: BinaryIO, ending
         for S in every:
             for piece in _json_lines(S):
                 file.write(piece)
+    elif ENDINGS[ending] == "json":
+        before = b"["
+        for S in every:
+            for piece in _json_lines(S):
+                file.write(before + piece[:-1].replace(b"}\n{", b"},\n{"))
+                before = b",\n"
+        file.write(b"]\n" if before != b"[" else b"[]\n")
     else:
         _write_tables(map(_table, every), file, ENDINGS[ending])
 
@@ -103,19 +113,21 @@ def _alike(first: Statements, rest: Iterator[Statements]) -> Iterator[Statements
         yield S
 
 
-def _ending(path: PathLike) -> tuple[str, bool]:
+def _ending(path: PathLike) -> tuple[str, str]:
+    """The ending that tells the format, and that of the packing."""
     name = checked_path(path)
     if name == "-":
-        return ".csv", False
+        return ".csv", ""
     file = Path(name)
-    compress = file.suffix.lower() == ".gz"
-    ending = (Path(file.stem) if compress else file).suffix.lower()
-    if ending not in ENDINGS:
+    packing = file.suffix.lower() if file.suffix.lower() in (".gz", ".zst") else ""
+    ending = (Path(file.stem) if packing else file).suffix.lower()
+    written = [known for known, format_ in ENDINGS.items() if format_ not in READ_ONLY]
+    if ending not in written:
         raise FormatError(
             f"{name}: the ending {ending or '(none)'} is not known; "
-            f"use one of {', '.join(ENDINGS)}, or one of them with .gz"
+            f"use one of {', '.join(written)}, or one of them with .gz or .zst"
         )
-    return ending, compress
+    return ending, packing
 
 
 def _check_names(S: Statements, ending: str, text: bool) -> None:
@@ -143,9 +155,11 @@ def _encodable(name: str) -> bool:
 
 
 def _separated(S: Statements, separator: str, header: bool) -> Iterator[bytes]:
+    special = (separator, '"', "\n", "\r", "\t")
+
     def quote(cell: str) -> str:
-        # a cell with spaces at its ends is safe in commas, but not a bare line or file end
-        if not cell or any(c in cell for c in (separator, '"', "\n", "\r", "\t")):
+        # bare spaces at the ends of a cell are trimmed by whoever reads it
+        if not cell or cell != cell.strip(" ") or any(c in cell for c in special):
             return '"' + cell.replace('"', '""') + '"' if cell or separator == " " else cell
         return cell
 

@@ -1,0 +1,78 @@
+"""Whether the first row of a text file names the columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Sequence
+
+from trilens.formats.roles import roles
+from trilens.formats.spec import Columns
+
+#: Data rows below which recurring names prove nothing.
+_FEWEST = 3
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number.
+
+    >>> [is_number(cell) for cell in ["7", "-0.5", "1e5", "nan", "x7"]]
+    [True, True, True, False, False]
+    """
+    try:
+        value = float(cell)
+    except ValueError:
+        return False
+    return value == value
+
+
+def has_header(
+    first: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    spec: Columns | None,
+    objects: Sequence[int],
+    listed: Container[str],
+) -> bool:
+    """Whether the first row names the columns of those below.
+
+    It does where a cell is the name of a column and of nothing below; where text stands above
+    numbers; and where none of its cells comes again while every name below does.
+
+    Parameters
+    ----------
+    objects
+        The columns that name objects, as far as they are known.
+    listed
+        Names of objects; a row of them is no header.
+    """
+    cells = [first[i] for i in objects if i < len(first)]
+    if cells and all(cell in listed for cell in cells):
+        return False
+    if spec is not None and spec.mapping is not None and spec.by_name(first):
+        return True
+    below = Counter(cell for row in rows for cell in row)
+    if any(not below[first[i]] for i in roles(first)):
+        return True
+    if any(map(is_number, first)):
+        return False
+    if not rows:
+        return False
+    texts = [cell for cell in cells if cell]
+    if len(texts) == len(cells) > 0 and all(
+        _plain_number(row[i]) for row in rows for i in objects if i < len(row)
+    ):
+        return True
+    if len(first) > 3 and any(
+        all(is_number(row[i]) for row in rows if i < len(row)) for i in range(len(first))
+    ):
+        return True
+    names = Counter(row[i] for row in rows for i in objects if i < len(row))
+    return (
+        len(rows) >= _FEWEST
+        and bool(texts)
+        and not any(names[cell] for cell in cells)
+        and min(names.values(), default=0) > 1
+    )
+
+
+def _plain_number(cell: str) -> bool:
+    return cell.removeprefix("-").isdigit()

@@ -1,0 +1,112 @@
+"""What only the values of a file can tell: positions or names, ms or s."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from trilens.formats.answers import Positions, distinct, find_positions
+from trilens.formats.asked import Asked
+from trilens.formats.batch import Batch, columns_of, parts
+from trilens.formats.columns import Layout
+from trilens.formats.faults import Fault
+
+#: A median response time from here on is in ms: nobody takes that many seconds.
+MILLISECONDS_FROM = 100.0
+#: Response times that tell their unit.
+_ENOUGH = 1 << 17
+
+
+@dataclass
+class Judged:
+    """What the first rows of a file decided, for all of its rows and for every pass over it."""
+
+    unit: str | None = None
+    positions: Positions | None = None
+    decided: bool = False
+    notes: dict[str, str] = field(default_factory=dict)
+    #: Rows that could not be cut into cells, by their number; each pass finds the same.
+    faults: dict[int, Fault] = field(default_factory=dict)
+
+
+def make_batch(
+    objects: Any,
+    others: Any,
+    layout: Layout,
+    asked: Asked,
+    judged: Judged,
+    label: str,
+    row_in_file: Callable[[int], int],
+) -> Batch:
+    """A batch of a table of objects and of what else is known of the rows."""
+    if layout.seconds is not None and judged.unit is None:
+        _judge_unit(others.column("seconds"), layout, asked, judged)
+    batch = Batch(
+        objects, label, row_in_file, columns_of(others, judged.unit == "ms"), form=layout.form
+    )
+    if layout.form == "statement":
+        return batch
+    chosen = objects.column("object_0")
+    if not judged.decided:
+        judged.positions = find_positions(
+            distinct(chosen), lambda: _among(batch), layout, asked.counts_from, label
+        )
+        judged.decided = True
+        if judged.positions is not None:
+            name = layout.names[layout.objects[0]]
+            judged.notes["positions"] = f"{name}: {judged.positions.words}"
+    if judged.positions is None:
+        return batch
+    if pa.types.is_integer(chosen.type):
+        chosen = chosen.cast(pa.string())
+    at, values = parts(chosen)
+    # the last value serves the index -1 of a missing cell
+    positions = judged.positions.of([*values, ""])[at]
+    return Batch(
+        objects.drop_columns(["object_0"]),
+        label,
+        row_in_file,
+        batch.columns,
+        form=layout.form,
+        positions=positions,
+    )
+
+
+def _judge_unit(column: Any, layout: Layout, asked: Asked, judged: Judged) -> None:
+    assert layout.seconds is not None
+    name = layout.names[layout.seconds]
+    if asked.unit is not None or layout.unit is not None:
+        judged.unit = asked.unit or layout.unit
+        if judged.unit == "ms":
+            judged.notes["unit"] = f"{name} in ms"
+        return
+    values = column.slice(0, _ENOUGH).to_numpy()
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return
+    median = float(np.median(values))
+    judged.unit = "ms" if median >= MILLISECONDS_FROM else "s"
+    judged.notes["unit"] = f"{name} taken as {judged.unit} (median {median:,.4g})"
+
+
+def _among(batch: Batch) -> bool:
+    """Whether every chosen object is one of those to choose from, by its name."""
+    first = 1 if batch.form == "shown" else 2
+    if batch.integers:
+        columns = [column.to_numpy() for column in batch.table.columns]
+    else:
+        codes: dict[str, int] = {}
+        columns = []
+        for at, values in batch.texts():
+            local = np.array([codes.setdefault(v, len(codes)) for v in values] + [-1])
+            columns.append(local[at])
+    chosen = columns[0]
+    found = np.zeros(len(batch), dtype=np.bool_)
+    for shown in columns[first:]:
+        found |= shown == chosen
+    # answers by name may hold a slip or two; positions are names by accident at best
+    return bool(found.mean() > 0.9)

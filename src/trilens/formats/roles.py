@@ -1,0 +1,222 @@
+"""What a column holds, told by its name: a generous table of what people write.
+
+Names are compared by their letters and digits alone: ``Response_Time``, ``response time`` and
+``responseTime`` are one name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from trilens.statements import Kind
+
+Unit = Literal["s", "ms"]
+
+OPTIONAL = ("rater", "round", "seconds", "place")
+SHOWN = ("shown_1", "shown_2", "shown_3")
+
+#: The names of each role; the first one is what trilens writes.
+NAMES: dict[str, tuple[str, ...]] = {
+    "central": ("central", "most_central", "central_object", "centroid", "medoid"),
+    "odd": ("odd", "odd_one_out", "odd_one", "oddball", "odd_object", "odd_item", "outlier"),
+    "other_1": ("other_1", "other_a", "other_object_1"),
+    "other_2": ("other_2", "other_b", "other_object_2"),
+    "anchor": ("anchor", "target", "head", "reference", "ref", "query", "probe", "standard"),
+    "near": ("near", "nearer", "nearest", "closer", "close", "winner", "positive", "more_similar"),
+    "far": (
+        *("far", "farther", "further", "farthest", "loser", "negative", "less_similar"),
+        *("unchosen", "not_chosen", "rejected"),
+    ),
+    "chosen": (
+        *("chosen", "choice", "chosen_object", "chosen_item", "chosen_image", "response", "resp"),
+        *("answer", "selected", "selection", "selected_object", "pick", "picked"),
+    ),
+    "shown_1": ("shown_1",),
+    "shown_2": ("shown_2",),
+    "shown_3": ("shown_3",),
+    "rater": (
+        *("rater", "participant", "subject", "worker", "user", "puid", "pid", "annotator"),
+        *("respondent", "observer", "judge", "subj", "prolific_pid", "prolific", "mturk", "person"),
+    ),
+    "round": ("round", "survey_round", "session", "sitting", "block"),
+    "seconds": ("seconds", "rt", "response_time", "reaction_time", "decision_time", "answer_time"),
+    "place": ("place", "chosen_place"),
+}
+
+#: Names that say of which kind the chosen object is.
+_CHOSEN_OF: dict[str, Kind] = {
+    "chosen_center": "central",
+    "chosen_centre": "central",
+    "chosen_central": "central",
+    "central_choice": "central",
+    "chosen_odd": "odd",
+    "odd_choice": "odd",
+}
+
+#: With a number or a letter after it (``image1``, ``Stimulus B``): an object that was shown.
+SHOWN_STEMS = (
+    *("shown", "triplet_object", "object", "obj", "stimulus", "stim", "image", "img", "item"),
+    *("option", "choice", "picture", "pic", "candidate", "concept", "word", "alternative", "alt"),
+    *("sound", "video", "images", "stimuli", "objects", "items", "options", "choices", "triplet"),
+)
+
+#: Where an object stood on the screen; ``middle`` and ``center`` stand between the two others.
+SIDES = {"left": 0, "middle": 1, "right": 2}
+_CENTER = ("center", "centre")
+
+#: What may follow a name without changing what it means.
+_TAILS = ("id", "name", "number", "index", "label", "object", "item", "image", "img", "stimulus")
+_MILLI = ("ms", "msec", "msecs", "millis", "millisec", "milliseconds", "inms")
+_WHOLE = ("s", "sec", "secs", "seconds", "ins", "insec", "inseconds")
+
+#: The kind that a role tells by itself.
+KIND_OF_ROLE: dict[str, Kind] = {
+    "central": "central",
+    "odd": "odd",
+    "anchor": "closer",
+    "near": "closer",
+    "far": "closer",
+}
+
+
+@dataclass(frozen=True)
+class Role:
+    """What one column holds.
+
+    ``rank`` is lower for a name that says it plainly; of two columns with the same role that
+    one is read. ``unit`` is None for a time that does not say its unit.
+    """
+
+    name: str
+    kind: Kind | None
+    rank: int = 0
+    unit: Unit | None = None
+
+
+def key(name: str) -> str:
+    """A name's letters and digits, lower case.
+
+    >>> key(" Response-Time (ms)")
+    'responsetimems'
+    """
+    return "".join(c for c in name.casefold() if c.isalnum())
+
+
+def _table() -> Iterator[tuple[str, Role]]:
+    for role, names in NAMES.items():
+        kind = KIND_OF_ROLE.get(role)
+        for rank, name in enumerate(names):
+            plain = key(name)
+            if role == "seconds":
+                yield from _times(plain, rank)
+                continue
+            yield plain, Role(role, kind, rank)
+            if role != "place":
+                for tail in _TAILS:
+                    yield plain + tail, Role(role, kind, 20 + rank)
+    for name, told in _CHOSEN_OF.items():
+        yield key(name), Role("chosen", told)
+    for j, word in enumerate(_MILLI):
+        yield word, Role("seconds", None, 40 + j, "ms")
+
+
+def _times(plain: str, rank: int) -> Iterator[tuple[str, Role]]:
+    yield plain, Role("seconds", None, rank, "s" if plain == "seconds" else None)
+    if plain != "seconds":
+        for word in _MILLI:
+            yield plain + word, Role("seconds", None, rank, "ms")
+        for word in _WHOLE:
+            # "RTs" is a plural: its size will tell
+            yield plain + word, Role("seconds", None, rank, None if word == "s" else "s")
+
+
+_ROLES: dict[str, Role] = {}
+for _key, _role in _table():
+    _ROLES.setdefault(_key, _role)
+
+_NUMBERED = re.compile(
+    rf"({'|'.join(sorted((key(stem) for stem in SHOWN_STEMS), key=len, reverse=True))})"
+    rf"(?:id|name|index|file)?([0-9]|[abc])(?:{'|'.join(_TAILS)})?"
+)
+_SIDED = re.compile(
+    rf"({'|'.join((*SIDES, *_CENTER))})(?:{'|'.join(key(stem) for stem in SHOWN_STEMS)}|id|name)?"
+)
+
+
+def role_of(name: str) -> str | None:
+    """What a column of that name holds; None for a name that means nothing here.
+
+    >>> role_of(" Response_Time "), role_of("workerId"), role_of("Stimulus 2"), role_of("colour")
+    ('seconds', 'rater', 'shown_2', None)
+    """
+    found = roles([name])
+    return found[0].name if found else None
+
+
+def roles(names: Sequence[str]) -> dict[int, Role]:
+    """The role of each column that has one, by its position.
+
+    >>> {i: role.name for i, role in roles(["Center", "Left", "Right", "Answer"]).items()}
+    {0: 'anchor', 1: 'shown_1', 2: 'shown_2', 3: 'chosen'}
+    >>> {i: role.name for i, role in roles(["image0", "image1", "image2"]).items()}
+    {0: 'shown_1', 1: 'shown_2', 2: 'shown_3'}
+    """
+    keys = [key(name) for name in names]
+    found = {i: _ROLES[plain] for i, plain in enumerate(keys) if plain in _ROLES}
+    _add_numbered(keys, found)
+    _add_sides(keys, found)
+    if "rater" not in {role.name for role in found.values()}:
+        for i, plain in enumerate(keys):
+            if plain in ("session", "sessionid"):
+                found[i] = Role("rater", None, 30)
+                break
+    return dict(sorted(found.items()))
+
+
+def too_many_shown(names: Sequence[str]) -> bool:
+    """Whether the columns show more than three objects at a time."""
+    numbers: dict[str, set[str]] = {}
+    for plain in map(key, names):
+        match = _NUMBERED.fullmatch(plain)
+        if match and match[2].isdigit():
+            numbers.setdefault(match[1], set()).add(match[2])
+    return any(len(seen) > 3 and seen >= {"1", "2", "3", "4"} for seen in numbers.values())
+
+
+def _add_numbered(keys: Sequence[str], found: dict[int, Role]) -> None:
+    """``image1``, ``image2``, ``image3``; or from 0, or with letters."""
+    groups: dict[str, dict[str, int]] = {}
+    for i, plain in enumerate(keys):
+        match = _NUMBERED.fullmatch(plain)
+        if match and (i not in found or found[i].name in SHOWN):
+            groups.setdefault(match[1], {}).setdefault(match[2], i)
+    stems = [key(stem) for stem in SHOWN_STEMS]
+    for stem, members in groups.items():
+        letters = all(mark in "abc" for mark in members)
+        first = "a" if letters else "0" if "0" in members else "1"
+        for mark, i in members.items():
+            at = ord(mark) - ord(first)
+            if 0 <= at < 3 and not (letters and len(members) == 1):
+                found[i] = Role(SHOWN[at], None, stems.index(stem))
+
+
+def _add_sides(keys: Sequence[str], found: dict[int, Role]) -> None:
+    """``left``, ``middle``, ``right``; ``center`` with two others is the anchor."""
+    sides: dict[str, int] = {}
+    for i, plain in enumerate(keys):
+        match = _SIDED.fullmatch(plain)
+        if match and i not in found and (match[1] not in sides or plain == match[1]):
+            sides[match[1]] = i
+    center = next((sides[word] for word in _CENTER if word in sides), None)
+    if "left" in sides and "right" in sides:
+        found[sides["left"]] = Role("shown_1", None, 50)
+        found[sides["right"]] = Role("shown_3" if "middle" in sides else "shown_2", None, 50)
+        if "middle" in sides:
+            found[sides["middle"]] = Role("shown_2", None, 50)
+        elif center is not None:
+            found[center] = Role("anchor", "closer", 50)
+    elif center is not None:
+        found[center] = Role("central", "central", 50)

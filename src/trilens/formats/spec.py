@@ -1,0 +1,153 @@
+"""What the caller says of the columns: ``central=choice,other_1=a`` or ``other_1,other_2,odd``."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from trilens.errors import FormatError
+from trilens.formats.roles import NAMES, OPTIONAL, key, roles
+from trilens.formats.source import one_line
+from trilens.statements.columns import as_list
+
+#: Names for all columns in order, a mapping from roles to columns, or either as one text.
+ColumnsLike: TypeAlias = Sequence[str] | Mapping[str, str | int] | str
+
+#: What may stand before the ``=``.
+MAPPABLE = (*NAMES, "ms")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Either ``names`` for every column, in order, or a ``mapping`` from roles to columns."""
+
+    names: tuple[str, ...] | None = None
+    mapping: tuple[tuple[str, str], ...] | None = None
+
+    def positions(self, header: Sequence[str] | None, n: int, label: str) -> dict[str, int]:
+        """Where each mapped column is; ``header`` is None where the file has none."""
+        found: dict[str, int] = {}
+        for role, column in self.mapping or ():
+            at = self._position(column, header, n)
+            if at is None:
+                seen = (
+                    f"the columns seen are {listed_columns(header)}"
+                    if header is not None
+                    else f"the file has no header and {n} columns: give a number from 1 to {n}"
+                )
+                raise FormatError(f"{label}: no column {one_line(column, 40)!r}; {seen}")
+            if at in found.values():
+                raise FormatError(
+                    f"{label}: column {one_line(column, 40)!r} is named twice; "
+                    f"a column holds one thing"
+                )
+            found[role] = at
+        return found
+
+    def by_name(self, first: Sequence[str]) -> bool:
+        """Whether the mapping names a column by a name that the first row has."""
+        return any(self._position(column, first, 0) is not None for _, column in self.mapping or ())
+
+    @staticmethod
+    def _position(column: str, header: Sequence[str] | None, n: int) -> int | None:
+        if header is not None:
+            exact = [i for i, name in enumerate(header) if name == column]
+            alike = [i for i, name in enumerate(header) if key(column) and key(name) == key(column)]
+            for seen in (exact, alike):
+                if seen:
+                    return seen[0]
+        if column.isascii() and column.isdigit() and 1 <= int(column) <= n:
+            return int(column) - 1
+        return None
+
+
+def column_spec(columns: ColumnsLike | Columns | None) -> Columns | None:
+    """The caller's columns; text is split at its commas, as on the command line.
+
+    >>> column_spec("central=choice,other_1=a,other_2=b").mapping
+    (('central', 'choice'), ('other_1', 'a'), ('other_2', 'b'))
+    >>> column_spec(["other_1", "other_2", "odd"]).names
+    ('other_1', 'other_2', 'odd')
+    """
+    if columns is None or isinstance(columns, Columns):
+        return columns
+    if isinstance(columns, Mapping):
+        return _mapping([(str(role), str(column)) for role, column in columns.items()])
+    if isinstance(columns, str):
+        given = [cell.strip() for cell in next(csv.reader([columns], skipinitialspace=True), [])]
+    else:
+        given = as_list(columns, "columns")
+    if not given or not all(isinstance(name, str) for name in given):
+        raise FormatError(f"columns must be a list of column names, not {one_line(columns)}")
+    if any("=" in name for name in given):
+        pairs = [name.split("=", 1) if "=" in name else [name, name] for name in given]
+        return _mapping([(role.strip(), column.strip()) for role, column in pairs])
+    return Columns(names=tuple(given))
+
+
+def _mapping(pairs: list[tuple[str, str]]) -> Columns:
+    known: list[tuple[str, str]] = []
+    for given, column in pairs:
+        role = given if given in MAPPABLE else next((r.name for r in roles([given]).values()), None)
+        if role is None:
+            raise FormatError(
+                f"columns: {one_line(given, 40)!r} is not something a column can hold; "
+                f"it can hold {', '.join(MAPPABLE)}"
+            )
+        if role in [before for before, _ in known]:
+            raise FormatError(f"columns: {role} is given twice; name one column for it")
+        known.append((role, column))
+    return Columns(mapping=tuple(known))
+
+
+def listed_columns(names: Sequence[str] | None) -> str:
+    """Column names for a message."""
+    shown = ", ".join(one_line(name, 40) or "(empty)" for name in (names or ())[:24])
+    return shown if len(names or ()) <= 24 else f"{shown}, ... ({len(names or ())} in all)"
+
+
+def suggestion(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The ``--columns`` that would be right, as far as names and cells tell.
+
+    >>> suggestion(["nr", "x", "y", "z"], [["1", "a", "b", "c"], ["2", "c", "a", "b"]])
+    'central=x,other_1=y,other_2=z'
+    """
+    known = {role.name: i for i, role in roles(names).items()}
+    cells = [{row[i] for row in rows if i < len(row)} for i in range(len(names))]
+    taken = {i for role, i in known.items() if role in OPTIONAL}
+    free = [i for i in range(len(names)) if i not in taken]
+
+    def likeness(i: int) -> float:
+        others = set().union(*(cells[j] for j in free if j != i))
+        return -len(cells[i] & others) / max(len(cells[i]), 1)
+
+    likely = sorted(sorted(free, key=likeness)[:4])
+    chosen = next((i for i in likely if _always_among(i, likely, rows)), None)
+    if len(likely) == 4 and chosen is not None:
+        shown = [i for i in likely if i != chosen]
+        picked = {"chosen": chosen} | {f"shown_{j + 1}": i for j, i in enumerate(shown)}
+    else:
+        three = sorted(sorted(free, key=likeness)[:3])
+        order = ("anchor", "near", "far")
+        if not any(role in known for role in order):
+            order = ("odd" if "odd" in known else "central", "other_1", "other_2")
+        left = [i for i in three if i not in [known.get(role) for role in order]]
+        picked = {}
+        for role in order:
+            at = known.get(role, left.pop(0) if left and role not in known else None)
+            if at is not None:
+                picked[role] = at
+    picked |= {role: known[role] for role in OPTIONAL if role in known}
+    return ",".join(f"{role}={_quoted(names, i)}" for role, i in picked.items())
+
+
+def _always_among(i: int, likely: Sequence[int], rows: Sequence[Sequence[str]]) -> bool:
+    whole = [row for row in rows if len(row) > max(likely, default=0)]
+    return bool(whole) and all(row[i] in [row[j] for j in likely if j != i] for row in whole)
+
+
+def _quoted(names: Sequence[str], i: int) -> str:
+    name = one_line(names[i], 40)
+    return name if name and list(names).count(names[i]) == 1 and "," not in name else str(i + 1)
