@@ -6,6 +6,7 @@ Plain loops over statements and objects; every fast path must equal these.
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 
@@ -136,6 +137,13 @@ def exact_lens_depth(D):
     )
 
 
+def exact_local_lens_depth(D, tau):
+    """Eq. (23), counted: the pairs i < j with d(i, j) <= tau whose lens holds x."""
+    n = len(D)
+    near = [(i, j) for i, j in itertools.combinations(range(n), 2) if D[i, j] <= tau]
+    return np.array([sum(in_lens(D, x, i, j) for i, j in near) for x in range(n)], dtype=int)
+
+
 def exact_k_rng(D, k):
     """The true k-RNG: fewer than k objects in the lens."""
     n = len(D)
@@ -170,24 +178,36 @@ def purity(clusters, classes):
     return total / len(classes)
 
 
-def krng_votes(triples, codes, n_classes, k, x):
-    """Algorithm 4 for one unlabelled x: the votes for each class, and how they came about."""
+def krng_votes(triples, codes, n_classes, k, x, error_rate=0, alone="nearest"):
+    """Algorithm 4 for one unlabelled x: the votes for each class, and how they came about.
+
+    Compared without rounding; ``alone`` is what an empty vote becomes.
+    """
     labelled = [i for i in range(len(codes)) if codes[i] >= 0]
     third, appears = count_labelled_pairs(triples, labelled, len(codes))
-    V = lens_value(third, appears)[x]
-    threshold = k / (len(labelled) - 1) if len(labelled) > 1 else np.inf
-    near = [j for j in range(len(labelled)) if V[j] < threshold]
+    e = Fraction(str(error_rate))
+    V = [Fraction(int(N), int(D)) if D else None for N, D in zip(third[x], appears[x], strict=True)]
+    others = len(labelled) - 1
+    near = [
+        j
+        for j, v in enumerate(V)
+        if v is not None and (v - e / 2) / (1 - 3 * e / 2) * others < Fraction(k)
+    ]
     how = "neighbours"
+    if not near and alone == "random":
+        return [0] * n_classes, "random"
     if not near:
-        how = "nearest" if np.isfinite(V.min()) else "unknown"
-        near = [j for j in range(len(labelled)) if V[j] == V.min()]
+        known = [v for v in V if v is not None]
+        how = "nearest" if known else "unknown"
+        least = min(known) if known else None
+        near = [j for j, v in enumerate(V) if v == least]
     votes = [0] * n_classes
     for j in near:
         votes[codes[labelled[j]]] += 1
     return votes, how
 
 
-def leave_one_out_error(triples, codes, n_classes, k):
+def leave_one_out_error(triples, codes, n_classes, k, error_rate=0, alone="nearest"):
     """Algorithm 4 with each labelled object unlabelled in turn; a tie counts by its chance."""
     errors = []
     for x in range(len(codes)):
@@ -195,10 +215,10 @@ def leave_one_out_error(triples, codes, n_classes, k):
             continue
         without = list(codes)
         without[x] = -1
-        votes, _ = krng_votes(triples, without, n_classes, k, x)
+        votes, _ = krng_votes(triples, without, n_classes, k, x, error_rate, alone)
         best = [c for c in range(n_classes) if votes[c] == max(votes)]
         errors.append(1 - (1 / len(best) if codes[x] in best else 0))
-    return np.mean(errors)
+    return sum(errors) / len(errors)
 
 
 def answer_probabilities(X, lapse, triple, kind, length=None):

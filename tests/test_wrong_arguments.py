@@ -68,6 +68,8 @@ RIGHT: dict[str, Any] = {
     "name": "ALL",
     "X": S,
     "k": 1,
+    "graph": [[0, 1, 0], [1, 0, 0], [0, 1, 0]],
+    "comparisons": trilens.maps.Comparisons([[0, 1, 2, 3]]),
     "value": np.array([0.1, 0.5]),
     "error_rate": 0.1,
     "embedding": np.arange(4.0)[:, None],

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
 from trilens import exact
@@ -85,3 +86,32 @@ def test_lens_counts_of_the_nearest(name):
 def test_bad_numbers_of_neighbours():
     with pytest.raises(ParameterError, match=r"^n_neighbors is 5; .*from 1 to 4$"):
         exact.nearest_lens_counts(np.arange(5.0), 5, metric="euclidean")
+
+
+def test_a_tiny_sigma_keeps_every_edge():
+    X = np.random.default_rng(4).normal(size=(40, 2))
+    plain = exact.k_rng(X, 20, metric="euclidean")
+    weighted = exact.k_rng(X, 20, sigma=1e-200, metric="euclidean")
+    assert weighted.nnz == plain.nnz
+    assert weighted.data.min() > 0
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cityblock", "random"])
+def test_the_rng_holds_the_minimum_spanning_tree_and_is_connected(metric):
+    """Section 5.3: for any dissimilarities, so every k-RNG is connected."""
+    rng = np.random.default_rng(5)
+    if metric == "random":
+        D = np.triu(rng.random((60, 60)), 1)
+        D += D.T
+    else:
+        X = rng.normal(size=(60, 3))
+        D = cdist(X, X, metric)
+    tree = minimum_spanning_tree(D).tocoo()
+    graph = exact.k_rng(D, 1).toarray()
+    assert tree.nnz == 59
+    assert (graph[tree.coords[0], tree.coords[1]] == 1).all()
+    assert connected_components(graph, directed=False)[0] == 1
+    # and the tree is no part of every graph: of the k-NN graph with k = 1, say, it is not
+    nearest = np.zeros_like(graph)
+    nearest[np.arange(60), (D + np.diag(np.full(60, np.inf))).argmin(axis=1)] = 1
+    assert connected_components(nearest, directed=False)[0] > 1

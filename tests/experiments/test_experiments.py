@@ -23,6 +23,7 @@ from trilens.experiments.network import NUMBERS
 from trilens.experiments.paper import TABLE3, TABLE4
 
 NAMES = [
+    "illustrations",
     "medoid-gauss2",
     "medoid-gauss20",
     "medoid-network",
@@ -61,7 +62,7 @@ def smallest(name: str) -> Cell:
 def test_all_experiments_are_there() -> None:
     assert sorted(EXPERIMENTS) == sorted(NAMES)
     with pytest.raises(
-        ParameterError, match=r"no experiment 'cars'; the names are medoid-gauss2, "
+        ParameterError, match=r"no experiment 'cars'; the names are illustrations, "
     ):
         experiment_named("cars")
 

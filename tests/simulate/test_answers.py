@@ -73,6 +73,21 @@ def test_counting_all_statements_gives_exact_lens_depth_and_counts(D):
     assert third.tolist() == reference.lens_counts(D).tolist()
 
 
+def test_on_the_line_central_statements_tell_the_order_alone():
+    """Section 7: any increasing map of the line leaves every `central` statement as it is."""
+    x = np.sort(np.random.default_rng(3).normal(size=(30, 1)), axis=0)
+    D, moved = np.abs(x - x.T), np.abs(np.exp(3 * x) - np.exp(3 * x).T)
+    assert expected(moved, "central") == expected(D, "central")
+    # similarity triplets and the odd one tell more
+    assert expected(moved, "closer") != expected(D, "closer")
+    assert expected(moved, "odd") != expected(D, "odd")
+    # nor does it hold in the plane
+    X = np.random.default_rng(4).normal(size=(30, 2))
+    far = np.exp(X)
+    plane, bent = (np.linalg.norm(P[:, None] - P, axis=2) for P in (X, far))
+    assert expected(bent, "central") != expected(plane, "central")
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("ties", ["random", "drop"])
 @pytest.mark.parametrize("levels", [None, 3])
@@ -140,7 +155,7 @@ def test_errors_are_independent_of_the_question():
 
 
 def test_v_estimates_p_tilde():
-    """Eq. (8): V(i, j) estimates p (1 - e) + (1 - p) e / 2; chi-square over all pairs."""
+    """Eq. (13): V(i, j) estimates p (1 - e) + (1 - p) e / 2; chi-square over all pairs."""
     n, e = 60, 0.3
     D = metric_matrix(n, 7)
     S = simulate_statements(D, error_rate=e, random_state=8)

@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 from sklearn.dummy import DummyClassifier
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.semi_supervised import LabelSpreading
 
 import drawn
+from trilens.counts import count_central, count_classes, count_labelled_pairs
+from trilens.depth import class_depth
 from trilens.errors import KindError, LabelError, ParameterError
+from trilens.simulate import mixture, simulate_statements
 from trilens.statements import Statements
 from trilens.tasks.classify.classes import classify, make_classifier
 from trilens.tasks.classify.depth import LensDepthClassifier
@@ -37,28 +43,63 @@ def test_the_features_of_algorithm_3(drawn_case):
     assert np.array_equal(model.features_, expected)
 
 
-@given(labelled_statements(), st.integers(1, 5))
-def test_algorithm_4_equals_the_definition(drawn_case, k):
+RULES = {
+    "k": st.integers(1, 5),
+    "error_rate": st.sampled_from([0, 0.1, 0.3, 0.5]),
+    "alone": st.sampled_from(["nearest", "random"]),
+}
+
+
+@given(drawn_case=labelled_statements(), **RULES)
+def test_algorithm_4_equals_the_definition(drawn_case, k, error_rate, alone):
     S, codes = drawn_case
-    model = KRNGClassifier(k=k, random_state=0).fit(S, codes)
+    model = KRNGClassifier(k, error_rate=error_rate, alone=alone, random_state=0).fit(S, codes)
     for x in range(S.n_objects):
         if codes[x] >= 0:
             assert (model.transduction_[x], model.how_[x]) == (codes[x], "given")
             continue
-        votes, how = reference.krng_votes(S.triples, codes, 2, k, x)
+        votes, how = reference.krng_votes(S.triples, codes, 2, k, x, error_rate, alone)
         assert model.how_[x] == how
         assert votes[model.transduction_[x]] == max(votes)
 
 
-@given(labelled_statements())
-def test_leave_one_out_is_exhaustive(drawn_case):
+@given(labelled_statements(), RULES["error_rate"], RULES["alone"])
+def test_leave_one_out_is_exhaustive(drawn_case, error_rate, alone):
     S, codes = drawn_case
-    model = KRNGClassifier(random_state=0).fit(S, codes)
+    model = KRNGClassifier(error_rate=error_rate, alone=alone, random_state=0).fit(S, codes)
     n_labelled = sum(code >= 0 for code in codes)
     assert set(model.loo_errors_) == set(range(1, n_labelled))
     for k, error in model.loo_errors_.items():
-        assert error == pytest.approx(reference.leave_one_out_error(S.triples, codes, 2, k))
+        expected = reference.leave_one_out_error(S.triples, codes, 2, k, error_rate, alone)
+        assert error == pytest.approx(expected)
     assert model.loo_error_ == min(model.loo_errors_.values())
+
+
+@pytest.mark.parametrize(("n_labelled", "k", "error_rate"), [(12, 4, 0.3), (41, 7, 0.1)])
+def test_a_share_on_the_threshold_of_eq_16_is_no_neighbour(n_labelled, k, error_rate):
+    e = Fraction(str(error_rate))
+    limit = Fraction(k, n_labelled - 1) * (1 - 3 * e / 2) + e / 2
+    # x stands with 0 and 1 in so many statements that N / D is the limit, to the last digit
+    N, D = limit.numerator, limit.denominator
+    x = n_labelled
+    rows = [[1, 0, x]] * N + [[x, 0, 1]] * (D - N)
+    y = [0, *[1] * (n_labelled - 1), -1]
+    both = {"k": k, "error_rate": error_rate, "random_state": 0}
+    on_it = KRNGClassifier(**both).fit(Statements(rows, n_objects=x + 1), y)
+    below = KRNGClassifier(**both).fit(Statements([*rows, [x, 0, 1]], n_objects=x + 1), y)
+    assert on_it.how_[x] == "neighbours"  # 1 is: the third object was never 0
+    assert on_it.transduction_[x] == 1
+    votes = [0, 1]
+    assert reference.krng_votes(rows, y, 2, k, x, error_rate)[0] == votes
+    # one answer less at the centre, and 0 votes too: a tie of the two classes
+    assert reference.krng_votes([*rows, [x, 0, 1]], y, 2, k, x, error_rate)[0] == [1, 1]
+    picks = {
+        KRNGClassifier(k, error_rate=error_rate, random_state=s)
+        .fit(below.statements_, y)
+        .transduction_[x]
+        for s in range(30)
+    }
+    assert picks == {0, 1}
 
 
 def test_ties_of_the_vote_are_broken_at_random():
@@ -182,3 +223,138 @@ def test_labels_beyond_64_bits():
     assert found.given == tuple(y)
     assert set(found.predicted.values()) <= {5, 10**30}
     assert found.to_dict()["classes"] == {"5": 2, str(10**30): 2}
+
+
+def two_groups(n=30, m=3000, error_rate=0.0):
+    drawn_points = mixture(n, [[0, 0], [9, 0]], random_state=1)
+    S = simulate_statements(drawn_points.points, m, error_rate=error_rate, random_state=2)
+    return S, drawn_points.labels
+
+
+def test_an_empty_vote_is_a_tie_of_all_classes_by_the_papers_rule():
+    # 4 is compared with labelled pairs, but always with a labelled object between
+    S = Statements([[0, 4, 1], [1, 4, 0], [2, 4, 3], [3, 4, 2]])
+    y = ["a", "a", "b", "b", None]
+    fitted = [KRNGClassifier(1, alone="random", random_state=s).fit(S, y) for s in range(30)]
+    assert {model.how_[4] for model in fitted} == {"random"}
+    assert {model.transduction_[4] for model in fitted} == {"a", "b"}
+    assert fitted[0].loo_errors_ == {1: 0.5}
+    with pytest.raises(ParameterError, match="alone is 'last'"):
+        KRNGClassifier(alone="last").fit(S, y)
+
+
+def test_the_error_rate_is_estimated():
+    S, truth = two_groups(m=3000, error_rate=0.3)
+    y = truth.tolist()
+    y[3] = None
+    model = KRNGClassifier(error_rate="estimate", random_state=0).fit(S, y)
+    assert model.error_rate_ == pytest.approx(0.3, abs=0.1)
+    assert model.transduction_[3] == truth[3]
+    found = classify(S, y, "krng", error_rate="estimate")
+    assert found.parameters["error_rate"] == pytest.approx(model.error_rate_)
+    with pytest.raises(ParameterError, match="error_rate is 'guess'"):
+        KRNGClassifier(error_rate="guess").fit(S, y)
+    with pytest.raises(ParameterError, match="too few"):
+        KRNGClassifier(error_rate="estimate").fit(S.take(range(4)), y)
+    with pytest.raises(ParameterError, match="belongs to the method krng"):
+        classify(S, y, "depth", error_rate=0.1)
+
+
+@pytest.mark.parametrize("classifier", [None, "svm-linear", "max-depth", "krng"])
+def test_one_labelled_object_of_each_class(classifier):
+    S, truth = two_groups()
+    y = [None] * 30
+    for label in (0, 1):
+        y[truth.tolist().index(label)] = label
+    if classifier == "krng":
+        model = KRNGClassifier(random_state=0).fit(S, y)
+    else:
+        model = LensDepthClassifier(classifier, random_state=0).fit(S, y)
+    assert set(model.transduction_) <= {0, 1}
+    method = "krng" if classifier == "krng" else "depth"
+    options = {} if classifier == "krng" else {"classifier": classifier}
+    remarks = classify(S, y, method, **options).remarks
+    assert any("one labelled object" in remark and "0, 1" in remark for remark in remarks)
+
+
+def test_max_depth_is_the_class_of_highest_depth():
+    S, truth = two_groups()
+    y = truth.tolist()
+    hidden = [1, 2, 3]
+    for i in hidden:
+        y[i] = None
+    model = LensDepthClassifier("max-depth", random_state=0).fit(S, y)
+    depth = model.features_[hidden]
+    assert (depth.max(axis=1) > depth.min(axis=1)).all()
+    assert model.predict(hidden).tolist() == depth.argmax(axis=1).tolist()
+    assert model.chosen_parameters_ == {"classifier": "max-depth"}
+    # nothing is known of an object that no statement names: any class
+    lonely = Statements(S.triples, n_objects=31)
+    picks = {
+        LensDepthClassifier("max-depth", random_state=s).fit(lonely, [*y, None]).transduction_[30]
+        for s in range(20)
+    }
+    assert picks == {0, 1}
+
+
+def test_a_classifier_may_learn_from_unlabelled_rows_too():
+    S, truth = two_groups(m=None)
+    y = [None] * 30
+    for i in [*np.flatnonzero(truth == 0)[:3], *np.flatnonzero(truth == 1)[:3]]:
+        y[i] = int(truth[i])
+    seen = []
+
+    class Recorder(KNeighborsClassifier):
+        def fit(self, X, y):
+            seen.append((len(X), np.count_nonzero(y == -1)))
+            return super().fit(X[y >= 0], y[y >= 0])
+
+    LensDepthClassifier(Recorder(1), semi_supervised=True).fit(S, y)
+    LensDepthClassifier(Recorder(1)).fit(S, y)
+    assert seen == [(30, 24), (6, 0)]
+    spread = LensDepthClassifier(LabelSpreading(), semi_supervised=True).fit(S, y)
+    assert (spread.transduction_ == truth).mean() > 0.9
+    with pytest.raises(ParameterError, match="knn learns from labelled objects alone"):
+        LensDepthClassifier(semi_supervised=True).fit(S, y)
+
+
+def test_counts_suffice_for_algorithms_3_and_4():
+    S, truth = two_groups()
+    codes = truth.copy()
+    codes[::3] = -1
+    parts = [S.take(range(1000)), S.take(range(1000, len(S)))]
+    by_class = sum(count_classes(part, codes, 2) for part in parts)
+    by_pair = sum(count_labelled_pairs(part, np.flatnonzero(codes >= 0)) for part in parts)
+    for model, counts in (
+        (LensDepthClassifier(random_state=0), by_class),
+        (LensDepthClassifier("max-depth", random_state=0), by_class),
+        (KRNGClassifier(random_state=0), by_pair),
+    ):
+        expected = model.fit(S, codes).transduction_
+        assert np.array_equal(model.fit(counts, codes).transduction_, expected)
+        assert np.array_equal(model.predict([0, 3]), expected[[0, 3]])
+    other = codes.copy()
+    other[1] = 1 - other[1]
+    with pytest.raises(LabelError, match="under other labels"):
+        LensDepthClassifier().fit(by_class, other)
+    other[1] = -1
+    with pytest.raises(LabelError, match="other labelled objects"):
+        KRNGClassifier().fit(by_pair, other)
+    with pytest.raises(ParameterError, match="needs LabelledPairCounts, not ClassCounts"):
+        KRNGClassifier().fit(by_class, codes)
+    with pytest.raises(ParameterError, match="not CentralCounts"):
+        KRNGClassifier().fit(count_central(S), codes)
+    with pytest.raises(ParameterError, match="too few to estimate"):
+        KRNGClassifier(error_rate="estimate").fit(by_pair, codes)
+
+
+def test_features_with_all_answers_wrong_mirror_those_with_none():
+    """Section 6.1.3: with errorprob 1 the features are about (1 - LD) / 2."""
+    S, truth = two_groups(40, None)
+    wrong, _ = two_groups(40, None, error_rate=1.0)
+    clean, mirrored = class_depth(S, truth, 2), class_depth(wrong, truth, 2)
+    error = mirrored - (1 - clean) / 2
+    # a share of 171 answers or more, each of the two wrong ones with chance 1/2
+    assert np.abs(error).max() < 4.5 * 0.5 / np.sqrt(171)
+    assert np.abs(error.mean()) < 0.01
+    assert np.corrcoef(clean.ravel(), mirrored.ravel())[0, 1] < -0.95

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from trilens.cli.options import (
     Source,
+    error_rate_option,
     json_option,
     method_option,
     read_labels_for,
@@ -21,10 +24,11 @@ from trilens.cli.tables import note, print_json, print_table
 @method_option("classify", "depth: Algorithm 3; krng: Algorithm 4; or a classifier on a map.")
 @click.option(
     "--classifier",
-    type=click.Choice(["knn", "svm-linear", "svm-gauss"]),
-    help="On top of depth or a map; by default knn.",
+    type=click.Choice(["knn", "svm-linear", "svm-gauss", "max-depth"]),
+    help="On top of depth or a map; by default knn. max-depth: on top of depth alone.",
 )
 @click.option("-k", "k", type=click.IntRange(min=1), help="Of krng; by default by leave-one-out.")
+@error_rate_option
 @click.option("--dim", type=click.IntRange(min=1), help="Of the map; by default cross-validated.")
 @seed_option
 @json_option
@@ -34,6 +38,7 @@ def command(
     method: str,
     classifier: str | None,
     k: int | None,
+    error_rate: Any,
     dim: int | None,
     seed: int,
     as_json: bool,
@@ -54,6 +59,7 @@ def command(
         method,
         classifier=classifier,
         k=k,
+        error_rate=error_rate,
         n_components=dim,
         random_state=seed,
     )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from trilens.cli.options import (
     Source,
     dim_option,
+    error_rate_option,
     json_option,
     labels_option,
     method_option,
@@ -33,7 +36,7 @@ from trilens.cli.tables import listed, note, print_json, print_table
     help="Of the k-RNG (by default the smallest that connects it) or the map's k-NN graph (10).",
 )
 @click.option("--sigma", type=float, help="Weights of the k-RNG, or of the map's graph (0.5).")
-@click.option("--error-rate", type=float, default=0.0, help="Known share of wrong answers.")
+@error_rate_option
 @labels_option
 @dim_option
 @seed_option
@@ -44,7 +47,7 @@ def command(
     method: str,
     k: int | None,
     sigma: float | None,
-    error_rate: float,
+    error_rate: Any,
     labels: str | None,
     dim: int | None,
     seed: int,

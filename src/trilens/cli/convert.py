@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from trilens.cli.options import Source, json_option, statement_options
+from trilens.cli.options import Source, comparisons_option, json_option, statement_options
 from trilens.cli.tables import note, print_json
 
 
@@ -13,11 +13,12 @@ from trilens.cli.tables import note, print_json
 @click.argument("output")
 @click.option(
     "--to",
-    type=click.Choice(["central", "odd", "closer"]),
-    help="Another kind: closer from central or odd; central or odd from closer.",
+    type=click.Choice(["central", "odd", "closer", "comparisons"]),
+    help="Another kind: closer or comparisons from any; central or odd from closer.",
 )
+@comparisons_option
 @json_option
-def command(source: Source, output: str, to: str | None, as_json: bool) -> None:
+def command(source: Source, output: str, to: str | None, comparisons: bool, as_json: bool) -> None:
     """Write the statements in another format, or as another kind.
 
     The ending of OUTPUT says the format: .csv, .tsv, .txt, .parquet, .arrow, .jsonl, .npz.
@@ -25,16 +26,25 @@ def command(source: Source, output: str, to: str | None, as_json: bool) -> None:
     \b
     Example: trilens convert answers.csv triplets.parquet --to closer
     """
-    from trilens.formats import write_statements
+    from trilens.formats import write_comparisons, write_statements
+    from trilens.maps.comparisons import as_comparisons
     from trilens.statements.combine import as_kind
 
-    statements = source.read()
-    if to is not None:
-        statements = as_kind(statements, to)
-    write_statements(statements, output)
-    facts = {"statements": len(statements), "kind": statements.kind, "output": output}
+    if comparisons and to not in (None, "comparisons"):
+        raise click.UsageError("comparisons of pairs cannot become statements about three objects")
+    if comparisons or to == "comparisons":
+        pairs = source.read_comparisons() if comparisons else as_comparisons(source.read())
+        write_comparisons(pairs, output)
+        count, kind = len(pairs), "comparisons"
+    else:
+        statements = source.read()
+        if to is not None:
+            statements = as_kind(statements, to)
+        write_statements(statements, output)
+        count, kind = len(statements), statements.kind
+    facts = {"statements": count, "kind": kind, "output": output}
     # on standard output the data itself goes out: nothing may be mixed with it
     if as_json and output != "-":
         print_json(facts)
     else:
-        note(f"{len(statements):,} statements of kind {statements.kind}: {output}")
+        note(f"{count:,} statements of kind {kind}: {output}")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from trilens.cli.options import (
     Source,
+    comparisons_option,
     json_option,
     method_option,
     seed_option,
@@ -14,17 +17,30 @@ from trilens.cli.options import (
 from trilens.cli.progress import bar
 from trilens.cli.tables import note, print_json
 
+if TYPE_CHECKING:
+    from trilens.statements import Statements
+    from trilens.statements.comparisons import Comparisons
+
 
 @click.command("embed")
 @statement_options
-@method_option("embed", "Which map.")
+@comparisons_option
+@method_option("embed", "Which map; of comparisons soe, ste, tste or gnmds.")
 @click.option(
     "--dim", type=click.IntRange(min=1), default=2, show_default=True, help="Dimension of the map."
 )
 @click.option("-o", "--output", metavar="OUT.csv", required=True, help="Coordinates, or -.")
 @seed_option
 @json_option
-def command(source: Source, method: str, dim: int, output: str, seed: int, as_json: bool) -> None:
+def command(
+    source: Source,
+    comparisons: bool,
+    method: str,
+    dim: int,
+    output: str,
+    seed: int,
+    as_json: bool,
+) -> None:
     """Give every object coordinates, and say how many triplets these violate.
 
     \b
@@ -32,18 +48,28 @@ def command(source: Source, method: str, dim: int, output: str, seed: int, as_js
     """
     from trilens.formats import write_table
     from trilens.maps import violations
-    from trilens.maps.registry import coordinates
+    from trilens.maps.registry import coordinates, make_map
     from trilens.tasks.method import choose_method
 
-    statements = source.read()
-    chosen = choose_method("embed", statements, method)
-    with bar(f"{chosen} in {dim} dimensions") as progress:
-        points = coordinates(statements, chosen, dim, seed, progress)
+    given: Statements | Comparisons
+    if comparisons:
+        given = source.read_comparisons()
+        chosen = "soe" if method == "auto" else method
+        if chosen in ("choice", "lensmap"):
+            raise click.UsageError(f"{chosen} takes statements about three objects; soe takes both")
+        with bar(f"{chosen} in {dim} dimensions") as progress:
+            points = make_map(chosen, dim, seed).fit_transform(given, progress=progress)
+        share, what = violations(points, given), "comparisons"
+    else:
+        given = source.read()
+        chosen = choose_method("embed", given, method)
+        with bar(f"{chosen} in {dim} dimensions") as progress:
+            points = coordinates(given, chosen, dim, seed, progress)
+        share, what = violations(points, given.to_triplets()), "triplets"
     columns = {f"x{i}": axis for i, axis in enumerate(points.T, start=1)}
-    write_table({"object": statements.names, **columns}, output)
-    share = violations(points, statements.to_triplets())
+    write_table({"object": given.names, **columns}, output)
     # on standard output the data itself goes out: nothing may be mixed with it
     if as_json and output != "-":
         print_json({"method": chosen, "dim": dim, "violations": share})
     else:
-        note(f"{chosen}, {dim} dimensions: {100 * share:.2f} % of the triplets violated: {output}")
+        note(f"{chosen}, {dim} dimensions: {100 * share:.2f} % of the {what} violated: {output}")

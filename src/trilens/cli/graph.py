@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from trilens.cli.options import (
     Source,
     dim_option,
+    error_rate_option,
     json_option,
     method_option,
     seed_option,
@@ -22,7 +25,7 @@ from trilens.cli.tables import note, print_json
 )
 @method_option("graph", "The k-RNG of central statements, or the nearest neighbours on a map.")
 @click.option("--sigma", type=float, help="Edge weights exp(-V^2 / sigma^2).")
-@click.option("--error-rate", type=float, default=0.0, help="Known share of wrong answers.")
+@error_rate_option
 @click.option(
     "-o",
     "--output",
@@ -38,7 +41,7 @@ def command(
     k: int | None,
     method: str,
     sigma: float | None,
-    error_rate: float,
+    error_rate: Any,
     output: str,
     dim: int | None,
     seed: int,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from trilens.formats import Reading
     from trilens.statements import Statements
+    from trilens.statements.comparisons import Comparisons
     from trilens.tasks.method import Question
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -61,6 +62,23 @@ class Method(click.ParamType):  # type: ignore[type-arg]
         return self.choice().shell_complete(ctx, param, incomplete)
 
 
+class ErrorRate(click.ParamType):  # type: ignore[type-arg]
+    """A share, or the word ``estimate``."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if value == "estimate" else click.FLOAT.convert(value, param, ctx)
+
+
+error_rate_option = click.option(
+    "--error-rate",
+    type=ErrorRate(),
+    default=0.0,
+    help="Share of wrong answers to correct the k-RNG for, or the word estimate.",
+)
+
+
 def method_option(question: Question, help: str) -> Callable[[F], F]:
     """--method, with the methods of a question to choose from."""
     return click.option(
@@ -78,6 +96,16 @@ class Source:
     objects: str | None
     how: dict[str, Any] = field(default_factory=dict)
     quiet: bool = False
+
+    def read_comparisons(self) -> Comparisons:
+        """The comparisons of the file, which says itself what it is about."""
+        from trilens.formats import read_comparisons
+
+        for option in ("kind", "columns", "objects"):
+            if getattr(self, option) is not None:
+                raise click.UsageError(f"--{option} does not go with --comparisons")
+        with status(f"reading {self.file}"):
+            return read_comparisons(self.file)
 
     def read(self) -> Statements:
         """The statements of the file; `-` is standard input."""
@@ -166,6 +194,13 @@ def reading_options(command: F) -> F:
         return command(how=how, quiet=quiet, **rest)
 
     return with_how  # type: ignore[return-value]
+
+
+comparisons_option = click.option(
+    "--comparisons",
+    is_flag=True,
+    help="FILE has comparisons d(A,B) < d(C,D): near_1,near_2,far_1,far_2.",
+)
 
 
 def statement_options(command: F) -> F:

@@ -15,6 +15,7 @@ from trilens.exact.depth import lens_counts_and_depth, lens_depth, lens_depth_of
 from trilens.exact.fermat import fermat_dissimilarities
 from trilens.exact.graphs import NearestLenses, k_rng, nearest_lens_counts
 from trilens.exact.lenses import lens_counts
+from trilens.exact.local import local_lens_depth
 from trilens.exact.medoids import medoid
 from trilens.exact.sampling import Deepest, DepthEstimate, deepest, estimate_depth
 from trilens.exact.semimetrics import (
@@ -42,6 +43,7 @@ __all__ = [
     "lens_counts_and_depth",
     "lens_depth",
     "lens_depth_of",
+    "local_lens_depth",
     "medoid",
     "nearest_lens_counts",
 ]

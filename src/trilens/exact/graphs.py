@@ -103,7 +103,11 @@ def k_rng(
     if progress is not None:
         progress(1.0)
     share = sizes / max(n - 2, 1)
-    weights = np.ones(len(share)) if width is None else np.exp(-((share / width) ** 2))
+    weights = np.ones(len(share))
+    if width is not None:
+        with np.errstate(over="ignore", under="ignore"):
+            # a weight that underflows is kept just above 0, so that no edge is lost
+            weights = np.maximum(np.exp(-((share / width) ** 2)), np.finfo(float).tiny ** 0.5)
     i, j = pairs.T
     both = (np.concatenate([i, j]), np.concatenate([j, i]))
     graph: csr_array = csr_array(coo_array((np.r_[weights, weights], both), shape=(n, n)))
@@ -160,9 +164,9 @@ def nearest_lens_counts(
             close = close[close != i]
             close = close[np.argsort(row[close], kind="stable")][:m]
             near[i], away[i] = close, row[close]
-            among = _among(sample, close)
+            between = among(sample, close)
             nearer = away[i][None, :] < away[i][:, None]
-            counts[i] = (nearer & (among < away[i][:, None])).sum(axis=1)
+            counts[i] = (nearer & (between < away[i][:, None])).sum(axis=1)
         return end - at
 
     done = 0
@@ -176,7 +180,7 @@ def nearest_lens_counts(
     return NearestLenses(near, away, counts)
 
 
-def _among(sample: Sample, objects: IntArray) -> AnyArray:
+def among(sample: Sample, objects: IntArray) -> AnyArray:
     """Dissimilarities among a few objects."""
     rows = sample.rows
     if isinstance(rows, MatrixRows):

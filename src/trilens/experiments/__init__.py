@@ -16,6 +16,7 @@ from trilens.experiments.framework.results import Results
 from trilens.experiments.framework.runner import outdated, recorded, run
 from trilens.experiments.framework.summary import write_page
 from trilens.experiments.framework.verdicts import Claim, Finding
+from trilens.experiments.illustrations import ILLUSTRATIONS
 from trilens.experiments.medoid import GAUSS2, GAUSS20
 from trilens.experiments.network import NETWORK
 from trilens.experiments.outliers import OUTLIERS_GAUSS, OUTLIERS_MOONS, OUTLIERS_USPS
@@ -26,6 +27,7 @@ from trilens.experiments.speed import SPEED
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
     for experiment in (
+        ILLUSTRATIONS,
         GAUSS2,
         GAUSS20,
         NETWORK,

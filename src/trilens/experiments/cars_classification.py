@@ -61,7 +61,7 @@ def _measure(point: Point, seeds: Seeds) -> Iterator[Measure]:
         model = LensDepthClassifier(_classifier(name, seed), random_state=seed)
         _, clock = clocked(lambda model=model: model.fit(S, known))  # type: ignore[misc]
         yield Measure(f"{ALG3} {shown}", LOSS, loss(model.transduction_), clock=clock)
-    krng = KRNGClassifier(KRNG_NEIGHBOURS, random_state=seeds.integer(ALG4))
+    krng = KRNGClassifier(KRNG_NEIGHBOURS, alone="random", random_state=seeds.integer(ALG4))
     _, clock = clocked(lambda: krng.fit(S, known))
     yield Measure(ALG4, LOSS, loss(krng.transduction_), clock=clock)
     found = [*embeddings(S, 2, seeds), (LENS_MAP, *lens_map(S, 2))]
@@ -156,13 +156,13 @@ CARS_CLASSIFICATION = Experiment(
         Claim(
             "The tested collections are not worse than the others for Algorithms 3 and 4.",
             "better or equal",
-            "mean difference - 2 se at most 0",
+            "mean difference at most 0",
             _tested_not_worse,
         ),
         Claim(
             "Added: lens map with k-NN.",
             "-",
-            "at most 0.06 on each collection (mean - 2 se)",
+            "at most 0.06 on each collection",
             _map_loss,
         ),
     ),
@@ -173,7 +173,7 @@ CARS_CLASSIFICATION = Experiment(
         "T_ALL_REDUCED; an arrow marks a value that differs, upwards or downwards.",
         "k of k-NN and the SVM parameters by 10-fold cross-validation over the paper's grids. For "
         "Algorithm 4 every labelled car is left out once, where the paper leaves out one at random "
-        "twenty times.",
+        "twenty times; an empty vote is a random class, as in the paper.",
         "The paper does not write out its Gaussian kernel; here it is exp(-|x - y|² / (2 sigma²)).",
     ),
 )

@@ -1,6 +1,7 @@
 """Statement files: reading, writing and scanning; label files and lists of objects."""
 
 from trilens.formats.atomic import atomic_write, refuse_to_overwrite
+from trilens.formats.comparisons import read_comparisons, write_comparisons
 from trilens.formats.csv_table import write_table
 from trilens.formats.faults import Fault
 from trilens.formats.labels import Labels, labels_for, read_labels
@@ -17,11 +18,13 @@ __all__ = [
     "Scan",
     "atomic_write",
     "labels_for",
+    "read_comparisons",
     "read_labels",
     "read_objects",
     "read_statements",
     "refuse_to_overwrite",
     "scan_statements",
+    "write_comparisons",
     "write_statements",
     "write_table",
 ]

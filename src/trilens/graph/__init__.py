@@ -9,6 +9,7 @@ from trilens.graph.krng import (
     lens_values,
     pairs_of,
 )
+from trilens.graph.nearest import neighbour_statements
 
 __all__ = [
     "LensValues",
@@ -17,5 +18,6 @@ __all__ = [
     "effective_k",
     "k_rng",
     "lens_values",
+    "neighbour_statements",
     "pairs_of",
 ]

@@ -86,10 +86,11 @@ class LensValues:
 
     def below(self, k: float, error_rate: float = 0.0) -> BoolArray:
         """Whether V, corrected for wrong answers, is less than k / (n - 2), without rounding."""
-        k, e = real_number("k", k), _exact(_checked(error_rate))
+        k = real_number("k", k)
         if self.n_objects <= 2:
+            _checked(error_rate)
             return np.zeros(len(self.share), dtype=bool)
-        threshold = _exact(k) * (1 - 3 * e / 2) / (self.n_objects - 2) + e / 2
+        threshold = share_threshold(k, error_rate, self.n_objects - 2)
         near = self.share < float(threshold)
         for at in np.flatnonzero(np.abs(self.share - float(threshold)) < _CLOSE):
             near[at] = Fraction(int(self.third[at]), int(self.appears[at])) < threshold
@@ -184,7 +185,24 @@ def connecting_k(statements: StatementsLike | PairCounts, error_rate: float = 0.
     return lens_values(statements).connecting_k(error_rate)
 
 
+def share_threshold(k: float, error_rate: float, n_others: int) -> Fraction:
+    """What V must stay below by the paper's eq. (16), solved for V, without rounding.
+
+    (V - e/2) / (1 - 3e/2) < k / n_others, e the share of wrong answers.
+
+    >>> share_threshold(2, 0.3, 58)
+    Fraction(49, 290)
+    """
+    e = _exact(_checked(error_rate))
+    return _exact(k) * (1 - 3 * e / 2) / n_others + e / 2
+
+
 def _checked(error_rate: float) -> float:
+    if isinstance(error_rate, str):
+        raise ParameterError(
+            f"error_rate is {error_rate!r}; it must be a number here: neighbours(), cluster(), "
+            f"KRNGClustering and KRNGClassifier can estimate it"
+        )
     if not 0 <= real_number("error_rate", error_rate) < 2 / 3:
         raise ParameterError(
             f"error rate is {error_rate}; it must be at least 0 and below 2/3, "

@@ -1,89 +1,23 @@
-"""General comparisons of distances, d(A, B) < d(C, D), and how many a map violates."""
+"""Every kind of ordinal data as comparisons d(A, B) < d(C, D), and how many a map violates."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._parameters import real_array, whole_number
+from trilens._parameters import real_array
 from trilens._typing import AnyArray, FloatArray, Int32Array
-from trilens.errors import ParameterError, StatementError
+from trilens.errors import ParameterError
 from trilens.statements import Statements, StatementsLike
+from trilens.statements.comparisons import Comparisons, rectangular
+
+__all__ = ["Comparisons", "ComparisonsLike", "as_comparisons", "as_data", "squared", "violations"]
 
 #: Rows compared at a time, so that the temporaries stay small beside the comparisons.
 _CHUNK = 1 << 17
-
-
-@dataclass(frozen=True, init=False, eq=False, repr=False)
-class Comparisons:
-    """Answers "A and B are closer to each other than C and D": d(A, B) < d(C, D).
-
-    The most general ordinal data about distances. A similarity triplet (anchor, near, far) is
-    the comparison (anchor, near, anchor, far).
-
-    Parameters
-    ----------
-    rows : (m, 4) array of int
-        Object ids A, B, C, D of each comparison; A differs from B, C from D, and the pair
-        {A, B} from the pair {C, D}. An ``int32`` array is not copied.
-    n_objects : int, optional
-        By default the largest id plus one.
-
-    Examples
-    --------
-    >>> Comparisons([[0, 1, 2, 3], [0, 2, 1, 3]])
-    Comparisons(2 comparisons of pairs of 4 objects)
-    """
-
-    rows: Int32Array
-    n_objects: int
-
-    def __init__(self, rows: ArrayLike, n_objects: int | None = None) -> None:
-        given = _as_array(rows)
-        if given.size == 0 and given.ndim <= 2:
-            given = np.empty((0, 4), dtype=np.int32)
-        if given.ndim != 2 or given.shape[1] != 4 or given.dtype.kind not in "iu":
-            raise StatementError(
-                f"comparisons d(A,B) < d(C,D) are an (m, 4) array of integer object ids, "
-                f"not one of shape {given.shape} and type {given.dtype}"
-            )
-        top = int(given.max()) + 1 if len(given) else 0
-        n = top if n_objects is None else whole_number("n_objects", n_objects)
-        if len(given) and (given.min() < 0 or top > n):
-            row = int(np.flatnonzero(((given < 0) | (given >= n)).any(axis=1))[0])
-            raise StatementError(
-                f"the ids {given[row].tolist()} are not all from 0 to {n - 1}", row=row
-            )
-        a, b, c, d = given.T
-        wrong = (a == b) | (c == d) | ((a == c) & (b == d)) | ((a == d) & (b == c))
-        if wrong.any():
-            row = int(np.flatnonzero(wrong)[0])
-            raise StatementError(
-                f"d(A,B) < d(C,D) needs two different pairs of different objects, "
-                f"not {given[row].tolist()}",
-                row=row,
-            )
-        ids = np.ascontiguousarray(given, dtype=np.int32).view()
-        ids.flags.writeable = False
-        object.__setattr__(self, "rows", ids)
-        object.__setattr__(self, "n_objects", int(n))
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __repr__(self) -> str:
-        return f"Comparisons({len(self):,} comparisons of pairs of {self.n_objects:,} objects)"
-
-
-def _as_array(rows: ArrayLike) -> AnyArray:
-    try:
-        return np.asarray(rows)
-    except (TypeError, ValueError):
-        raise StatementError("the statements are rows of different lengths") from None
 
 
 ComparisonsLike: TypeAlias = Comparisons | StatementsLike
@@ -111,6 +45,7 @@ def as_comparisons(statements: ComparisonsLike) -> Comparisons:
     C = object.__new__(Comparisons)
     object.__setattr__(C, "rows", data.to_triplets()[:, [0, 1, 0, 2]])
     object.__setattr__(C, "n_objects", data.n_objects)
+    object.__setattr__(C, "_names", data._names)
     return C
 
 
@@ -118,7 +53,7 @@ def as_data(statements: ComparisonsLike, kind: str = "central") -> Statements | 
     """What was given: values as they are, four columns as comparisons, three as ``kind``."""
     if isinstance(statements, (Statements, Comparisons)):
         return statements
-    array = _as_array(statements)
+    array = rectangular(statements)
     if array.ndim == 2 and array.shape[1] == 4:
         return Comparisons(array)
     return Statements(array, kind=kind)

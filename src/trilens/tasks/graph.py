@@ -13,6 +13,7 @@ from trilens._tabular import Tabular
 from trilens._typing import RandomState
 from trilens.errors import ParameterError
 from trilens.statements import StatementsLike, as_statements
+from trilens.tasks.error_rate import known_error_rate
 from trilens.tasks.method import check_model, choose_method
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def neighbours(
     k: int | None = None,
     method: str = "auto",
     *,
-    error_rate: float = 0.0,
+    error_rate: Any = 0.0,
     sigma: float | None = None,
     n_components: int | None = None,
     random_state: RandomState = 0,
@@ -103,7 +104,9 @@ def neighbours(
     method : str
         ``"krng"`` (Algorithm 5's graph), or a map; ``"auto"``: the first for ``central``
         statements.
-    error_rate, sigma
+    error_rate : float or "estimate"
+        Of `k_rng`; ``"estimate"`` takes what `trilens.reliability` finds.
+    sigma
         Of `k_rng`.
     n_components, random_state
         Of the map.
@@ -124,6 +127,7 @@ def neighbours(
     n = given.n_objects
     if k is not None:
         whole_number("k", k, least=1)
+    error_rate = known_error_rate(error_rate, given, random_state, model)
     if chosen == "krng":
         from trilens.graph import lens_values
 
@@ -137,7 +141,7 @@ def neighbours(
         from trilens.maps.registry import coordinates, dimensions
         from trilens.tasks.cluster.map import neighbour_graph
 
-        if real_number("error_rate", error_rate):
+        if error_rate:
             raise ParameterError(f"{chosen} has no correction for an error rate; krng has")
         k = min(_NEIGHBOURS if k is None else k, max(n - 1, 1))
         width = 0.5 if sigma is None else real_number("sigma", sigma, positive=True)

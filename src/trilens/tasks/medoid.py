@@ -11,10 +11,11 @@ import numpy as np
 from trilens._parameters import seed_of
 from trilens._tabular import Tabular
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
-from trilens.errors import StatementError
+from trilens.counts import CentralCounts
+from trilens.errors import ParameterError, StatementError
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.tasks.classify.labels import label_of_each, sorted_classes
-from trilens.tasks.method import check_model, choose_method
+from trilens.tasks.method import check_model, choose_method, objects_of_counts
 
 if TYPE_CHECKING:
     from trilens.tasks.model import AnswerModel
@@ -94,7 +95,7 @@ class Medoid(Tabular):
 
 
 def medoid(
-    statements: StatementsLike,
+    statements: StatementsLike | CentralCounts,
     method: str = "auto",
     *,
     labels: Mapping[str, Any] | Iterable[Any] | None = None,
@@ -106,7 +107,8 @@ def medoid(
 
     Parameters
     ----------
-    statements : Statements or (m, 3) array
+    statements : Statements, (m, 3) array, or CentralCounts
+        Counts suffice for ``"depth"``, which is then what ``"auto"`` means; not for labels.
     method : str
         ``"auto"``: what `trilens.tasks.method` measured as best. ``"choice"``: the object of
         highest depth by the choice model. ``"depth"``: by counting, the object of highest lens
@@ -125,6 +127,8 @@ def medoid(
     >>> medoid([[0, 1, 2], [0, 1, 3], [2, 1, 3]]).name
     '0'
     """
+    if isinstance(statements, CentralCounts):
+        return _medoid_of_counts(statements, method, labels)
     given = as_statements(statements)
     check_model(model, given)
     best = _medoid(given, method, n_components, random_state, model)
@@ -167,6 +171,20 @@ def _medoid(
     best = np.flatnonzero(score == score.max())
     depth = float(score[best[0]]) if chosen == "depth" else None
     return _described(given, chosen, score, depth, best, depth_intervals(given, LEVEL).medoid_set)
+
+
+def _medoid_of_counts(counts: CentralCounts, method: str, labels: Any) -> Medoid:
+    from trilens.depth import centrality, depth_intervals
+
+    objects = objects_of_counts(counts, method)
+    if labels is not None:
+        raise ParameterError("the medoids of classes need the statements, not counts of them")
+    if counts.n_objects == 0:
+        raise StatementError("there are no objects, so there is no medoid")
+    score = centrality(counts)
+    best = np.flatnonzero(score == score.max())
+    inside = depth_intervals(counts, LEVEL).medoid_set
+    return _described(objects, "depth", score, float(score.max()), best, inside)
 
 
 def _medoid_by_model(

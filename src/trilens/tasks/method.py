@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from trilens._parameters import one_of, shown
+from trilens.counts import CentralCounts
 from trilens.errors import ParameterError
 from trilens.maps.registry import MAPS
 from trilens.statements import Statements
@@ -44,6 +47,14 @@ def choose_method(question: Question, statements: Statements, method: str = "aut
     """
     one_of("method", method, ("auto", *METHODS[question]))
     return _best(question, statements) if method == "auto" else method
+
+
+def objects_of_counts(counts: CentralCounts, method: str) -> Statements:
+    """The objects of counts, numbered, with no statement about them; counts serve depth alone."""
+    one_of("method", method, ("auto", *METHODS["medoid"]))
+    if method not in ("auto", "depth"):
+        raise ParameterError(f"counts serve the method depth; {method} needs the statements")
+    return Statements(np.empty((0, 3), dtype=np.int32), counts.n_objects, kind=counts.kind)
 
 
 def check_model(model: Any, statements: Statements) -> None:

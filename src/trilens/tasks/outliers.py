@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from trilens._parameters import real_number, seed_of, whole_number
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray, RandomState
-from trilens.counts import count_central
+from trilens.counts import CentralCounts, count_central
 from trilens.depth import centrality
+from trilens.depth.lens import counts_of
 from trilens.errors import ParameterError
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.tasks.apart import (
@@ -25,7 +26,7 @@ from trilens.tasks.apart import (
     outlier_factors,
 )
 from trilens.tasks.evidence import why_nothing_can_be_claimed
-from trilens.tasks.method import check_model, choose_method
+from trilens.tasks.method import check_model, choose_method, objects_of_counts
 from trilens.tasks.model import AnswerModel, answer_model
 
 #: Of more tied objects than these only the number is told.
@@ -102,7 +103,7 @@ class Outliers(Tabular):
 
 
 def outliers(
-    statements: StatementsLike,
+    statements: StatementsLike | CentralCounts,
     n: int | None = None,
     *,
     contamination: float | None = None,
@@ -115,7 +116,9 @@ def outliers(
 
     Parameters
     ----------
-    statements : Statements or (m, 3) array
+    statements : Statements, (m, 3) array, or CentralCounts
+        Counts suffice to rank by ``"depth"``, which is then what ``"auto"`` means; they do not
+        tell what stands apart.
     n : int, optional
         How many. Without ``n`` and ``contamination`` those that stand apart by more than
         chance, which may be none: in at most 5 % of clouds without outliers there are any.
@@ -139,13 +142,21 @@ def outliers(
     >>> outliers([[0, 1, 2], [0, 1, 3], [2, 0, 3], [2, 0, 1]], n=2).names
     ('1', '3')
     """
-    given = as_statements(statements)
-    check_model(model, given)
-    count = _how_many(given.n_objects, n, contamination)
-    chosen_method = choose_method("outliers", given, method)
-    if chosen_method == "choice" and len(given) and model is None:
-        model = answer_model(given, seed_of(random_state))
-    score, apart, reason = _score(given, chosen_method, n_components, random_state, model)
+    if isinstance(statements, CentralCounts):
+        given = objects_of_counts(statements, method)
+        check_model(model, given)
+        count = _how_many(given.n_objects, n, contamination)
+        chosen_method, depth = "depth", centrality(statements)
+        score, apart = depth, Apart(np.zeros(len(depth), dtype=np.bool_), None)
+        reason: str | None = "counts do not say which objects were compared with which"
+    else:
+        given = as_statements(statements)
+        check_model(model, given)
+        count = _how_many(given.n_objects, n, contamination)
+        chosen_method, depth = choose_method("outliers", given, method), centrality(given)
+        if chosen_method == "choice" and len(given) and model is None:
+            model = answer_model(given, seed_of(random_state))
+        score, apart, reason = _score(given, chosen_method, n_components, random_state, model)
     order = np.argsort(score, kind="stable")
     if count is None:
         chosen = order[apart.objects[order]]
@@ -158,7 +169,7 @@ def outliers(
         indices=chosen,
         names=tuple(names[i] for i in chosen),
         scores=score[chosen],
-        depths=centrality(given)[chosen],
+        depths=depth[chosen],
         suggested=int(apart.objects.sum()),
         p_value=apart.p_value,
         caution=None if reason is None else f"what stands apart cannot be told: {reason}",
@@ -253,12 +264,12 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
     def __init__(self, contamination: float | str = 0.1) -> None:
         self.contamination = contamination
 
-    def fit(self, X: StatementsLike, y: Any = None) -> LensDepthOutlierDetector:
-        """Score every object, and put the cut."""
+    def fit(self, X: StatementsLike | CentralCounts, y: Any = None) -> LensDepthOutlierDetector:
+        """Score every object of statements, or of counts of them, and put the cut."""
         scores = centrality(X)
         if isinstance(self.contamination, str) and self.contamination == "auto":
-            given = as_statements(X)
-            apart = apart_by_depth(scores, count_central(given).appears, given.kind)
+            counts = counts_of(X)
+            apart = apart_by_depth(scores, counts.appears, counts.kind)
             count = int(apart.objects.sum())
         elif isinstance(self.contamination, str):
             raise ParameterError(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trilens._typing import FloatArray
 from trilens.errors import MissingExtraError
 from trilens.experiments.framework.results import Results
 from trilens.formats.atomic import atomic_write
@@ -126,8 +127,17 @@ def _draw_curves(ax: Axes, panel: Curves, part: Results, methods: set[str]) -> N
     plain(ax, grid="y")
 
 
-def sorted_values(ax: Axes, values: Sequence[float], special: Sequence[int], title: str) -> None:
-    """Values in increasing order, those of ``special`` objects marked, as the paper draws them."""
+def sorted_values(
+    ax: Axes,
+    values: Sequence[float],
+    special: Sequence[int],
+    title: str,
+    colours: Sequence[Any] | None = None,
+) -> None:
+    """Values in increasing order, those of ``special`` objects marked, as the paper draws them.
+
+    Each special object has its colour, where there are ``colours``.
+    """
     from trilens.plots.style import ACCENT, PALETTE, plain
 
     order = np.argsort(values, kind="stable")
@@ -135,10 +145,47 @@ def sorted_values(ax: Axes, values: Sequence[float], special: Sequence[int], tit
     marked = np.isin(order, special)
     x = np.arange(1, len(y) + 1)
     ax.scatter(x[~marked], y[~marked], s=8, color=PALETTE[0])
-    ax.scatter(x[marked], y[marked], s=24, color=ACCENT, marker="D")
+    own = dict(zip(special, colours or [ACCENT] * len(special), strict=True))
+    shade = [own[i] for i in order[marked]]
+    ax.scatter(x[marked], y[marked], s=24, c=shade, marker="D", zorder=3)
     ax.set_title(title, fontsize="medium")
     ax.set_xlabel("objects, sorted")
     plain(ax, grid="y")
+
+
+def point_cloud(ax: Axes, points: FloatArray, special: Sequence[int], title: str) -> list[str]:
+    """A scatter plot with the ``special`` points in colours of their own; returns the colours."""
+    from trilens.plots.style import PALETTE, bare
+
+    regular = np.setdiff1d(np.arange(len(points)), special)
+    ax.scatter(points[regular, 0], points[regular, 1], s=6, color="black")
+    colours = [PALETTE[i] for i in (4, 2, 3, 1)[: len(special)]]
+    ax.scatter(points[special, 0], points[special, 1], s=30, c=colours, marker="D", zorder=3)
+    ax.set_title(title, fontsize="medium")
+    bare(ax)
+    return colours
+
+
+def inlay(
+    ax: Axes,
+    values: Sequence[float],
+    special: Sequence[int],
+    colours: Sequence[Any],
+    top: bool,
+) -> None:
+    """The ten values at the outlying end once more, drawn larger in a corner that is free."""
+    from trilens.plots.style import PALETTE, plain
+
+    order = np.argsort(values, kind="stable")
+    order = order[-10:] if top else order[:10]
+    # values rise to the right: the upper left corner is free
+    inner = ax.inset_axes((0.12, 0.56, 0.4, 0.4))
+    own = dict(zip(special, colours, strict=True))
+    shade = [own.get(int(i), PALETTE[0]) for i in order]
+    inner.scatter(np.arange(len(order)), np.asarray(values)[order], s=14, c=shade, marker="D")
+    inner.set_xticks([])
+    inner.tick_params(labelsize="x-small")
+    plain(inner)
 
 
 def save(figure: Figure, stem: Path) -> Path:
@@ -157,5 +204,5 @@ def save(figure: Figure, stem: Path) -> Path:
             picture.save(file, "JPEG", quality=70)
         else:
             # few colours are a third of the bytes
-            picture.quantize(64).save(file, "PNG", optimize=True)
+            picture.quantize(160).save(file, "PNG", optimize=True)
     return path

@@ -23,8 +23,9 @@ The figures and tables of Kleindessner and von Luxburg, "Lens depth function and
 neighborhood graph: versatile tools for ordinal data analysis" (JMLR 18(58), 2017), computed
 again. Every verdict is computed by the rule that stands beside it: *agrees*, *differs*,
 *undecided* (the runs are too few to tell) or *not judged* (not run, or a single run of
-something random). "a ± b" is a mean with its standard error, se; where a rule says *below* or
-*above*, it is that of a difference, taken run by run. A paper's "-" marks what trilens adds.
+something random). "a ± b" is a mean with its standard error, se. A rule is met when all of
+mean ± 2 se meets it and missed when none of it does. Where a rule says *below* or *above*, the
+se is that of a difference, taken run by run. A paper's "-" marks what trilens adds.
 """
 
 

@@ -2,8 +2,9 @@
 
 Everything here takes one number per run (or one difference per run, where two methods are
 compared on the same draws), and allows for chance by the standard error of their mean,
-se = sd / sqrt(runs). With a single run the standard error is unknown, and only what holds
-exactly, without chance, is judged.
+se = sd / sqrt(runs). A rule is met when all of mean ± 2 se meets it, and missed when none of it
+does; in between the runs are too few to tell. With a single run the standard error is unknown,
+and only what holds exactly, without chance, is judged.
 """
 
 from __future__ import annotations
@@ -109,21 +110,23 @@ def near(
     paper_runs: int = 100,
     digits: int = 3,
 ) -> Finding:
-    """Agrees when |mean - paper| <= tolerance + 2 se.
+    """Agrees when all of mean ± 2 se is within a tolerance of the paper's value.
 
     Where the paper gives a standard deviation over its runs, chance on both sides is allowed
-    for: tolerance + 3 sqrt(sd_paper^2 / runs_paper + sd_ours^2 / runs_ours).
+    for: |mean - paper| <= tolerance + 3 sqrt(sd_paper^2 / runs_paper + sd_ours^2 / runs_ours).
 
     >>> near([0.10, 0.12, 0.11], 0.14, 0.01).verdict
     'differs'
     >>> near([0.10, 0.12, 0.11], 0.14, 0.02).verdict
+    'undecided'
+    >>> near([0.10, 0.12, 0.11], 0.12, 0.03).verdict
     'agrees'
     """
+    if paper_sd is None:
+        return within(values, paper - tolerance, paper + tolerance, digits)
 
     def rule(mean: float, error: float) -> Verdict:
-        chance = WIDTH * error
-        if paper_sd is not None:
-            chance = 3 * float(np.sqrt(paper_sd**2 / paper_runs + error**2))
+        chance = 3 * float(np.sqrt(paper_sd**2 / paper_runs + error**2))
         return "agrees" if abs(mean - paper) <= tolerance + chance else "differs"
 
     return _by_mean(values, digits, rule)
@@ -140,28 +143,30 @@ def near_exactly(value: float, paper: float, tolerance: float, digits: int = 3) 
 
 
 def within(values: ArrayLike, low: float, high: float, digits: int = 3) -> Finding:
-    """Agrees when [mean - 2 se, mean + 2 se] meets [low, high].
+    """Agrees when mean ± 2 se lies in [low, high], differs when it lies outside of it.
 
-    >>> within([2.0, 4.0, 3.0], 3.0, 5.0).verdict
-    'agrees'
+    >>> within([3.9, 4.1, 4.0], 3.0, 5.0).verdict, within([2.0, 4.0, 3.0], 3.0, 5.0).verdict
+    ('agrees', 'undecided')
     >>> at_most([2.0, 4.0, 3.0], 1.0).verdict
     'differs'
     """
 
     def rule(mean: float, error: float) -> Verdict:
-        inside = mean + WIDTH * error >= low and mean - WIDTH * error <= high
-        return "agrees" if inside else "differs"
+        least, most = mean - WIDTH * error, mean + WIDTH * error
+        if low <= least and most <= high:
+            return "agrees"
+        return "differs" if most < low or least > high else "undecided"
 
     return _by_mean(values, digits, rule)
 
 
 def at_most(values: ArrayLike, high: float, digits: int = 3) -> Finding:
-    """Agrees unless mean - 2 se lies above ``high``."""
+    """Agrees when all of mean ± 2 se is at most ``high``."""
     return within(values, -np.inf, high, digits)
 
 
 def at_least(values: ArrayLike, low: float, digits: int = 3) -> Finding:
-    """Agrees unless mean + 2 se lies below ``low``."""
+    """Agrees when all of mean ± 2 se is at least ``low``."""
     return within(values, low, np.inf, digits)
 
 
@@ -187,28 +192,32 @@ def _beyond(mean: float, error: float) -> Verdict:
     return "differs" if mean - WIDTH * error > 0 else "undecided"
 
 
-def not_below(differences: ArrayLike, digits: int = 3) -> Finding:
-    """Agrees unless A is smaller than B beyond chance: for "A is not better than B"."""
-    return _unless(below(differences, digits))
+def not_below(differences: ArrayLike, margin: float, digits: int = 3) -> Finding:
+    """Of the differences A - B: agrees when A is less than B by no more than ``margin``.
+
+    For "A is not better than B": all of mean ± 2 se above -margin agrees, A smaller beyond
+    chance differs, all else is undecided. Few runs can so not agree.
+
+    >>> not_below([0.0, 0.01, -0.01], 0.02).verdict, not_below([0.3, -0.3], 0.02).verdict
+    ('agrees', 'undecided')
+    """
+
+    def rule(mean: float, error: float) -> Verdict:
+        if mean + WIDTH * error < 0:
+            return "differs"
+        return "agrees" if mean - WIDTH * error >= -margin else "undecided"
+
+    return _by_mean(differences, digits, rule)
 
 
-def not_above(differences: ArrayLike, digits: int = 3) -> Finding:
-    """Agrees unless A is larger than B beyond chance.
+def not_above(differences: ArrayLike, margin: float, digits: int = 3) -> Finding:
+    """Of the differences A - B: agrees when A exceeds B by no more than ``margin``.
 
-    >>> not_above([0.1, 0.2, 0.1]).verdict, not_above([-0.1, 0.2, 0.0]).verdict
+    >>> not_above([0.1, 0.2, 0.1], 0.02).verdict, not_above([0.01, -0.01], 0.05).verdict
     ('differs', 'agrees')
     """
-    return _unless(above(differences, digits))
-
-
-def _unless(found: Finding) -> Finding:
-    turned: dict[Verdict, Verdict] = {
-        "agrees": "differs",
-        "differs": "agrees",
-        "undecided": "agrees",
-        "not judged": "not judged",
-    }
-    return Finding(found.ours, turned[found.verdict])
+    found = not_below(-np.asarray(differences, dtype=np.float64), margin, digits)
+    return Finding(shown(differences, digits), found.verdict) if np.size(differences) else found
 
 
 def quorum(findings: Mapping[str, Finding], need: int | float) -> Finding:

@@ -15,6 +15,7 @@ from trilens.errors import ParameterError
 from trilens.statements import StatementsLike, as_statements
 from trilens.tasks.classify.check import LabelCheck, check_labels
 from trilens.tasks.classify.labels import Labels, LabelsLike, encode_labels
+from trilens.tasks.error_rate import known_error_rate
 from trilens.tasks.method import check_model, choose_method
 from trilens.tasks.model import AnswerModel
 
@@ -102,6 +103,7 @@ def classify(
     *,
     classifier: Any = None,
     k: int | None = None,
+    error_rate: Any = 0.0,
     n_components: Any = None,
     model: AnswerModel | None = None,
     random_state: Any = 0,
@@ -120,6 +122,8 @@ def classify(
         On top of depths or a map; see `MapClassifier`.
     k : int, optional
         Of the k-RNG; by default by leave-one-out.
+    error_rate : float or "estimate"
+        Of the k-RNG; see `KRNGClassifier`.
     n_components : optional
         Of the map; by default cross-validated.
     model : AnswerModel, optional
@@ -150,6 +154,7 @@ def classify(
         chosen,
         classifier,
         k=k,
+        error_rate=known_error_rate(error_rate, given, random_state, model),
         n_components=n_components,
         model=model,
         random_state=random_state,
@@ -179,6 +184,7 @@ def make_classifier(
     classifier: Any = None,
     *,
     k: int | None = None,
+    error_rate: Any = 0.0,
     n_components: Any = None,
     model: AnswerModel | None = None,
     random_state: Any = None,
@@ -193,9 +199,12 @@ def make_classifier(
     if method == "krng":
         from trilens.tasks.classify.graph import KRNGClassifier
 
-        return KRNGClassifier("loo" if k is None else k, random_state=random_state)
+        given = "loo" if k is None else k
+        return KRNGClassifier(given, error_rate=error_rate, random_state=random_state)
     if k is not None:
         raise ParameterError(f"k belongs to the method krng, not to {method}")
+    if error_rate != 0:
+        raise ParameterError(f"error_rate belongs to the method krng, not to {method}")
     if method == "depth":
         from trilens.tasks.classify.depth import LensDepthClassifier
 

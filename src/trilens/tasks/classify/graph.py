@@ -7,15 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from trilens._parameters import generator, shown, whole_number
+from trilens._parameters import generator, one_of, shown, whole_number
 from trilens._typing import AnyArray, FloatArray, IntArray
-from trilens.counts import count_labelled_pairs
-from trilens.errors import ParameterError
+from trilens.counts import LabelledPairCounts, count_labelled_pairs
+from trilens.errors import LabelError, ParameterError
+from trilens.graph.krng import share_threshold
+from trilens.statements import Statements
 from trilens.tasks.classify.labels import Labels
 from trilens.tasks.classify.transduction import TransductiveClassifier, central_only
+from trilens.tasks.error_rate import known_error_rate
 
 #: How an object came by its label.
 GIVEN, NEIGHBOURS, NEAREST, UNKNOWN = "given", "neighbours", "nearest", "unknown"
+#: The paper's rule for an object without a neighbour below the threshold.
+RANDOM = "random"
 
 
 class KRNGClassifier(TransductiveClassifier):
@@ -27,8 +32,20 @@ class KRNGClassifier(TransductiveClassifier):
         ``"loo"`` takes the k of least leave-one-out error among 1, ..., |L| - 1; a sequence
         names the candidates instead. Every labelled object is left out once, where the paper
         samples twenty of them: its threshold is then k / (|L| - 2).
+    error_rate : float or "estimate"
+        The share of wrong answers (Noise model I), for which V is corrected as in eq. (16);
+        ``"estimate"`` takes what `trilens.reliability` finds. Where k is chosen by
+        leave-one-out it changes which k are tried rather than what comes out.
+    alone : {"nearest", "random"}
+        What becomes of an object without a labelled object below the threshold: those of least
+        V vote, or, as the paper's empty vote has it, a class is drawn at random.
     random_state : int, Generator or None
         Ties of the vote are broken at random.
+
+    Notes
+    -----
+    `fit` takes statements of kind ``central``, or the `LabelledPairCounts` of these labelled
+    objects in the order of their ids.
 
     Attributes
     ----------
@@ -38,14 +55,16 @@ class KRNGClassifier(TransductiveClassifier):
         the true one); the average is over all labelled objects.
     loo_errors_ : dict of int to float
         The same for every candidate k.
+    error_rate_ : float
     chosen_parameters_ : dict
-        ``k`` and ``loo_error``.
+        ``k``, ``loo_error`` and ``error_rate``.
     classes_, transduction_
         As in `LensDepthClassifier`.
     how_ : (n_objects,) array of str
         ``"given"``; ``"neighbours"``: by the vote; ``"nearest"``: no neighbour in the graph,
         so the labelled objects of least V voted; ``"unknown"``: no statement compares the
-        object with two labelled ones, so it gets the most frequent class.
+        object with two labelled ones, so it gets the most frequent class; ``"random"``: no
+        neighbour and ``alone="random"``.
 
     Examples
     --------
@@ -67,37 +86,73 @@ class KRNGClassifier(TransductiveClassifier):
     (['a', 'b'], ['given', 'neighbours'])
     """
 
-    def __init__(self, k: Any = "loo", random_state: Any = None) -> None:
+    def __init__(
+        self,
+        k: Any = "loo",
+        *,
+        error_rate: Any = 0.0,
+        alone: str = NEAREST,
+        random_state: Any = None,
+    ) -> None:
         self.k = k
+        self.error_rate = error_rate
+        self.alone = alone
         self.random_state = random_state
 
     def _check_kind(self, kind: str) -> None:
         central_only(kind, "classification by the k-RNG")
 
+    def _prepare(self, statements: Statements) -> None:
+        # once: labels that are hidden in turn change nothing about it
+        self.error_rate_ = known_error_rate(self.error_rate, statements, self.random_state)
+
     def _learn(self, labels: Labels) -> IntArray:
+        one_of("alone", self.alone, (NEAREST, RANDOM))
         labelled = labels.labelled
         n_labelled = len(labelled)
         candidates = self._candidates(n_labelled)
-        counts = count_labelled_pairs(self.statements_, labelled)
+        counts = self._counted(labels)
         value = np.full(counts.third.shape, np.inf)
         np.divide(counts.third, counts.appears, out=value, where=counts.appears > 0)
         of_class = np.eye(len(labels.classes), dtype=np.int64)[labels.codes[labelled]]
-        self.loo_errors_ = _leave_one_out(
-            value[labelled], of_class, candidates, max(n_labelled - 2, 1)
-        )
+        # rounded once, and so are the shares: equal fractions are equal floats
+        thresholds = [
+            float(share_threshold(k, self.error_rate_, max(n_labelled - 2, 1))) for k in candidates
+        ]
+        errors = _leave_one_out(value[labelled], of_class, thresholds, self.alone)
+        self.loo_errors_ = dict(zip(candidates, errors, strict=True))
         self.k_ = min(self.loo_errors_, key=lambda k: (self.loo_errors_[k], k))
         self.loo_error_ = self.loo_errors_[self.k_]
         self.chosen_parameters_ = {"k": self.k_, "loo_error": self.loo_error_}
+        if self.error_rate_:
+            self.chosen_parameters_["error_rate"] = self.error_rate_
 
         unlabelled = np.flatnonzero(labels.codes < 0)
         codes = labels.codes.copy()
         how = np.full(len(codes), GIVEN, dtype="<U10")
-        votes, how[unlabelled] = _votes(value[unlabelled], of_class, self.k_ / (n_labelled - 1))
+        threshold = float(share_threshold(self.k_, self.error_rate_, n_labelled - 1))
+        votes, how[unlabelled] = _votes(value[unlabelled], of_class, threshold, self.alone)
         rng = generator(self.random_state)
         # below one vote: decides between equal votes and nothing else
         codes[unlabelled] = (votes + rng.random(votes.shape) / 2).argmax(axis=1)
         self.how_ = how
         return codes
+
+    def _counted(self, labels: Labels) -> LabelledPairCounts:
+        if self.counts_ is None:
+            return count_labelled_pairs(self.statements_, labels.labelled)
+        counts = self.counts_
+        if not isinstance(counts, LabelledPairCounts):
+            raise ParameterError(
+                f"Algorithm 4 needs LabelledPairCounts, not {type(counts).__name__}; "
+                f"count_labelled_pairs() makes them"
+            )
+        if not np.array_equal(counts.labelled, labels.labelled):
+            raise LabelError(
+                "the counts are against other labelled objects than those of y; count again, "
+                "with the labelled ids in increasing order"
+            )
+        return counts
 
     def _candidates(self, n_labelled: int) -> list[int]:
         if isinstance(self.k, str):
@@ -114,16 +169,15 @@ class KRNGClassifier(TransductiveClassifier):
 
 
 def _leave_one_out(
-    value: FloatArray, of_class: IntArray, candidates: list[int], denominator: int
-) -> dict[int, float]:
-    """The leave-one-out error of every k, from V of the labelled objects among themselves.
+    value: FloatArray, of_class: IntArray, thresholds: Sequence[float], alone: str
+) -> list[float]:
+    """The leave-one-out error of every threshold, from V of the labelled objects.
 
     One sorting of an object's values serves every k: the votes below a threshold are those of
     a first part of the sorted voters.
     """
     n, n_classes = of_class.shape
-    thresholds = np.array(candidates) / denominator
-    right = np.zeros(len(candidates))
+    right = np.zeros(len(thresholds))
     for i in range(n):
         # the object that is left out has no voice in its own vote
         others = np.delete(np.arange(n), i)
@@ -131,22 +185,27 @@ def _leave_one_out(
         ranked = value[i, order]
         voices = np.zeros((n, n_classes), dtype=np.int64)
         np.cumsum(of_class[order], axis=0, out=voices[1:])
-        # without a neighbour below the threshold those of least V vote
-        least = np.searchsorted(ranked, ranked[0], side="right")
+        # without a neighbour below the threshold those of least V vote, or nobody
+        least = np.searchsorted(ranked, ranked[0], side="right") if alone == NEAREST else 0
         votes = voices[np.maximum(np.searchsorted(ranked, thresholds, side="left"), least)]
         winners = votes == votes.max(axis=1, keepdims=True)
         right += winners[:, of_class[i].argmax()] / winners.sum(axis=1)
-    return dict(zip(candidates, (1 - right / n).tolist(), strict=True))
+    errors: list[float] = (1 - right / n).tolist()
+    return errors
 
 
-def _votes(value: FloatArray, of_class: IntArray, threshold: float) -> tuple[IntArray, AnyArray]:
-    """Votes of the labelled objects with V < threshold, or of the nearest where there are none."""
+def _votes(
+    value: FloatArray, of_class: IntArray, threshold: float, alone: str
+) -> tuple[IntArray, AnyArray]:
+    """Votes of the labelled objects with V < threshold; where there are none, as ``alone`` says."""
     near = value < threshold
     how = np.full(len(value), NEIGHBOURS, dtype="<U10")
-    alone = ~near.any(axis=1)
-    if alone.any():
-        least = np.nanmin(value[alone], axis=1, keepdims=True)
-        how[alone] = np.where(np.isfinite(least[:, 0]), NEAREST, UNKNOWN)
+    empty = ~near.any(axis=1)
+    if alone == RANDOM:
+        how[empty] = RANDOM
+    elif empty.any():
+        least = np.nanmin(value[empty], axis=1, keepdims=True)
+        how[empty] = np.where(np.isfinite(least[:, 0]), NEAREST, UNKNOWN)
         # where even the least is infinite, all labelled objects vote: the most frequent class
-        near[alone] = value[alone] == least
+        near[empty] = value[empty] == least
     return near.astype(np.int64) @ of_class, how

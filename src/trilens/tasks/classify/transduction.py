@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from trilens._typing import AnyArray, FloatArray, IntArray
-from trilens.errors import KindError
+from trilens.counts import ClassCounts, LabelledPairCounts
+from trilens.errors import KindError, ParameterError
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.tasks.classify.labels import Labels, LabelsLike, encode_labels
 
@@ -25,19 +26,25 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
     """
 
     statements_: Statements
+    counts_: Any
     classes_: AnyArray
     transduction_: AnyArray
     chosen_parameters_: dict[str, Any]
 
-    def fit(self, X: StatementsLike, y: LabelsLike) -> Self:
+    def fit(self, X: StatementsLike | ClassCounts | LabelledPairCounts, y: LabelsLike) -> Self:
         """Learn from statements and the labels of some objects.
 
         Parameters
         ----------
         X : Statements or (m, 3) array
+            Or the counts that the algorithm is made of, where its notes name them.
         y : dict of labels by name, or (n_objects,) iterable
             Labels of any type; -1, None or NaN for an unlabelled object.
         """
+        self.counts_ = None
+        if hasattr(X, "appears"):
+            self.counts_ = X
+            X = _objects_of(X)
         statements = as_statements(X)
         self._check_kind(statements.kind)
         labels = encode_labels(y, statements)
@@ -84,6 +91,16 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
     @abstractmethod
     def _learn(self, labels: Labels) -> IntArray:
         """The class of every object, those of the labelled ones as given."""
+
+
+def _objects_of(counts: Any) -> Statements:
+    """The objects of counts, numbered, with no statement about them."""
+    if not isinstance(counts, ClassCounts | LabelledPairCounts):
+        raise ParameterError(
+            f"a classifier needs statements, ClassCounts (Algorithm 3) or LabelledPairCounts "
+            f"(Algorithm 4), not {type(counts).__name__}"
+        )
+    return Statements(np.empty((0, 3), dtype=np.int32), n_objects=len(counts.appears))
 
 
 def central_only(kind: str, what: str) -> None:

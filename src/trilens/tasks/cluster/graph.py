@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from trilens._parameters import whole_number
+from trilens._parameters import real_number, whole_number
 from trilens._typing import IntArray
+from trilens.counts import PairCounts
+from trilens.errors import ParameterError
 from trilens.graph import LensValues, lens_values
-from trilens.statements import StatementsLike
+from trilens.statements import StatementsLike, as_statements
 from trilens.tasks.cluster.partition import check_n_clusters, in_order_of_appearance
 from trilens.tasks.cluster.spectral import spectral_clusters
+from trilens.tasks.error_rate import known_error_rate
 
 
 class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -25,8 +28,9 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Of the k-RNG; by default the smallest k that connects the graph.
     sigma : float, optional
         Weighted version: edge weights ``exp(-V^2 / sigma^2)``.
-    error_rate : float
-        The known share of wrong answers, for which V is corrected.
+    error_rate : float or "estimate"
+        The share of wrong answers, for which V is corrected; ``"estimate"`` takes what
+        `trilens.reliability` finds.
     random_state : int, Generator or None
         Of k-means.
 
@@ -35,6 +39,7 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     labels_ : (n_objects,) array of int
         0 to ``n_clusters - 1``, numbered in the order of the objects.
     k_ : int
+    error_rate_ : float
     graph_ : (n_objects, n_objects) csr_array
     n_connected_ : int
         Connected parts of the graph; 1 for a connected graph.
@@ -58,7 +63,7 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         n_clusters: int = 2,
         k: int | None = None,
         sigma: float | None = None,
-        error_rate: float = 0.0,
+        error_rate: Any = 0.0,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -67,18 +72,19 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.error_rate = error_rate
         self.random_state = random_state
 
-    def fit(self, X: StatementsLike, y: Any = None) -> KRNGClustering:
-        """Cluster the objects of ``central`` statements."""
+    def fit(self, X: StatementsLike | PairCounts, y: Any = None) -> KRNGClustering:
+        """Cluster the objects of ``central`` statements, or of their pair counts."""
         from scipy.sparse.csgraph import connected_components
 
         values = lens_values(X)
+        self.error_rate_ = _rate(self.error_rate, X, self.random_state)
         n = values.n_objects
         check_n_clusters(self.n_clusters, n)
         if self.k is not None:
             whole_number("k", self.k, least=1)
         # where no k connects it, every pair that was asked about is an edge
-        self.k_ = self.k or values.connecting_k(self.error_rate) or max(n - 1, 1)
-        self.graph_ = values.graph(self.k_, self.error_rate, self.sigma)
+        self.k_ = self.k or values.connecting_k(self.error_rate_) or max(n - 1, 1)
+        self.graph_ = values.graph(self.k_, self.error_rate_, self.sigma)
         self.n_connected_ = int(connected_components(self.graph_, directed=False)[0])
         degree = np.asarray(self.graph_.sum(axis=1)).ravel()
         self.isolated_ = np.flatnonzero(degree == 0)
@@ -92,6 +98,14 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             _join_nearest(labels, values, self.isolated_)
         self.labels_ = in_order_of_appearance(labels)
         return self
+
+
+def _rate(error_rate: Any, X: StatementsLike | PairCounts, random_state: Any) -> float:
+    if not isinstance(error_rate, str):
+        return real_number("error_rate", error_rate)
+    if isinstance(X, PairCounts):
+        raise ParameterError("counts do not tell the error rate; give a number, or statements")
+    return known_error_rate(error_rate, as_statements(X), random_state)
 
 
 def _join_nearest(labels: IntArray, values: LensValues, isolated: IntArray) -> None:

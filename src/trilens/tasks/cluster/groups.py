@@ -25,6 +25,7 @@ from trilens.tasks.cluster.suggest import (
     silhouettes,
     suggest_clusters,
 )
+from trilens.tasks.error_rate import known_error_rate
 from trilens.tasks.evidence import why_nothing_can_be_claimed
 from trilens.tasks.method import check_model, choose_method
 
@@ -145,7 +146,7 @@ def cluster(
     *,
     k: int | None = None,
     sigma: float | None = None,
-    error_rate: float = 0.0,
+    error_rate: Any = 0.0,
     n_components: int | None = None,
     labels: LabelsLike | None = None,
     random_state: Any = 0,
@@ -166,8 +167,9 @@ def cluster(
     k, sigma
         Of the k-RNG (by default the smallest connecting k, and no weights), or of the k-NN
         graph on the map (10 and 0.5).
-    error_rate : float
-        The known share of wrong answers, for the k-RNG and the lens map.
+    error_rate : float or "estimate"
+        The share of wrong answers, for the k-RNG and the lens map; ``"estimate"`` takes what
+        `trilens.reliability` finds.
     n_components : int, optional
         Of the map; by default as many as stand out.
     labels : dict by name, or (n_objects,) iterable, optional
@@ -196,6 +198,7 @@ def cluster(
     chosen = choose_method("cluster", given, method)
     if k is not None:
         whole_number("k", k, least=1)
+    error_rate = known_error_rate(error_rate, given, seed, model)
     if chosen == "krng":
         if n_clusters is None:
             raise ParameterError("krng needs the number of clusters; a map can suggest one")
@@ -210,7 +213,7 @@ def cluster(
             "isolated": [given.names[i] for i in krng.isolated_],
         }
         return _clusters(given, krng.labels_, None, parameters, None, None, known, True)
-    if real_number("error_rate", error_rate) and chosen != "lensmap":
+    if error_rate and chosen != "lensmap":
         raise ParameterError(f"{chosen} has no correction for an error rate; krng and lensmap have")
     k = 10 if k is None else k
     sigma = 0.5 if sigma is None else real_number("sigma", sigma, positive=True)

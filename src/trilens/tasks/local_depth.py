@@ -1,0 +1,108 @@
+"""Local lens depth from statements: with a map that says which pairs are near."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trilens._parameters import one_of, real_number, seed_of
+from trilens._typing import FloatArray, RandomState
+from trilens.depth.lens import ratio
+from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.statements.value import require_kind
+from trilens.tasks.method import check_model, choose_method
+
+if TYPE_CHECKING:
+    from trilens.tasks.model import AnswerModel
+
+
+def local_depth(
+    statements: StatementsLike,
+    share: float = 0.1,
+    *,
+    method: str = "auto",
+    by: str = "map",
+    n_components: int | None = None,
+    random_state: RandomState = 0,
+    model: AnswerModel | None = None,
+) -> FloatArray:
+    """How crowded it is about each object: local lens depth (the paper's eq. 23).
+
+    Answers do not tell which pairs are near (the paper's Section 7): a lens may be empty because
+    its pair is near, or because it lies where nothing is. A map tells.
+
+    Parameters
+    ----------
+    statements : Statements or (m, 3) array
+    share : float
+        The share of all pairs that count as near, from 0 to 1.
+    method : str
+        The map: ``"auto"`` as for `trilens.outliers`, or a name. The lens map draws objects far
+        out to the rim and the middle, and serves badly here.
+    by : {"map", "answers"}
+        ``"map"``: the local lens depth of the map's points. ``"answers"``, for ``central``
+        statements: of the answers about an object the share in which it is the most central of
+        a near pair; the map decides what is near and nothing else. With few answers most of
+        these shares are 0, and wrong answers add to them where they should be 0.
+    n_components, random_state, model
+        Of the map, as for `trilens.outliers`.
+
+    Returns
+    -------
+    (n_objects,) array
+        Shares of the pairs of other objects; low where an object stands by itself.
+
+    Examples
+    --------
+    >>> from trilens import lens_depth
+    >>> from trilens.simulate import mixture, simulate_statements, with_outliers
+    >>> between = with_outliers(mixture(40, [[0, 0], [9, 0]], random_state=1), [[4.5, 0]])
+    >>> S = simulate_statements(between, random_state=2)
+    >>> bool(lens_depth(S)[40] > 1 / 3), float(local_depth(S, 0.2, method="ste")[40])
+    (True, 0.0)
+    """
+    given = as_statements(statements)
+    check_model(model, given)
+    one_of("by", by, ("map", "answers"))
+    real_number("share", share, 0, 1)
+    if by == "answers":
+        require_kind(given.kind, ["central"], "local depth by answers", "by='map' takes every kind")
+    chosen = choose_method("embed", given, method)
+    n = given.n_objects
+    if n < 3:
+        return np.zeros(n)
+    points = _points(given, chosen, n_components, random_state, model)
+    from trilens.exact import local_lens_depth
+
+    if by == "map":
+        return np.asarray(local_lens_depth(points, share=share, metric="euclidean", normalise=True))
+    return _of_answers(given, points, share)
+
+
+def _points(
+    given: Statements,
+    method: str,
+    n_components: int | None,
+    random_state: RandomState,
+    model: AnswerModel | None,
+) -> FloatArray:
+    if method == "choice" and n_components is None:
+        from trilens.tasks.model import answer_model
+
+        model = model or answer_model(given, seed_of(random_state))
+        return np.asarray(model.map.embedding_)
+    from trilens.maps.registry import coordinates, dimensions
+
+    return coordinates(given, method, dimensions(n_components, given.n_objects), random_state)
+
+
+def _of_answers(given: Statements, points: FloatArray, share: float) -> FloatArray:
+    from trilens.exact.local import nearest_pairs
+    from trilens.exact.samples import Sample
+
+    limit = nearest_pairs(Sample(points, "euclidean").rows, share)
+    centre, one, other = given.triples.T
+    near = np.linalg.norm(points[one] - points[other], axis=1) <= limit * (1 + 1e-12)
+    singled = np.bincount(centre[near], minlength=given.n_objects)
+    return ratio(singled, given.appearances)
