@@ -21,6 +21,8 @@ COMMANDS = (
     "cluster",
     "graph",
     "embed",
+    "count",
+    "merge",
     "convert",
     "reduce",
     "simulate",
