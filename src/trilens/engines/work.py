@@ -16,7 +16,7 @@ from trilens.counts.file import VERSION
 from trilens.counts.tally import PairTally, Tally
 from trilens.engines.ahead import ahead
 from trilens.engines.partition import Partition, stamp_and_size
-from trilens.errors import FormatError, TrilensError
+from trilens.errors import FormatError, StatementError, TrilensError
 from trilens.formats.asked import Asked
 from trilens.formats.batch import Batch, StatementFile
 from trilens.formats.names import Naming
@@ -113,7 +113,8 @@ def count_partition(partition: Partition, plan: Plan) -> Counted:
         found = _count(partition, plan)
     except TrilensError as error:
         refuse_changed(partition)  # a file that grows looks like a damaged one
-        if not plan.skip_bad:
+        # a row that could not be skipped is told as it is when the file is read whole
+        if not plan.skip_bad or isinstance(error, StatementError):
             raise
         return _nothing(f"{partition.label} is left out: {error}")
     refuse_changed(partition)
