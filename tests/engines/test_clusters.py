@@ -281,6 +281,40 @@ def test_the_scheduler_dies_while_it_is_waited_for(
         engine.close()
 
 
+RAY = """
+import sys
+import trilens as tl
+from trilens.engines import count, count_files
+count._TASK_FILES = 1
+if __name__ == "__main__":
+    tl.write_counts(count_files(sys.argv[1], cluster="ray"), sys.argv[2])
+    try:
+        count_files([sys.argv[1], sys.argv[3]], cluster="ray")
+    except tl.StatementError as error:
+        print(error)
+"""
+
+
+def test_ray(data: Path, plain: bytes, tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    bad = tmp_path / "bad.csv"
+    bad.write_text("a,b,c\na,b,b\n")
+    done = subprocess.run(
+        [sys.executable, "-c", RAY, str(data), str(tmp_path / "counts.npz"), str(bad)],
+        capture_output=True,
+        text=True,
+        env=os.environ
+        | {
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_TMPDIR": "/tmp",
+        },
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "counts.npz").read_bytes() == plain
+    assert "bad.csv, row 2" in done.stdout
+
+
 def test_a_checkpoint_that_cannot_be_written_stops_the_count(data: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(FormatError, match="choose another folder"):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from trilens.cli.counting import counts_of
 from trilens.cli.options import (
     Source,
     error_rate_option,
@@ -16,6 +17,35 @@ from trilens.cli.options import (
     statement_options,
 )
 from trilens.cli.tables import note, print_json, print_table
+
+if TYPE_CHECKING:
+    from trilens.counts import Counted
+
+
+def _of_counts(
+    counts: Counted,
+    labels: str,
+    method: str,
+    classifier: str | None,
+    dim: int | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Classes from counts: Algorithm 3 from those of classes, the lens map from those of pairs."""
+    from trilens.tasks.classify.from_counts import classify_counts
+
+    found = classify_counts(counts, _read(labels), method, classifier, dim, seed)
+    if as_json:
+        print_json(found)
+        return
+    print_table(["object", "class"], list(found["labels"].items()), left=2)
+    note(", ".join(f"{name} {value}" for name, value in found["parameters"].items()))
+
+
+def _read(labels: str) -> dict[str, str]:
+    from trilens.formats import read_labels
+
+    return dict(read_labels(labels))
 
 
 @click.command("classify")
@@ -52,6 +82,10 @@ def command(
     """
     from trilens.tasks.classify.classes import classify
 
+    counts = counts_of(source, streamed=False)
+    if counts is not None:
+        _of_counts(counts, labels, method, classifier, dim, seed, as_json)
+        return
     statements = source.read()
     found = classify(
         statements,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from trilens.cli.counting import counts_of
 from trilens.cli.options import Source, json_option, statement_options
 from trilens.cli.tables import print_json, print_table
 
@@ -23,14 +24,18 @@ def command(source: Source, as_json: bool) -> None:
     from trilens.counts import count_central
     from trilens.depth import centrality, depth_intervals
 
-    statements = source.read()
-    depth = centrality(statements)
-    counts = count_central(statements)
+    counted = counts_of(source)
+    if counted is not None:
+        counts, names = counted.central, counted.names
+    else:
+        statements = source.read()
+        counts, names = count_central(statements), statements.names
+    depth = centrality(counts)
     if as_json:
         print_json(
             {
-                "depth": dict(zip(statements.names, depth.tolist(), strict=True)),
-                "appearances": dict(zip(statements.names, counts.appears.tolist(), strict=True)),
+                "depth": dict(zip(names, depth.tolist(), strict=True)),
+                "appearances": dict(zip(names, counts.appears.tolist(), strict=True)),
             }
         )
         return
@@ -39,7 +44,7 @@ def command(source: Source, as_json: bool) -> None:
         ["object", "depth", "from", "to", "statements"],
         [
             (
-                statements.names[i],
+                names[i],
                 float(depth[i]),
                 float(interval.low[i]),
                 float(interval.high[i]),

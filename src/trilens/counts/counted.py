@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import comb
+from typing import Any
 
 import numpy as np
 
@@ -126,6 +128,31 @@ class Counted:
 
     def __radd__(self, other: int) -> Counted:
         return self if other == 0 else NotImplemented  # what sum() starts with
+
+    def summary(self) -> dict[str, Any]:
+        """What `Statements.summary` says, as far as counts know it; None where they do not."""
+        n, appears = self.n_objects, self.appearances
+        possible = comb(n, 3) * (3 if self.kind == "closer" else 1)
+        counted = ["objects", *(what for what in ("pairs", "classes") if getattr(self, what))]
+        return {
+            "kind": self.kind,
+            "statements": self.statements,
+            "objects": n,
+            "triples_possible": possible,
+            "triples_covered": None,
+            "coverage_percent": 100.0 * self.statements / possible if possible else 0.0,
+            "appearances": {
+                "min": int(appears.min()) if n else 0,
+                "mean": float(appears.mean()) if n else 0.0,
+                "max": int(appears.max()) if n else 0,
+            },
+            "objects_never_seen": int((appears == 0).sum()),
+            "repeated_triples": None,
+            "contradictory_triples": None,
+            "median_seconds": None,
+            "counted": counted,
+            "skipped": self.n_skipped,
+        }
 
     def with_names(self) -> Counted:
         """The same with pairs that know the names of the objects."""

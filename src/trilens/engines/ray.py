@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,7 @@ class RayEngine:
         self._started = not ray.is_initialized()
         if self._started:
             try:
-                ray.init(address or None, log_to_driver=False, logging_level="error")
+                ray.init(address or None, log_to_driver=False, logging_level=logging.ERROR)
             except (ConnectionError, ValueError, RuntimeError) as error:
                 raise EngineError(f"there is no Ray cluster at {address or 'hand'}") from error
 
