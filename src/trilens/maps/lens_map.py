@@ -254,6 +254,8 @@ class LensMap(BaseEstimator):  # type: ignore[misc]
     n_components_ : int
     power_ : float
     n_objects_ : int
+    counts_ : PairCounts
+        What `partial_fit` adds to.
 
     Examples
     --------
@@ -303,7 +305,13 @@ class LensMap(BaseEstimator):  # type: ignore[misc]
         self.n_components_ = d
         self.power_ = power
         self.n_objects_ = n
+        self.counts_ = pairs
         return self
+
+    def partial_fit(self, S: StatementsLike | PairCounts, y: object = None) -> LensMap:
+        """As `fit` to all statements so far: those of `fit`, of earlier calls, and these."""
+        more = S if isinstance(S, PairCounts) else count_pairs(as_statements(S))
+        return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
 
     def fit_transform(self, S: StatementsLike | PairCounts, y: object = None) -> FloatArray:
         """Find coordinates and return them, (n_objects, n_components_)."""

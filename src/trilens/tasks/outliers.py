@@ -253,6 +253,8 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         inliers.
     labels_ : (n_objects,) array of int
         -1 for outliers, +1 for inliers.
+    counts_ : CentralCounts
+        What `partial_fit` adds to.
 
     Examples
     --------
@@ -266,9 +268,9 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
 
     def fit(self, X: StatementsLike | CentralCounts, y: Any = None) -> LensDepthOutlierDetector:
         """Score every object of statements, or of counts of them, and put the cut."""
-        scores = centrality(X)
+        counts = counts_of(X)
+        scores = centrality(counts)
         if isinstance(self.contamination, str) and self.contamination == "auto":
-            counts = counts_of(X)
             apart = apart_by_depth(scores, counts.appears, counts.kind)
             count = int(apart.objects.sum())
         elif isinstance(self.contamination, str):
@@ -286,7 +288,18 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
             self.offset_ = float(ordered[0]) if len(ordered) else 0.0
         self.n_objects_in_ = len(scores)
         self.labels_ = self.predict()
+        self.counts_ = counts
         return self
+
+    def partial_fit(
+        self, X: StatementsLike | CentralCounts, y: Any = None
+    ) -> LensDepthOutlierDetector:
+        """As `fit` to all statements so far: those of `fit`, of earlier calls, and these.
+
+        Objects are the same where their names are; without names by their ids.
+        """
+        more = counts_of(X)
+        return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
 
     def score_samples(self, X: StatementsLike | None = None) -> FloatArray:
         """Centrality of every object, from other statements about the same objects if given."""

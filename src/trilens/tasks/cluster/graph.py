@@ -12,6 +12,7 @@ from trilens._typing import IntArray
 from trilens.counts import PairCounts
 from trilens.errors import ParameterError
 from trilens.graph import LensValues, lens_values
+from trilens.graph.krng import pairs_of
 from trilens.statements import StatementsLike, as_statements
 from trilens.tasks.cluster.partition import check_n_clusters, in_order_of_appearance
 from trilens.tasks.cluster.spectral import spectral_clusters
@@ -47,6 +48,9 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Objects without a neighbour. They take no part in the eigenproblem and go to the
         cluster of the object of least V (to the largest cluster where nothing is known).
 
+    counts_ : PairCounts
+        What `partial_fit` adds to.
+
     Examples
     --------
     >>> from trilens.simulate import mixture, simulate_statements
@@ -76,7 +80,8 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Cluster the objects of ``central`` statements, or of their pair counts."""
         from scipy.sparse.csgraph import connected_components
 
-        values = lens_values(X)
+        counts = pairs_of(X)
+        values = lens_values(counts)
         self.error_rate_ = _rate(self.error_rate, X, self.random_state)
         n = values.n_objects
         check_n_clusters(self.n_clusters, n)
@@ -97,7 +102,13 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             labels[inside] = spectral_clusters(part, self.n_clusters, self.random_state)
             _join_nearest(labels, values, self.isolated_)
         self.labels_ = in_order_of_appearance(labels)
+        self.counts_ = counts
         return self
+
+    def partial_fit(self, X: StatementsLike | PairCounts, y: Any = None) -> KRNGClustering:
+        """As `fit` to all statements so far: those of `fit`, of earlier calls, and these."""
+        more = pairs_of(X)
+        return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
 
 
 def _rate(error_rate: Any, X: StatementsLike | PairCounts, random_state: Any) -> float:
