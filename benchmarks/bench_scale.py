@@ -180,9 +180,8 @@ def measure(name: str, path: Path, repeats: int) -> tuple[float, float, float, s
 def bench_central(folder: Path, m: int, repeats: int) -> None:
     path = folder / f"statements-{m}.parquet"
     make(path, m)
-    print(
-        f"central counts of {m:,} statements over {N_OBJECTS:,} objects, {path.stat().st_size:,} bytes"
-    )
+    size = path.stat().st_size
+    print(f"central counts of {m:,} statements over {N_OBJECTS:,} objects, {size:,} bytes")
     results = {}
     for name in WAYS:
         if name.endswith("chunk by chunk") and m > 10**8:
@@ -198,7 +197,8 @@ def bench_central(folder: Path, m: int, repeats: int) -> None:
             assert sums == ours[3], f"{name} counts something else"
         ratio = "" if ours is None else f"; {wall / ours[0]:.2f} of our wall time"
         print(
-            f"  {name}: wall {wall:.2f} s, CPU {cpu:.2f} s, peak {memory:,.0f} MiB, first call {start:.2f} s{ratio}"
+            f"  {name}: wall {wall:.2f} s, CPU {cpu:.2f} s, peak {memory:,.0f} MiB, "
+            f"first call {start:.2f} s{ratio}"
         )
         sys.stdout.flush()
     ours = results["trilens"]

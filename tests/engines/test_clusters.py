@@ -287,6 +287,8 @@ import trilens as tl
 from trilens.engines import count, count_files
 count._TASK_FILES = 1
 if __name__ == "__main__":
+    import ray
+    ray.init(num_cpus=2, log_to_driver=False)  # a cluster of the caller's is used as it is
     tl.write_counts(count_files(sys.argv[1], cluster="ray"), sys.argv[2])
     try:
         count_files([sys.argv[1], sys.argv[3]], cluster="ray")
