@@ -71,6 +71,7 @@ from .maps import (
     TSTE as TSTE,
     ChoiceMap as ChoiceMap,
     LensMap as LensMap,
+    map_files as map_files,
 )
 from .simulate import (
     simulate_statements as simulate_statements,

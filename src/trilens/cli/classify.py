@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trilens.cli.counting import counts_of
+from trilens.cli.counting import counts_of, reading_of
 from trilens.cli.options import (
     Source,
     error_rate_option,
@@ -34,7 +34,10 @@ def _of_counts(
     """Classes from counts: Algorithm 3 from those of classes, the lens map from those of pairs."""
     from trilens.tasks.classify.from_counts import classify_counts
 
-    found = classify_counts(counts, _read(labels), method, classifier, dim, seed)
+    _print(classify_counts(counts, _read(labels), method, classifier, dim, seed), as_json)
+
+
+def _print(found: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
@@ -85,6 +88,21 @@ def command(
     counts = counts_of(source, streamed=False)
     if counts is not None:
         _of_counts(counts, labels, method, classifier, dim, seed, as_json)
+        return
+    reading = reading_of(source) if method in ("auto", "lensmap") else None
+    if reading is not None:
+        from trilens.tasks.streamed import classify_files
+
+        large = classify_files(
+            source.file,
+            _read(labels),
+            classifier=classifier,
+            n_components=dim,
+            random_state=seed,
+            **reading,
+        )
+        told = {"labels": large.predicted, "method": "lensmap", "parameters": large.parameters}
+        _print(told, as_json)
         return
     statements = source.read()
     found = classify(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,8 @@ from trilens.cli.tables import note
 if TYPE_CHECKING:
     from trilens.counts import Counted
 
+#: Up to so many objects all pairs are counted.
+PAIRED_OBJECTS = 4096
 #: From so many bytes on, statement files are counted as they are read.
 STREAMED_BYTES = 1 << 26
 
@@ -59,6 +61,24 @@ def counts_of(source: Source, *, pairs: bool = False, streamed: bool = True) -> 
     if not source.quiet:
         _tell(found)
     return found
+
+
+def reading_of(source: Source) -> dict[str, Any] | None:
+    """How to read files of more objects than a matrix of pairs can have; None: as always."""
+    if source.objects is not None or isinstance(source.how.get("skip_bad"), str):
+        return None
+    if _size(source.file) < STREAMED_BYTES:
+        return None
+    from trilens.engines import count_files
+
+    reading = {"kind": source.kind, "columns": source.columns, **source.how}
+    with status(f"counting {source.file}"):
+        found = count_files(source.file, **reading)
+    if found.n_objects <= PAIRED_OBJECTS:
+        return None
+    if not source.quiet:
+        _tell(found)
+    return reading
 
 
 def _tell(found: Counted) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trilens.cli.counting import counts_of
+from trilens.cli.counting import counts_of, reading_of
 from trilens.cli.options import (
     Source,
     comparisons_option,
@@ -68,6 +68,17 @@ def command(
         with bar(f"{chosen} in {dim} dimensions") as progress:
             points = make_map(chosen, dim, seed).fit_transform(given, progress=progress)
         share, what = violations(points, given), "comparisons"
+    elif method == "lensmap" and (reading := reading_of(source)) is not None:
+        from trilens.maps.streamed import map_files
+
+        with bar(f"lensmap in {dim} dimensions") as progress:
+            found = map_files(source.file, dim, random_state=seed, progress=progress, **reading)
+        _write(found.names, found.embedding, output)
+        if as_json and output != "-":
+            print_json({"method": method, "dim": dim, "violations": None})
+        else:
+            note(f"{method}, {dim} dimensions, {len(found.names):,} objects: {output}")
+        return
     elif (counts := counts_of(source, pairs=True, streamed=method == "lensmap")) is not None:
         from trilens.tasks.from_pairs import map_of_pairs, method_of_pairs
 

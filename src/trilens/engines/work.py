@@ -26,6 +26,7 @@ from trilens.formats.read import open_file, sound
 from trilens.formats.scan import BLOCK_BYTES
 from trilens.formats.tables import TableFile, narrowed
 from trilens.formats.text import TextFile
+from trilens.statements import Kind
 from trilens.statements.value import CheckedNames
 
 #: Rows of a Parquet file that are decoded and counted at a time.
@@ -255,3 +256,39 @@ def _nothing(why: str) -> Counted:
     from numpy import zeros
 
     return Counted("central", 0, zeros(0, int), zeros(0, int), skipped=(why,), n_skipped=1)
+
+
+def each_batch(partition: Partition, plan: Plan) -> Iterator[tuple[Kind, list[AnyArray]]]:
+    """The kind and the three columns of ids of some rows at a time; the objects are known."""
+    naming = plan.naming
+    assert naming is not None, "a first pass finds the objects"
+    refuse_changed(partition)
+    for source in sources(partition.path, spool=True, encoding=plan.encoding):
+        file = open_file(source, plan.asked)
+        kind = file.kind or plan.asked.kind or "central"
+        narrow = None
+        if isinstance(file, TableFile):
+            narrow = narrowed(file, partition.start, partition.stop, partition.first_row, _ROWS)
+        if narrow is not None:
+            for table, row_in_file in narrow.pieces(None):
+                # ids that are their own names were checked when they were counted
+                columns = _integers(table) if plan.names is None else None
+                if columns is not None and narrow.layout.form == "statement" and not plan.skip_bad:
+                    yield kind, columns
+                    continue
+                for batch in _one_piece(narrow, table, row_in_file).batches(_fast(file)):
+                    yield from _known(batch, plan, naming, kind, file)
+        else:
+            rest = _without_the_rest(file)
+            for batch in ahead(rest.batches(_fast(file), BLOCK_BYTES)):
+                yield from _known(batch, plan, naming, kind, file)
+    refuse_changed(partition)
+
+
+def _known(
+    batch: Batch, plan: Plan, naming: Naming, kind: Kind, file: StatementFile
+) -> Iterator[tuple[Kind, list[AnyArray]]]:
+    kept = sound([batch], plan.objects, file.stored)[0] if plan.skip_bad else [batch]
+    for some in kept:
+        S = naming.statements(replace(some, columns=lambda _: {}), kind)
+        yield kind, list(S.triples.T)
