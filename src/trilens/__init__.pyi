@@ -71,6 +71,8 @@ from .maps import (
     TSTE as TSTE,
     ChoiceMap as ChoiceMap,
     LensMap as LensMap,
+)
+from .maps.streamed import (
     map_files as map_files,
 )
 from .simulate import (

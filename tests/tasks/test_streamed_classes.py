@@ -63,3 +63,16 @@ def test_the_commands_take_it_for_many_objects(study, tmp_path: Path, monkeypatc
     done = CliRunner().invoke(trilens, line)
     assert json.loads(done.stdout) == {"method": "lensmap", "dim": 2, "violations": None}
     assert len(out.read_text().splitlines()) == 201
+
+
+def test_many_objects_are_clustered_by_a_sample(monkeypatch) -> None:
+    from trilens.tasks.cluster import map as clusters
+
+    drawn = mixture(3000, [[0, 0], [9, 0], [0, 9]], random_state=1)
+    whole = clusters.coordinate_clusters(drawn.points, 3, random_state=0)
+    monkeypatch.setattr(clusters, "_MOST_SPECTRAL", 600)
+    found = clusters.coordinate_clusters(drawn.points, 3, random_state=0)
+    assert tl.purity(found, drawn.labels) > 0.99
+    assert tl.purity(whole, found) > 0.99
+    again = clusters.coordinate_clusters(drawn.points, 3, random_state=0)
+    assert np.array_equal(found, again)
