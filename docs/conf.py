@@ -19,7 +19,7 @@ extensions = [
     "sphinx_click",
     "fromcode",
 ]
-exclude_patterns = ["conftest.py"]
+exclude_patterns = ["conftest.py", "console.py"]
 myst_heading_anchors = 3
 # an option such as --labels stays as it is typed
 smartquotes = False

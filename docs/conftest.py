@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 # nothing to test in them
-collect_ignore = ["conf.py", "conftest.py"]
+collect_ignore = ["conf.py", "conftest.py", "console.py"]
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,10 @@ from importlib import import_module
 from typing import Any
 
 import trilens
-from trilens.formats.columns import _SHAPES, ALIASES, COLUMNS_OF_KIND
-from trilens.formats.source import ENDINGS
+from trilens.formats.asked import PRESETS
+from trilens.formats.columns import COLUMNS_OF_KIND, SHAPES
+from trilens.formats.roles import NAMES, SHOWN_STEMS
+from trilens.formats.source import ENDINGS, READ_ONLY
 
 ROLES = {
     "central": "the most central of the three",
@@ -29,7 +31,7 @@ ROLES = {
     "shown_3": "the third object shown",
     "rater": "who answered; text",
     "round": "the sitting in which it was answered",
-    "seconds": "response time",
+    "seconds": "response time; `ms` in the name says milliseconds",
     "place": "where on the screen the chosen object stood: 0, 1 or 2",
 }
 FORMATS = {
@@ -37,6 +39,11 @@ FORMATS = {
     "parquet": "Apache Parquet",
     "arrow": "Apache Arrow IPC (Feather version 2)",
     "jsonl": "JSON lines: one object per line",
+    "json": "JSON: an array of records or of rows, columns by name, or nested records",
+    "npy": "a numpy array, (m, 3) or structured",
+    "mat": "MATLAB 5 to 7: the (m, 3) matrix, or `data.mat::variable`",
+    "excel": "Excel: the first sheet, or `book.xlsx::sheet` (extra `excel`)",
+    "sqlite": "SQLite: the only table, or `study.db::table`",
     "npz": "numpy arrays: `triples`, `names`, `kind`, and `raters`, `rounds`, `seconds`, `places`",
 }
 KINDS = {
@@ -65,19 +72,28 @@ def kinds_table() -> str:
 
 def columns_table() -> str:
     """Each role of a column and the names by which it is known."""
-    names: dict[str, list[str]] = {}
-    for name, (role, kind) in ALIASES.items():
-        told = f"`{name}`" + (f" (tells kind `{kind}`)" if kind else "")
-        names.setdefault(role, []).append(told)
-    return _table(
-        ["holds", "accepted names"],
-        [[ROLES[role], ", ".join(known)] for role, known in names.items()],
-    )
+    rows = []
+    for role, names in NAMES.items():
+        known = _code(names)
+        if role.startswith("shown_"):
+            known += f"; `image{role[-1]}` and the like"
+        rows.append([ROLES[role], known])
+    return _table(["holds", "accepted names"], rows)
+
+
+def stems_table() -> str:
+    """What an object that was shown may be called, before its number."""
+    return _code(SHOWN_STEMS)
+
+
+def presets_table() -> str:
+    """Each preset and what it says."""
+    return _table(["`--from`", "says"], [[f"`{name}`", says] for name, says in PRESETS.items()])
 
 
 def shapes_table() -> str:
     """The sets of columns that make a statement."""
-    return "\n".join(f"- {_code(shape)}" for shape in _SHAPES)
+    return "\n".join(f"- {_code(shape)}" for _, shape in SHAPES)
 
 
 def endings_table() -> str:
@@ -86,7 +102,11 @@ def endings_table() -> str:
     for ending, found in ENDINGS.items():
         endings.setdefault(found, []).append(ending)
     return _table(
-        ["endings", "format"], [[_code(known), FORMATS[found]] for found, known in endings.items()]
+        ["endings", "format", ""],
+        [
+            [_code(known), FORMATS[found], "read only" if found in READ_ONLY else ""]
+            for found, known in endings.items()
+        ],
     )
 
 
@@ -94,6 +114,8 @@ TABLES = {
     "kinds": kinds_table,
     "columns": columns_table,
     "shapes": shapes_table,
+    "stems": stems_table,
+    "presets": presets_table,
     "endings": endings_table,
 }
 

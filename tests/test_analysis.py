@@ -196,7 +196,7 @@ def test_without_jinja_the_extra_is_named(monkeypatch, shape_analysis):
     from trilens.errors import MissingExtraError
     from trilens.report import page
 
-    page._template.cache_clear()
+    page.template.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingExtraError, match="pip install 'trilens\\[report\\]'"):
         render(shape_analysis.to_dict())

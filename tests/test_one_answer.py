@@ -58,6 +58,7 @@ def _check(file, labels, folder, seed):
     whole = _run("analyze", file, "--labels", labels, "--seed", seed)
     given = ("--labels", labels, "--seed", seed)
     assert whole["describe"] == _run("describe", file)
+    assert whole["reliability"] == _run("reliability", file, "--no-forecast", "--seed", seed)
     assert whole["medoid"] == _run("medoid", file, *given)
     assert whole["outliers"] == _run("outliers", file, "--seed", seed)
     assert whole["cluster"] == _run("cluster", file, *given)

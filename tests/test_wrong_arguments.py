@@ -77,6 +77,9 @@ RIGHT: dict[str, Any] = {
     "clusters": [0, 0, 1, 1],
     "classes": ["a", "b", "b", "b"],
     "error_rates": np.array([0.1, 0.2]),
+    "names": ["x"],
+    "n_rows": 2,
+    "evaluations": [trilens.evaluate(S, embedding=np.arange(4.0))],
     "median_seconds": np.array([1.0, 2.0]),
 }
 #: Where the same name means something else.
@@ -88,11 +91,31 @@ RIGHT_FOR: dict[str, dict[str, Any]] = {
         "objects": np.random.default_rng(0).normal(size=(9, 2)),
         "raters": trilens.simulate.draw_raters(3, random_state=0),
     },
+    "ask_survey": {
+        "objects": np.random.default_rng(0).normal(size=(9, 2)),
+        "raters": trilens.simulate.draw_raters(3, random_state=0),
+        "n_rounds": 2,
+    },
+    **{
+        name: {"statements": Statements(TRIPLES, rounds=[1, 1, 2, 2]), "tests": [[0, 1, 2]]}
+        for name in ("passed_tests", "keep_passed")
+    },
     "distort": {"objects": np.random.default_rng(0).normal(size=(9, 2))},
     "far_outliers": {"points": trilens.simulate.gaussian(9, random_state=0)},
     "with_outliers": {"points": trilens.simulate.gaussian(9, random_state=0)},
     "write_table": {"columns": {"x": [1, 2]}},
     "Comparisons": {"rows": [[0, 1, 2, 3]]},
+    "answer": {"questions": S, "objects": np.random.default_rng(0).normal(size=(9, 2))},
+    "procrustes_distance": {"X": np.eye(4)[:, :2], "Y": np.eye(4)[:, 1:3]},
+    "estimate_dimension": {"statements": S, "dimensions": [1], "method": "lensmap", "n_folds": 2},
+    "violations": {"kind": "central", "statements": TRIPLES},
+    "Statements.from_responses": {"X": TRIPLES, "y": [1, -1, 1, 1]},
+    "Statements.from_questions": {
+        "shown": [["a", "b", "c", "d"], ["b", "c", "d"]],
+        "answers": ["a", "c"],
+        "asked": "odd",
+    },
+    "Statements.from_frame": {"table": S.to_arrow()},
     "SOE": QUICK,
     "STE": QUICK,
     "TSTE": QUICK,
@@ -189,8 +212,14 @@ def methods() -> dict[str, Any]:
     classifier = trilens.MapClassifier(n_components=1).fit(S, [0, 1, 0, 1])
     detector = trilens.LensDepthOutlierDetector().fit(S)
     names = {
-        S: ("take", "subset", "object_ids", "reduce", "from_choices"),
-        CHOICE: ("predict_proba", "score", "depth", "bootstrap", "refitting"),
+        S: (
+            *("take", "subset", "object_ids", "reduce", "from_choices", "from_responses"),
+            *("from_questions", "from_frame"),
+        ),
+        CHOICE: (
+            *("predict_proba", "score", "depth", "bootstrap", "refitting", "predict", "transform"),
+            "fit_transform",
+        ),
         CHOICE.model_: ("probabilities", "depth"),
         trilens.graph.lens_values(S): ("below", "connecting_k", "graph"),
         classifier: ("predict", "score"),
@@ -202,8 +231,11 @@ def methods() -> dict[str, Any]:
 #: Values that nobody makes by hand: their fields are what the functions put there.
 RESULTS = {
     *("CentralCounts", "ClassCounts", "LabelledPairCounts", "PairCounts", "Labels", "Scan"),
-    *("Summary", "RaterSummary", "Points", "Raters", "Study", "Cars", "Things", "USPS"),
+    *("Reading", "Fault"),
+    *("Summary", "RaterSummary", "Points", "Raters", "Study", "Survey", "Cars", "Things", "USPS"),
     *("Collaboration", "DepthIntervals", "LensValues", "ChoiceModel", "ModelDepth", "Analysis"),
+    "Dimension",
+    "Selection",
 }
 CALLED = {
     **{name: value for room in ROOMS for name, value in public(room).items()},

@@ -58,6 +58,7 @@ from .formats import (
     labels_for as labels_for,
     read_labels as read_labels,
     read_statements as read_statements,
+    read_vectors as read_vectors,
     scan_statements as scan_statements,
     write_statements as write_statements,
 )
@@ -71,6 +72,9 @@ from .maps import (
     TSTE as TSTE,
     ChoiceMap as ChoiceMap,
     LensMap as LensMap,
+    estimate_dimension as estimate_dimension,
+    procrustes_distance as procrustes_distance,
+    violations as violations,
 )
 from .maps.streamed import (
     map_files as map_files,
@@ -82,6 +86,7 @@ from .simulate import (
 from .statements import (
     Statements as Statements,
     concatenate as concatenate,
+    select as select,
 )
 from .tasks.classify.classes import (
     classify as classify,
@@ -104,6 +109,10 @@ from .tasks.cluster.groups import (
 )
 from .tasks.cluster.partition import (
     purity as purity,
+)
+from .tasks.evaluate import (
+    compare_models as compare_models,
+    evaluate as evaluate,
 )
 from .tasks.graph import (
     neighbours as neighbours,

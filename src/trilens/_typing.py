@@ -14,7 +14,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 AnyArray: TypeAlias = NDArray[Any]
 
-RandomState: TypeAlias = int | np.random.Generator | None
+RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 
 #: Called with the share of the work that is done, from 0 to 1.
 Progress: TypeAlias = Callable[[float], None]

@@ -16,6 +16,7 @@ import numpy as np
 from trilens._parameters import check_progress, whole_number
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress
 from trilens.depth import DepthIntervals, depth_intervals
+from trilens.errors import MissingExtraError
 from trilens.maps.registry import coordinates
 from trilens.statements import StatementsLike, Summary, as_statements
 from trilens.tasks.classify.classes import Classification, classify
@@ -30,6 +31,8 @@ from trilens.tasks.outliers import Outliers, outliers
 from trilens.tasks.reliability import Reliability, reliability
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from trilens.report import Pictures
 
 Facts = dict[str, Any]
@@ -134,6 +137,15 @@ class Analysis:
         if images is not None and not isinstance(images, Pictures):
             images = load_pictures(images, names, picture_size(len(names)))
         write_report(self.to_dict(), path, images)
+
+    def to_frame(self) -> pd.DataFrame:
+        """A pandas DataFrame with a row for each object; groups are counted from 1."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtraError("to_frame()", "pandas") from None
+        frame = pd.DataFrame(self._objects()).rename(columns={"cluster": "group"})
+        return frame.assign(group=frame["group"] + 1)
 
     def _repr_html_(self) -> str:
         from trilens._tabular import table

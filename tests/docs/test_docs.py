@@ -11,7 +11,8 @@ import pytest
 
 import trilens
 from trilens.cli import COMMANDS, trilens as command_line
-from trilens.formats.columns import ALIASES
+from trilens.formats.asked import PRESETS
+from trilens.formats.roles import NAMES, SHOWN_STEMS
 from trilens.formats.source import ENDINGS
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -71,15 +72,19 @@ def test_a_command_says_what_it_does_and_shows_an_example(name):
 
 
 def test_the_formats_page_has_every_column_name_and_ending(fromcode):
-    shown = directives(DOCS / "formats.md", "from-code")
+    shown = [
+        *directives(DOCS / "formats.md", "from-code"),
+        *directives(DOCS / "files.md", "from-code"),
+    ]
     assert sorted(shown) == sorted(fromcode.TABLES)
     text = "\n".join(fromcode.TABLES[name]() for name in shown)
-    for name in (*ALIASES, *ENDINGS):
+    every = [name for names in NAMES.values() for name in names]
+    for name in (*every, *SHOWN_STEMS, *ENDINGS, *PRESETS):
         assert f"`{name}`" in text
 
 
 def test_a_column_without_description_stops_the_build(fromcode, monkeypatch):
-    monkeypatch.setitem(fromcode.ALIASES, "mood", ("mood", None))
+    monkeypatch.setitem(fromcode.NAMES, "mood", ("mood",))
     with pytest.raises(KeyError, match="mood"):
         fromcode.columns_table()
 

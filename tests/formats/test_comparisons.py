@@ -13,6 +13,7 @@ from hypothesis import given, strategies as st
 from trilens.cli import trilens
 from trilens.errors import FormatError, StatementError
 from trilens.formats import read_comparisons, read_statements, write_comparisons
+from trilens.formats.cell import is_missing
 from trilens.maps import Comparisons, violations
 
 NAMES = st.text(
@@ -21,7 +22,7 @@ NAMES = st.text(
     ),
     min_size=1,
     max_size=6,
-).filter(lambda name: name.strip() == name and name.casefold() != "nan")
+).filter(lambda name: name.strip() == name and not is_missing(name))
 
 
 @given(

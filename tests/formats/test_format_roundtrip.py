@@ -11,20 +11,25 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from trilens.errors import FormatError
 from trilens.formats import read_statements, scan_statements, write_statements
-from trilens.formats.names import is_missing
+from trilens.formats.cell import is_missing
 from trilens.statements import KINDS, Statements
 from trilens.statements.value import COLUMNS
 
-TEXT = [".csv", ".tsv", ".txt", ".jsonl", ".csv.gz", ".txt.gz", ".jsonl.gz"]
-TABLES = [".parquet", ".arrow", ".feather", ".npz"]
+TEXT = [".csv", ".tsv", ".txt", ".jsonl", ".json", ".csv.gz", ".txt.gz", ".jsonl.gz", ".csv.zst"]
+TABLES = [".parquet", ".arrow", ".feather", ".npz", ".parquet.zst"]
 
 #: Letters with everything that separated text trips over.
-AWKWARD = st.text(alphabet=[*string.ascii_letters[:4], *' ,;"\t\n\r0-é🚗\u2028\x85'], max_size=6)
+AWKWARD = st.text(
+    alphabet=[*string.ascii_letters[:4], *' ,;"\t\n\r0-é🚗שم\u202e\u2028\x85'], max_size=6
+)
 NAME = st.one_of(
     st.integers(0, 300).map(str),
     AWKWARD,
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8),
-    st.sampled_from(["007", "+7", "-0", "0x1F", " 7", "1e5", "2020-01-01 00:00:00", "odd", "NA"]),
+    st.sampled_from(["007", "+7", "-0", "0x1F", " 7", "1e5", "2020-01-01 00:00:00", "odd"]),
+    st.sampled_from(
+        [" a ", "a,b", 'say "a"', "two\nlines", "👩‍👩‍👧", "שלום עולם", "مرحبا", "[1]", "{}"]
+    ),
 )
 
 
@@ -89,7 +94,9 @@ def test_round_trip(ending: str, S: Statements, tmp_path: Path) -> None:
     np.testing.assert_array_equal(listed.triples, S.triples)
 
 
-@pytest.mark.parametrize("ending", [".csv", ".txt", ".jsonl", ".parquet", ".arrow", ".npz"])
+@pytest.mark.parametrize(
+    "ending", [".csv", ".txt", ".jsonl", ".json", ".parquet", ".arrow", ".npz", ".csv.zst"]
+)
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(S=statements(), rows=st.integers(1, 4))
 def test_scan_equals_read(ending: str, S: Statements, rows: int, tmp_path: Path) -> None:
@@ -157,6 +164,8 @@ def test_json_lines_are_plain(tmp_path: Path) -> None:
     ("name", "ending", "what"),
     [
         ("", ".csv", "missing cell"),
+        ("NA", ".csv", "missing cell"),
+        ("none", ".json", "missing cell"),
         (" NaN", ".parquet", "missing cell"),
         ("a\0b", ".tsv", "NUL"),
         ("\ud800", ".jsonl", "surrogate"),

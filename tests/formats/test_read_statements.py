@@ -16,8 +16,8 @@ from hypothesis import given, strategies as st
 
 from trilens.errors import FormatError
 from trilens.formats import read_objects, read_statements, scan_statements
+from trilens.formats.cell import is_integer
 from trilens.formats.dialect import even_spaces
-from trilens.formats.names import is_integer
 from trilens.formats.source import owned
 from trilens.formats.text import plain_integers
 from trilens.statements import Statements

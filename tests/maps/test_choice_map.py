@@ -292,10 +292,11 @@ def test_progress_goes_from_0_to_1():
     assert shares[-1] == 1
 
 
-def test_an_array_holds_statements_of_the_fitted_kind():
+def test_statements_of_another_kind_are_refused_and_an_array_holds_central_ones():
     _, S = asked("odd", m=500)
     M = ChoiceMap(2, l2=0.1).fit(S)
-    np.testing.assert_array_equal(M.predict_proba(S.triples), M.predict_proba(S))
+    with pytest.raises(KindError, match=r"kind odd.*kind central.*Statements\(array, kind='odd'\)"):
+        M.predict_proba(S.triples)
     with pytest.raises(KindError, match=r"kind odd.*kind closer"):
         M.predict_proba(Statements(S.triples, kind="closer"))
     with pytest.raises(ParameterError, match="about 40 objects, but the map has 30"):

@@ -133,7 +133,7 @@ def test_every_kind_of_statement(few, Estimator, kind):
     else:
         S = all_statements(points, kind)
     found = Estimator(random_state=0).fit(S)
-    assert found.violations_ == violations(found.embedding_, S.to_triplets())
+    assert found.violations_ == violations(found.embedding_, S.to_triplets(), "closer")
     # The t-kernel's likelihood is largest at coordinates that violate some: its tail forgives.
     assert found.violations_ <= (0.1 if Estimator is TSTE else 0.0)
 
@@ -241,14 +241,14 @@ def test_bad_comparisons_are_refused(rows, says):
 
 def test_violations_are_strict_and_need_coordinates_for_every_object():
     X = [[0.0], [1.0], [-1.0]]
-    assert violations(X, [[0, 1, 2]]) == 1
+    assert violations(X, [[0, 1, 2]], kind="closer") == 1
     assert violations(X, Statements([[0, 1, 2]])) == 0
     assert violations(X, [[0, 1, 1, 2], [1, 2, 0, 2]]) == 0.5
     assert violations(X, np.empty((0, 3), int)) == 0
     with pytest.raises(ParameterError, match="name 4 objects, but the embedding has 3 rows"):
-        violations(X, [[0, 1, 3]])
+        violations(X, [[0, 1, 3]], kind="closer")
     with pytest.raises(ParameterError, match=r"\(n, d\)"):
-        violations([0.0, 1.0, 2.0], [[0, 1, 2]])
+        violations([0.0, 1.0, 2.0], [[0, 1, 2]], kind="closer")
 
 
 def test_the_cars_are_embedded_without_a_compiler(data_dir):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from trilens.errors import ParameterError
-from trilens.maps.geometry import local_outliers, rescaled, total_distance
+from trilens.maps.geometry import local_outliers, procrustes_distance, rescaled, total_distance
 
 
 def test_the_local_outlier_factor_is_its_definition():
@@ -36,3 +36,28 @@ def test_total_distances_and_the_papers_rescaling():
     assert total_distance(line).tolist() == [5.0, 4.0, 7.0]
     assert rescaled(line).ravel().tolist() == [0.0, 0.5, 2.0]
     assert rescaled(np.zeros((2, 1))).tolist() == [[0.0], [0.0]]
+
+
+def test_procrustes_distance_knows_shapes_alone():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 3))
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    assert procrustes_distance(X, 7 * X @ turn - 2) == pytest.approx(0, abs=1e-12)
+    assert procrustes_distance(X[:, :2], np.column_stack([X[:, :2], np.zeros(20)])) < 1e-12
+    near, far = X + 0.1 * rng.normal(size=X.shape), rng.normal(size=X.shape)
+    assert 0 < procrustes_distance(X, near) < 0.05 < procrustes_distance(X, far) <= 1
+    assert procrustes_distance(X, far) == pytest.approx(procrustes_distance(far, X))
+
+
+@pytest.mark.parametrize(
+    ("X", "Y", "text"),
+    [
+        ([[0.0], [1.0]], [[0.0]], "of the same objects"),
+        ([0.0, 1.0], [[0.0], [1.0]], "of the same objects"),
+        ([[0.0], [0.0]], [[0.0], [1.0]], "at one place"),
+        ([[np.nan], [0.0]], [[0.0], [1.0]], "not a finite number"),
+    ],
+)
+def test_what_has_no_shape_is_refused(X, Y, text):
+    with pytest.raises(ParameterError, match=text):
+        procrustes_distance(X, Y)

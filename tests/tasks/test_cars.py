@@ -75,12 +75,27 @@ PURITY = {  # the paper's table of clustering: k, sigma and the four collections
 }
 
 
+OURS = {  # which of the paper's cells are ours; the others lack the first eigenvector, see Table 4
+    (5, 0.5): (False, True, False, True),
+    (5, 3): (True, True, False, False),
+    (10, 0.5): (True, False, True, True),
+    (10, 3): (False, True, False, False),
+    (5, None): (True, True, True, True),
+    (10, None): (False, False, False, False),
+}
+#: One car of 56.
+CAR = 1 / 56
+
+
 @pytest.mark.parametrize(("k", "sigma"), PURITY)
 def test_purity_of_algorithm_5(without_outliers, k, sigma):
     parts, classes = without_outliers
-    for name, paper in zip(COLLECTIONS, PURITY[k, sigma], strict=True):
+    cells = zip(COLLECTIONS, PURITY[k, sigma], OURS[k, sigma], strict=True)
+    for name, paper, ours in cells:
         clusters = KRNGClustering(3, k=k, sigma=sigma, random_state=0).fit_predict(parts[name])
-        assert purity(clusters, classes) >= paper - 0.05
+        found = purity(clusters, classes)
+        # a car more or less is k-means; the cells that are not ours are five cars off at most
+        assert abs(found - paper) <= (1.5 if ours else 5.5) * CAR, (name, found, paper)
 
 
 LOSS = {  # the paper's table of classification: mean and standard deviation over 100 choices
@@ -103,9 +118,10 @@ def test_loss_of_algorithms_3_and_4(without_outliers, method):
             y = truth.copy()
             y[test] = None
             if method == "krng":
-                model = KRNGClassifier(k=(1, 2, 3, 5, 7, 10, 15), random_state=seed)
+                model = KRNGClassifier((1, 2, 3, 5, 7, 10, 15), alone="random", random_state=seed)
             else:
                 model = LensDepthClassifier(method, random_state=seed)
             losses.append(np.mean(model.fit(parts[name], y).predict(test) != truth[test]))
         # the paper's mean strays too; both by their standard errors
-        assert np.mean(losses) <= mean + 0.02 + 3 * deviation * (1 / SPLITS + 1 / 100) ** 0.5
+        chance = 3 * deviation * (1 / SPLITS + 1 / 100) ** 0.5
+        assert abs(np.mean(losses) - mean) <= 0.02 + chance, (name, np.mean(losses), mean)

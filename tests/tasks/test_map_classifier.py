@@ -179,3 +179,16 @@ def test_outliers_of_equal_and_few_points():
         local_outliers([[0.0], [1.0]], n_neighbors=0)
     with pytest.raises(ParameterError, match="an \\(n, d\\) array"):
         local_outliers([0.0, 1.0])
+
+
+def test_the_error_rate_of_the_lens_map_is_estimated():
+    points = mixture(30, means=[[0, 0], [9, 0]], random_state=0)
+    S = simulate_statements(points, 3000, error_rate=0.3, random_state=1)
+    y = points.labels.copy()
+    y[::2] = -1
+    model = LensMapClassifier(n_components=2, error_rate="estimate", random_state=0).fit(S, y)
+    assert model.error_rate_ == pytest.approx(0.3, abs=0.1)
+    known = LensMapClassifier(n_components=2, error_rate=model.error_rate_, random_state=0).fit(
+        S, y
+    )
+    assert np.array_equal(known.embedding_, model.embedding_)

@@ -9,7 +9,8 @@ from trilens.simulate import Raters, ask_raters, gaussian, simulate_statements, 
 from trilens.statements import Statements
 from trilens.tasks.model import answer_model
 from trilens.tasks.reliability import FEW_ANSWERS, FEW_APPEARANCES, reliability
-from trilens.tasks.reliability.error_rate import repeated_questions
+from trilens.tasks.reliability.agreement import agreement_between
+from trilens.tasks.reliability.error_rate import repeats_of
 from trilens.tasks.reliability.held_out import hold_out, looked_at
 from trilens.tasks.reliability.raters import judge_raters
 
@@ -143,17 +144,17 @@ def test_many_wrong_answers_are_said_but_are_not_noise():
 def test_every_repeated_question_counts_once():
     often = [[0, 1, 2]] * 50 + [[1, 0, 2]] * 50
     once = [[3, 4, 5]] * 2 + [[6, 7, 8]] * 2
-    found = repeated_questions(Statements(often + once))
+    found = agreement_between(Statements(often + once), None)
     assert found.questions == 3
     # two questions without contradiction, one in which 49 of 99 others agree
-    assert found.agreement == pytest.approx((1 + 1 + 49 / 99) / 3)
+    assert found.share == pytest.approx((1 + 1 + 49 / 99) / 3)
 
 
 def test_a_rater_is_not_compared_with_themselves():
     triples = [[0, 1, 2], [0, 1, 2], [1, 0, 2], [3, 4, 5], [3, 4, 5]]
-    found = repeated_questions(Statements(triples, raters=["a", "a", "b", "c", "c"]))
-    assert (found.questions, found.agreement) == (1, 0.0)
-    assert repeated_questions(Statements([[0, 1, 2], [3, 4, 5]])) is None
+    found = agreement_between(Statements(triples), np.array(["a", "a", "b", "c", "c"]))
+    assert (found.questions, found.share) == (1, 0.0)
+    assert agreement_between(Statements([[0, 1, 2], [3, 4, 5]]), None) is None
 
 
 @pytest.mark.parametrize(("kind", "rate"), [("central", 0.2), ("odd", 0.1), ("closer", 0.2)])
@@ -161,7 +162,7 @@ def test_repeated_questions_tell_the_error_rate(kind, rate):
     raters = Raters(np.full(20, rate), np.ones(20))
     points = gaussian(10, 2, random_state=1)
     S = ask_raters(points, raters, 3000, kind, "replacement", random_state=2)
-    found = repeated_questions(S).error_rate
+    found = repeats_of(agreement_between(S, S.raters), kind).error_rate
     assert found.low <= rate <= found.high
     assert found.estimate == pytest.approx(rate, abs=0.03)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from importlib import import_module
 
@@ -9,11 +10,14 @@ import click
 
 from trilens import __version__
 from trilens.cli import door
+from trilens.cli.said import AT_THE_END
 from trilens.errors import TrilensError
 
 COMMANDS = (
     "analyze",
     "describe",
+    "reliability",
+    "evaluate",
     "depth",
     "medoid",
     "outliers",
@@ -33,6 +37,19 @@ COMMANDS = (
 )
 
 
+#: The option of each parameter that messages speak of.
+_OPTIONS = {
+    "kind": "--kind",
+    "method": "--method",
+    "columns": "--columns",
+    "objects": "--objects",
+    "labels": "--labels",
+    "n_components": "--dim",
+    "n_clusters": "--n-clusters",
+    "random_state": "--seed",
+}
+
+
 class _Commands(click.Group):
     """Loads a command's module when the command is asked for."""
 
@@ -50,12 +67,12 @@ class _Commands(click.Group):
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
-            for say in ctx.meta.get("trilens.cli.at_the_end", []):
+            for say in ctx.meta.get(AT_THE_END, []):
                 say()
         except BrokenPipeError:
             raise
         except TrilensError as error:
-            raise click.ClickException(str(error)) from error
+            raise click.ClickException(for_command_line(str(error))) from error
         except OSError as error:
             raise click.ClickException(output_problem(error)) from error
         except MemoryError as error:
@@ -63,6 +80,23 @@ class _Commands(click.Group):
                 "not enough memory; fewer objects (trilens convert a part) or a larger machine"
             ) from error
         return result
+
+
+def for_command_line(message: str) -> str:
+    """A message of the library in the words of the command line.
+
+    >>> for_command_line("give kind='odd' or columns= (--columns); MapClassifier serves")
+    'give --kind odd or --columns; MapClassifier serves'
+    >>> for_command_line("the lens map (method='lensmap', LensMap) serves every kind")
+    'the lens map (--method lensmap) serves every kind'
+    >>> for_command_line("correct the row, or skip_bad=True (--skip-bad)")
+    'correct the row, or --skip-bad'
+    """
+    said = re.sub(r"\b[a-z_]+=[^\s()]* \((--[^)]*)\)", r"\1", message)
+    said = re.sub(r"(='\w+'), [A-Z]\w+\)", r"\1)", said)
+    option = rf"\b({'|'.join(_OPTIONS)})="
+    said = re.sub(rf"{option}'(\w+)'", lambda m: f"{_OPTIONS[m[1]]} {m[2]}", said)
+    return re.sub(rf"{option}(?![\w.])", lambda m: _OPTIONS[m[1]], said)
 
 
 def output_problem(error: OSError) -> str:

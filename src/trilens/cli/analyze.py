@@ -66,6 +66,7 @@ def command(
         "--kind": source.kind,
         "--columns": None if source.columns is None else ",".join(source.columns),
         "--objects": source.objects,
+        **source.selecting.options(),
         "--labels": labels,
         "--images": images,
         "--n-clusters": n_clusters,
@@ -120,8 +121,8 @@ def command_line(file: str, options: dict[str, Any], output: str | None) -> str:
     words = ["trilens", "analyze", file]
     words += ["--json"] if output is None else ["-o", output]
     for option, value in options.items():
-        if value is not None:
-            words += [option, str(value)]
+        for each in value if isinstance(value, tuple) else (value,):
+            words += [] if each is None else [option, str(each)]
     return shlex.join(words)
 
 

@@ -16,7 +16,7 @@ from trilens.cli.options import (
     seed_option,
     statement_options,
 )
-from trilens.cli.tables import note, print_json, print_table
+from trilens.cli.tables import note, output_option, print_json, print_table, save_table
 
 if TYPE_CHECKING:
     from trilens.counts import Counted
@@ -64,6 +64,7 @@ def _read(labels: str) -> dict[str, str]:
 @error_rate_option
 @click.option("--dim", type=click.IntRange(min=1), help="Of the map; by default cross-validated.")
 @seed_option
+@output_option("the class of every object, as a label file")
 @json_option
 def command(
     source: Source,
@@ -74,6 +75,7 @@ def command(
     error_rate: Any,
     dim: int | None,
     seed: int,
+    output: str | None,
     as_json: bool,
 ) -> None:
     """Predict the class of every object that the label file leaves out.
@@ -115,13 +117,20 @@ def command(
         n_components=dim,
         random_state=seed,
     )
-    if as_json:
+    predicted = found.predicted
+    if output is not None:
+        every = [
+            str(predicted.get(name, given))
+            for name, given in zip(statements.names, found.given, strict=True)
+        ]
+        guessed = [name in predicted for name in statements.names]
+        save_table({"object": statements.names, "label": every, "predicted": guessed}, output)
+    if as_json and output != "-":
         print_json(found.to_dict())
         return
-    predicted = found.predicted
-    if predicted:
+    if predicted and output is None:
         print_table(["object", "class"], list(predicted.items()), left=2)
-    else:
+    elif not predicted:
         note("every object is labelled; leave an object out of the label file to predict it")
     chosen = {"method": found.method, **found.parameters}
     note(", ".join(f"{name} {value}" for name, value in chosen.items()))

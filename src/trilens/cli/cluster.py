@@ -19,7 +19,14 @@ from trilens.cli.options import (
     statement_options,
 )
 from trilens.cli.progress import bar
-from trilens.cli.tables import listed, note, print_json, print_table
+from trilens.cli.tables import (
+    listed,
+    note,
+    output_option,
+    print_json,
+    print_table,
+    save_table,
+)
 
 if TYPE_CHECKING:
     from trilens.statements import Statements
@@ -52,6 +59,7 @@ def _labels(statements: Statements | None, labels: str | None) -> Any:
 @labels_option
 @dim_option
 @seed_option
+@output_option("the group of each object, as a label file")
 @json_option
 def command(
     source: Source,
@@ -63,12 +71,13 @@ def command(
     labels: str | None,
     dim: int | None,
     seed: int,
+    output: str | None,
     as_json: bool,
 ) -> None:
     """Divide the objects into clusters; with --labels, say how pure they are.
 
     \b
-    Example: trilens cluster answers.csv --n-clusters 3
+    Example: trilens cluster answers.csv --n-clusters 3 -o groups.csv
     """
     from trilens.tasks.cluster.groups import cluster
 
@@ -91,17 +100,20 @@ def command(
             random_state=seed,
             progress=progress,
         )
-    if as_json:
+    if output is not None:
+        save_table(found.columns(), output)
+    if as_json and output != "-":
         print_json(found.to_dict())
         return
-    print_table(
-        ["cluster", "size", "objects"],
-        [
-            (str(g.cluster), str(g.size), listed(g.objects, most=len(g.objects)))
-            for g in found.groups
-        ],
-        left=3,
-    )
+    if output is None:
+        print_table(
+            ["group", "size", "most typical", "objects"],
+            [
+                (str(g.name), str(g.size), g.medoid, listed(g.objects, most=len(g.objects)))
+                for g in found.groups
+            ],
+            left=4,
+        )
     note(", ".join(f"{name} {value}" for name, value in found.parameters.items()))
     if found.stability is not None:
         note(f"agreement with resampled answers {found.stability.agreement:.2f}")

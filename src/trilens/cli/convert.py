@@ -17,17 +17,33 @@ from trilens.cli.tables import note, print_json
     help="Another kind: closer or comparisons from any; central or odd from closer.",
 )
 @comparisons_option
+@click.option(
+    "--test",
+    "tests",
+    metavar="A,B,C",
+    multiple=True,
+    help="Keep the rounds (or raters) that answered this question with A; may be repeated.",
+)
 @json_option
-def command(source: Source, output: str, to: str | None, comparisons: bool, as_json: bool) -> None:
+def command(
+    source: Source,
+    output: str,
+    to: str | None,
+    comparisons: bool,
+    tests: tuple[str, ...],
+    as_json: bool,
+) -> None:
     """Write the statements in another format, or as another kind.
 
-    The ending of OUTPUT says the format: .csv, .tsv, .txt, .parquet, .arrow, .jsonl, .npz.
+    The ending of OUTPUT says the format: .csv, .tsv, .txt, .parquet, .arrow, .jsonl, .json, .npz;
+    with .gz or .zst after it, compressed.
 
     \b
     Example: trilens convert answers.csv triplets.parquet --to closer
     """
     from trilens.formats import write_comparisons, write_statements
     from trilens.maps.comparisons import as_comparisons
+    from trilens.statements import keep_passed
     from trilens.statements.combine import as_kind
 
     if comparisons and to not in (None, "comparisons"):
@@ -38,6 +54,10 @@ def command(source: Source, output: str, to: str | None, comparisons: bool, as_j
         count, kind = len(pairs), "comparisons"
     else:
         statements = source.read()
+        if tests:
+            by = "raters" if statements.rounds is None else "rounds"
+            asked = [[name.strip() for name in test.split(",")] for test in tests]
+            statements = keep_passed(statements, asked, by)
         if to is not None:
             statements = as_kind(statements, to)
         write_statements(statements, output)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trilens.cli.options import AT_THE_END, Source
+from trilens.cli.options import Source
 from trilens.cli.progress import status
+from trilens.cli.said import AT_THE_END
 from trilens.cli.tables import note
 
 if TYPE_CHECKING:
@@ -37,13 +38,19 @@ def counts_of(source: Source, *, pairs: bool = False, streamed: bool = True) -> 
         for option in ("kind", "columns", "objects"):
             if getattr(source, option) is not None:
                 raise click.UsageError(f"--{option} does not go with a file of counts")
+        if source.selecting != type(source.selecting)():
+            raise click.UsageError(
+                "--exclude-raters, --min-seconds and --where need the statements, not counts"
+            )
         found = read_counts(source.file).with_names()
         if pairs and found.pairs is None:
             raise FormatError(
                 f"{source.file} has no counts of pairs; count the statements with --pairs"
             )
         return found
-    if not streamed or _size(source.file) < STREAMED_BYTES:
+    if not streamed or source.selecting != type(source.selecting)():
+        return None  # counts do not know who answered
+    if _size(source.file) < STREAMED_BYTES:
         return None
     if isinstance(source.how.get("skip_bad"), str):
         return None  # the bad rows are wanted: only a whole reading has them all
@@ -65,6 +72,8 @@ def counts_of(source: Source, *, pairs: bool = False, streamed: bool = True) -> 
 
 def reading_of(source: Source) -> dict[str, Any] | None:
     """How to read files of more objects than a matrix of pairs can have; None: as always."""
+    if source.selecting != type(source.selecting)():
+        return None
     if source.objects is not None or isinstance(source.how.get("skip_bad"), str):
         return None
     if _size(source.file) < STREAMED_BYTES:

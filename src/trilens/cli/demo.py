@@ -44,7 +44,7 @@ def command(output: str, seed: int) -> None:
         f"careless, about {S.n_objects} shapes\n"
     )
     folder = Path(output)
-    _write(made, folder)
+    write_study(made, folder)
     # the file's own order of the objects, so that the table and the report see the same
     read = read_statements(folder / "answers.csv")
     print_table(["", "found", "truth"], compare_with_truth(made, read, seed), left=3)
@@ -56,7 +56,8 @@ def command(output: str, seed: int) -> None:
     click.echo(f"\nOpen the report: {page.resolve().as_uri()}")
 
 
-def _write(made: Study, folder: Path) -> None:
+def write_study(made: Study, folder: Path) -> None:
+    """The answers, some of the labels, and pictures of the shapes."""
     from trilens.formats import write_statements, write_table
     from trilens.report import draw_stimuli
 

@@ -6,13 +6,14 @@ import click
 
 from trilens.cli.counting import counts_of
 from trilens.cli.options import Source, json_option, statement_options
-from trilens.cli.tables import print_json, print_table
+from trilens.cli.tables import output_option, print_json, print_table, save_table
 
 
 @click.command("depth")
 @statement_options
+@output_option("the table")
 @json_option
-def command(source: Source, as_json: bool) -> None:
+def command(source: Source, output: str | None, as_json: bool) -> None:
     """Print how central every object is.
 
     Lens depth for `central` statements, 1 - P(odd) for `odd` ones, the share of comparisons won
@@ -31,7 +32,18 @@ def command(source: Source, as_json: bool) -> None:
         statements = source.read()
         counts, names = count_central(statements), statements.names
     depth = centrality(counts)
-    if as_json:
+    order = (-depth).argsort(kind="stable").tolist()
+    interval = depth_intervals(counts)
+    columns = {
+        "object": [names[i] for i in order],
+        "depth": depth[order].tolist(),
+        "from": interval.low[order].tolist(),
+        "to": interval.high[order].tolist(),
+        "statements": counts.appears[order].tolist(),
+    }
+    if output is not None:
+        save_table(columns, output)
+    if as_json and output != "-":
         print_json(
             {
                 "depth": dict(zip(names, depth.tolist(), strict=True)),
@@ -39,17 +51,5 @@ def command(source: Source, as_json: bool) -> None:
             }
         )
         return
-    interval = depth_intervals(counts)
-    print_table(
-        ["object", "depth", "from", "to", "statements"],
-        [
-            (
-                names[i],
-                float(depth[i]),
-                float(interval.low[i]),
-                float(interval.high[i]),
-                int(counts.appears[i]),
-            )
-            for i in (-depth).argsort(kind="stable")
-        ],
-    )
+    if output is None:
+        print_table(list(columns), list(zip(*columns.values(), strict=True)))

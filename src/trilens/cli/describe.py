@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from trilens.cli.counting import counts_of
 from trilens.cli.options import Source, json_option, statement_options
-from trilens.cli.tables import note, print_facts, print_json, print_table
+from trilens.cli.tables import (
+    note,
+    output_option,
+    print_facts,
+    print_json,
+    print_table,
+    save_table,
+)
 
 if TYPE_CHECKING:
     from trilens.counts import Counted
@@ -41,8 +48,9 @@ def _describe_counts(counts: Counted, as_json: bool) -> None:
 
 @click.command("describe")
 @statement_options
+@output_option("the raters, one by one,")
 @json_option
-def command(source: Source, as_json: bool) -> None:
+def command(source: Source, output: str | None, as_json: bool) -> None:
     """Say what was collected.
 
     Statements, objects, coverage, repeats, contradictions, raters, response times.
@@ -56,7 +64,15 @@ def command(source: Source, as_json: bool) -> None:
         return
     statements, reading = replace(source, quiet=True).read_and_tell()
     summary = statements.summary()
-    if as_json:
+    raters: dict[str, list[Any]] = {
+        "rater": [r.rater for r in summary.raters],
+        "statements": [r.statements for r in summary.raters],
+        "median_seconds": [r.median_seconds for r in summary.raters],
+        "agreement": [r.agreement for r in summary.raters],
+    }
+    if output is not None:
+        save_table(raters, output)
+    if as_json and output != "-":
         print_json(summary.to_dict() | {"reading": reading.to_dict()})
         return
     understood = {
@@ -87,12 +103,11 @@ def command(source: Source, as_json: bool) -> None:
         facts["rounds"] = f"{summary.rounds:,}"
     if summary.median_seconds is not None:
         facts["median response time"] = f"{summary.median_seconds:.2f} s"
-    print_facts(facts)
+    if output != "-":
+        print_facts(facts)
     for fault in reading.named_faults():
         note(f"skipped {fault}")
-    if summary.raters:
+    if summary.raters and output is None:
         click.echo()
-        print_table(
-            ["rater", "statements", "median s", "agreement"],
-            [(r.rater, r.statements, r.median_seconds, r.agreement) for r in summary.raters],
-        )
+        header = ["rater", "statements", "median s", "agreement"]
+        print_table(header, list(zip(*raters.values(), strict=True)))

@@ -16,7 +16,7 @@ from trilens.cli.options import (
     statement_options,
 )
 from trilens.cli.progress import bar
-from trilens.cli.tables import note, print_json
+from trilens.cli.tables import counted, note, print_json, save_table, table_ending
 
 if TYPE_CHECKING:
     from trilens._typing import FloatArray
@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 
 
 def _write(names: tuple[str, ...], points: FloatArray, output: str) -> None:
-    from trilens.formats import write_table
-
     columns = {f"x{i}": axis for i, axis in enumerate(points.T, start=1)}
-    write_table({"object": names, **columns}, output)
+    save_table({"object": names, **columns}, output)
 
 
 @click.command("embed")
@@ -38,7 +36,14 @@ def _write(names: tuple[str, ...], points: FloatArray, output: str) -> None:
 @click.option(
     "--dim", type=click.IntRange(min=1), default=2, show_default=True, help="Dimension of the map."
 )
-@click.option("-o", "--output", metavar="OUT.csv", required=True, help="Coordinates, or -.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    required=True,
+    callback=table_ending,
+    help="Coordinates (.csv, .tsv, .json, .parquet), or - for CSV.",
+)
 @seed_option
 @json_option
 def command(
@@ -98,10 +103,11 @@ def command(
         chosen = choose_method("embed", given, method)
         with bar(f"{chosen} in {dim} dimensions") as progress:
             points = coordinates(given, chosen, dim, seed, progress)
-        share, what = violations(points, given.to_triplets()), "triplets"
+        share, what = violations(points, given), "triplets"
     _write(given.names, points, output)
     # on standard output the data itself goes out: nothing may be mixed with it
     if as_json and output != "-":
         print_json({"method": chosen, "dim": dim, "violations": share})
     else:
-        note(f"{chosen}, {dim} dimensions: {100 * share:.2f} % of the {what} violated: {output}")
+        many = counted(dim, "dimension")
+        note(f"{chosen}, {many}: {100 * share:.2f} % of the {what} violated")

@@ -16,7 +16,7 @@ from trilens.cli.options import (
     seed_option,
     statement_options,
 )
-from trilens.cli.tables import note, print_json
+from trilens.cli.tables import counted, note, print_json
 
 
 @click.command("graph")
@@ -74,6 +74,6 @@ def command(
     if k is None and found.method == "krng" and found.connected_parts > 1:
         note("no k connects the graph: some objects are never compared with the rest")
     note(
-        f"{found.method}, k {found.k}, {len(found):,} edges, {found.connected_parts} connected "
-        f"parts: {output}"
+        f"{found.method}, k {found.k}, {counted(len(found), 'edge')}, "
+        f"{counted(found.connected_parts, 'connected part')}: {output}"
     )

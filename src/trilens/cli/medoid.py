@@ -17,7 +17,14 @@ from trilens.cli.options import (
     seed_option,
     statement_options,
 )
-from trilens.cli.tables import listed, note, print_json, print_table
+from trilens.cli.tables import (
+    listed,
+    note,
+    output_option,
+    print_json,
+    print_table,
+    save_table,
+)
 
 
 @click.command("medoid")
@@ -26,9 +33,16 @@ from trilens.cli.tables import listed, note, print_json, print_table
 @method_option("medoid", "depth: Algorithm 1 and its like for other kinds; or the medoid of a map.")
 @dim_option
 @seed_option
+@output_option("the table")
 @json_option
 def command(
-    source: Source, labels: str | None, method: str, dim: int | None, seed: int, as_json: bool
+    source: Source,
+    labels: str | None,
+    method: str,
+    dim: int | None,
+    seed: int,
+    output: str | None,
+    as_json: bool,
 ) -> None:
     """Find the most central object, of all and of each class.
 
@@ -48,18 +62,26 @@ def command(
         every = None if labels is None else read_labels_for(statements, labels)
         found = medoid(statements, method, labels=every, n_components=dim, random_state=seed)
         number = len(statements)
-    if as_json:
-        print_json(found.to_dict())
-        return
     rows: list[tuple[Any, ...]] = [("all", found.name, found.depth, number)]
     for label, one in (found.per_class or {}).items():
         rows.append((label, one.medoid, one.depth, one.statements))
-        if one.medoid is None:
+    header = ["class", "medoid", "depth", "statements"]
+    if output is not None:
+        columns = zip(*rows, strict=True)
+        save_table(dict(zip(header, map(list, columns), strict=True)), output)
+    if as_json and output != "-":
+        print_json(found.to_dict())
+        return
+    if output is None:
+        print_table(header, rows, left=2)
+    for label, _, _, n_statements in rows[1:]:
+        if n_statements == 0:
             note(f"class {label!r}: no statement lies within the class, so it has no medoid")
-    print_table(["class", "medoid", "depth", "statements"], rows, left=2)
     if found.tied:
         note(f"equally central: {listed(found.tied)}")
     others = [name for name in found.candidates if name != found.name]
     if others:
         note(f"may be it too, at {found.level:.0%} confidence: {listed(others)}")
+    else:
+        note(f"no other object may be it, at {found.level:.0%} confidence")
     note(f"method {found.method}")

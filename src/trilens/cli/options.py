@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,11 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from trilens.cli.progress import status
-from trilens.cli.tables import note
+from trilens.cli.said import understood
+from trilens.cli.selection import Selecting, selection_options
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from trilens._typing import AnyArray
     from trilens.formats import Reading
     from trilens.statements import Statements
     from trilens.statements.comparisons import Comparisons
@@ -94,6 +95,7 @@ class Source:
     kind: str | None
     columns: str | None
     objects: str | None
+    selecting: Selecting
     how: dict[str, Any] = field(default_factory=dict)
     quiet: bool = False
 
@@ -101,18 +103,38 @@ class Source:
         """The comparisons of the file, which says itself what it is about."""
         from trilens.formats import read_comparisons
 
-        for option in ("kind", "columns", "objects"):
-            if getattr(self, option) is not None:
-                raise click.UsageError(f"--{option} does not go with --comparisons")
+        given = [name for name, value in self.how.items() if value]
+        for option in ("kind", "columns", "objects", *given):
+            if option in given or getattr(self, option) is not None:
+                name = "from" if option == "preset" else option.replace("_", "-")
+                raise click.UsageError(f"--{name} does not go with --comparisons")
+        if self.selecting != Selecting():
+            raise click.UsageError(
+                "--exclude-raters, --min-seconds and --where do not go with --comparisons"
+            )
         with status(f"reading {self.file}"):
             return read_comparisons(self.file)
 
     def read(self) -> Statements:
-        """The statements of the file; `-` is standard input."""
+        """The statements of the file that are asked for; `-` is standard input."""
         return self.read_and_tell()[0]
 
     def read_and_tell(self) -> tuple[Statements, Reading]:
-        """The statements of the file, and what was understood of it."""
+        """The statements that are asked for, and what was understood of the file."""
+        statements, reading = self.read_all()
+        return self.selecting.of(statements, self.further), reading
+
+    def further(self, names: Sequence[str]) -> dict[str, AnyArray]:
+        """Columns of the file beyond those that statements have, as text."""
+        from trilens.formats import read_columns
+
+        how = self.how | {"skip_bad": bool(self.how.get("skip_bad", False))}
+        return read_columns(
+            self.file, names, self.columns, kind=self.kind, objects=self.objects, **how
+        )
+
+    def read_all(self) -> tuple[Statements, Reading]:
+        """All statements of the file, and what was understood of it."""
         from trilens.formats import read_statements
 
         told: list[Reading] = []
@@ -130,29 +152,8 @@ class Source:
         return statements, told[0]
 
 
-def understood(reading: Reading) -> None:
-    """Say what was understood: at once on a terminal, else when the command has succeeded.
-
-    Where it fails, the one line that says why stands alone.
-    """
-
-    def say() -> None:
-        note(f"read {reading}")
-        for fault in reading.named_faults():
-            note(f"skipped {fault}")
-
-    context = click.get_current_context(silent=True)
-    if context is None or sys.stderr.isatty():
-        say()
-    else:
-        context.find_root().meta.setdefault(AT_THE_END, []).append(say)
-
-
 #: As in `trilens.formats.asked`, without loading it.
 PRESETS = ("salmon", "things", "jspsych", "cblearn", "tripletools")
-
-#: The key of what is said when the command has succeeded.
-AT_THE_END = "trilens.cli.at_the_end"
 
 
 def reading_options(command: F) -> F:
@@ -204,7 +205,7 @@ comparisons_option = click.option(
 
 
 def statement_options(command: F) -> F:
-    """FILE and how it is to be read; the command gets them as one ``source``.
+    """FILE, how it is to be read and which answers are used: all as one ``source``.
 
     A command's ``output`` must not be one of its inputs.
     """
@@ -226,6 +227,7 @@ def statement_options(command: F) -> F:
         metavar="FILE",
         help="One object name a line, or a table id,name: fixes order, adds unseen ones.",
     )
+    @selection_options
     @reading_options
     @wraps(command)
     def with_source(
@@ -245,7 +247,9 @@ def statement_options(command: F) -> F:
             refuse_to_overwrite(rest["output"], *inputs, skipped)
         if skipped is not None:
             refuse_to_overwrite(skipped, *inputs)
-        return command(source=Source(file, kind, columns, objects, how, quiet), **rest)
+        selecting = Selecting.taken_from(rest)
+        source = Source(file, kind, columns, objects, selecting, how, quiet)
+        return command(source=source, **rest)
 
     return with_source  # type: ignore[return-value]
 

@@ -13,7 +13,14 @@ from trilens.cli.options import (
     seed_option,
     statement_options,
 )
-from trilens.cli.tables import listed, note, print_json, print_table
+from trilens.cli.tables import (
+    listed,
+    note,
+    output_option,
+    print_json,
+    print_table,
+    save_table,
+)
 
 
 @click.command("outliers")
@@ -23,6 +30,7 @@ from trilens.cli.tables import listed, note, print_json, print_table
 @method_option("outliers", "Lowest depth (Algorithm 2), or local outlier factor on a map.")
 @dim_option
 @seed_option
+@output_option("the outliers")
 @json_option
 def command(
     source: Source,
@@ -31,6 +39,7 @@ def command(
     method: str,
     dim: int | None,
     seed: int,
+    output: str | None,
     as_json: bool,
 ) -> None:
     """List the objects that fit the others least, the least fitting first.
@@ -54,12 +63,15 @@ def command(
         random_state=seed,
     )
     facts = found.to_dict()
-    if as_json:
+    header = ["object", "depth", "score"]
+    rows = [tuple(row[name] for name in header) for row in facts["outliers"]]
+    if output is not None:
+        save_table({name: [row[i] for row in rows] for i, name in enumerate(header)}, output)
+    if as_json and output != "-":
         print_json(facts)
         return
-    if found.names:
-        rows = [(row["object"], row["depth"], row["score"]) for row in facts["outliers"]]
-        print_table(["object", "depth", "score"], rows)
+    if rows and output is None:
+        print_table(header, rows)
     apart = found.suggested
     if found.caution is not None:
         note(found.caution)

@@ -110,6 +110,11 @@ _SHARE = click.FloatRange(min=0, max=1)
 )
 @click.option("--raters", type=click.IntRange(min=1), help="Raters who differ, answering in turn.")
 @click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    help="With --raters: a survey of so many rounds as the paper made its own.",
+)
+@click.option(
     "--careless",
     type=_SHARE,
     default=0.1,
@@ -133,6 +138,7 @@ def command(
     outliers: int,
     statements: int | None,
     raters: int | None,
+    rounds: int | None,
     careless: float,
     seed: int,
     output: str,
@@ -151,7 +157,13 @@ def command(
     import numpy as np
 
     from trilens.formats import atomic_write, write_statements
-    from trilens.simulate import ask_raters, draw_raters, far_outliers, stream_statements
+    from trilens.simulate import (
+        ask_raters,
+        ask_survey,
+        draw_raters,
+        far_outliers,
+        stream_statements,
+    )
 
     layout, planting, people, asking = np.random.default_rng(seed).spawn(4)
     points = _points(shape, n_objects, dim, components, spread, layout)
@@ -162,9 +174,21 @@ def command(
         truth = os.path.splitext(output.removesuffix(".gz"))[0] + ".truth.csv"
     if truth is not None and os.path.realpath(truth) == os.path.realpath(output):
         raise click.UsageError("--truth and --output are the same file; name two.")
+    if rounds is not None and (raters is None or statements is not None):
+        raise click.UsageError("--rounds goes with --raters, and without --statements")
+    test = None
     if raters is not None:
         crowd = draw_raters(raters, answers.pop("error_rate"), careless, people)
-        given = ask_raters(points, crowd, statements, random_state=asking, names=names, **answers)
+        asked: dict[str, Any] = {"random_state": asking, "names": names, **answers}
+        if rounds is None:
+            given = ask_raters(points, crowd, statements, **asked)
+        else:
+            if asked.pop("sampling") != "uniform":
+                raise click.UsageError("--rounds draws uniformly for each rater")
+            within = 0 if answers["kind"] == "closer" else 10
+            survey = ask_survey(points, crowd, rounds, test_within=within, **asked)
+            given = survey.statements
+            test = [names[i] for i in survey.test] if within else None
     written = 0
 
     def parts() -> Iterator[Statements]:
@@ -195,6 +219,7 @@ def command(
         "objects": len(names),
         "kind": answers["kind"],
         "outliers": [names[i] for i in points.outliers],
+        "test": test,
         "output": output,
         "truth": truth,
     }
@@ -203,6 +228,7 @@ def command(
         print_json(facts)
     else:
         beside = "" if truth is None else f"; the truth: {truth}"
+        beside += "" if test is None else f"; the test question: {','.join(test)}"
         note(f"{written:,} statements about {len(names):,} objects: {output}{beside}")
 
 

@@ -12,7 +12,7 @@ from trilens._typing import Int32Array, IntArray
 from trilens.counts._add import require_same_shape
 from trilens.counts._threads import in_threads, is_small, resolve_threads, split
 from trilens.errors import LabelError
-from trilens.statements import Statements, StatementsLike
+from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.columns import as_array
 from trilens.statements.value import CHOSEN_FIRST, require_kind
 
@@ -124,8 +124,10 @@ def _count_small(
     return singled, singled + counted[1] + counted[2]
 
 
-def _named_by(triples: ArrayLike, y: IntArray) -> Statements:
-    return Statements(triples, n_objects=len(y) if y.ndim == 1 else None)
+def _named_by(statements: StatementsLike, y: IntArray) -> Statements:
+    S = as_statements(statements)
+    more = S._names is None and y.ndim == 1 and len(y) > S.n_objects
+    return Statements(S.triples, n_objects=len(y), kind=S.kind) if more else S
 
 
 def _check_labels(y: IntArray, n: int, n_classes: int) -> Int32Array:

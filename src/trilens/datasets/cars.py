@@ -13,7 +13,7 @@ from trilens._parameters import shown as printed
 from trilens._typing import AnyArray, IntArray
 from trilens.datasets.cache import Origin, Source, find_files
 from trilens.errors import ParameterError
-from trilens.statements import Statements
+from trilens.statements import Statements, passed_tests
 
 #: The address is the one that cblearn's loader uses; it could not be tried when this was
 #: written. The archive's own sha256 is not pinned; that of each member is.
@@ -54,9 +54,8 @@ CLASSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 
-#: The test triple that every participant was shown, and the answer that passes.
-TEST_TRIPLE = ("15", "18", "53")
-TEST_ANSWER = "18"
+#: The test question of every participant, the answer that passes first.
+TEST = ("18", "15", "53")
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,11 +159,8 @@ def passed_test_rounds(survey: Statements) -> AnyArray:
     >>> passed_test_rounds(Statements(triples, names=NAMES, rounds=[1, 2, 2])).tolist()
     [1]
     """
-    rounds = _rounds(survey)
-    test = np.sort([survey.ids[name] for name in TEST_TRIPLE])
-    is_test = (np.sort(survey.triples, axis=1) == test).all(axis=1)
-    passed = is_test & (survey.triples[:, 0] == survey.ids[TEST_ANSWER])
-    return np.unique(rounds[passed])
+    _rounds(survey)
+    return passed_tests(survey, [TEST])
 
 
 def rebuild(survey: Statements, name: str) -> Statements:
@@ -191,7 +187,7 @@ def rebuild(survey: Statements, name: str) -> Statements:
 
 
 def _rounds(survey: Statements) -> AnyArray:
-    if not isinstance(survey, Statements) or not survey.ids.keys() >= set(TEST_TRIPLE):
+    if not isinstance(survey, Statements) or not survey.ids.keys() >= set(TEST):
         raise ParameterError("no statements about the cars; give the survey rows of load_cars()")
     if survey.rounds is None:
         raise ParameterError("the statements have no rounds; give the survey rows of load_cars()")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from trilens._parameters import real_number
+from trilens._tabular import Tabular
 from trilens._typing import BoolArray, FloatArray, IntArray
 from trilens.counts import CentralCounts
 from trilens.depth.lens import centrality, counts_of
@@ -16,7 +19,7 @@ from trilens.statements import StatementsLike, as_statements
 
 
 @dataclass(frozen=True)
-class DepthIntervals:
+class DepthIntervals(Tabular):
     """Centrality with its uncertainty.
 
     Attributes
@@ -27,6 +30,8 @@ class DepthIntervals:
         The objects that the answers cannot tell apart from the medoid.
     level : float
         The confidence level of each interval, and of the set.
+    names : tuple of str or None
+        The objects, where they are known by name.
     """
 
     depth: FloatArray
@@ -34,6 +39,17 @@ class DepthIntervals:
     high: FloatArray
     medoid_set: BoolArray
     level: float
+    names: tuple[str, ...] | None = None
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """A row for each object."""
+        return {
+            "object": list(range(len(self.depth))) if self.names is None else self.names,
+            "depth": self.depth.tolist(),
+            "low": self.low.tolist(),
+            "high": self.high.tolist(),
+            "maybe_medoid": self.medoid_set.tolist(),
+        }
 
 
 def depth_intervals(
@@ -75,16 +91,16 @@ def depth_intervals(
     """
     if not 0 < real_number("level", level) < 1:
         raise ParameterError(f"level is {level}; it must lie between 0 and 1")
-    effect = None
+    effect = names = None
     if not isinstance(statements, CentralCounts):
         statements = as_statements(statements)
-        effect = design_effect(statements)
+        effect, names = design_effect(statements), statements._names
     counts = counts_of(statements)
     alpha = 1.0 - level
     low, high = _bounds(counts, effect, alpha / 2, alpha / 2)
     floor, ceiling = _bounds(counts, effect, alpha / (2 * max(len(low), 1)), alpha / 2)
     best_floor = floor.max(initial=0.0)
-    return DepthIntervals(centrality(counts), low, high, ceiling >= best_floor, level)
+    return DepthIntervals(centrality(counts), low, high, ceiling >= best_floor, level, names)
 
 
 def _bounds(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from trilens._parameters import real_number, thread_count, whole_number
+from trilens._parameters import generator, real_number, thread_count, whole_number
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress, RandomState
 from trilens.errors import DissimilarityError, ParameterError
 from trilens.exact.metrics import Metric
@@ -229,7 +229,7 @@ class PairSample:
 
     def __init__(self, sample: Sample, random_state: RandomState = 0) -> None:
         self.sample = sample
-        self.rng = np.random.default_rng(random_state)
+        self.rng = generator(random_state)
         self.a = self.b = np.empty(0, np.int64)
 
     def draw(self, m: int) -> None:

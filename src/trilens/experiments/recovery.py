@@ -89,7 +89,7 @@ def measure_growing(point: Point, seeds: Seeds) -> Iterator[Measure]:
     spread = np.sqrt(((truth - truth.mean(axis=0)) ** 2).sum(axis=1).mean())
     yield Measure(FROM_MAP, RESIDUAL, float(np.sqrt((off**2).mean()) / spread), clock=clock)
     yield Measure(FROM_MAP, LARGEST, float(off.max() / spread))
-    yield Measure(FROM_MAP, VIOLATED, violations(X, S.to_triplets()))
+    yield Measure(FROM_MAP, VIOLATED, violations(X, S))
 
 
 def measure_recovery(point: Point, seeds: Seeds) -> Iterator[Measure]:
@@ -195,13 +195,12 @@ def _figure(results: Results) -> Figure:
         bare(ax)
     for ax, metric in zip(axes[6:], (LARGEST, RESIDUAL), strict=True):
         for dim, colour in zip(DIMENSIONS, PALETTE, strict=False):
-            means = [
-                results.where(panel=f"{GROWN}{n}", dim=dim, metric=metric).values for n in GROWING
-            ]
-            if all(map(len, means)):
-                ax.plot(
-                    GROWING, [m.mean() for m in means], marker="o", color=colour, label=f"m = {dim}"
-                )
+            grown = results.where(dim=dim, metric=metric)
+            means = {n: grown.where(panel=f"{GROWN}{n}").values for n in GROWING}
+            means = {n: values for n, values in means.items() if len(values)}
+            if means:
+                y = [values.mean() for values in means.values()]
+                ax.plot(list(means), y, marker="o", color=colour, label=f"m = {dim}")
         ax.set_xscale("log")
         ax.set_yscale("log")
         ax.set_xticks(GROWING, [str(n) for n in GROWING])
@@ -209,7 +208,8 @@ def _figure(results: Results) -> Figure:
         ax.set_title(f"{metric}, SOE", fontsize="small")
         ax.set_xlabel("points", fontsize="small")
         plain(ax, grid="y")
-    axes[6].legend(frameon=False, fontsize="small")
+    if axes[6].lines:
+        axes[6].legend(frameon=False, fontsize="small")
     figure.supxlabel("rings: the points; dots: recovered, after Procrustes", fontsize="medium")
     return figure
 

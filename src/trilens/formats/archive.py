@@ -136,9 +136,7 @@ def _arrays(source: Source, wanted: tuple[str, ...]) -> dict[str, AnyArray]:
                 f"write it again, or give it the ending of its format"
             ) from error
     if "triples" not in seen:
-        hint = (
-            "; is it cblearn's X and y (preset='cblearn', --from cblearn)?" if "X" in seen else ""
-        )
+        hint = "; for cblearn's X and y, preset='cblearn' (--from cblearn)" if "X" in seen else ""
         raise FormatError(
             f"{source.label}: no array triples; the arrays seen are "
             f"{one_line(', '.join(seen))}{hint}"

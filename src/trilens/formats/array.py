@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import zlib
 from io import BytesIO
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from trilens._typing import AnyArray
 from trilens.errors import FormatError
 from trilens.formats.asked import Asked
+from trilens.formats.matlab import MatlabError, read_matlab
 from trilens.formats.record import table_of_columns
 from trilens.formats.source import Source, one_line
 from trilens.formats.tables import TableFile, table_of, undecodable
@@ -22,8 +24,7 @@ _Y = ("y", "response", "responses", "answers", "target")
 def open_array(source: Source, asked: Asked) -> TableFile:
     """An ``.npy`` file: (m, 3) ids or names, or a structured array with named columns."""
     try:
-        with source.open() as stream:
-            array = np.load(BytesIO(stream.read()), allow_pickle=False)
+        array = np.load(BytesIO(source.read()), allow_pickle=False)
     except FormatError:
         raise
     except (Exception, MemoryError) as error:
@@ -59,7 +60,7 @@ def open_matlab(source: Source, asked: Asked) -> TableFile:
 def open_cblearn(source: Source, asked: Asked) -> TableFile:
     """An NPZ file with cblearn's ``X`` and ``y``."""
     try:
-        with source.open() as stream, np.load(BytesIO(stream.read())) as archive:
+        with np.load(BytesIO(source.read()), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except FormatError:
         raise
@@ -96,7 +97,7 @@ def open_pair(source: Source, asked: Asked, arrays: dict[str, AnyArray]) -> Tabl
     if asked.kind not in ("central", "odd"):
         raise FormatError(
             f"{source.label}: y holds positions; was the most central or the odd object chosen? "
-            f"Say kind='central' or kind='odd' (--kind)"
+            f"Say which with kind= (--kind)"
         )
     at = y.astype(np.intp)
     chosen = np.take_along_axis(X, at[:, None], axis=1)
@@ -145,28 +146,10 @@ def _three(cells: AnyArray, names: tuple[str, ...]) -> Any:
 
 
 def _matlab(source: Source) -> dict[str, AnyArray]:
-    from scipy.io import loadmat
-
+    data = source.read()
+    if data.startswith((b"MATLAB 7.3", b"\x89HDF")):
+        raise FormatError(f"{source.label} is a MATLAB 7.3 file; save it with save(..., '-v7')")
     try:
-        with source.open() as stream:
-            data = stream.read()
-        found = loadmat(cast(Any, BytesIO(data)))
-    except FormatError:
-        raise
-    except NotImplementedError:
-        raise FormatError(
-            f"{source.label} is a MATLAB 7.3 file; save it with save(..., '-v7')"
-        ) from None
-    except (Exception, MemoryError) as error:
+        return read_matlab(data)
+    except (MatlabError, zlib.error, UnicodeError, RecursionError, MemoryError) as error:
         raise undecodable(source, "a MATLAB file", error) from error
-    arrays: dict[str, AnyArray] = {}
-    for name, value in found.items():
-        if name.startswith("__") or not isinstance(value, np.ndarray):
-            continue
-        if value.dtype.kind == "O" and value.ndim == 2:  # a cell array
-            texts = [
-                [str(cell.item()) if np.size(cell) == 1 else "" for cell in row] for row in value
-            ]
-            value = np.array(texts, dtype=np.str_)
-        arrays[name] = value
-    return arrays

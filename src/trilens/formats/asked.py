@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from trilens.errors import FormatError, ParameterError
+from trilens._parameters import whole_number
+from trilens.errors import ParameterError
 from trilens.formats.columns import asked_kind
 from trilens.formats.source import one_line
 from trilens.formats.spec import Columns, ColumnsLike, column_spec
@@ -67,14 +68,15 @@ def asked(
     listed: Sequence[str] = (),
 ) -> Asked:
     """The caller's wishes with the preset's; the caller's own go first."""
-    if preset is not None and preset not in PRESETS:
+    if preset is not None and not (isinstance(preset, str) and preset in PRESETS):
         raise ParameterError(
-            f"the preset is {one_line(preset, 40)!r}; it must be one of {', '.join(PRESETS)}"
+            f"the preset is {one_line(repr(preset), 40)}; it must be one of {', '.join(PRESETS)}"
         )
-    if counts_from not in (None, 0, 1):
-        raise ParameterError(f"counts_from is {one_line(counts_from, 40)}; it must be 0 or 1")
-    if header not in (None, True, False):
-        raise FormatError(f"header is {one_line(header, 40)}; it must be True, False or None")
+    if counts_from is not None:
+        whole_number("counts_from", counts_from, most=1)
+    for what, value in (("header", header), ("skip_bad", skip_bad)):
+        if value is not None and not isinstance(value, bool):
+            raise ParameterError(f"{what} is {one_line(repr(value), 40)}; it must be True or False")
     wish = Asked(
         asked_kind(kind),
         column_spec(columns),

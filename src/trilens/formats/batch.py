@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from trilens._typing import AnyArray, Int32Array
 from trilens.errors import FormatError, StatementError
+from trilens.formats.cell import is_missing_word
 from trilens.formats.columns import Form, Layout
 from trilens.formats.source import one_line, quoted
 from trilens.statements import Kind, Statements
@@ -214,10 +215,12 @@ def parts(column: Any) -> tuple[AnyArray, list[str]]:
     return indices.to_numpy(zero_copy_only=False), whole.dictionary.to_pylist()
 
 
-def columns_of(table: Any, milli: bool = False) -> Callable[[Batch], dict[str, Any]]:
+def columns_of(
+    table: Any, milli: bool = False, words: bool = False
+) -> Callable[[Batch], dict[str, Any]]:
     """What a table tells besides the objects: ``rater``, ``round``, ``seconds``, ``place``.
 
-    ``milli`` says that the times are in ms.
+    ``milli`` says that the times are in ms, ``words`` that ``NA`` and its like are missing.
     """
 
     def columns(batch: Batch) -> dict[str, Any]:
@@ -225,9 +228,9 @@ def columns_of(table: Any, milli: bool = False) -> Callable[[Batch], dict[str, A
         for name in table.column_names:
             column = table.column(name)
             if name == "rater":
-                found["raters"] = _text(column)
+                found["raters"] = _text(column, words)
             elif name == "round":
-                found["rounds"] = _integers_or_text(column)
+                found["rounds"] = _integers_or_text(column, words)
             elif name == "seconds":
                 found["seconds"] = column.to_numpy() / 1000 if milli else column.to_numpy()
             elif name == "place":
@@ -253,20 +256,22 @@ def _place(column: Any, batch: Batch) -> AnyArray:
     return places
 
 
-def _text(column: Any) -> AnyArray:
+def _text(column: Any, words: bool) -> AnyArray:
     """A text column as an array of str; empty where the cell is missing."""
     at, values = parts(column)
+    if words:
+        values = ["" if is_missing_word(value or "") else value for value in values]
     # the last value serves the index -1 of a missing cell
     return text_array([*(value or "" for value in values), ""])[at]
 
 
-def _integers_or_text(column: Any) -> AnyArray:
+def _integers_or_text(column: Any, words: bool) -> AnyArray:
     """int64 where every cell is an integer in its plain form, text otherwise."""
     at, values = parts(column)
     plain = re.compile(_INTEGER_TEXT)
     if len(at) and at.min() >= 0 and all(value and plain.match(value) for value in values):
         return np.array([int(value) for value in values], dtype=np.int64)[at]
-    return _text(column)
+    return _text(column, words)
 
 
 def first_null(column: Any) -> int | None:

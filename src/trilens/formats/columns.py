@@ -85,7 +85,9 @@ def asked_kind(kind: str | None) -> Kind | None:
     return cast("Kind | None", kind)
 
 
-def plain_layout(n_columns: int, label: str, rows: Sequence[Sequence[str]] = ()) -> Layout:
+def plain_layout(
+    n_columns: int, label: str, rows: Sequence[Sequence[str]] = (), kind: Kind | None = None
+) -> Layout:
     """The layout of a file without header: three columns, the singled-out object first."""
     if n_columns != 3:
         numbers = [str(i + 1) for i in range(n_columns)]
@@ -96,7 +98,8 @@ def plain_layout(n_columns: int, label: str, rows: Sequence[Sequence[str]] = ())
             f"name the columns with columns= (--columns){pick}"
         )
     names = ("column 1", "column 2", "column 3")
-    return Layout(3, names, None, (0, 1, 2), shape=COLUMNS_OF_KIND["central"], header=False)
+    shape = COLUMNS_OF_KIND[kind or "central"]
+    return Layout(3, names, None, (0, 1, 2), shape=shape, header=False)
 
 
 def resolve(
@@ -152,6 +155,7 @@ def resolve(
             f"(--kind) or columns= (--columns)"
         )
     if not fitting:
+        _refuse_more_than_three(names, label)
         raise FormatError(_missing(names, at, kind, label, rows, row))
     form, shape = fitting[0]
     for role_name in shape:
@@ -161,6 +165,8 @@ def resolve(
                 f"{label}: two columns hold the same, {first!r} and {second!r}; "
                 f"say which with columns= (--columns {role_name}=...)"
             )
+    if form != "statement" and (spec is None or "shown_1" not in dict(spec.mapping or ())):
+        _refuse_more_than_three(names if spec is None else spec.names or names, label)
     if form == "shown":
         at.pop("place", None)  # the objects shown tell the place themselves
     seconds = at.get("seconds")
@@ -235,6 +241,14 @@ def _contradiction(
     )
 
 
+def _refuse_more_than_three(names: Sequence[str], label: str) -> None:
+    if too_many_shown(names):
+        raise FormatError(
+            f"{label}: the columns {listed_columns(names)} show more than three objects at a "
+            f"time; a statement is about three: pick them with columns= (--columns)"
+        )
+
+
 def _missing(
     names: Sequence[str],
     at: dict[str, int],
@@ -243,11 +257,6 @@ def _missing(
     rows: Sequence[Sequence[str]],
     row: int | None,
 ) -> str:
-    if too_many_shown(names):
-        return (
-            f"{label}: the columns {listed_columns(names)} show more than three objects at a "
-            f"time; a statement is about three: pick them with columns= (--columns)"
-        )
     advice = f" such as --columns {suggestion(names, rows)}" if len(names) > 2 else ""
     fitting = [
         shape for _, shape in SHAPES if kind is None or KIND_OF_ROLE.get(shape[0]) in (None, kind)
@@ -257,7 +266,7 @@ def _missing(
     word = "column" if len(lacking) == 1 else "columns"
     place, looks = label, ""
     if row is not None:
-        place, looks = f"{label}, row {row:,}", "the first row looks like a header, but there is "
+        place, looks = f"{label}, row {row:,}", "the first row looks like a header, but it has "
         advice += "; or, if it names objects, header=False (--no-header)"
     return (
         f"{place}: {looks}no {word} {', '.join(lacking)}; the columns seen are "

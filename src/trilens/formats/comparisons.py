@@ -13,8 +13,9 @@ import numpy as np
 
 from trilens.errors import FormatError, StatementError
 from trilens.formats.atomic import atomic_write
+from trilens.formats.cell import is_integer, is_missing
 from trilens.formats.dialect import invalid_utf8, records
-from trilens.formats.names import in_order, is_integer, is_missing
+from trilens.formats.names import in_order
 from trilens.formats.source import PathLike, checked_path, one_line, open_source, quoted
 from trilens.statements.comparisons import Comparisons, first_wrong
 

@@ -13,9 +13,9 @@ from itertools import chain, islice
 
 from trilens.errors import FormatError
 from trilens.formats.asked import Asked
+from trilens.formats.cell import is_integer
 from trilens.formats.columns import Layout, plain_layout, resolve
 from trilens.formats.header import has_header
-from trilens.formats.names import is_integer
 from trilens.formats.source import Source, one_line
 from trilens.formats.spec import Columns, suggestion
 
@@ -101,7 +101,7 @@ def _layout(
             spec = None
         return True, resolve(first, kind, label, spec, rows=rows, row=n_lines)
     if spec is None:
-        return False, plain_layout(n, label, [first, *rows])
+        return False, plain_layout(n, label, [first, *rows], kind)
     return False, resolve(numbered, kind, label, spec, header=False, rows=rows)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trilens._typing import AnyArray
-from trilens.formats.names import is_missing
+from trilens.formats.cell import is_missing
 from trilens.formats.source import PathLike, quoted
 
 if TYPE_CHECKING:
@@ -30,18 +30,18 @@ class Fault:
 
 
 def without_faults(
-    batch: Batch, listed: Sequence[str] | None, keys: frozenset[str] | None
+    batch: Batch, listed: Sequence[str], keys: frozenset[str] | None
 ) -> tuple[Batch, list[Fault]]:
     """The rows of a batch that are statements, and what is wrong with the others.
 
     Parameters
     ----------
     listed
-        The caller's objects: such a name is never missing.
+        Names that are known: such a cell is never missing.
     keys
         What an object may be called, where that is known.
     """
-    known = frozenset(listed or ())
+    known = frozenset(listed)
     names: dict[str, int] = {}
     columns = batch.texts()
     codes = np.empty((len(batch), len(columns)), dtype=np.int64)
@@ -83,8 +83,8 @@ def without_faults(
         )
     if batch.positions is not None:
         mark(batch.positions < 0, lambda row: "the answer is no position")
-    extra = batch.columns(batch)
-    if "places" in extra:
+    extra = batch.columns(replace(batch, strict=False))
+    if extra.get("places") is not None:
         mark(np.asarray(extra["places"]) < 0, lambda row: "the place is not 0, 1 or 2")
     if not problems:
         return batch, []

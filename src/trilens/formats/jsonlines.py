@@ -12,7 +12,7 @@ import pyarrow.json as pj
 
 from trilens.errors import FormatError
 from trilens.formats.dialect import invalid_utf8
-from trilens.formats.roles import role_of
+from trilens.formats.roles import role_of, roles
 from trilens.formats.source import Source, one_line, owned
 
 #: Levels of brackets in a row.
@@ -117,7 +117,8 @@ def _texts(data: bytes) -> Any:
         return None
     if not isinstance(row, dict):
         return None
-    texts = [name for name, value in row.items() if isinstance(value, str) and role_of(name)]
+    found = roles(list(row))
+    texts = [name for i, name in enumerate(row) if i in found and isinstance(row[name], str)]
     return pa.schema([(name, pa.string()) for name in texts])
 
 

@@ -41,13 +41,17 @@ def make_batch(
     judged: Judged,
     label: str,
     row_in_file: Callable[[int], int],
+    *,
+    words: bool = False,
 ) -> Batch:
-    """A batch of a table of objects and of what else is known of the rows."""
+    """A batch of a table of objects and of what else is known of the rows.
+
+    ``words`` says that ``NA`` and its like stand for missing cells.
+    """
     if layout.seconds is not None and judged.unit is None:
         _judge_unit(others.column("seconds"), layout, asked, judged)
-    batch = Batch(
-        objects, label, row_in_file, columns_of(others, judged.unit == "ms"), form=layout.form
-    )
+    columns = columns_of(others, judged.unit == "ms", words)
+    batch = Batch(objects, label, row_in_file, columns, form=layout.form)
     if layout.form == "statement":
         return batch
     chosen = objects.column("object_0")

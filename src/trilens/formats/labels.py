@@ -7,11 +7,16 @@ from collections.abc import Mapping
 
 from trilens.errors import LabelError
 from trilens.formats.dialect import invalid_utf8, records
-from trilens.formats.source import PathLike, one_line, open_source, quoted
+from trilens.formats.source import PathLike, decoded, one_line, open_source, quoted
 from trilens.statements import Statements, as_statements
 from trilens.statements.value import shown
 
 _COLUMNS = ("object", "label")
+#: What else the columns may be called.
+_ALSO = {
+    "object": ("name", "item", "image", "stimulus", "word", "id"),
+    "label": ("class", "category", "group", "cluster", "type"),
+}
 
 
 class Labels(dict[str, str]):
@@ -27,11 +32,12 @@ class Labels(dict[str, str]):
         return f"{self.source}, row {self.rows[name]:,}"
 
 
-def read_labels(path: PathLike) -> Labels:
+def read_labels(path: PathLike, encoding: str | None = None) -> Labels:
     """The label of each object that a label file names.
 
     The file is CSV or TSV (comma, tab or semicolon) with the columns ``object`` and
-    ``label``; others are passed over. An object that it leaves out is unlabelled.
+    ``label`` (or ``class``, ``group``, ...); others are passed over. An object that it leaves
+    out is unlabelled.
 
     Raises
     ------
@@ -47,6 +53,8 @@ def read_labels(path: PathLike) -> Labels:
     {'44': 'ordinary', '15': 'sports'}
     """
     source = open_source(path)
+    if encoding is not None:
+        source = decoded(source, encoding)
     label = source.label
     data = source.read().removeprefix(codecs.BOM_UTF8)
     if b"\0" in data:
@@ -130,13 +138,29 @@ def labels_for(S: Statements, labels: Mapping[str, str]) -> list[str | None]:
     return [labels.get(name) for name in S.names]
 
 
+def _named(header: list[str]) -> list[str]:
+    """The header with ``object`` and ``label`` for the names that mean the same.
+
+    >>> _named(["nr", "image", "class"])
+    ['nr', 'object', 'label']
+    """
+    named = list(header)
+    for role, names in _ALSO.items():
+        if role not in named:
+            other = next((name for name in names if named.count(name) == 1), None)
+            if other is not None:
+                named[named.index(other)] = role
+    return named
+
+
 def _header(text: str, label: str) -> tuple[list[str], str]:
     seen: list[str] = []
     for separator in (",", "\t", ";"):
         cells, _, _ = next(records(text, separator), ([], 0, 0))
         header = [cell.strip().casefold() for cell in cells]
-        if all(header.count(name) == 1 for name in _COLUMNS):
-            return header, separator
+        named = _named(header)
+        if all(named.count(name) == 1 for name in _COLUMNS):
+            return named, separator
         seen = max(seen, cells, key=len)
     raise LabelError(
         f"{label}: the first row must name the columns object and label, once each; "

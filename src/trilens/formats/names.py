@@ -7,7 +7,6 @@ order and may add objects that no statement names.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
@@ -16,34 +15,13 @@ import numpy as np
 from trilens._typing import AnyArray, Int32Array
 from trilens.errors import StatementError
 from trilens.formats.batch import Batch, missing_cell
+from trilens.formats.cell import is_integer, is_missing
 from trilens.formats.source import quoted
 from trilens.statements import Kind, Statements
 from trilens.statements.value import CheckedNames, shown
 
 #: Integer names below this are looked up in a table; a larger one makes all names text.
 TABLE_LIMIT = 1 << 26
-
-_PLAIN_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
-#: What stands for a missing cell, unless the list of objects has it.
-MISSING = frozenset({"", "nan", "na", "n/a", "#n/a", "<na>", "null", "none"})
-
-
-def is_integer(name: str) -> bool:
-    """Whether a name is an integer in its plain decimal form.
-
-    >>> [is_integer(name) for name in ["7", "-7", "0", "007", "-0", "+7", "7 ", "٧"]]
-    [True, True, True, False, False, False, False, False]
-    """
-    return _PLAIN_INTEGER.fullmatch(name) is not None
-
-
-def is_missing(name: str) -> bool:
-    """Whether a cell stands for a missing one.
-
-    >>> [is_missing(cell) for cell in ["NA", " ", "None", "Nan Madol"]]
-    [True, True, True, False]
-    """
-    return name.strip().casefold() in MISSING
 
 
 def in_order(names: list[str]) -> list[str]:

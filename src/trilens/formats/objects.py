@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from trilens.errors import FormatError, ParameterError
+from trilens.formats.cell import is_integer
 from trilens.formats.dialect import invalid_utf8, records
-from trilens.formats.names import Naming, is_integer
+from trilens.formats.names import Naming
 from trilens.formats.roles import key
 from trilens.formats.source import PathLike, open_source, quoted
 from trilens.statements.columns import as_list

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from trilens.errors import FormatError
+from trilens.errors import FormatError, ParameterError, StatementError
 from trilens.formats.archive import open_archive
 from trilens.formats.asked import Asked, asked
 from trilens.formats.batch import Batch, StatementFile
+from trilens.formats.cell import is_integer
 from trilens.formats.faults import Fault, without_faults, write_faults
-from trilens.formats.names import Names, Naming, is_integer
+from trilens.formats.names import Names, Naming
 from trilens.formats.objects import Objects, ObjectsLike, names_or_ids, object_list
 from trilens.formats.paths import sources
 from trilens.formats.reading import Reading, raters_in
-from trilens.formats.source import PathLike, Source
+from trilens.formats.source import PathLike, Source, one_line
 from trilens.formats.spec import ColumnsLike
 from trilens.formats.tables import open_table
 from trilens.formats.text import open_text
@@ -103,7 +105,9 @@ def read_statements(
     ['sedan', 'van', 'coupe']
     """
     listed = object_list(objects)
-    skips = skip_bad is not False
+    skips = True if isinstance(skip_bad, str | os.PathLike) else skip_bad
+    if tell is not None and not callable(tell):
+        raise ParameterError(f"tell is {one_line(repr(tell), 40)}; it must be a function")
     wish = asked(
         kind,
         columns,
@@ -121,13 +125,18 @@ def read_statements(
     faults: list[Fault] = []
     if skips:
         batches, faults = sound(batches, listed, stored)
-        faults = [*(fault for file in files for fault in file.faults), *faults]
-    naming, notes = stored, list[str]()
-    if naming is None:
-        naming, notes = find_naming(batches, listed, wish, stored_names(files))
+        faults += [fault for file in files for fault in file.faults]
+        order = {file.label: i for i, file in enumerate(files)}
+        faults.sort(key=lambda fault: (order[fault.file], fault.row))
     if not batches and not all(file.may_be_empty for file in files):
         raise no_statements(files[0], faults)
-    parts = [naming.statements(batch, settled) for batch in batches]
+    naming, notes = stored, list[str]()
+    try:
+        if naming is None:
+            naming, notes = find_naming(batches, listed, wish, stored_names(files))
+        parts = [naming.statements(batch, settled) for batch in batches]
+    except StatementError as error:
+        raise _first_fault(error, sound(batches, listed, stored)[1]) from error
     if not parts:
         parts = [Statements([], naming.n_objects, naming.names, settled)]
     if not isinstance(skip_bad, bool):
@@ -228,18 +237,30 @@ def sound(
 ) -> tuple[list[Batch], list[Fault]]:
     """The batches without their bad rows, and these."""
     keys = None if stored is None else frozenset(stored.keys())
+    known = () if stored is None else stored.keys()
     if listed is not None:
+        known = listed.names
         names = frozenset(listed.names) | frozenset(listed.ids or ())
         # numbers that are no names may be lines of the list
         keys = names if listed.ids is not None or any(map(is_integer, listed.names)) else None
     kept: list[Batch] = []
     faults: list[Fault] = []
     for batch in batches:
-        good, bad = without_faults(batch, None if listed is None else listed.names, keys)
+        good, bad = without_faults(batch, known, keys)
         faults += bad
         if len(good):
             kept.append(good)
     return kept, faults
+
+
+def _first_fault(error: StatementError, faults: Sequence[Fault]) -> StatementError:
+    """The refusal of the first bad row, of whatever sort it is."""
+    if not faults or f"{faults[0].file}, row {faults[0].row:,}: " in str(error):
+        return error
+    return StatementError(
+        f"{faults[0]}; correct the row, leave it out, or skip_bad=True (--skip-bad) "
+        f"({len(faults):,} rows are bad)"
+    )
 
 
 def reading(

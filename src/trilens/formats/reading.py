@@ -99,7 +99,7 @@ class Reading:
 
     def _column(self, role: str) -> str:
         name = _flat(self.columns[role])
-        return name if name == role or not self.header else f"{role}={name}"
+        return name if name == role else f"{role}={name}"
 
 
 def _flat(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -31,7 +32,8 @@ def open_json(source: Source, asked: Asked) -> StatementFile:
     records = list(_records(found if isinstance(found, list) else [found], source.label))
     if not records:
         raise FormatError(f"{source.label} has no records; a statement file has one a statement")
-    return table_of(source, asked, table_of_records(records))
+    inside = asked.preset == "jspsych"
+    return table_of(source, asked, table_of_records(records, inside=inside))
 
 
 def is_nested(source: Source) -> bool:
@@ -49,13 +51,15 @@ def is_nested(source: Source) -> bool:
     return isinstance(row, dict) and any(isinstance(value, dict | list) for value in row.values())
 
 
-def table_of_records(records: Sequence[Mapping[str, Any]]) -> Any:
+def table_of_records(records: Sequence[Mapping[str, Any]], *, inside: bool = False) -> Any:
     """A table of records, nested ones flattened.
+
+    With ``inside``, text that is JSON is taken for what it says, as in jsPsych's CSV.
 
     >>> table_of_records([{"rt": 1, "shown": ["a", "b"], "data": {"answer": 0}}]).column_names
     ['rt', 'shown_1', 'shown_2', 'answer']
     """
-    flat = [dict(_flattened(record, "")) for record in records]
+    flat = [dict(_flattened(record, "", inside)) for record in records]
     names: dict[str, None] = {}
     for record in flat:
         names |= dict.fromkeys(record)
@@ -160,21 +164,16 @@ def _records(found: Sequence[Any], label: str) -> Iterator[dict[str, Any]]:
             yield one
 
 
-def _flattened(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, str) and value[:1] in ("[", "{") and value[-1:] in ("]", "}"):
-        # jsPsych's CSV has JSON in its cells
-        try:
-            inner = json.loads(value)
-        except (ValueError, RecursionError):
-            inner = None
-        if isinstance(inner, dict | list) and inner:
-            value = inner
+def _flattened(value: Any, name: str, inside: bool) -> Iterator[tuple[str, Any]]:
+    if inside and isinstance(value, str) and value[:1] in ("[", "{"):
+        with contextlib.suppress(ValueError, RecursionError):
+            value = json.loads(value) or value
     if isinstance(value, Mapping):
-        for each, inside in value.items():
-            yield from _flattened(inside, f"{name}.{each}" if name else str(each))
+        for each, inner in value.items():
+            yield from _flattened(inner, f"{name}.{each}" if name else str(each), inside)
     elif isinstance(value, list) and 0 < len(value) <= 9:
-        for i, inside in enumerate(value, 1):
-            yield from _flattened(inside, f"{name}_{i}")
+        for i, inner in enumerate(value, 1):
+            yield from _flattened(inner, f"{name}_{i}", inside)
     else:
         yield name, value
 

@@ -26,9 +26,7 @@ def open_sheet(source: Source, asked: Asked) -> TextFile:
         raise MissingExtraError("reading Excel files", "excel") from None
     # a bad workbook makes zipfile, XML parsers and openpyxl raise errors of many classes
     try:
-        with source.open() as stream:
-            data = BytesIO(stream.read())
-        book = openpyxl.load_workbook(data, read_only=True, data_only=True)
+        book = openpyxl.load_workbook(BytesIO(source.read()), read_only=True, data_only=True)
         names = list(book.sheetnames)
         if source.part is not None and source.part not in names:
             raise FormatError(

@@ -181,18 +181,20 @@ def open_source(path: PathLike, *, spool: bool = False) -> Source:
 
 def decoded(source: Source, encoding: str) -> Source:
     """The same text in UTF-8."""
+    if not isinstance(encoding, str):
+        raise FormatError(f"an encoding is named by text, not {one_line(repr(encoding), 40)}")
     try:
         name = codecs.lookup(encoding).name
         text = source.read().decode(encoding)
-    except LookupError:
+    except (LookupError, ValueError) as error:
+        if isinstance(error, UnicodeError):
+            raise FormatError(
+                f"{source.label} is not {one_line(encoding, 40)} text ({one_line(error, 80)}); "
+                f"try another encoding"
+            ) from None
         raise FormatError(
             f"the encoding {one_line(encoding, 40)!r} is not known; "
             f"use one such as utf-8, latin-1, cp1252 or utf-16"
-        ) from None
-    except (UnicodeError, AssertionError) as error:
-        raise FormatError(
-            f"{source.label} is not {one_line(encoding, 40)} text ({one_line(error, 80)}); "
-            f"try another encoding"
         ) from None
     if not isinstance(text, str):
         raise FormatError(f"{name} is no encoding of text; use one such as utf-8 or latin-1")

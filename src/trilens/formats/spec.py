@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TypeAlias
 
 from trilens.errors import FormatError
@@ -47,8 +48,11 @@ class Columns:
         return found
 
     def by_name(self, first: Sequence[str]) -> bool:
-        """Whether the mapping names a column by a name that the first row has."""
-        return any(self._position(column, first, 0) is not None for _, column in self.mapping or ())
+        """Whether the mapping names a column by a name, not a number, that the first row has."""
+        return any(
+            not column.isdigit() and self._position(column, first, 0) is not None
+            for _, column in self.mapping or ()
+        )
 
     @staticmethod
     def _position(column: str, header: Sequence[str] | None, n: int) -> int | None:
@@ -115,21 +119,11 @@ def suggestion(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     'central=x,other_1=y,other_2=z'
     """
     known = {role.name: i for i, role in roles(names).items()}
-    cells = [{row[i] for row in rows if i < len(row)} for i in range(len(names))]
-    taken = {i for role, i in known.items() if role in OPTIONAL}
-    free = [i for i in range(len(names)) if i not in taken]
-
-    def likeness(i: int) -> float:
-        others = set().union(*(cells[j] for j in free if j != i))
-        return -len(cells[i] & others) / max(len(cells[i]), 1)
-
-    likely = sorted(sorted(free, key=likeness)[:4])
-    chosen = next((i for i in likely if _always_among(i, likely, rows)), None)
-    if len(likely) == 4 and chosen is not None:
-        shown = [i for i in likely if i != chosen]
-        picked = {"chosen": chosen} | {f"shown_{j + 1}": i for j, i in enumerate(shown)}
+    three = _likely(names, rows, [i for role, i in known.items() if role in OPTIONAL])
+    chosen = next((i for i in range(len(names)) if _always_among(i, three, rows)), None)
+    if len(three) == 3 and chosen is not None:
+        picked = {"chosen": chosen} | {f"shown_{j + 1}": i for j, i in enumerate(three)}
     else:
-        three = sorted(sorted(free, key=likeness)[:3])
         order = ("anchor", "near", "far")
         if not any(role in known for role in order):
             order = ("odd" if "odd" in known else "central", "other_1", "other_2")
@@ -143,9 +137,27 @@ def suggestion(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return ",".join(f"{role}={_quoted(names, i)}" for role, i in picked.items())
 
 
-def _always_among(i: int, likely: Sequence[int], rows: Sequence[Sequence[str]]) -> bool:
-    whole = [row for row in rows if len(row) > max(likely, default=0)]
-    return bool(whole) and all(row[i] in [row[j] for j in likely if j != i] for row in whole)
+def _likely(names: Sequence[str], rows: Sequence[Sequence[str]], taken: Sequence[int]) -> list[int]:
+    """The three columns that most likely name objects: their cells differ, their values recur."""
+    free = [i for i in range(min(len(names), 26)) if i not in taken]
+    some = [row for row in rows[:60] if len(row) == len(names)]
+    cells = {i: {row[i] for row in some} for i in free}
+
+    def score(three: Iterable[int]) -> float:
+        i, j, k = three
+        differ = sum(len({row[i], row[j], row[k]}) == 3 for row in some) / max(len(some), 1)
+        union = cells[i] | cells[j] | cells[k]
+        shared = (cells[i] & cells[j]) | (cells[i] & cells[k]) | (cells[j] & cells[k])
+        return differ + len(shared) / max(len(union), 1)
+
+    return list(max(combinations(free, 3), key=score)) if len(free) >= 3 else free
+
+
+def _always_among(i: int, three: Sequence[int], rows: Sequence[Sequence[str]]) -> bool:
+    whole = [row for row in rows if len(row) > max([i, *three])]
+    return (
+        i not in three and bool(whole) and all(row[i] in [row[j] for j in three] for row in whole)
+    )
 
 
 def _quoted(names: Sequence[str], i: int) -> str:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from trilens.errors import FormatError, TrilensError
 from trilens.formats.asked import Asked
 from trilens.formats.batch import Batch, columns_of, first_null, missing_cell
+from trilens.formats.cell import is_missing
 from trilens.formats.columns import Layout, plain_layout, resolve
 from trilens.formats.faults import Fault
 from trilens.formats.judge import Judged, make_batch
@@ -153,10 +154,24 @@ class TableFile:
 
     def _seconds(self, column: Any, name: str) -> Any:
         if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
+            if _is_text(column.type):
+                return self._numbers(column, name)
             if not pa.types.is_null(column.type):
                 raise self._wrong_type(column, name, "seconds are numbers")
             return pa.chunked_array([np.full(len(column), np.nan)])
         return column.cast(pa.float64(), safe=False)
+
+    def _numbers(self, column: Any, name: str) -> Any:
+        """Numbers that are written as text."""
+        try:
+            known = [
+                None if text is None or is_missing(text) else float(text)
+                for text in column.to_pylist()
+            ]
+        except ValueError:
+            raise self._wrong_type(column, name, "seconds are numbers") from None
+        values = np.array([np.nan if value is None else value for value in known])
+        return pa.chunked_array([values.astype(np.float64)])
 
     def _text(self, column: Any, name: str) -> Any:
         if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
@@ -226,7 +241,7 @@ def table_file(
     if header or spec is not None:
         layout = resolve(names, kind, label, spec, header=header, rows=rows)
     else:
-        layout = plain_layout(len(names), label, rows)
+        layout = plain_layout(len(names), label, rows, kind)
     if layout.kind is None and stored_kind is not None:
         if kind is not None and kind != stored_kind:
             raise FormatError(

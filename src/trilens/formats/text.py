@@ -91,6 +91,7 @@ class TextFile:
                     self.judged,
                     self.label,
                     finder,
+                    words=True,
                 )
 
     def _refuse_open_quote(self, rows: bytes, first_line: int) -> None:
@@ -165,7 +166,7 @@ class TextFile:
         for role, at in layout.used.items():
             values = [cells[at] for cells in kept]
             if role == "seconds":
-                known = [np.nan if value in _NULLS else float(value) for value in values]
+                known = [np.nan if value.strip() in _NULLS else float(value) for value in values]
                 columns[role] = pa.chunked_array([pa.array(known, pa.float64())])
             else:
                 texts = pa.array(values, pa.string()).dictionary_encode()

@@ -6,8 +6,8 @@ import codecs
 
 from trilens.errors import FormatError
 from trilens.formats.asked import Asked
+from trilens.formats.cell import is_missing
 from trilens.formats.dialect import invalid_utf8, records
-from trilens.formats.names import is_missing
 from trilens.formats.record import table_of_records
 from trilens.formats.source import Source
 from trilens.formats.tables import TableFile, table_of
@@ -35,4 +35,4 @@ def open_trials(source: Source, asked: Asked) -> TableFile:
             )
         filled = zip(names, cells, strict=True)
         found.append({name: None if is_missing(cell) else cell for name, cell in filled})
-    return table_of(source, asked, table_of_records(found))
+    return table_of(source, asked, table_of_records(found, inside=True))

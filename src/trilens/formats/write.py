@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
+from io import RawIOBase
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -16,8 +17,8 @@ from trilens._typing import AnyArray
 from trilens.errors import FormatError
 from trilens.formats.archive import write_archive
 from trilens.formats.atomic import atomic_write
+from trilens.formats.cell import is_integer, is_missing, is_missing_word
 from trilens.formats.columns import COLUMNS_OF_KIND
-from trilens.formats.names import is_integer, is_missing
 from trilens.formats.source import ENDINGS, READ_ONLY, PathLike, checked_path, quoted
 from trilens.formats.tables import METADATA_KEY
 from trilens.statements import Statements, concatenate
@@ -65,7 +66,7 @@ def write_statements(statements: Statements | Iterable[Statements], path: PathLi
         _check_names(first, ending, text)
     with atomic_write(path) as target:
         if compress == ".zst":
-            with pa.CompressedOutputStream(target, "zstd") as packed:
+            with pa.CompressedOutputStream(pa.PythonFile(_Open(target), "w"), "zstd") as packed:
                 _write(first, chunks, cast(BinaryIO, packed), ending)
         elif compress:
             # no name and no time inside: equal statements make equal files
@@ -73,6 +74,19 @@ def write_statements(statements: Statements | Iterable[Statements], path: PathLi
                 _write(first, chunks, cast(BinaryIO, packed), ending)
         else:
             _write(first, chunks, target, ending)
+
+
+class _Open(RawIOBase):
+    """A file that stays open: pyarrow closes what it has written to."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def write(self, data: Any) -> int:
+        return self._file.write(data)
+
+    def writable(self) -> bool:
+        return True
 
 
 def _write(first: Statements, rest: Iterator[Statements], file: BinaryIO, ending: str) -> None:
@@ -210,12 +224,23 @@ def _text_columns(
     for name, values, how in (("rater", S.raters, encode), ("round", S.rounds, encode_round)):
         if values is not None:
             distinct, at = _distinct(values)
+            _refuse_missing(distinct, name, missing)
             columns[name] = of_text(distinct, at, how)
     if S.seconds is not None:
         columns["seconds"] = of_seconds(S.seconds)
     if S.places is not None:
         columns["place"] = of_text(np.arange(3), S.places, str)
     return columns
+
+
+def _refuse_missing(values: AnyArray, name: str, missing: str) -> None:
+    """In separated text a rater called NA would come back as nobody."""
+    for value in values.tolist() if missing != "null" else ():
+        if is_missing_word(str(value)):
+            raise FormatError(
+                f"the {name} {quoted(str(value))} would be taken for a missing cell in a text "
+                f"file; rename it or write .parquet"
+            )
 
 
 def _distinct(values: AnyArray) -> tuple[AnyArray, AnyArray]:

@@ -3,7 +3,9 @@
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.choice_model import ChoiceModel, ModelDepth
 from trilens.maps.comparisons import Comparisons, violations
+from trilens.maps.dimension import Dimension, estimate_dimension
 from trilens.maps.embedding import GNMDS, SOE, STE, TSTE
+from trilens.maps.geometry import procrustes_distance
 from trilens.maps.lens_map import LensMap
 
 __all__ = [
@@ -14,7 +16,10 @@ __all__ = [
     "ChoiceMap",
     "ChoiceModel",
     "Comparisons",
+    "Dimension",
     "LensMap",
     "ModelDepth",
+    "estimate_dimension",
+    "procrustes_distance",
     "violations",
 ]

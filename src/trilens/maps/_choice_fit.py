@@ -194,7 +194,7 @@ def _lens_map(statements: Statements, d: int, rng: np.random.Generator) -> Float
     from trilens.maps.lens_map import LensMap
 
     try:
-        X = np.array(LensMap(n_components=d).fit_transform(statements))
+        X = np.array(LensMap(n_components=d).fit(statements).embedding_)
     except StatementError:  # its eigenvalues cannot be told apart
         X = np.zeros((statements.n_objects, d))
     return fill_flat_columns(X, rng)

@@ -9,7 +9,6 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from trilens._parameters import (
@@ -45,10 +44,12 @@ from trilens.maps._raters import (
     group_raters,
     resampled_weights,
 )
-from trilens.maps._weights import check_weights, predicted_share
+from trilens.maps._weights import check_weights
 from trilens.maps.choice_model import ChoiceModel, ModelDepth
 from trilens.maps.comparisons import violations
+from trilens.maps.estimator import MapEstimator
 from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.statements.checks import refuse_answers
 
 #: Gives the model that fits when each statement has another weight.
 Refit: TypeAlias = Callable[[ArrayLike], ChoiceModel]
@@ -57,7 +58,7 @@ Refit: TypeAlias = Callable[[ArrayLike], ChoiceModel]
 _ROUNDS = 2
 
 
-class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ChoiceMap(MapEstimator):
     """Coordinates under which the answers are likely, for every kind of statement.
 
     Every statement compares sides of a triangle. With l(A) the length of the side opposite A,
@@ -193,16 +194,17 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        S : Statements or (m, 3) array of int
+        S : Statements, a table, or (m, 3) array
             Statements of any kind; an array holds central ones.
         y
-            Ignored.
+            None, or labels of the objects for a later step of a Pipeline; answers are refused.
         weights : (m,) array of float, optional
             How often each statement counts.
         progress
             Called with the share of the work that is done at most; silent by default.
         """
         statements = as_statements(S)
+        refuse_answers(y, S, statements)
         self._check(statements)
         check_progress(progress)
         given = check_weights(weights, len(statements))
@@ -216,6 +218,7 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X = principal_axes(found.X)
         self.model_ = ChoiceModel(X, lapse, statements.kind, chosen.length, alpha)
         self.embedding_ = X
+        self.names_ = statements._names
         self.n_components_ = chosen.n_components
         self.l2_ = chosen.l2
         self.length_ = chosen.length
@@ -243,7 +246,7 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         progress: Progress | None = None,
     ) -> FloatArray:
         """Find coordinates and return them, (n_objects, n_components_)."""
-        return self.fit(S, y, weights=weights, progress=progress).embedding_
+        return self.fit(S, y, weights=weights, progress=progress)._placed(S)
 
     @property
     def error_rate_interval_(self) -> tuple[float, float]:
@@ -260,8 +263,8 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        S : Statements or (m, 3) array of int
-            Of the kind that was fitted.
+        S : Statements, a table, or (m, 3) array
+            Of the kind that was fitted; an array holds central ones.
 
         Returns
         -------
@@ -271,11 +274,10 @@ class ChoiceMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             one's place).
         """
         check_is_fitted(self)
-        return self.model_.probabilities(S)
+        return self._preferences(self._known(as_statements(S)))
 
-    def score(self, S: StatementsLike, y: object = None) -> float:
-        """The share of the answers that are the most probable; of k equal ones each counts 1/k."""
-        return predicted_share(self.predict_proba(S))
+    def _preferences(self, statements: Statements) -> FloatArray:
+        return self.model_.probabilities(statements)
 
     def depth(self, n_triples: int | None = None, random_state: RandomState = 0) -> ModelDepth:
         """Depth by the model, see `ChoiceModel.depth`."""

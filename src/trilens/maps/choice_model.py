@@ -12,7 +12,7 @@ from trilens._typing import AnyArray, FloatArray, RandomState
 from trilens.errors import KindError, ParameterError
 from trilens.maps._pairs import ODDS_RANGE, Length, lengths
 from trilens.maps.comparisons import squared
-from trilens.statements import Kind, Statements, StatementsLike
+from trilens.statements import Kind, StatementsLike, as_statements
 
 #: Statements whose probabilities are formed at a time.
 _CHUNK = 1 << 17
@@ -80,8 +80,8 @@ class ChoiceModel:
 
         Parameters
         ----------
-        statements : Statements or (m, 3) array of int
-            Of the kind that was fitted.
+        statements : Statements, a table, or (m, 3) array
+            Of the kind that was fitted; an array holds central ones.
 
         Returns
         -------
@@ -98,19 +98,19 @@ class ChoiceModel:
 
     def triples_of(self, statements: StatementsLike) -> AnyArray:
         """The ids of statements, checked against the model."""
-        if not isinstance(statements, Statements):
-            statements = Statements(statements, kind=self.kind)
-        if statements.kind != self.kind:
+        given = as_statements(statements)
+        if given.kind != self.kind:
             raise KindError(
                 f"the map was fitted to statements of kind {self.kind}, and says nothing about "
-                f"how questions of kind {statements.kind} are answered; fit one to those"
+                f"how questions of kind {given.kind} are answered; fit one to those, or, for an "
+                f"array, give Statements(array, kind={self.kind!r})"
             )
-        if statements.n_objects > len(self.embedding):
+        if given.n_objects > len(self.embedding):
             raise ParameterError(
-                f"the statements are about {statements.n_objects:,} objects, but the map has "
+                f"the statements are about {given.n_objects:,} objects, but the map has "
                 f"{len(self.embedding):,}"
             )
-        return statements.triples
+        return given.triples
 
     def depth(self, n_triples: int | None = None, random_state: RandomState = 0) -> ModelDepth:
         """The depth of every object that the model expects of attentive answers.

@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike
 
 from trilens._parameters import real_array
 from trilens._typing import AnyArray, FloatArray, Int32Array
-from trilens.errors import ParameterError
-from trilens.statements import Statements, StatementsLike
+from trilens.errors import KindError, ParameterError
+from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.statements.checks import check_kind
 from trilens.statements.comparisons import Comparisons, rectangular
+from trilens.statements.frames import is_table
 
 __all__ = ["Comparisons", "ComparisonsLike", "as_comparisons", "as_data", "squared", "violations"]
 
@@ -49,25 +51,28 @@ def as_comparisons(statements: ComparisonsLike) -> Comparisons:
     return C
 
 
-def as_data(statements: ComparisonsLike, kind: str = "central") -> Statements | Comparisons:
-    """What was given: values as they are, four columns as comparisons, three as ``kind``."""
+def as_data(statements: ComparisonsLike) -> Statements | Comparisons:
+    """What was given: values as they are, four columns of ids as comparisons, else statements."""
     if isinstance(statements, (Statements, Comparisons)):
         return statements
-    array = rectangular(statements)
-    if array.ndim == 2 and array.shape[1] == 4:
-        return Comparisons(array)
-    return Statements(array, kind=kind)
+    if isinstance(statements, (np.ndarray, list, tuple)):
+        array = rectangular(statements)
+        if array.ndim == 2 and array.shape[1] == 4 and array.dtype.kind in "iu":
+            return Comparisons(array)
+    return as_statements(statements)
 
 
-def violations(embedding: ArrayLike, triplets: ComparisonsLike) -> float:
+def violations(embedding: ArrayLike, statements: ComparisonsLike, kind: str | None = None) -> float:
     """The share of comparisons that coordinates violate: the near pair is not strictly nearer.
 
     Parameters
     ----------
     embedding : (n, d) array of float
-    triplets : (m, 3) array of int, Statements, Comparisons or (m, 4) array of int
-        Similarity triplets (anchor, near, far), as `Statements.to_triplets` gives them;
+    statements : Statements, a table, Comparisons, (m, 3) or (m, 4) array of int
         `Statements` of any kind, by their triplets; or comparisons d(A,B) < d(C,D).
+    kind : {"central", "odd", "closer"}, optional
+        Of an (m, 3) array, for which it must be given: similarity triplets (anchor, near, far),
+        as `Statements.to_triplets` gives them, are ``"closer"``.
 
     Returns
     -------
@@ -76,13 +81,13 @@ def violations(embedding: ArrayLike, triplets: ComparisonsLike) -> float:
 
     Examples
     --------
-    >>> violations([[0.0], [1.0], [3.0]], [[0, 1, 2], [2, 0, 1]])
+    >>> violations([[0.0], [1.0], [3.0]], [[0, 1, 2], [2, 0, 1]], kind="closer")
     0.5
     """
     X = real_array("embedding", embedding)
     if X.ndim != 2:
         raise ParameterError(f"an embedding is an (n, d) array, not one of shape {X.shape}")
-    C = as_comparisons(as_data(triplets, kind="closer"))
+    C = as_comparisons(_of_kind(statements, kind))
     if C.n_objects > len(X):
         raise ParameterError(
             f"the statements name {C.n_objects:,} objects, but the embedding has {len(X):,} rows"
@@ -94,6 +99,26 @@ def violations(embedding: ArrayLike, triplets: ComparisonsLike) -> float:
         for r in _chunks(C.rows)
     )
     return wrong / len(C)
+
+
+def _of_kind(statements: ComparisonsLike, kind: str | None) -> ComparisonsLike:
+    """Statements of the kind that was asked for; an array of three columns must have one."""
+    if kind is not None:
+        check_kind(kind)
+        given = statements if isinstance(statements, (Statements, Comparisons)) else None
+        if given is None:
+            return Statements(statements, kind=kind)  # type: ignore[arg-type]
+        if isinstance(given, Statements) and given.kind != kind:
+            raise KindError(f"the statements are of kind {given.kind}, not {kind}; leave kind= out")
+        return given
+    data = as_data(statements)
+    told = isinstance(data, Comparisons) or len(data) == 0
+    if told or isinstance(statements, Statements) or is_table(statements):
+        return data
+    raise KindError(
+        "violations cannot tell what an array of three columns means; give kind='closer' for "
+        "similarity triplets (anchor, near, far), kind='central' or kind='odd', or Statements"
+    )
 
 
 def squared(X: FloatArray, first: AnyArray, second: AnyArray) -> FloatArray:

@@ -7,12 +7,11 @@ it is the lens map, which has one.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, TransformerMixin
 
 from trilens._parameters import (
     check_progress,
@@ -34,7 +33,9 @@ from trilens.maps._minimise import (
 from trilens.maps._objectives import Evaluation, Objective, evaluation
 from trilens.maps._progress import part_of
 from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_comparisons, as_data
+from trilens.maps.estimator import MapEstimator
 from trilens.statements import Statements
+from trilens.statements.checks import refuse_answers
 
 Init: TypeAlias = Literal["lensmap", "random"] | ArrayLike
 #: Beyond, the squares overflow.
@@ -43,7 +44,7 @@ _MARGINS = (1e-100, 1e100)
 _Embedding = TypeVar("_Embedding", bound="_OrdinalEmbedding")
 
 
-class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class _OrdinalEmbedding(MapEstimator):
     """What the four estimators share."""
 
     n_components: int
@@ -69,16 +70,18 @@ class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[m
 
         Parameters
         ----------
-        S : Statements, (m, 3) array of int, Comparisons or (m, 4) array of int
-            Statements of any kind (three columns: central statements); SOE and GNMDS also take
+        S : Statements, a table, (m, 3) array, Comparisons or (m, 4) array of int
+            Statements of any kind; an array of three columns holds central ones, so similarity
+            triplets are ``Statements(array, kind="closer")``. SOE and GNMDS also take
             comparisons d(A,B) < d(C,D).
         y
-            Ignored.
+            None, or labels of the objects for a later step of a Pipeline; answers are refused.
         progress
             Called with the share of the work that is done at most; silent by default.
         """
         name = type(self).__name__
         data = as_data(S)
+        refuse_answers(y, S, data)
         if isinstance(data, Comparisons) and not self._takes_comparisons:
             raise KindError(
                 f"{name} takes statements about three objects, not comparisons "
@@ -122,6 +125,7 @@ class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[m
             assert best is not None
             self.embedding_ = best.X - best.X.mean(axis=0)
             self.violations_ = evaluate.violations(self.embedding_)
+        self.names_ = None if isinstance(data, Comparisons) else data._names
         self.loss_ = best.loss
         self.loss_history_ = best.history
         self.n_iter_ = best.n_iter
@@ -135,7 +139,7 @@ class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[m
     ) -> FloatArray:
         """Find coordinates and return them, (n_objects, n_components)."""
         self.fit(S, y, progress=progress)
-        return self.embedding_
+        return self._placed(S)
 
     def _start(
         self,
@@ -157,7 +161,7 @@ class _OrdinalEmbedding(TransformerMixin, BaseEstimator, ABC):  # type: ignore[m
             return evaluate.objective.spread * rng.standard_normal(shape)
         from trilens.maps.lens_map import LensMap
 
-        X = np.array(LensMap(n_components=self.n_components).fit_transform(data))
+        X = np.array(LensMap(n_components=self.n_components).fit(data).embedding_)
         return best_scale(evaluate, fill_flat_columns(X, rng))
 
 

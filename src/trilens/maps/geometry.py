@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._parameters import whole_number
+from trilens._parameters import real_array, whole_number
 from trilens._typing import FloatArray
 from trilens.errors import ParameterError
 
@@ -69,6 +69,44 @@ def diameter(coordinates: FloatArray) -> float:
         some = cdist(points[start : start + _BLOCK], points[:stop])
         widest = max(widest, float(some.max()))
     return widest
+
+
+def procrustes_distance(X: ArrayLike, Y: ArrayLike) -> float:
+    """How much two maps of the same objects differ, whatever their place, size and turn.
+
+    Both are centred and scaled to a sum of squares of 1, and one is turned, mirrored and
+    stretched to fit the other best (Gower, 1975); what is left is the sum of squared
+    differences. Fewer coordinates count as zeros.
+
+    Parameters
+    ----------
+    X, Y : (n, d) and (n, e) arrays of float
+
+    Returns
+    -------
+    float
+        0 for maps of the same shape, at most 1.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    >>> round(procrustes_distance(X, 5 - 3 * X[:, ::-1]), 12)
+    0.0
+    """
+    from scipy.spatial import procrustes
+
+    one, two = real_array("X", X), real_array("Y", Y)
+    if one.ndim != 2 or two.ndim != 2 or len(one) != len(two) or not one.size or not two.size:
+        raise ParameterError(
+            f"X and Y are coordinates of the same objects, not of shapes {one.shape}, {two.shape}"
+        )
+    width = max(one.shape[1], two.shape[1])
+    one, two = (np.pad(Z, ((0, 0), (0, width - Z.shape[1]))) for Z in (one, two))
+    if not np.isfinite(one).all() or not np.isfinite(two).all():
+        raise ParameterError("a coordinate is not a finite number")
+    if not np.ptp(one, axis=0).any() or not np.ptp(two, axis=0).any():
+        raise ParameterError("all objects are at one place in X or in Y, which has no shape")
+    return float(procrustes(one, two)[2])
 
 
 def local_outliers(coordinates: ArrayLike, n_neighbors: int = 10) -> FloatArray:

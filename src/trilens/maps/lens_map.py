@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from trilens._parameters import generator, is_whole, real_number, shown
 from trilens._typing import AnyArray, FloatArray
 from trilens.counts import PairCounts, count_pairs
 from trilens.errors import ParameterError, StatementError
+from trilens.maps.estimator import MapEstimator
 from trilens.statements import Kind, StatementsLike, as_statements
+from trilens.statements.checks import refuse_answers
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
@@ -214,7 +215,7 @@ def gap_components(eigenvalues: FloatArray) -> int:
     return int((floored[:-1] / floored[1:]).argmax()) + 1
 
 
-class LensMap(BaseEstimator):  # type: ignore[misc]
+class LensMap(MapEstimator):
     """Coordinates of objects from statements of any kind, in closed form.
 
     The share V(i, j) of the statements about i and j that single out the third object
@@ -285,10 +286,17 @@ class LensMap(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        S : Statements, (m, 3) array, or PairCounts
-        y : ignored
+        S : Statements, a table, (m, 3) array, or PairCounts
+        y
+            None, or labels of the objects for a later step of a Pipeline; answers are refused.
         """
-        pairs = S if isinstance(S, PairCounts) else count_pairs(as_statements(S))
+        given = None if isinstance(S, PairCounts) else as_statements(S)
+        if isinstance(S, PairCounts):
+            pairs = S
+        else:
+            assert given is not None
+            refuse_answers(y, S, given)
+            pairs = count_pairs(given)
         n = pairs.n_objects
         d = check_components(self.n_components, n)
         check_error_rate(self.error_rate, pairs.kind)
@@ -306,6 +314,7 @@ class LensMap(BaseEstimator):  # type: ignore[misc]
         self.power_ = power
         self.n_objects_ = n
         self.counts_ = pairs
+        self.names_ = None if given is None else given._names
         return self
 
     def partial_fit(self, S: StatementsLike | PairCounts, y: object = None) -> LensMap:
@@ -315,7 +324,7 @@ class LensMap(BaseEstimator):  # type: ignore[misc]
 
     def fit_transform(self, S: StatementsLike | PairCounts, y: object = None) -> FloatArray:
         """Find coordinates and return them, (n_objects, n_components_)."""
-        return self.fit(S).embedding_
+        return self.fit(S, y)._placed(S)
 
     def _scaling(self, pairs: PairCounts, d: int, power: float, start: FloatArray) -> Scaling:
         if pairs.n_objects > SMOOTHED_OBJECTS:

@@ -14,6 +14,7 @@ import numpy as np
 
 from trilens.errors import MissingExtraError
 from trilens.report.pictures import Picture, Pictures
+from trilens.report.reliability import room_of
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -44,15 +45,15 @@ def render(facts: Facts, pictures: Pictures | None = None) -> str:
         Every name in it is text: markup in a name is shown, not obeyed, and a content
         security policy lets only the page's own script run.
     """
-    template = _template()
+    page = template("report.html")
     from trilens.report import words  # after the template: it needs the same extra
 
     shown = {} if pictures is None else pictures.of
     objects = [_visible(row) for row in facts["objects"]]
     place = {row["object"]: i for i, row in enumerate(facts["objects"])}
     drawing = _map_drawing(facts, shown)
-    style = _asset("report.css") + drawing["css"]
-    script = _asset("report.js")
+    style = asset("report.css") + asset("reliability.css") + drawing["css"]
+    script = asset("report.js")
     view = {
         "facts": facts,
         "objects": objects,
@@ -68,17 +69,19 @@ def render(facts: Facts, pictures: Pictures | None = None) -> str:
         "limits": {"members": MOST_MEMBERS, "cards": MOST_CARDS, "rows": MOST_ROWS},
         "style": style,
         "script": script,
-        "policy": _policy(style, script),
+        "policy": policy_of(style, script),
+        "room": room_of(facts["reliability"]),
         "data": _script_json(_tips(facts)),
     }
-    return template.render(view)
+    return page.render(view)
 
 
 def _classes(facts: Facts) -> list[str]:
     return sorted(facts["classify"]["classes"]) if facts["classify"] else []
 
 
-def _policy(style: str, script: str) -> str:
+def policy_of(style: str, script: str) -> str:
+    """A content security policy that lets only the page's own style and script in."""
     return (
         f"default-src 'none'; img-src data:; style-src 'sha256-{_digest(style)}'; "
         f"script-src 'sha256-{_digest(script)}'; base-uri 'none'; form-action 'none'"
@@ -98,25 +101,27 @@ def _script_json(data: Any) -> str:
 
 
 @cache
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """A file of this room: a style sheet, a script or a template."""
     return (resources.files("trilens.report") / name).read_text(encoding="utf-8")
 
 
 @cache
-def _template() -> Template:
+def template(name: str) -> Template:
+    """A page that values can be filled into."""
     try:
         from jinja2 import Environment, FunctionLoader, StrictUndefined
     except ImportError:
         raise MissingExtraError("trilens analyze", "report") from None
     environment = Environment(
-        loader=FunctionLoader(_asset),
+        loader=FunctionLoader(asset),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["num"] = _number
-    return environment.get_template("report.html")
+    return environment.get_template(name)
 
 
 def _number(value: float | None, digits: int = 2) -> str:
@@ -138,15 +143,14 @@ def _tips(facts: Facts) -> Facts:
     """What the script needs: the lines of the box that a hovered object shows."""
     from trilens.report import words
 
-    depth = words.DEPTH[facts["kind"]]
     tips = []
     for row in facts["objects"]:
         lines = [
-            f"{depth} {row['depth']:.2f} ({row['low']:.2f} to {row['high']:.2f})",
-            f"seen {row['appearances']:,} times",
+            f"centrality {row['depth']:.2f} ({row['low']:.2f} to {row['high']:.2f})",
+            f"in {words.count(row['appearances'], 'answer')}",
         ]
         if facts["cluster"]["n_clusters"] > 1:
-            stays = "" if row["stays"] is None else f" (in {row['stays']:.0%} of the resamples)"
+            stays = "" if row["stays"] is None else f" (in {row['stays']:.0%} of repetitions)"
             lines.append(f"group {row['cluster'] + 1}{stays}")
         if row.get("class") is not None:
             lines.append(f"class {row['class']}")

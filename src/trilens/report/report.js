@@ -133,6 +133,9 @@
     at: ["x1", "y1", "x2", "y2"].map((name) => parseFloat(element.getAttribute(name))),
   }));
   const view = { scale: 1, x: 0, y: 0 };
+  // many names are illegible together: they wait until a part of the map is looked at
+  const many = places.length > 250;
+  const pictured = Boolean(plane.querySelector(".frame"));
   let dragging = false;
 
   const across = (x) => (x - 50) * view.scale + 50 + view.x;
@@ -150,6 +153,10 @@
       element.setAttribute("y2", down(at[3]).toFixed(2) + "%");
     }
     area.classList.toggle("zoomed", view.scale > 1);
+    const dots = plane.classList.contains("dots");
+    const named = (!pictured || dots) && (!many || view.scale >= 1.5);
+    plane.classList.toggle("no-names", !named);
+    plane.classList.toggle("names", dots && named);
     declutter();
   }
 
@@ -164,17 +171,21 @@
     for (const { point, x, y } of order) {
       const u = (across(x) / 100) * width, v = (down(y) / 100) * height;
       const frame = point.querySelector(".frame");
-      if (frame) {
+      if (frame && !plane.classList.contains("dots")) {
         const w = frame.width.baseVal.value * shrink, h = frame.height.baseVal.value * shrink;
         const hidden = placed.some((p) => Math.abs(p.u - u) < 0.55 * w && Math.abs(p.v - v) < 0.55 * h);
         point.classList.toggle("far", hidden);
         if (!hidden) placed.push({ u, v });
       } else if (names) {
         const label = point.querySelector(".label");
-        const w = 7.2 * shrink * label.textContent.length + 6;
+        if (u < 0 || u > width || v < 0 || v > height) {
+          point.classList.add("crowded");
+          continue;
+        }
+        const w = (shrink < 1 ? 10.4 : 7.2) * shrink * label.textContent.length + 6;
         // at the rim a name turns inwards
         label.style.textAnchor = u < w / 2 ? "start" : u > width - w / 2 ? "end" : "middle";
-        const crowded = written.some((p) => Math.abs(p.u - u) < (p.w + w) / 2 && Math.abs(p.v - v) < 15 * shrink);
+        const crowded = written.some((p) => Math.abs(p.u - u) < (p.w + w) / 2 && Math.abs(p.v - v) < (shrink < 1 ? 20 * shrink : 15));
         point.classList.toggle("crowded", crowded);
         if (!crowded) written.push({ u, v, w });
       }
@@ -253,7 +264,7 @@
   control("[data-edges]", "change", (box) => { edges.toggleAttribute("hidden", !box.checked); draw(); });
   control("[data-pictures]", "change", (box) => {
     plane.classList.toggle("dots", !box.checked);
-    plane.classList.toggle("names", !box.checked && places.length <= 250);
+    draw();
   });
   control("select[data-by]", "change", (choice) => { figure.dataset.by = choice.value; });
   control("[data-find]", "input", (field) => {

@@ -25,11 +25,43 @@ COUNTED = {
     "odd": "It was not the odd one in {:.0f}% of the questions that showed it.",
     "closer": "It was the nearer one in {:.0f}% of its comparisons with another.",
 }
+#: The same in words: what the number beside an object is.
+SHARE = {
+    "central": "of its questions call it the most central",
+    "odd": "of its questions do not call it the odd one",
+    "closer": "of its comparisons call it the nearer one",
+}
+SHARE_OF = {
+    "central": "the share of its questions in which it was chosen",
+    "odd": "the share of its questions in which it was not the odd one",
+    "closer": "the share of its comparisons in which it was the nearer one",
+}
 METHODS = {
-    "krng": "neighbours in the k-RNG (Algorithm 4)",
-    "depth": "depth in each class (Algorithm 3, k-NN)",
-    "lensmap": "nearest labelled objects on the lens map",
-    "choice": "nearest labelled objects on the choice map",
+    "krng": "neighbours",
+    "depth": "centrality in each class",
+    "lensmap": "nearest labelled objects on the map",
+    "choice": "nearest labelled objects on the map",
+}
+#: The terms for these.
+_CLASSIFIED = {
+    "krng": "Majority of the neighbours in the k-RNG (Algorithm 4)",
+    "depth": "k nearest neighbours by the depth in each class (Algorithm 3)",
+    "lensmap": "A classifier on the lens map",
+    "choice": "A classifier on the choice map",
+}
+#: What a caution is about, and the same as a part of a sentence.
+_ABOUT = {
+    "no-statements": ("About the answers", "there are none"),
+    "unseen": ("About the objects", "objects that nobody was asked about"),
+    "rare": ("About the objects", "objects that few were asked about"),
+    "apart": ("About the objects", "parts that no answer connects"),
+    "noise": ("About the answers", "answers like guesses"),
+    "wrong": ("About the answers", "many wrong answers"),
+    "guessing": ("About the {}s", "{}s who seem to guess"),
+    "most-guess": ("About the {}s", "most {}s seem to guess"),
+    "same-place": ("About the {}s", "{}s who choose one place on the screen"),
+    "contradictions": ("About the answers", "answers that contradict each other"),
+    "medoid-open": ("About the most central object", "which object is the most central"),
 }
 MAPS = {"choice": "choice map", "lensmap": "lens map"}
 _SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -87,6 +119,22 @@ def collected(facts: dict[str, Any]) -> Markup:
         verb = "limits" if cautions == 1 else "limit"
         sentence += f" {count(cautions, 'thing').capitalize()} {verb} what can be concluded."
     return sentence
+
+
+def about(code: str, unit: str = "rater") -> str:
+    """What a caution is about."""
+    return _ABOUT.get(code, ("About the answers", ""))[0].format(unit)
+
+
+def cautions(facts: dict[str, Any]) -> Markup:
+    """The cautions in one sentence, each by what it is about."""
+    given = facts["reliability"]["cautions"]
+    unit = facts["reliability"]["rater_unit"] or "rater"
+    if not given:
+        return Markup("No cautions.")
+    told = [_ABOUT.get(each["code"], ("", ""))[1].format(unit) or each["what"] for each in given]
+    start = count(len(given), "caution").capitalize()
+    return Markup("{}: {}.").format(start, "; ".join(text.rstrip(".") for text in told))
 
 
 def medoid(facts: dict[str, Any]) -> Markup:
@@ -270,8 +318,17 @@ def methods(facts: dict[str, Any]) -> list[tuple[str, str]]:
             f"Spectral clustering (Shi and Malik) of the symmetric k-NN graph of the "
             f"{MAPS.get(k['method'], k['method'])}, in {k['parameters'].get('dim')} dimensions.",
         ),
+        *_classified(facts["classify"]),
         ("Version", f"trilens {facts['how']['version']}, seed {facts['how']['seed']}."),
     ]
+
+
+def _classified(classes: dict[str, Any] | None) -> list[tuple[str, str]]:
+    if classes is None:
+        return []
+    chosen = ", ".join(f"{key} = {value}" for key, value in classes["parameters"].items())
+    how = _CLASSIFIED.get(classes["method"], classes["method"])
+    return [("Classes", f"{how}; {chosen}." if chosen else f"{how}.")]
 
 
 def _sentence(text: str) -> str:

@@ -65,10 +65,14 @@ def write_tables(facts: Facts, folder: str | Path) -> list[Path]:
 
 
 def _tables(facts: Facts) -> Iterable[tuple[str, Sequence[str], list[list[Any]]]]:
-    yield _records("objects", facts["objects"])
+    yield _records("objects", [_counted_from_one(row) for row in facts["objects"]])
     names = [row["object"] for row in facts["objects"]]
     groups = [
-        {key: value for key, value in group.items() if key not in ("objects", "classes")}
+        {
+            key: value
+            for key, value in _counted_from_one(group).items()
+            if key not in ("objects", "classes")
+        }
         for group in facts["cluster"]["groups"]
     ]
     yield _records("groups", groups)
@@ -82,6 +86,14 @@ def _tables(facts: Facts) -> Iterable[tuple[str, Sequence[str], list[list[Any]]]
     yield "edges", ["object_1", "object_2"], edges
     if facts["classify"] is not None and facts["classify"]["contradicted"]:
         yield _records("contradicted_labels", facts["classify"]["contradicted"])
+
+
+def _counted_from_one(row: Facts) -> Facts:
+    """The row with its group named as people name it: groups are counted from 1."""
+    return {
+        "group" if key == "cluster" else key: value + 1 if key == "cluster" else value
+        for key, value in row.items()
+    }
 
 
 def _records(name: str, rows: list[Facts]) -> tuple[str, list[str], list[list[Any]]]:

@@ -8,9 +8,11 @@ from trilens.simulate.points import (
     two_moons,
     with_outliers,
 )
+from trilens.simulate.questions import answer
 from trilens.simulate.raters import Raters, ask_raters, draw_raters
 from trilens.simulate.stream import simulate_statements, stream_statements
 from trilens.simulate.study import Study, study
+from trilens.simulate.survey import Survey, ask_survey
 from trilens.simulate.triples import n_questions
 from trilens.simulate.truth import distort
 
@@ -18,7 +20,10 @@ __all__ = [
     "Points",
     "Raters",
     "Study",
+    "Survey",
+    "answer",
     "ask_raters",
+    "ask_survey",
     "distort",
     "draw_raters",
     "far_outliers",

@@ -106,7 +106,7 @@ def _answer_plainly(
 ) -> Int32Array:
     rank, anchor = np.divmod(questions, 3 if kind == "closer" else 1)
     triples = unrank(rank, truth.n_objects)
-    sides = _sides(truth, triples)
+    sides = sides_of(truth, triples)
     # [0, rate/2): one wrong answer, [rate/2, rate): the other, [rate, 1): the true one; where
     # in its interval u lies is uniform again, and decides ties
     half = 0.5 * error_rate
@@ -137,7 +137,7 @@ def _answer_plainly(
     return answered
 
 
-def _sides(truth: Truth, triples: Int32Array) -> AnyArray:
+def sides_of(truth: Truth, triples: Int32Array) -> AnyArray:
     """(m, 3): the side opposite of each object of a triple."""
     a, b, c = triples.T
     if truth.precomputed:

@@ -19,7 +19,7 @@ from trilens.statements import Kind, Statements
 #: The careful raters' error rates are Beta distributed with this many prior answers.
 _CONCENTRATION = 20.0
 #: Median seconds of a careful and of a careless answer; spread between raters and answers.
-_SECONDS, _CARELESS_SECONDS, _BETWEEN, _WITHIN = 4.0, 1.2, 0.3, 0.45
+_SECONDS, _CARELESS_SECONDS, _BETWEEN, WITHIN = 4.0, 1.2, 0.3, 0.45
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +150,7 @@ def ask_raters(
     n_rounds = -(-m // round_size)
     turns = [rng.permutation(len(raters)) for _ in range(-(-n_rounds // len(raters)))]
     rater = np.concatenate([*turns, np.empty(0, dtype=np.int64)])[rounds]
-    seconds = raters.median_seconds[rater] * np.exp(_WITHIN * rng.standard_normal(m))
+    seconds = raters.median_seconds[rater] * np.exp(WITHIN * rng.standard_normal(m))
     rates = raters.rates(kind)[rater]
     compiled = m >= COMPILED_FROM
     triples = answer(truth, questions, None, rng.random(m), rates, kind, ties, compiled)

@@ -50,6 +50,15 @@ def column_of(
     return column
 
 
+def same_column(one: AnyArray | None, other: AnyArray | None) -> bool:
+    """Whether two columns hold the same; what is not known equals what is not known."""
+    if one is None or other is None:
+        return one is other
+    if one.dtype.kind == "f" and other.dtype.kind == "f":
+        return np.array_equal(one, other, equal_nan=True)
+    return np.array_equal(one, other)
+
+
 def are_whole(floats: AnyArray) -> bool:
     """Whether floats are whole numbers, each of them known exactly."""
     return bool((np.abs(floats) < 2.0**53).all() and (floats % 1 == 0).all())
@@ -62,6 +71,17 @@ def numbers_or_text(given: AnyArray) -> AnyArray:
     if given.dtype.kind == "f" and are_whole(given):
         return given.astype(np.int64)
     return text_array([_as_text(value) for value in given.tolist()])
+
+
+def is_missing(value: Any) -> bool:
+    """Whether nothing is known: None, NaN, or pandas' own.
+
+    >>> is_missing(None), is_missing(float("nan")), is_missing("")
+    (True, True, False)
+    """
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and isnan(value)
 
 
 def _as_text(value: Any) -> str:

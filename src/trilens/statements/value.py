@@ -2,63 +2,65 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._parameters import shown as printed, whole_number
+from trilens._parameters import is_whole
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray, RandomState
-from trilens.errors import KindError, ParameterError, StatementError
+from trilens.errors import KindError, MissingExtraError, ParameterError, StatementError
+from trilens.statements.checks import (
+    CHOSEN_FIRST as CHOSEN_FIRST,
+    KINDS as KINDS,
+    CheckedNames as CheckedNames,
+    Kind as Kind,
+    check_kind as check_kind,
+    check_triples as check_triples,
+    chosen_first as chosen_first,
+    count_objects,
+    id_array,
+    require_kind as require_kind,
+    rows_by_name,
+    shown as shown,
+)
 from trilens.statements.columns import (
-    are_whole,
     as_array,
-    as_list,
     column_of,
     known_seconds,
     numbers_or_text,
     places_of,
+    same_column,
+)
+from trilens.statements.frames import (
+    FIELD_COLUMNS,
+    OBJECT_COLUMNS,
+    from_table,
+    is_table,
+    to_arrow,
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from trilens.statements.objects import Objects
     from trilens.statements.summary import Summary
 
-Kind: TypeAlias = Literal["central", "odd", "closer"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+
+class SpeaksArrow(Protocol):
+    """A table of pandas, polars, pyarrow or any other package with the Arrow C interface."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The table as a stream of record batches."""
+
+
+StatementTable: TypeAlias = SpeaksArrow | Mapping[str, Any]
 
 #: What is known of each statement besides its objects.
-COLUMNS = ("raters", "rounds", "seconds", "places")
-
-#: Rows checked at a time: the temporaries of a check stay in the cache and out of the peak memory.
-_CHUNK = 1 << 18
-_MAX_OBJECTS = np.iinfo(np.int32).max
-
-#: What each place puts first: the object there, then the two others in their order.
-CHOSEN_FIRST = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])
-
-
-class CheckedNames(tuple[str, ...]):
-    """Names that are known to be different texts: chunks of a large file share them unchecked."""
-
-    __slots__ = ()
-
-    @classmethod
-    def of(cls, names: Iterable[str]) -> CheckedNames:
-        if isinstance(names, CheckedNames):
-            return names
-        named = cls(as_list(names, "names"))
-        wrong = next((i for i, name in enumerate(named) if not isinstance(name, str)), None)
-        if wrong is not None:
-            kind = type(named[wrong]).__name__
-            raise ParameterError(f"names are text; {printed(named[wrong])} is {kind}")
-        if len(set(named)) < len(named):
-            twice = next(name for name, count in Counter(named).items() if count > 1)
-            raise ParameterError(f"two objects have the name {twice!r}; names must differ")
-        return named
+COLUMNS = ("raters", "rounds", "seconds", "places", "questions")
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -75,14 +77,21 @@ class Statements:
 
     Parameters
     ----------
-    triples : (m, 3) array of int
+    triples : (m, 3) array of int, rows of names, or a table
         Object ids, ``0 <= id < n_objects``. An ``int32`` array is not copied: it belongs to the
-        statements from then on and must not be changed.
+        statements from then on and must not be changed. Or rows of three names, such as a list
+        of tuples of text. Or a pandas, polars or Arrow table (or a dict of columns) that has
+        the columns of a statement file: ``central`` (or ``odd``), ``other_1``, ``other_2``, or
+        ``anchor``, ``near``, ``far``, or ``chosen``, ``shown_1``, ``shown_2``, ``shown_3``,
+        and perhaps ``rater``, ``round``, ``seconds``; its objects are names.
     n_objects : int, optional
         By default the number of names or, without names, the largest id plus one.
     names : sequence of str, optional
-        A name for each object; by default ``"0"``, ``"1"``, ...
-    kind : {"central", "odd", "closer"}
+        A name for each object; by default ``"0"``, ``"1"``, ... or, where the statements hold
+        names, these: integers in their order, others as they are first met.
+    kind : {"central", "odd", "closer"}, optional
+        By default what the columns of a table say, else ``"central"``: so an array without
+        ``kind`` means the same everywhere.
     raters, rounds : (m,) array, optional
         Who answered, and in which round: whole numbers or text. Where one is missing (None,
         NaN, ``pandas.NA``) all become text, and the missing one is the empty text, which is
@@ -91,6 +100,9 @@ class Statements:
         How long the answer took; NaN where that is not known. Infinite counts as not known.
     places : (m,) array of int, optional
         Where among the three objects on the screen the singled-out one stood: 0, 1 or 2.
+    questions : (m,) array, optional
+        The question that each statement comes from, where one question gave several; see
+        `from_questions`.
 
     Examples
     --------
@@ -99,6 +111,10 @@ class Statements:
     Statements(3 statements about 4 objects, kind='central')
     >>> S.subset(["a", "b", "c"]).triples.tolist()
     [[0, 1, 2]]
+    >>> S == Statements([("a", "b", "c"), ("a", "b", "d"), ("c", "a", "d")])
+    True
+    >>> S[0], S[1:]
+    (('a', 'b', 'c'), Statements(2 statements about 4 objects, kind='central'))
     """
 
     triples: Int32Array
@@ -108,23 +124,37 @@ class Statements:
     rounds: AnyArray | None
     seconds: FloatArray | None
     places: AnyArray | None
+    questions: AnyArray | None
     _names: CheckedNames | None
 
     def __init__(
         self,
-        triples: ArrayLike,
+        triples: ArrayLike | StatementTable,
         n_objects: int | None = None,
         names: Iterable[str] | None = None,
-        kind: str = "central",
+        kind: str | None = None,
         raters: ArrayLike | None = None,
         rounds: ArrayLike | None = None,
         seconds: ArrayLike | None = None,
         places: ArrayLike | None = None,
+        questions: ArrayLike | None = None,
     ) -> None:
-        check_kind(kind)
-        given = _as_id_array(triples)
+        if kind is not None:
+            check_kind(kind)
+        if not isinstance(triples, np.ndarray) and is_table(triples):
+            told = from_table(triples, kind)
+            kind = told.get("kind")
+            raters = told.get("raters") if raters is None else raters
+            rounds = told.get("rounds") if rounds is None else rounds
+            seconds = told.get("seconds") if seconds is None else seconds
+            places = told.get("places") if places is None else places
+            questions = told.get("questions") if questions is None else questions
+            given, names = rows_by_name(told["rows"], told.get("names") if names is None else names)
+        else:
+            given, names = id_array(triples, names)
+        kind = "central" if kind is None else kind
         named = None if names is None else CheckedNames.of(names)
-        n = _n_objects(given, n_objects, named)
+        n = count_objects(given, n_objects, named)
         check_triples(given, n)
         ids = np.ascontiguousarray(given, dtype=np.int32).view()
         ids.flags.writeable = False
@@ -137,6 +167,7 @@ class Statements:
         set_field(self, "rounds", column_of(rounds, m, "rounds", numbers_or_text))
         set_field(self, "seconds", column_of(seconds, m, "seconds", known_seconds))
         set_field(self, "places", column_of(places, m, "places", places_of))
+        set_field(self, "questions", column_of(questions, m, "questions", numbers_or_text))
         set_field(self, "_names", named)
 
     @cached_property
@@ -165,11 +196,133 @@ class Statements:
     def __len__(self) -> int:
         return len(self.triples)
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(m, 3)``: scikit-learn divides into parts what has a shape."""
+        return len(self), 3
+
     def __repr__(self) -> str:
+        statements = "statement" if len(self) == 1 else "statements"
+        objects = "object" if self.n_objects == 1 else "objects"
         return (
-            f"Statements({len(self):,} statements about {self.n_objects:,} objects, "
+            f"Statements({len(self):,} {statements} about {self.n_objects:,} {objects}, "
             f"kind={self.kind!r})"
         )
+
+    @overload
+    def __getitem__(self, rows: SupportsIndex) -> tuple[str, str, str]: ...
+    @overload
+    def __getitem__(self, rows: ArrayLike | slice | tuple[Any, ...]) -> Statements: ...
+    def __getitem__(self, rows: Any) -> tuple[str, str, str] | Statements:
+        """One statement as its three names, or the statements at a slice, a mask or a list."""
+        if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
+            rows = rows[0]  # scikit-learn's way to ask for rows
+        if isinstance(rows, slice):
+            return self.take(np.arange(len(self))[rows])
+        if is_whole(rows):
+            if not -len(self) <= rows < len(self):
+                raise IndexError(f"row {rows:,} of {len(self):,} statements")
+            a, b, c = self.triples[rows].tolist()
+            return self.names[a], self.names[b], self.names[c]
+        return self.take(rows)
+
+    def __iter__(self) -> Iterator[tuple[str, str, str]]:
+        """Each statement as its three names: ``Statements(list(S), kind=S.kind)`` equals S.
+
+        (Where every object is named, and in an order that the names tell.)
+        """
+        names = self.names
+        for a, b, c in self.triples.tolist():
+            yield names[a], names[b], names[c]
+
+    def __eq__(self, other: object) -> bool:
+        """The same statements in the same order about the same objects, and all else the same."""
+        if not isinstance(other, Statements):
+            return NotImplemented
+        return (
+            self.kind == other.kind
+            and self.n_objects == other.n_objects
+            and np.array_equal(self.triples, other.triples)
+            and (self._names is other._names or self.names == other.names)
+            and all(same_column(getattr(self, name), getattr(other, name)) for name in COLUMNS)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.n_objects, len(self), self.triples[:64].tobytes()))
+
+    @property
+    def objects(self) -> Objects:
+        """The objects one by one, for scikit-learn's cross-validation; see `Objects`."""
+        from trilens.statements.objects import Objects
+
+        return Objects(self)
+
+    def to_arrow(self) -> Any:
+        """The statements as a ``pyarrow.Table`` with the columns of a statement file.
+
+        The kind and all names are in its metadata, so ``Statements(S.to_arrow()) == S``.
+
+        >>> Statements([("a", "b", "c")], raters=["x"]).to_arrow().to_pylist()
+        [{'central': 'a', 'other_1': 'b', 'other_2': 'c', 'rater': 'x'}]
+        """
+        return to_arrow(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The statements as a pandas DataFrame with the columns of a statement file.
+
+        >>> Statements([("a", "b", "c")], kind="closer").to_frame()
+          anchor near far
+        0      a    b   c
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtraError("to_frame()", "pandas") from None
+        names = np.array(self.names, dtype=object)
+        columns: dict[str, Any] = {
+            name: names[self.triples[:, j]] if len(self) else np.array([], dtype=object)
+            for j, name in enumerate(OBJECT_COLUMNS[self.kind])
+        }
+        for field, name in FIELD_COLUMNS.items():
+            if getattr(self, field) is not None:
+                columns[name] = getattr(self, field)
+        return pd.DataFrame(columns)
+
+    @classmethod
+    def from_frame(
+        cls,
+        table: StatementTable,
+        columns: Mapping[str, str] | None = None,
+        *,
+        kind: str | None = None,
+        names: Iterable[str] | None = None,
+    ) -> Statements:
+        """Statements from a table whose columns have other names.
+
+        Parameters
+        ----------
+        table
+            A pandas, polars or Arrow table, or a dict of columns.
+        columns : dict, optional
+            The column of each role, such as ``{"anchor": "head", "near": "winner"}``.
+        kind, names
+            As in `Statements`.
+
+        Examples
+        --------
+        >>> votes = {"head": ["a"], "winner": ["b"], "loser": ["c"], "who": ["x"]}
+        >>> roles = {"anchor": "head", "near": "winner", "far": "loser", "rater": "who"}
+        >>> S = Statements.from_frame(votes, roles)
+        >>> S.kind, S[0], S.raters.tolist()
+        ('closer', ('a', 'b', 'c'), ['x'])
+        """
+        if not is_table(table):
+            raise StatementError(f"{type(table).__name__} is no table with named columns")
+        if kind is not None:
+            check_kind(kind)
+        told = from_table(table, kind, columns)
+        given, named = rows_by_name(told.pop("rows"), told.pop("names", None) or names)
+        return cls(given, names=named, **told)
 
     def summary(self) -> Summary:
         """What was collected: the quantities of the paper's Table 1, repeats, contradictions."""
@@ -294,6 +447,11 @@ class Statements:
         [[5, 7, 3]]
         """
         X, y = as_array(shown, "the objects shown"), as_array(chosen, "the chosen positions")
+        if fields.get("kind") == "closer" or y.dtype == np.bool_:
+            raise KindError(
+                "from_choices takes the position (0, 1, 2) of the most central or the odd object; "
+                "from_responses takes answers about similarity triplets (+1 / -1, booleans)"
+            )
         if X.ndim != 2 or X.shape[1] != 3 or y.shape != (len(X),):
             raise StatementError(
                 f"choices are an (m, 3) array of ids and an (m,) array of positions, "
@@ -301,6 +459,76 @@ class Statements:
             )
         places = places_of(y)
         return cls(chosen_first(X, places), **({"places": places} | fields))
+
+    @classmethod
+    def from_responses(
+        cls, X: ArrayLike, y: ArrayLike | None = None, kind: str | None = None, **fields: Any
+    ) -> Statements:
+        """Statements from cblearn's ``(X, y)``: questions and the answers to them.
+
+        Parameters
+        ----------
+        X : (m, 3) array
+            Ids or names: (anchor, one, other) of a triplet, or the three objects shown.
+        y : (m,) array, optional
+            For triplets +1 or True where ``one`` is nearer, and -1 or False where ``other`` is;
+            without ``y`` all are. For three shown objects the position (0, 1, 2) of the chosen
+            one; ``kind`` then says whether it is the most central or the odd one.
+        kind : {"central", "odd", "closer"}, optional
+            Needed with positions.
+        **fields
+            As in `Statements`.
+
+        Examples
+        --------
+        >>> Statements.from_responses([[0, 1, 2], [0, 1, 2]], [1, -1]).triples.tolist()
+        [[0, 1, 2], [0, 2, 1]]
+        >>> Statements.from_responses([[7, 3, 5]], [2], kind="odd").triples.tolist()
+        [[5, 7, 3]]
+        """
+        from trilens.statements.responses import responses
+
+        return responses(X, y, kind, fields)
+
+    @classmethod
+    def from_questions(
+        cls, shown: Iterable[Any], answers: Iterable[Any], asked: str, **fields: Any
+    ) -> Statements:
+        """The statements that answers about more than three objects imply.
+
+        Parameters
+        ----------
+        shown : sequence of sequences
+            The objects of each question, ids or names; questions may differ in number.
+        answers : sequence
+            What was answered, as objects (not positions); see ``asked``.
+        asked : {"central", "odd", "nearest", "ranking"}
+            - ``"central"``, ``"odd"``: which of the k shown is the most central, or the odd one?
+              The answer says so of every pair of the others: (k - 1)(k - 2) / 2 statements.
+            - ``"nearest"``: which of the others are nearest to the first one shown? One object or
+              several; each chosen is nearer than each that is not: ``closer`` statements.
+            - ``"ranking"``: the others from the nearest to the first one shown to the farthest;
+              each is nearer than all that follow: ``closer`` statements.
+        **fields
+            ``raters``, ``rounds``, ``seconds``: one for each question; ``names``, ``n_objects``.
+
+        Returns
+        -------
+        Statements
+            Their ``questions`` hold the number of the question that each comes from. The
+            statements of one question are not independent: resample questions, not statements.
+
+        Examples
+        --------
+        >>> S = Statements.from_questions([["a", "b", "c", "d"]], ["c"], "odd")
+        >>> list(S), S.questions.tolist()
+        ([('c', 'a', 'b'), ('c', 'a', 'd'), ('c', 'b', 'd')], [0, 0, 0])
+        >>> list(Statements.from_questions([["a", "b", "c", "d"]], [["c", "b"]], "nearest"))
+        [('a', 'c', 'd'), ('a', 'b', 'd')]
+        """
+        from trilens.statements.responses import implied
+
+        return implied(shown, answers, asked, fields)
 
     def to_choices(self) -> tuple[Int32Array, AnyArray]:
         """cblearn's ``(X, y)``: the three objects in the order of their ids, the chosen position.
@@ -335,95 +563,27 @@ class Statements:
         )
 
 
-StatementsLike: TypeAlias = Statements | ArrayLike
+class OfStatements(Protocol):
+    """What belongs to statements and knows them: `Objects`."""
+
+    @property
+    def statements(self) -> Statements:
+        """The statements."""
+        ...
+
+
+StatementsLike: TypeAlias = Statements | OfStatements | StatementTable | ArrayLike
 
 
 def as_statements(statements: StatementsLike) -> Statements:
-    """`Statements` as they are; an ``(m, 3)`` integer array as ``central`` statements."""
-    return statements if isinstance(statements, Statements) else Statements(statements)
+    """`Statements` as they are; anything else as `Statements` takes it.
 
-
-def check_kind(kind: Any) -> None:
-    """Raise `KindError` for what is no kind of statement."""
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise KindError(f"kind is {printed(kind)}; it must be one of {', '.join(KINDS)}")
-
-
-def chosen_first(shown: AnyArray, places: AnyArray) -> AnyArray:
-    """``(m, 3)`` objects with the one at each row's place (0, 1, 2) first."""
-    return np.take_along_axis(shown, CHOSEN_FIRST[places], axis=1)
-
-
-def require_kind(statements_kind: str, allowed: Sequence[str], method: str, instead: str) -> None:
-    """Refuse statements of a kind that a method cannot serve, and say which method can."""
-    if statements_kind not in allowed:
-        raise KindError(
-            f"{method} needs statements of kind {' or '.join(allowed)}, "
-            f"not {statements_kind}; {instead}"
-        )
-
-
-def shown(names: Sequence[str], most: int = 5) -> str:
-    """The first few names, for an error message."""
-    listed = ", ".join(map(repr, names[:most]))
-    return listed if len(names) <= most else f"{listed}, ... ({len(names):,} in all)"
-
-
-def check_triples(triples: AnyArray, n_objects: int) -> None:
-    """Raise `StatementError` at the first row that is not three different ids in range."""
-    for start in range(0, len(triples), _CHUNK):
-        part = triples[start : start + _CHUNK]
-        a, b, c = part[:, 0], part[:, 1], part[:, 2]
-        twice = (a == b) | (a == c) | (b == c)
-        if part.min() < 0 or part.max() >= n_objects:
-            outside = (part < 0) | (part >= n_objects)
-            row = int(np.flatnonzero(outside.any(axis=1))[0])
-            seen = int(part[row][outside[row]][0])
-            what = "is negative" if seen < 0 else f"is not below n_objects = {n_objects}"
-            raise StatementError(
-                f"object id {seen} {what}; ids go from 0 to {n_objects - 1}", row=start + row
-            )
-        if twice.any():
-            row = int(np.flatnonzero(twice)[0])
-            x, y, z = part[row].tolist()
-            raise StatementError(
-                f"object {x if x in (y, z) else y} appears twice in one statement; "
-                f"a statement names three different objects",
-                row=start + row,
-            )
-
-
-def _as_id_array(triples: ArrayLike) -> AnyArray:
-    try:
-        array = as_array(triples, "the statements")
-    except ParameterError as error:
-        raise StatementError(f"{error}; they are an (m, 3) array of object ids") from None
-    if array.size == 0 and array.ndim <= 2:
-        return np.empty((0, 3), dtype=np.int32)
-    if array.ndim != 2 or array.shape[1] != 3:
-        raise StatementError(
-            f"statements are an (m, 3) array of object ids, not one of shape {array.shape}"
-        )
-    if array.dtype.kind not in "iu":
-        if array.dtype.kind != "f" or not are_whole(array):
-            raise StatementError(
-                f"object ids are whole numbers, not {array.dtype}"
-                + (" with NaN or fractions" if array.dtype.kind == "f" else "")
-                + "; give names to read_statements or as names="
-            )
-        array = array.astype(np.int64)
-    return array
-
-
-def _n_objects(triples: AnyArray, n_objects: int | None, names: CheckedNames | None) -> int:
-    if n_objects is not None:
-        n = whole_number("n_objects", n_objects, most=_MAX_OBJECTS)
-        if names is not None and len(names) != n:
-            raise ParameterError(f"n_objects is {n}, but there are {len(names)} names")
-    elif names is not None:
-        n = len(names)
-    else:
-        n = int(triples.max()) + 1 if len(triples) else 0
-    if n > _MAX_OBJECTS:
-        raise ParameterError(f"at most {_MAX_OBJECTS:,} objects, not {n:,}")
-    return n
+    So a table tells its kind, and an ``(m, 3)`` array of ids or names holds ``central`` ones.
+    """
+    if isinstance(statements, Statements):
+        return statements
+    given: Any = statements
+    whole = getattr(given, "statements", None)
+    if isinstance(whole, Statements):  # the objects of statements: see `Objects`
+        return whole
+    return Statements(given)

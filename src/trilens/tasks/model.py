@@ -71,7 +71,7 @@ class AnswerModel:
         n = self.statements.n_objects
         found = self.map.embedding_
         if self.map.n_components_ > 2:
-            found = ChoiceMap(2, random_state=self.seed).fit_transform(self.statements)
+            found = ChoiceMap(2, random_state=self.seed).fit(self.statements).embedding_
         plane = np.zeros((n, 2))
         plane[:, : found.shape[1]] = found
         return plane

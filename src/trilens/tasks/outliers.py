@@ -18,6 +18,7 @@ from trilens.depth import centrality
 from trilens.depth.lens import counts_of
 from trilens.errors import ParameterError
 from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.statements.checks import refuse_answers
 from trilens.tasks.apart import (
     Apart,
     apart_by_depth,
@@ -268,6 +269,9 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
 
     def fit(self, X: StatementsLike | CentralCounts, y: Any = None) -> LensDepthOutlierDetector:
         """Score every object of statements, or of counts of them, and put the cut."""
+        if not isinstance(X, CentralCounts):
+            given, X = X, as_statements(X)
+            refuse_answers(y, given, X)
         counts = counts_of(X)
         scores = centrality(counts)
         if isinstance(self.contamination, str) and self.contamination == "auto":
@@ -324,4 +328,4 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
 
     def fit_predict(self, X: StatementsLike, y: Any = None, **kwargs: Any) -> IntArray:
         """Fit, and label every object."""
-        return self.fit(X).labels_
+        return self.fit(X, y).labels_

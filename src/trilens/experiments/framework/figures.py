@@ -178,8 +178,9 @@ def inlay(
 
     order = np.argsort(values, kind="stable")
     order = order[-10:] if top else order[:10]
-    # values rise to the right: the upper left corner is free
-    inner = ax.inset_axes((0.12, 0.56, 0.4, 0.4))
+    # values rise to the right: the upper left corner is free, or the lower right if they rise soon
+    soon = np.median(values) > (np.max(values) + np.min(values)) / 2
+    inner = ax.inset_axes((0.56, 0.1, 0.4, 0.4) if soon else (0.12, 0.56, 0.4, 0.4))
     own = dict(zip(special, colours, strict=True))
     shade = [own.get(int(i), PALETTE[0]) for i in order]
     inner.scatter(np.arange(len(order)), np.asarray(values)[order], s=14, c=shade, marker="D")

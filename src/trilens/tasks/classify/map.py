@@ -17,6 +17,7 @@ from trilens.statements import Statements
 from trilens.tasks.classify.labels import Labels
 from trilens.tasks.classify.transduction import TransductiveClassifier, alike
 from trilens.tasks.classify.tuning import chosen_parameters, cross_validated, tuned_classifier
+from trilens.tasks.error_rate import known_error_rate
 from trilens.tasks.method import MOST_STATEMENTS, check_model
 from trilens.tasks.model import AnswerModel, answer_model
 
@@ -47,7 +48,8 @@ class MapClassifier(TransductiveClassifier):
     model : AnswerModel, optional
         The choice map of the same statements, where it has been fitted already.
     shrinkage, error_rate, power
-        Of `LensMap`; the other maps do not use them.
+        Of `LensMap`; the other maps do not use them. ``error_rate="estimate"`` takes what
+        `trilens.reliability` finds.
     random_state : int, Generator or None
         For the folds of the cross-validation, and the start of the other maps.
 
@@ -85,7 +87,7 @@ class MapClassifier(TransductiveClassifier):
         map: str = "lensmap",
         model: AnswerModel | None = None,
         shrinkage: float = 1.0,
-        error_rate: float = 0.0,
+        error_rate: Any = 0.0,
         power: Any = "auto",
         random_state: Any = None,
     ) -> None:
@@ -103,6 +105,7 @@ class MapClassifier(TransductiveClassifier):
         check_model(self.model, statements)
         rng = generator(self.random_state)
         self._seed, map_seed = (int(part) for part in rng.integers(2**31, size=2))
+        self.error_rate_ = known_error_rate(self.error_rate, statements, map_seed, self.model)
         if self.map == "choice" and isinstance(self.n_components, str):
             if self.n_components != "cv":
                 raise ParameterError(
@@ -121,7 +124,7 @@ class MapClassifier(TransductiveClassifier):
         elif self.map == "lensmap":
             given = count_pairs(statements)
         self._maps = [
-            rescaled(self._map(d, map_seed).fit_transform(given))
+            rescaled(self._map(d, map_seed).fit(given).embedding_)
             for d in self._candidates(statements.n_objects)
         ]
 
@@ -185,7 +188,7 @@ class MapClassifier(TransductiveClassifier):
     def _map(self, n_components: Any, seed: int) -> Any:
         of_lens_map = {
             "shrinkage": self.shrinkage,
-            "error_rate": self.error_rate,
+            "error_rate": self.error_rate_,
             "power": self.power,
         }
         parameters = of_lens_map if self.map == "lensmap" else {}

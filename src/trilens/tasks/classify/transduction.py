@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.counts import ClassCounts, LabelledPairCounts, PairCounts
-from trilens.errors import KindError, ParameterError
-from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.errors import KindError, LabelError, ParameterError
+from trilens.statements import Objects, Statements, StatementsLike, as_statements
 from trilens.tasks.classify.labels import Labels, LabelsLike, encode_labels
 
 
@@ -38,8 +38,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
 
         Parameters
         ----------
-        X : Statements or (m, 3) array
-            Or the counts that the algorithm is made of, where its notes name them.
+        X : Statements, a table, (m, 3) array, or ``S.objects``
+            Statements, or some of their objects: all others are then unlabelled. Or the counts
+            that the algorithm is made of, where its notes name them.
         y : dict of labels by name, or (n_objects,) iterable
             Labels of any type; -1, None or NaN for an unlabelled object.
         """
@@ -49,18 +50,20 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
             X = _objects_of(X)
         statements = as_statements(X)
         self._check_kind(statements.kind)
-        labels = encode_labels(y, statements)
+        labels = encode_labels(labels_of_all(X, y), statements)
         self.statements_ = statements
         self.classes_ = labels.classes
         self._prepare(statements)
         self.transduction_ = self.classes_[self._learn(labels)]
         return self
 
-    def predict(self, objects: ArrayLike | Sequence[str] | None = None) -> AnyArray:
-        """The labels of ``objects`` (ids or names), or of all of them."""
+    def predict(self, objects: ArrayLike | Sequence[str] | Objects | None = None) -> AnyArray:
+        """The labels of ``objects`` (ids, names or ``S.objects``), or of all of them."""
         check_is_fitted(self, "transduction_")
         if objects is None:
             return self.transduction_
+        if isinstance(objects, Objects):
+            return self.transduction_[self.statements_.object_ids(list(objects.names))]
         return self.transduction_[self.statements_.object_ids(objects)]
 
     def score(self, X: StatementsLike, y: LabelsLike) -> float:
@@ -72,7 +75,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
         from trilens.tasks.classify.labels import label_of_each
 
         check_is_fitted(self, "transduction_")
-        given = label_of_each(y, self.statements_)
+        given = label_of_each(labels_of_all(X, y), self.statements_)
         known = [i for i, label in enumerate(given) if label is not None]
         right = [self.transduction_[i] == given[i] for i in known]
         return float(np.mean(right)) if right else float("nan")
@@ -106,6 +109,19 @@ def _objects_of(counts: Any) -> Statements:
     names = counts.names if isinstance(counts, PairCounts) else None
     none = np.empty((0, 3), dtype=np.int32)
     return Statements(none, int(counts.appears.shape[0]), names, kind)
+
+
+def labels_of_all(X: Any, y: LabelsLike) -> LabelsLike:
+    """A label for each object: where ``X`` is a part of the objects, None for the others."""
+    if not isinstance(X, Objects) or isinstance(y, Mapping):
+        return y
+    part = y.tolist() if isinstance(y, np.ndarray) else list(y)
+    if len(part) != len(X):
+        raise LabelError(f"there are {len(part)} labels for {len(X)} objects; give one for each")
+    every: list[Any] = [None] * X.statements.n_objects
+    for i, label in zip(X.ids.tolist(), part, strict=True):
+        every[i] = label
+    return every
 
 
 def central_only(kind: str, what: str) -> None:

@@ -14,6 +14,7 @@ from trilens.errors import ParameterError
 from trilens.graph import LensValues, lens_values
 from trilens.graph.krng import pairs_of
 from trilens.statements import StatementsLike, as_statements
+from trilens.statements.checks import refuse_answers
 from trilens.tasks.cluster.partition import check_n_clusters, in_order_of_appearance
 from trilens.tasks.cluster.spectral import spectral_clusters
 from trilens.tasks.error_rate import known_error_rate
@@ -80,6 +81,9 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Cluster the objects of ``central`` statements, or of their pair counts."""
         from scipy.sparse.csgraph import connected_components
 
+        if not isinstance(X, PairCounts):
+            given, X = X, as_statements(X)
+            refuse_answers(y, given, X)
         counts = pairs_of(X)
         values = lens_values(counts)
         self.error_rate_ = _rate(self.error_rate, X, self.random_state)

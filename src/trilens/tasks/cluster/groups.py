@@ -68,6 +68,11 @@ class Group:
     objects: tuple[str, ...] = field(repr=False)
     classes: dict[str, int] | None
 
+    @property
+    def name(self) -> str:
+        """What people call it: groups are counted from 1."""
+        return str(self.cluster + 1)
+
 
 @dataclass(frozen=True)
 class Clusters(Tabular):
@@ -109,8 +114,8 @@ class Clusters(Tabular):
         return str(self.parameters["method"])
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The cluster of each object."""
-        return {"object": self.names, "cluster": self.labels.tolist()}
+        """The name of each object's group, counted from 1; a label file has these columns."""
+        return {"object": self.names, "label": [str(c + 1) for c in self.labels.tolist()]}
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``trilens cluster --json`` prints them."""
@@ -363,9 +368,9 @@ def _group(
 
     first, medoid, mean = members, None, None
     if points is not None:
-        medoid = names[members[total_distance(points[members]).argmin()]]
+        first = members[np.argsort(total_distance(points[members]), kind="stable")]
+        medoid = names[first[0]]
     if width is not None:
-        first = members[np.argsort(-width[members], kind="stable")]
         mean = float(width[members].mean())
     classes = None
     if known is not None:

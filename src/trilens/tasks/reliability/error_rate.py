@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from trilens._typing import FloatArray, IntArray
-from trilens.statements import Kind, Statements
-from trilens.statements.combine import question_keys
+from trilens._typing import FloatArray
+from trilens.statements import Kind
+from trilens.tasks.reliability.agreement import Agreement
 from trilens.tasks.reliability.held_out import HeldOut
 
 #: Blind shares that are tried, and the fall of the log likelihood that ends a 95 % interval.
@@ -18,10 +18,6 @@ _FALL = 1.92
 #: The shares of the questions that count as clear.
 _CLEAR = (0.25, 0.5)
 _Z = 1.96
-#: Repeated questions that are looked at, and resamples of them.
-_MOST_QUESTIONS, _COPIES = 20_000, 400
-#: Beyond some hundred thousand statements the agreement does not change any more.
-_ENOUGH = 300_000
 
 
 @dataclass(frozen=True)
@@ -113,41 +109,13 @@ def wrong_rate(held_out: HeldOut) -> Rate:
     return Rate(seen, float(max(2 * seen - most - margin, 0.0)), float(min(most + margin, 1.0)))
 
 
-def repeated_questions(statements: Statements, random_state: int = 0) -> Repeats | None:
-    """How often two answers to the same question agree; None where no question was repeated.
-
-    Answers of one rater to the same question are not compared: who remembers agrees.
-    """
-    if len(statements) > _ENOUGH:
-        statements = statements.take(np.arange(_ENOUGH))
-    key, answer, _ = question_keys(statements)
-    question = np.unique(key, return_inverse=True)[1].astype(np.int64)
-    n = int(question.max()) + 1 if len(question) else 0
-    said = question * 3 + answer
-    both, same = _pairs(question, question, n), _pairs(said, question, n)
-    if statements.raters is not None:
-        rater = np.unique(statements.raters, return_inverse=True)[1].astype(np.int64)
-        n_raters = int(rater.max()) + 1 if len(rater) else 1
-        both = both - _pairs(question * n_raters + rater, question, n)
-        same = same - _pairs(said * n_raters + rater, question, n)
-    asked = both > 0
-    if not asked.any():
+def repeats_of(found: Agreement | None, kind: Kind) -> Repeats | None:
+    """What the agreement of two raters says about errors; None where it is not known."""
+    if found is None:
         return None
-    shares = same[asked] / both[asked]
-    rng = np.random.default_rng(random_state)
-    agreement = float(shares.mean())
-    part = shares if len(shares) <= _MOST_QUESTIONS else rng.choice(shares, _MOST_QUESTIONS)
-    copies = np.array([rng.choice(part, len(part)).mean() for _ in range(_COPIES)])
-    high, low = np.quantile(copies, [0.025, 0.975])
-    kind = statements.kind
-    rate = Rate(*(_wrong_if_agreeing(a, kind) for a in (agreement, float(low), float(high))))
-    return Repeats(len(shares), agreement, rate)
-
-
-def _pairs(group: IntArray, question: IntArray, n: int) -> FloatArray:
-    """For each question, how many pairs of answers are in the same group."""
-    _, first, size = np.unique(group, return_index=True, return_counts=True)
-    return np.asarray(np.bincount(question[first], size * (size - 1) / 2, n), dtype=np.float64)
+    ends = (found.share, found.high, found.low)
+    rate = Rate(*(_wrong_if_agreeing(share, kind) for share in ends))
+    return Repeats(found.questions, found.share, rate)
 
 
 def _wrong_if_agreeing(agreement: float, kind: Kind) -> float:

@@ -8,13 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from trilens._parameters import seed_of
+from trilens._parameters import check_progress, real_number, seed_of, shown, whole_number
 from trilens._tabular import Tabular
-from trilens._typing import AnyArray, FloatArray, IntArray
+from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
+from trilens.errors import ParameterError
 from trilens.maps.choice_map import ChoiceMap
-from trilens.statements import Statements, StatementsLike, as_statements
-from trilens.tasks.method import check_model
+from trilens.statements import Kind, Statements, StatementsLike, as_statements
+from trilens.statements.combine import question_keys
+from trilens.statements.selection import Selection
+from trilens.tasks.method import check_model, choose_method
 from trilens.tasks.model import AnswerModel, answer_model
+from trilens.tasks.reliability.agreement import Agreement, agreement_between, agreement_within
 from trilens.tasks.reliability.cautions import (
     Caution,
     about_contradictions,
@@ -25,18 +29,31 @@ from trilens.tasks.reliability.cautions import (
     about_raters,
     connected_parts,
 )
+from trilens.tasks.reliability.checks import FEW_ANSWERS, RaterCheck, check_raters
+from trilens.tasks.reliability.cross import CrossPrediction, cross_predict
+from trilens.tasks.reliability.disagreement import Disagreement, disagreements
 from trilens.tasks.reliability.error_rate import (
     Rate,
     Repeats,
     blind_rate,
-    repeated_questions,
+    repeats_of,
     wrong_rate,
 )
+from trilens.tasks.reliability.exclusions import Exclusion, exclusions_of
+from trilens.tasks.reliability.forecast import Forecast, learning_curve
+from trilens.tasks.reliability.groups import (
+    GroupComparison,
+    GroupsLike,
+    compare_groups,
+    group_of_each,
+)
+from trilens.tasks.reliability.halves import SplitHalf, split_half
 from trilens.tasks.reliability.held_out import HeldOut, best_held_out, can_hold_out, looked_at
+from trilens.tasks.reliability.marks import CatchLike, catch_questions, repeated_rows
+from trilens.tasks.reliability.paragraph import methods_paragraph
 from trilens.tasks.reliability.raters import Judgement, judge_raters
+from trilens.tasks.reliability.reachable import reachable
 
-#: Raters with fewer answers are not judged.
-FEW_ANSWERS = 12
 #: Into how many parts raters are divided, time after time: each time those who seem blind count
 #: less for the maps.
 _FOLDS = (5, 5, 8)
@@ -45,48 +62,26 @@ _FEW_BLIND = 0.03
 
 
 @dataclass(frozen=True)
-class RaterCheck:
-    """How one rater's answers fit those of the others.
-
-    Attributes
-    ----------
-    rater : str
-    answers : int
-    median_seconds : float or None
-    predicted : float
-        The share of the answers that a map of the other raters' answers predicts.
-    blind, blind_low, blind_high : float
-        The share of answers that seem to be given blindly, with its 95 % interval. What the
-        map itself gets wrong is in it.
-    same_place : float or None
-        The largest share of answers in one place, where places are known.
-    judged : bool
-        Whether it can be said if the answers are guesses: there are enough of them, and the
-        answers of all together can be predicted at all.
-    guessing, one_place : bool
-        Whether the answers look like guesses, or mostly fall in the same place.
-    """
-
-    rater: str
-    answers: int
-    median_seconds: float | None
-    predicted: float
-    blind: float
-    blind_low: float
-    blind_high: float
-    same_place: float | None
-    judged: bool
-    guessing: bool
-    one_place: bool
-
-
-@dataclass(frozen=True)
 class Reliability(Tabular):
     """The cautions, and the checks behind them.
 
     Attributes
     ----------
+    kind : {"central", "odd", "closer"}
+    collected : dict
+        ``answers``, ``raters`` and ``objects`` that were given, and the answers ``used``: all
+        figures rest on these.
     cautions : tuple of Caution
+    between, within : Agreement or None
+        How often two raters give the same answer to the same question, and how often one rater
+        does. Carelessness lowers both; raters who see different things lower the first.
+    no_ceiling : str or None
+        Why ``between`` is None.
+    reachable : float or None
+        The share of answers that the best model could predict, by ``between``; see
+        `trilens.tasks.reliability.reachable`. With ``reachable_interval``.
+    halves : SplitHalf or None
+        How alike the depths by two halves of the answers are.
     unit : {"rater", "round"} or None
         Whether ``raters`` are raters or rounds; None where neither is known.
     raters : tuple of RaterCheck
@@ -104,28 +99,78 @@ class Reliability(Tabular):
         with ``wrong_answers_interval``.
     repeats : Repeats or None
         What questions that were asked again say about it; None where there are none.
+    questions, pairs : tuple of Disagreement
+        What people disagree about most.
+    exclusions : tuple of Exclusion
+        What was left out and what could be, one by one, with the number left.
+    catch : dict or None
+        How many test questions were ``asked``, and answered ``right``.
+    groups : GroupComparison or None
+        Where groups were given.
+    forecast : Forecast or None
+        Where it was asked for and can be made.
+    cross : CrossPrediction or None
+        Where it was asked for and can be made.
+    marks : (m,) array of str
+        A mark for each answer, see `exclusions_of`.
     parts : (n,) array of int
         The part of each object: objects of different parts are never compared, not even by
         way of others. 0 is the largest part.
     """
 
+    kind: Kind
+    collected: dict[str, int]
     cautions: tuple[Caution, ...]
-    unit: str | None
-    raters: tuple[RaterCheck, ...]
-    guessing_share: float | None
-    predicted: float | None
     chance: float
-    error_rate: float | None
-    error_rate_interval: tuple[float, float] | None
-    wrong_answers: float | None
-    wrong_answers_interval: tuple[float, float] | None
-    repeats: Repeats | None
     parts: IntArray = field(repr=False)
+    marks: AnyArray = field(repr=False)
+    between: Agreement | None = None
+    within: Agreement | None = None
+    no_ceiling: str | None = None
+    reachable: float | None = None
+    reachable_interval: tuple[float, float] | None = None
+    halves: SplitHalf | None = None
+    unit: str | None = None
+    raters: tuple[RaterCheck, ...] = ()
+    guessing_share: float | None = None
+    predicted: float | None = None
+    error_rate: float | None = None
+    error_rate_interval: tuple[float, float] | None = None
+    wrong_answers: float | None = None
+    wrong_answers_interval: tuple[float, float] | None = None
+    repeats: Repeats | None = None
+    questions: tuple[Disagreement, ...] = ()
+    pairs: tuple[Disagreement, ...] = ()
+    exclusions: tuple[Exclusion, ...] = ()
+    catch: dict[str, int] | None = None
+    groups: GroupComparison | None = None
+    forecast: Forecast | None = None
+    cross: CrossPrediction | None = None
+
+    @property
+    def ceiling(self) -> float | None:
+        """The noise ceiling: how often two raters agree; None where that is not known."""
+        return None if self.between is None else self.between.share
+
+    @property
+    def ceiling_interval(self) -> tuple[float, float] | None:
+        """Its 95 % interval."""
+        return None if self.between is None else self.between.interval
+
+    @property
+    def split_half(self) -> float | None:
+        """The split-half reliability of the depths (Spearman-Brown)."""
+        return None if self.halves is None else self.halves.reliability
 
     @property
     def not_judged(self) -> tuple[str, ...]:
         """The raters who cannot be judged: too few answers, or nobody's can be predicted."""
         return tuple(check.rater for check in self.raters if not check.judged)
+
+    @property
+    def methods(self) -> str:
+        """A paragraph for the Methods section of a paper."""
+        return methods_paragraph(self._facts())
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """A row for each rater."""
@@ -133,37 +178,93 @@ class Reliability(Tabular):
         return {key: [row[key] for row in facts] for key in (facts[0] if facts else ())}
 
     def to_dict(self) -> dict[str, Any]:
-        """The facts in plain types, as ``trilens analyze --json`` prints them."""
+        """The facts in plain types, as ``trilens reliability --json`` prints them."""
+        facts = self._facts()
+        return {**facts, "methods": methods_paragraph(facts)}
+
+    def _facts(self) -> dict[str, Any]:
+        from trilens import __version__
+
         return {
+            "kind": self.kind,
+            "collected": self.collected,
+            "ceiling": self.ceiling,
+            "ceiling_interval": _listed(self.ceiling_interval),
+            "no_ceiling": self.no_ceiling,
+            "between": _dict(self.between),
+            "within": _dict(self.within),
+            "reachable": self.reachable,
+            "reachable_interval": _listed(self.reachable_interval),
             "predicted": self.predicted,
             "chance": self.chance,
+            "split_half": _dict(self.halves),
             "error_rate": self.error_rate,
             "error_rate_interval": _listed(self.error_rate_interval),
             "wrong_answers": self.wrong_answers,
             "wrong_answers_interval": _listed(self.wrong_answers_interval),
-            "repeats": None if self.repeats is None else self.repeats.to_dict(),
+            "repeats": _dict(self.repeats),
             "rater_unit": self.unit,
             "guessing_share": self.guessing_share,
             "few_answers": FEW_ANSWERS,
             "not_judged": list(self.not_judged),
             "raters": [asdict(check) for check in self.raters],
+            "catch": self.catch,
+            "exclusions": [step.to_dict() for step in self.exclusions],
+            "disagreement": {
+                "questions": [found.to_dict() for found in self.questions],
+                "pairs": [found.to_dict() for found in self.pairs],
+            },
+            "groups": _dict(self.groups),
+            "forecast": _dict(self.forecast),
+            "cross": _dict(self.cross),
             "cautions": [{**asdict(c), "names": list(c.names)} for c in self.cautions],
+            "version": __version__,
         }
 
 
 def reliability(
-    statements: StatementsLike, *, model: AnswerModel | None = None, random_state: int = 0
+    statements: StatementsLike,
+    *,
+    by: GroupsLike | None = None,
+    catch: CatchLike | None = None,
+    repeated: Any = None,
+    selection: Selection | None = None,
+    forecast: bool = False,
+    cross: bool = False,
+    set_size: int = 3,
+    map_accuracy: float = 0.95,
+    model: AnswerModel | None = None,
+    random_state: int = 0,
+    progress: Progress | None = None,
 ) -> Reliability:
-    """Check whether the statements can carry conclusions.
+    """How good the answers are: ceiling, reliability, raters, and what they can carry.
 
     Parameters
     ----------
     statements : Statements or (m, 3) array
         Of any kind. Raters are checked where they are known; else rounds, where these are.
         Places on the screen are looked at where they are known.
+    by : dict from rater to group, or (m,) list, optional
+        Groups of raters to compare; a list gives the group of each answer's rater.
+    catch : Statements, or (m,) list, optional
+        Test questions: the right answers as statements; or for each answer the name of the
+        object that is right, empty for ordinary questions. They are counted apart.
+    repeated : Statements, or (m,) array of bool, optional
+        The questions, or the answers, that count for the ceiling; by default every question
+        that was asked more than once.
+    selection : Selection, optional
+        Of `trilens.statements.selection.select`: the answers that are used.
+    forecast, cross : bool
+        Whether the learning curve is wanted, and each rater's prediction of each other's;
+        both take seconds.
+    set_size, map_accuracy
+        The goals of the forecast: objects in the medoid set, and the correlation of the map's
+        distances with the true ones.
     model : AnswerModel, optional
         Of the statements; fitted where it is missing.
     random_state : int
+    progress : callable, optional
+        Called with the share of the learning curve that is done.
 
     Notes
     -----
@@ -180,25 +281,42 @@ def reliability(
     >>> found = reliability([[0, 1, 2], [3, 4, 5]])
     >>> [caution.code for caution in found.cautions]
     ['rare', 'apart']
+    >>> found.ceiling, found.no_ceiling
+    (None, 'no question was asked twice')
     """
-    given = as_statements(statements)
+    everything = as_statements(statements)
     random_state = seed_of(random_state)
-    check_model(model, given)
-    chance = 0.5 if given.kind == "closer" else 1 / 3
-    parts = connected_parts(given)
-    if len(given) == 0:
-        nothing = Caution(
-            "no-statements",
-            "There are no statements.",
-            "Nothing can be concluded.",
-            "Check the file, or collect answers.",
+    check_model(model, everything)
+    check_progress(progress)
+    for name, value in (("forecast", forecast), ("cross", cross)):
+        if not isinstance(value, (bool, np.bool_)):
+            raise ParameterError(f"{name} is {shown(value)}; it must be True or False")
+    set_size = whole_number("set_size", set_size, least=1)
+    map_accuracy = real_number("map_accuracy", map_accuracy, 0, 1)
+    if selection is not None and not isinstance(selection, Selection):
+        raise ParameterError(f"selection is {shown(selection)}; it must be a Selection, or None")
+    if selection is not None and len(selection.kept) != len(everything):
+        raise ParameterError(
+            f"the selection is of {len(selection.kept):,} statements, but there are "
+            f"{len(everything):,}; select from these"
         )
-        return Reliability(
-            (nothing,), None, (), None, None, chance, None, None, None, None, None, parts
-        )
-    cautions = [*about_objects(given), *about_parts(given, parts)]
-    repeats = repeated_questions(given, random_state)
+    tests = catch_questions(everything, catch)
+    kept = np.ones(len(everything), dtype=bool) if selection is None else selection.kept
+    used = kept & ~tests.asked
+    if used.all():
+        given, rows_used = everything, np.arange(len(everything))
+    else:
+        given, rows_used, model = everything.take(used), np.flatnonzero(used), None
+    marked = repeated_rows(everything, repeated)
     unit, who = _who(given)
+    base = _Base(everything, given, unit, who)
+    groups = None if by is None else group_of_each(everything, _who(everything)[1], by)
+    if len(given) == 0:
+        return base.nothing()
+    cautions = [*about_objects(given), *about_parts(given, base.parts)]
+    counted = None if marked is None else marked[used]
+    between, within, no_ceiling = agreement_of(given, counted)
+    repeats = repeats_of(between, given.kind)
     checks: tuple[RaterCheck, ...] = ()
     predicted = error = wrong = share = None
     if can_hold_out(given):
@@ -211,14 +329,17 @@ def reliability(
         first = best_held_out(part, inside, model.map, random_state, folds=_FOLDS[0])
         predicted = float(first.right.mean())
         error, wrong = blind_rate(first, given.kind), wrong_rate(first)
-        noise = about_noise(first, chance)
+        noise = about_noise(first, base.chance)
         cautions += noise
         if names is not None and rater is not None and inside is not None:
             last, judgement = _judged(part, inside, len(names), model.map, first, random_state)
             share = judgement.share
             hits = np.bincount(inside, first.right, len(names)).astype(np.float64)
+            passed = _tests_by_rater(everything, kept & tests.asked, tests.right)
             # where no answer can be predicted, nobody can be told from a guesser
-            checks = _checks(given, names, rater, inside, hits, judgement, can_tell=not noise)
+            checks = check_raters(
+                given, names, rater, inside, hits, judgement, passed, can_tell=not noise
+            )
             if not noise:
                 error, wrong = blind_rate(last, given.kind), wrong_rate(last)
             cautions += about_raters(
@@ -230,21 +351,155 @@ def reliability(
             )
         if not noise:
             cautions += about_errors(error)
-    cautions += about_contradictions(repeats, chance)
+    cautions += about_contradictions(repeats, base.chance)
+    affordable = model if choose_method("embed", given) == "choice" else None
+    best, best_ends = reachable_share(between, given, affordable)
+    exclusions, marks = exclusions_of(
+        everything, _who(everything)[1], unit or "rater", selection, tests, checks
+    )
+    asked = int((kept & tests.asked).sum())
+    questions, pairs = ((), ()) if between is None else disagreements(given, who, counted)
     return Reliability(
+        kind=given.kind,
+        collected=base.collected,
         cautions=tuple(cautions),
+        chance=base.chance,
+        parts=base.parts,
+        marks=marks,
+        between=between,
+        within=within,
+        no_ceiling=no_ceiling,
+        reachable=best,
+        reachable_interval=best_ends,
+        halves=split_half(given, unit, who, random_state),
         unit=unit if checks else None,
         raters=checks,
         guessing_share=share,
         predicted=predicted,
-        chance=chance,
         error_rate=None if error is None else error.estimate,
         error_rate_interval=_ends(error),
         wrong_answers=None if wrong is None else wrong.estimate,
         wrong_answers_interval=_ends(wrong),
         repeats=repeats,
-        parts=parts,
+        questions=questions,
+        pairs=pairs,
+        exclusions=exclusions,
+        catch={"asked": asked, "right": int((kept & tests.right).sum())} if asked else None,
+        groups=None
+        if groups is None or who is None
+        else compare_groups(given, who, [groups[i] for i in rows_used], affordable, random_state),
+        forecast=learning_curve(
+            given,
+            affordable,
+            random_state,
+            progress,
+            set_goal=set_size,
+            map_goal=map_accuracy,
+        )
+        if forecast and affordable is not None
+        else None,
+        cross=cross_predict(given, who, affordable)
+        if cross and affordable is not None and who is not None
+        else None,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Base:
+    """What is known before anything is estimated."""
+
+    everything: Statements
+    given: Statements
+    unit: str | None
+    who: AnyArray | None
+
+    @property
+    def chance(self) -> float:
+        return 0.5 if self.given.kind == "closer" else 1 / 3
+
+    @property
+    def parts(self) -> IntArray:
+        return connected_parts(self.given)
+
+    @property
+    def collected(self) -> dict[str, int]:
+        raters = self.everything.raters
+        who = raters if raters is not None else self.everything.rounds
+        return {
+            "answers": len(self.everything),
+            "used": len(self.given),
+            "raters": 0 if who is None else len(set(who.tolist()) - {""}),
+            "objects": self.everything.n_objects,
+        }
+
+    def nothing(self) -> Reliability:
+        caution = Caution(
+            "no-statements",
+            "There are no statements.",
+            "Nothing can be concluded.",
+            "Check the file, or collect answers.",
+        )
+        return Reliability(
+            kind=self.given.kind,
+            collected=self.collected,
+            cautions=(caution,),
+            chance=self.chance,
+            parts=self.parts,
+            marks=np.full(len(self.everything), "", dtype="U13"),
+            no_ceiling="there are no answers",
+        )
+
+
+def agreement_of(
+    statements: Statements, counted: BoolArray | None = None
+) -> tuple[Agreement | None, Agreement | None, str | None]:
+    """How often two raters agree, and one with themselves; and why the first is not known."""
+    unit, who = _who(statements)
+    only_one = unit is None and statements.raters is not None
+    between = None if only_one else agreement_between(statements, who, counted)
+    within = agreement_within(statements, who if who is not None else statements.raters, counted)
+    if between is not None:
+        return between, within, None
+    if only_one:
+        return None, within, "one rater only gave answers, and a ceiling is how two of them agree"
+    if within is not None:
+        return None, within, "no question was answered by two raters"
+    return None, None, "no question was asked twice"
+
+
+def reachable_share(
+    between: Agreement | None, statements: Statements, model: AnswerModel | None
+) -> tuple[float | None, tuple[float, float] | None]:
+    """What the best model could predict, with its interval; None where raters' agreement is."""
+    if between is None:
+        return None, None
+    chances = question_chances(statements, model)
+    best, low, high = (
+        reachable(share, statements.kind, chances)
+        for share in (between.share, between.low, between.high)
+    )
+    return best, (low, high)
+
+
+def question_chances(statements: Statements, model: AnswerModel | None) -> FloatArray | None:
+    """The probability of each answer to each different question, by the model."""
+    if model is None:
+        return None
+    first = np.unique(question_keys(statements)[0], return_index=True)[1]
+    return model.map.predict_proba(statements.take(first))
+
+
+def _tests_by_rater(
+    statements: Statements, asked: AnyArray, right: AnyArray
+) -> dict[str, tuple[int, int]]:
+    who = _who(statements)[1]
+    if who is None or not asked.any():
+        return {}
+    found: dict[str, tuple[int, int]] = {}
+    for rater, good in zip(who[asked].tolist(), right[asked].tolist(), strict=True):
+        count, passed = found.get(str(rater), (0, 0))
+        found[str(rater)] = count + 1, passed + int(good)
+    return found
 
 
 def _judged(
@@ -263,65 +518,6 @@ def _judged(
         weights = 1 - judgement.careless[rater]
         held_out = best_held_out(statements, rater, fitted, random_state, weights, folds)
     return held_out, judge_raters(held_out.chances, rater, n_raters)
-
-
-def _checks(
-    statements: Statements,
-    names: AnyArray,
-    rater: IntArray,
-    inside: IntArray,
-    hits: FloatArray,
-    judgement: Judgement,
-    *,
-    can_tell: bool,
-) -> tuple[RaterCheck, ...]:
-    """A row for each rater, of all answers and of those that were looked at."""
-    from scipy.special import bdtrc
-
-    n = len(names)
-    answers, looked = np.bincount(rater, minlength=n), np.bincount(inside, minlength=n)
-    predicted = np.divide(hits, looked, out=np.zeros(n), where=looked > 0)
-    judged = (looked >= FEW_ANSWERS) & can_tell
-    guessing = judged & (judgement.odds > judgement.bound)
-    share, one_place = None, np.zeros(n, dtype=bool)
-    places = getattr(statements, "places", None)
-    if places is not None:
-        known = np.asarray(places) >= 0
-        counts = np.zeros((n, 3), dtype=np.int64)
-        np.add.at(counts, (rater[known], places[known]), 1)
-        most, placed = counts.max(axis=1), counts.sum(axis=1)
-        share = most / np.maximum(placed, 1)
-        # with two answers to choose from, some places cannot be chosen at all
-        by_chance = 1 / 2 if statements.kind == "closer" else 1 / 3
-        unlikely = bdtrc(most - 1, np.maximum(placed, 1), by_chance) * 3 * n < 0.001
-        one_place = (placed >= FEW_ANSWERS) & unlikely & (share >= 0.6)
-    seconds = _median_seconds(statements, rater, n)
-    in_order = sorted(range(n), key=lambda i: _natural(str(names[i])))
-    return tuple(
-        RaterCheck(
-            rater=str(names[i]),
-            answers=int(answers[i]),
-            median_seconds=seconds[i],
-            predicted=float(predicted[i]),
-            blind=float(judgement.blind[i]),
-            blind_low=float(judgement.low[i]),
-            blind_high=float(judgement.high[i]),
-            same_place=None if share is None else float(share[i]),
-            judged=bool(judged[i]),
-            guessing=bool(guessing[i]),
-            one_place=bool(one_place[i]),
-        )
-        for i in in_order
-    )
-
-
-def _median_seconds(statements: Statements, rater: IntArray, n_raters: int) -> list[float | None]:
-    if statements.seconds is None:
-        return [None] * n_raters
-    order = np.argsort(rater, kind="stable")
-    parts = np.split(statements.seconds[order], np.cumsum(np.bincount(rater))[:-1])
-    known = (part[np.isfinite(part)] for part in parts)
-    return [float(np.median(part)) if len(part) else None for part in known]
 
 
 def _who(statements: Statements) -> tuple[str | None, AnyArray | None]:
@@ -344,7 +540,5 @@ def _listed(ends: tuple[float, float] | None) -> list[float] | None:
     return None if ends is None else list(ends)
 
 
-def _natural(name: str) -> tuple[bool, int, str]:
-    """Numbers by their size, before other names."""
-    number = name.isdecimal()
-    return (not number, int(name) if number else 0, name)
+def _dict(found: Any) -> Any:
+    return None if found is None else found.to_dict()

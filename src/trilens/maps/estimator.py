@@ -1,0 +1,175 @@
+"""What every map can do once it is fitted: coordinates, predicted answers, their share."""
+
+from __future__ import annotations
+
+from abc import ABC
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags, TransformerTags
+from sklearn.utils.validation import check_is_fitted
+
+from trilens._parameters import one_of
+from trilens._typing import AnyArray, FloatArray, IntArray
+from trilens.errors import ParameterError
+from trilens.maps._weights import predicted_share
+from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_data, squared, violations
+from trilens.statements import Objects, Statements, StatementsLike, as_statements
+from trilens.statements.checks import refuse_answers
+
+#: Statements whose sides are measured at a time.
+_CHUNK = 1 << 17
+
+Names: TypeAlias = tuple[str, ...] | None
+
+
+class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
+    """A map of objects: fitted to statements, it gives coordinates and predicts answers.
+
+    scikit-learn's samples are statements here, and what `transform` returns has a row for each
+    object. To divide the objects instead, as labels need it, give ``S.objects``.
+    """
+
+    embedding_: FloatArray
+    #: The names of the objects; None where they have only ids.
+    names_: Names
+
+    def transform(self, S: StatementsLike | None = None) -> FloatArray:
+        """The coordinates of the objects of statements, (n_objects, n_components).
+
+        Parameters
+        ----------
+        S : Statements, a table, ``S.objects``, or (m, 3) array, optional
+            Whose objects are meant: by name where there are names. What the statements say
+            changes nothing, and an object that the map does not know is refused. By default
+            all objects of the map.
+        """
+        check_is_fitted(self)
+        ids = np.arange(len(self.embedding_)) if S is None else self._ids_of(S)
+        return self._output(self.embedding_[ids], ids)
+
+    def predict(self, S: StatementsLike) -> IntArray:
+        """Which answer the map gives to the questions of statements.
+
+        Returns
+        -------
+        (m,) int64
+            0 where it is the answer that was given; 1 or 2 where it is the one with the second
+            or the third object of the statement in its place (``closer``: 1 where the far one
+            is nearer). Of equally good answers the first.
+        """
+        check_is_fitted(self)
+        return np.asarray(self._preferences(self._known(as_statements(S))).argmax(axis=1))
+
+    def score(self, S: ComparisonsLike, y: Any = None) -> float:
+        """The share of the answers that the map predicts; of k equally good ones each counts 1/k.
+
+        Of comparisons d(A,B) < d(C,D) the share that the coordinates fulfil.
+        """
+        check_is_fitted(self)
+        data = as_data(S)
+        if isinstance(data, Comparisons):
+            return 1 - violations(self.embedding_, data)
+        refuse_answers(y, S, data)
+        return predicted_share(self._preferences(self._known(data)))
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """What coordinates come as, scikit-learn's way.
+
+        Not by its mixin, which takes the rows of a table of statements for those of the output.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            A pandas DataFrame has the names of the objects as its index.
+        """
+        if transform is not None:
+            one_of("transform", transform, ("default", "pandas", "polars"))
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags()
+        return tags
+
+    def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
+        """The names of the coordinates: x1, x2, ..."""
+        check_is_fitted(self)
+        names = [f"x{i}" for i in range(1, self.embedding_.shape[1] + 1)]
+        return np.array(names, dtype=object)
+
+    def _placed(self, S: Any) -> FloatArray:
+        """What `fit_transform` returns: every object, or those of ``S.objects``."""
+        part = isinstance(S, Objects)
+        return self._output(self.embedding_, None) if not part else self.transform(S)
+
+    def _output(self, found: FloatArray, ids: IntArray | None) -> FloatArray:
+        """Coordinates; as scikit-learn's ``set_output`` asks, with the objects as the index."""
+        asked = getattr(self, "_sklearn_output_config", {}).get("transform")
+        wanted = asked or get_config()["transform_output"]
+        if wanted == "polars":
+            import polars as pl
+
+            table: Any = pl.DataFrame(found, schema=self.get_feature_names_out().tolist())
+            return table  # type: ignore[no-any-return]
+        if wanted != "pandas":
+            return found
+        import pandas as pd
+
+        ids = np.arange(len(found)) if ids is None else ids
+        named = ids if self.names_ is None else [self.names_[i] for i in ids.tolist()]
+        index = pd.Index(named, name="object")
+        frame: Any = pd.DataFrame(found, index=index, columns=self.get_feature_names_out())
+        return frame  # type: ignore[no-any-return]
+
+    def _ids_of(self, S: StatementsLike) -> IntArray:
+        whole = as_statements(S)
+        of_map = self._numbers(whole)
+        ids = np.arange(whole.n_objects) if of_map is None else of_map
+        return ids[S.ids] if isinstance(S, Objects) else ids
+
+    def _known(self, statements: Statements) -> Statements:
+        """The statements with the map's own ids."""
+        of_map = self._numbers(statements)
+        if of_map is None:
+            return statements
+        return Statements(
+            of_map[statements.triples].astype(np.int32) if len(statements) else statements.triples,
+            len(self.embedding_),
+            kind=statements.kind,
+            raters=statements.raters,
+        )
+
+    def _numbers(self, statements: Statements) -> IntArray | None:
+        """The map's id of each object of statements; None where they are the same."""
+        names = statements._names
+        n = len(self.embedding_)
+        if names is None or self.names_ is None or names == self.names_:
+            if statements.n_objects > n:
+                raise ParameterError(
+                    f"the statements are about {statements.n_objects:,} objects, but the map has "
+                    f"{n:,}"
+                )
+            return None
+        number = {name: i for i, name in enumerate(self.names_)}
+        unknown = [name for name in names if name not in number]
+        if unknown:
+            raise ParameterError(
+                f"the map has no object {unknown[0]!r} ({len(unknown):,} of {len(names):,} objects "
+                f"are unknown to it); fit it to statements about them too"
+            )
+        return np.array([number[name] for name in names], dtype=np.int64)
+
+    def _preferences(self, statements: Statements) -> FloatArray:
+        """How much speaks for each possible answer; column 0 is the one that was given."""
+        X, kind = self.embedding_, statements.kind
+        out = np.empty((len(statements), 2 if kind == "closer" else 3))
+        for start in range(0, len(statements), _CHUNK):
+            a, b, c = statements.triples[start : start + _CHUNK].T
+            sides = [(a, b), (a, c)] if kind == "closer" else [(b, c), (a, c), (a, b)]
+            lengths = np.stack([squared(X, i, j) for i, j in sides], axis=1)
+            out[start : start + _CHUNK] = lengths if kind == "central" else -lengths
+        return out

@@ -1,0 +1,239 @@
+"""Pictures of how good the answers are, and how good models are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trilens.errors import FormatError, ParameterError
+from trilens.plots.style import ACCENT, FAINT, INK, PALETTE, axes_or_new, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from trilens.tasks.evaluate import Evaluation
+    from trilens.tasks.reliability import Forecast, Reliability
+
+#: More raters than these are not named.
+_MOST_NAMED = 60
+#: How far ahead the curve is drawn, in times the answers there are.
+_AHEAD = 8.0
+
+
+def rater_intervals(found: Reliability, *, ax: Axes | None = None) -> Axes:
+    """Raters on one axis: the share of blind answers of each, with its interval.
+
+    Those who seem to guess, or to choose one place, are marked.
+
+    Examples
+    --------
+    >>> from trilens.simulate import study
+    >>> from trilens.tasks.reliability import reliability
+    >>> ax = rater_intervals(reliability(study(n_statements=2000).statements))
+    >>> ax.get_xlabel()
+    'share of blind answers'
+    """
+    rows = sorted(found.raters, key=lambda row: row.blind)
+    if not rows:
+        raise ParameterError("no raters are known, so there is nothing to draw")
+    ax = axes_or_new(ax, (6.0, float(np.clip(0.9 + 0.16 * len(rows), 2.0, 11.0))))
+    at = np.arange(len(rows))
+    odd = np.array([row.guessing or row.one_place for row in rows])
+    low = np.array([row.blind_low for row in rows])
+    high = np.array([row.blind_high for row in rows])
+    blind = np.array([row.blind for row in rows])
+    for mask, colour, marker, label in (
+        (~odd, PALETTE[0], "o", "careful, or not judged"),
+        (odd, ACCENT, "D", "like guesses, or one place"),
+    ):
+        if mask.any():
+            ax.hlines(at[mask], low[mask], high[mask], color=colour, alpha=0.45, linewidth=1.6)
+            ax.scatter(
+                blind[mask], at[mask], s=16, color=colour, marker=marker, label=label, zorder=3
+            )
+    named = len(rows) <= _MOST_NAMED
+    ax.set_yticks(at if named else [], [row.rater for row in rows] if named else [])
+    ax.tick_params(axis="y", labelsize=7, length=0)
+    for tick in ax.get_yticklabels():
+        tick.set_parse_math(False)
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(-1, len(rows))
+    ax.set_xlabel("share of blind answers")
+    ax.set_ylabel(f"{found.unit or 'rater'}s, the most careful first" if not named else "")
+    if odd.any():
+        ax.legend(frameon=False, loc="lower right", fontsize=8)
+    plain(ax, grid="x")
+    return ax
+
+
+def ceiling_bar(found: Reliability, *, ax: Axes | None = None) -> Axes:
+    """Chance, prediction, agreement and what could be reached, on one bar.
+
+    Examples
+    --------
+    >>> from trilens.tasks.reliability import reliability
+    >>> ax = ceiling_bar(reliability([[0, 1, 2]] * 30 + [[3, 4, 5], [1, 2, 5]] * 20))
+    >>> ax.get_xlabel()
+    'share of the answers'
+    """
+    ax = axes_or_new(ax, (6.4, 2.3))
+    ax.barh(0, 1.0, height=0.5, color="#F0F0F0")
+    ax.barh(0, found.chance, height=0.5, color="#D9D9D9")
+    marks: list[tuple[str, float, tuple[float, float] | None, str]] = [
+        ("guessing", found.chance, None, INK)
+    ]
+    if found.predicted is not None:
+        ax.barh(
+            0,
+            found.predicted - found.chance,
+            left=found.chance,
+            height=0.5,
+            color=PALETTE[5],
+            alpha=0.8,
+        )
+        marks.append(("predicted by a map", found.predicted, None, PALETTE[0]))
+    if found.between is not None:
+        marks.append(("two raters agree", found.between.share, found.between.interval, PALETTE[2]))
+    if found.reachable is not None:
+        marks.append(("best possible", found.reachable, found.reachable_interval, ACCENT))
+    marks.sort(key=lambda mark: mark[1])
+    for i, (text, value, ends, colour) in enumerate(marks):
+        # labels of near values must not meet: above, below, and again farther off
+        at = (0.38, -0.38, 0.66, -0.66)[i % 4]
+        ax.plot([value, value], [-0.33, 0.33], color=colour, linewidth=2)
+        ax.plot([value, value], [0.0, at], color=colour, linewidth=0.8)
+        if ends is not None:
+            ax.plot(ends, [0.0, 0.0], color=colour, linewidth=5, alpha=0.45, solid_capstyle="butt")
+        ax.annotate(
+            f"{text} {value:.0%}",
+            (value, at),
+            ha="center",
+            va="bottom" if at > 0 else "top",
+            fontsize=8.5,
+            color=colour,
+        )
+    ax.set_xlim(0, 1)
+    ax.set_ylim(-1.0, 1.0)
+    ax.set_yticks([])
+    ax.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}")
+    ax.set_xlabel("share of the answers")
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    return ax
+
+
+def learning_curve(forecast: Forecast, what: str = "set_size", *, ax: Axes | None = None) -> Axes:
+    """The curve so far, and its forecast with the interval.
+
+    Parameters
+    ----------
+    what : {"set_size", "map_accuracy"}
+    """
+    if what not in ("set_size", "map_accuracy"):
+        raise ParameterError(f"what is {what!r}; it must be set_size or map_accuracy")
+    ax = axes_or_new(ax, (6.0, 3.6))
+    m = forecast.answers
+    seen = [(p.answers, getattr(p, what)) for p in forecast.points if getattr(p, what) is not None]
+    ahead = m * np.exp(np.linspace(0.0, np.log(_AHEAD), 40))
+    expected = [getattr(forecast, what)(x) for x in ahead]
+    if expected[0] is not None:
+        low, value, high = (
+            np.array([getattr(e, k) for e in expected]) for k in ("low", "value", "high")
+        )
+        ax.fill_between(ahead, low, high, color=PALETTE[1], alpha=0.2, linewidth=0)
+        ax.plot(ahead, value, color=PALETTE[1], linestyle="--", label="forecast")
+    ax.plot(*zip(*seen, strict=True), color=PALETTE[0], marker="o", label="parts of the answers")
+    goal = forecast.set_goal if what == "set_size" else forecast.map_goal
+    ax.axhline(goal, color=INK, linewidth=0.8, linestyle=":")
+    ax.annotate(f"goal {goal:g}", (seen[0][0], goal), xytext=(0, 3), textcoords="offset points",
+                fontsize=8, color=INK)  # fmt: skip
+    ax.axvline(m, color=FAINT, linewidth=1)
+    ax.annotate("now", (m, 1.0), xycoords=("data", "axes fraction"), xytext=(3, -10),
+                textcoords="offset points", fontsize=8, color="#777777")  # fmt: skip
+    ax.set_xscale("log")
+    ticks = [p for p, _ in seen] + [2 * m, 4 * m, 8 * m]
+    ax.set_xticks(ticks, [f"{x:,.0f}" for x in ticks], fontsize=7)
+    ax.minorticks_off()
+    if what == "set_size":
+        ax.set_ylim(bottom=0)
+        ax.set_ylabel("objects that may be the medoid")
+    else:
+        ax.set_ylabel("accuracy of the map's distances")
+    ax.set_xlabel("answers")
+    ax.legend(frameon=False, fontsize=8)
+    plain(ax, grid="y")
+    return ax
+
+
+def models_against_ceiling(models: Sequence[Evaluation], *, ax: Axes | None = None) -> Axes:
+    """The accuracy of each model with its interval, between chance and the ceiling."""
+    if not models:
+        raise ParameterError("there are no models to draw; give evaluations")
+    ax = axes_or_new(ax, (6.4, 1.5 + 0.42 * len(models)))
+    first = models[0]
+    lines = [("guessing", first.chance, INK, ":")]
+    if first.agreement is not None:
+        lines.append(("two raters", first.agreement, PALETTE[2], "--"))
+    if first.ceiling is not None:
+        lines.append(("ceiling", first.ceiling, ACCENT, "-"))
+        if first.ceiling_interval is not None:
+            ax.axvspan(*first.ceiling_interval, color=ACCENT, alpha=0.15, linewidth=0)
+    for text, value, colour, style in lines:
+        ax.axvline(value, color=colour, linewidth=1.2, linestyle=style)
+        ax.annotate(
+            text,
+            (value, 1.01),
+            xycoords=("data", "axes fraction"),
+            ha="center",
+            va="bottom",
+            fontsize=8,
+            color=colour,
+        )
+    for i, model in enumerate(models):
+        at = len(models) - 1 - i
+        ax.hlines(at, *model.interval, color=PALETTE[0], linewidth=4, alpha=0.4)
+        ax.scatter(model.accuracy, at, s=30, color=PALETTE[0], zorder=3)
+    ax.set_yticks(range(len(models)), [model.name for model in reversed(models)])
+    for tick in ax.get_yticklabels():
+        tick.set_parse_math(False)
+    ax.set_ylim(-0.6, len(models) - 0.4)
+    ax.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}")
+    ax.set_xlabel("share of people's answers that the model gives")
+    plain(ax)
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    return ax
+
+
+def save_figure(ax: Axes, path: str | Path) -> None:
+    """Write the figure of some Axes to a file, by its ending, and close it."""
+    import matplotlib.pyplot as plt
+
+    figure: Any = ax.figure
+    try:
+        figure.savefig(path, dpi=150)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or " ".join(str(error).split())
+        raise FormatError(f"{path}: the picture cannot be written: {why}") from error
+    finally:
+        plt.close(figure)
+
+
+def write_figures(found: Reliability, folder: str | Path) -> list[str]:
+    """All pictures that the facts allow, as PNG files in a folder; their names."""
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FormatError(f"{folder}: the folder cannot be made: {error.strerror}") from error
+    drawn: dict[str, Axes] = {"ceiling": ceiling_bar(found)}
+    if found.raters:
+        drawn["raters"] = rater_intervals(found)
+    if found.forecast is not None:
+        drawn["medoid_set"] = learning_curve(found.forecast, "set_size")
+        drawn["map_accuracy"] = learning_curve(found.forecast, "map_accuracy")
+    for name, ax in drawn.items():
+        save_figure(ax, place / f"{name}.png")
+    return [f"{name}.png" for name in drawn]

@@ -1,0 +1,348 @@
+"""Statements from tables in memory (pandas, polars, Arrow) and from rows of names, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from trilens._parameters import shown as printed
+from trilens._typing import AnyArray
+from trilens.errors import StatementError
+from trilens.statements.columns import are_whole, as_array
+
+if TYPE_CHECKING:
+    from trilens.statements.value import Statements
+
+#: The columns that hold the objects of a statement of each kind, in its order.
+OBJECT_COLUMNS: dict[str, tuple[str, str, str]] = {
+    "central": ("central", "other_1", "other_2"),
+    "odd": ("odd", "other_1", "other_2"),
+    "closer": ("anchor", "near", "far"),
+}
+#: The column of each field of `Statements`.
+FIELD_COLUMNS = {
+    "raters": "rater",
+    "rounds": "round",
+    "seconds": "seconds",
+    "places": "place",
+    "questions": "question",
+}
+#: The key of an Arrow schema's metadata: JSON with ``kind`` and ``names``.
+METADATA_KEY = b"trilens"
+
+_SHOWN = ("shown_1", "shown_2", "shown_3")
+_LARGEST = 2**62
+
+
+def is_table(given: Any) -> bool:
+    """Whether something is a table: it speaks Arrow, or maps names to columns."""
+    speaks = hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__")
+    return speaks or isinstance(given, Mapping)
+
+
+def roles_of(names: Sequence[str]) -> dict[str, str]:
+    """Which column plays each role: the canonical names, in any case.
+
+    This is the one place that tells roles in tables in memory. A larger table of names, such
+    as the one that files are read by, takes the place of its body.
+
+    >>> roles_of(["Central", "other_1", "other 2", "colour"])
+    {'central': 'Central', 'other_1': 'other_1', 'other_2': 'other 2'}
+    """
+    known = {role for roles in OBJECT_COLUMNS.values() for role in roles}
+    known |= {"chosen", *_SHOWN, *FIELD_COLUMNS.values()}
+    found: dict[str, str] = {}
+    for name in names:
+        role = name.strip().casefold().replace(" ", "_").replace("-", "_")
+        if role not in known:
+            continue
+        if role in found:
+            raise StatementError(
+                f"two columns hold the same, {found[role]!r} and {name!r}; rename one"
+            )
+        found[role] = name
+    return found
+
+
+def from_table(
+    given: Any, kind: str | None, columns: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """The fields of `Statements` that a table tells, its objects as rows of names.
+
+    Parameters
+    ----------
+    given
+        A pandas, polars or Arrow table, or a dict of columns.
+    kind
+        What the caller asks for.
+    columns
+        The column of each role, where the names do not tell.
+    """
+    table = _arrow(given)
+    names = list(table.column_names)
+    role = roles_of(names) if columns is None else _asked(columns, names)
+    stored = _stored(table)
+    fields: dict[str, Any] = {
+        field: _plain(table.column(role[column]))
+        for field, column in FIELD_COLUMNS.items()
+        if column in role
+    }
+    told = [each for each, needed in OBJECT_COLUMNS.items() if set(needed) <= set(role)]
+    if kind in told:
+        told = [kind] if kind is not None else told
+    if len(told) > 1:
+        raise StatementError(
+            f"the columns {', '.join(names)} can be read as statements of kinds "
+            f"{' and '.join(told)}; say which with kind="
+        )
+    if told:
+        if kind is not None and kind != told[0]:
+            raise StatementError(
+                f"the columns {', '.join(OBJECT_COLUMNS[told[0]])} say that the statements are "
+                f"of kind {told[0]}, not {kind}; leave kind= out, or rename them"
+            )
+        fields["kind"] = told[0]
+        fields["rows"] = [_named(table.column(role[r])) for r in OBJECT_COLUMNS[told[0]]]
+    elif set(_SHOWN) <= set(role) and {"chosen", "central", "odd"} & set(role):
+        chosen = next(r for r in ("chosen", "central", "odd") if r in role)
+        fields["kind"] = kind or stored.get("kind") or ("odd" if chosen == "odd" else "central")
+        every = [_plain(table.column(role[r])) for r in _SHOWN]
+        place = _place_of(_plain(table.column(role[chosen])), every)
+        fields["rows"] = [_picked(every, place, k) for k in range(3)]
+        fields["places"] = place
+    elif _are_counted(names) and columns is None:
+        fields["kind"] = kind or stored.get("kind")
+        fields["rows"] = [_named(table.column(name)) for name in names]
+    else:
+        raise StatementError(
+            f"the columns {', '.join(map(printed, names[:12]))} are no statements; these have the "
+            f"columns central (or odd), other_1, other_2, or anchor, near, far, or chosen, "
+            f"shown_1, shown_2, shown_3: rename yours, or say which is which with "
+            f"Statements.from_frame(table, columns={{'central': ..., 'other_1': ...}})"
+        )
+    if "names" in stored:
+        fields["names"] = stored["names"]
+    return fields
+
+
+def as_ids(rows: Sequence[Any], names: Iterable[str] | None) -> tuple[AnyArray, list[str]]:
+    """Three columns of names as ``(m, 3)`` ids, and the name of each object.
+
+    Parameters
+    ----------
+    rows
+        Three columns of text or whole numbers.
+    names
+        All names, where they are given. Without, integers are in numeric order, and other
+        names in the order in which they are first met.
+    """
+    columns = [x if isinstance(x, _Encoded) else _checked(x) for x in rows]
+    numbers = [x for x in columns if not isinstance(x, _Encoded) and x.dtype.kind in "iu"]
+    if names is None and len(numbers) == 3:
+        values, at = np.unique(np.column_stack(numbers), return_inverse=True)
+        return at.reshape(-1, 3).astype(np.int32), [str(value) for value in values.tolist()]
+    encoded = [x if isinstance(x, _Encoded) else _encoded(x) for x in columns]
+    if names is None:
+        first: dict[str, tuple[int, int]] = {}
+        for j, (codes, texts) in enumerate(encoded):
+            at_row = np.full(len(texts), len(codes))
+            np.minimum.at(at_row, codes, np.arange(len(codes)))
+            for code in np.flatnonzero(at_row < len(codes)).tolist():
+                met = (int(at_row[code]), j)
+                first[texts[code]] = min(first.get(texts[code], met), met)
+        listed = sorted(first, key=first.__getitem__)
+    else:
+        listed = list(names)
+    number = {name: i for i, name in enumerate(listed)}
+    ids = np.empty((len(encoded[0].codes), 3), dtype=np.int32)
+    for j, (codes, texts) in enumerate(encoded):
+        known = np.array([number.get(text, -1) for text in texts], dtype=np.int32)
+        ids[:, j] = known[codes] if len(codes) else 0
+    if len(ids) and ids.min() < 0:
+        row, j = (int(x[0]) for x in np.nonzero(ids < 0))
+        codes, texts = encoded[j]
+        raise StatementError(
+            f"no object is named {printed(texts[codes[row]])}; names= has {len(listed):,} others",
+            row=row,
+        )
+    return ids, listed
+
+
+def to_arrow(statements: Statements) -> Any:
+    """The statements as an Arrow table whose metadata hold the kind and all names."""
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {}
+    names = pa.array(list(statements.names), pa.string())
+    for j, name in enumerate(OBJECT_COLUMNS[statements.kind]):
+        ids = pa.array(statements.triples[:, j])
+        columns[name] = pa.DictionaryArray.from_arrays(ids, names)
+    for field, name in FIELD_COLUMNS.items():
+        values = getattr(statements, field)
+        if values is not None:
+            missing = np.isnan(values) if values.dtype.kind == "f" else None
+            columns[name] = pa.array(values, mask=missing)
+    facts = json.dumps({"kind": statements.kind, "names": list(statements.names)})
+    return pa.table(columns).replace_schema_metadata({METADATA_KEY: facts.encode()})
+
+
+class _Encoded(NamedTuple):
+    """A column of text: positions in a list of different texts."""
+
+    codes: AnyArray
+    texts: list[str]
+
+
+def _named(column: Any) -> AnyArray | _Encoded:
+    """A column that names objects; text stays in Arrow until it is numbers."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        texts = pa.types.is_string(column.type.value_type)
+        texts = texts or pa.types.is_large_string(column.type.value_type)
+    else:
+        texts = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    if not texts or column.null_count:
+        return _plain(column)
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    whole = column.unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = whole.chunk(0) if whole.num_chunks else pa.array([], column.type)
+    found = _Encoded(whole.indices.to_numpy(zero_copy_only=False), whole.dictionary.to_pylist())
+    # what names nothing, and a category that is missing, is refused row by row
+    sound = all(text is not None and text.strip() for text in found.texts)
+    return found if sound and len(set(found.texts)) == len(found.texts) else _plain(column)
+
+
+def _arrow(given: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        if isinstance(given, pa.Table):
+            return given
+        if hasattr(given, "columns") and hasattr(given, "iloc"):
+            # numbers may be the names of columns there, and objects of mixed types their cells
+            given = given.rename(columns=str).reset_index(drop=True)
+        if isinstance(given, Mapping):
+            given = {str(name): as_array(column, str(name)) for name, column in given.items()}
+        return pa.table(given)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        why = " ".join(str(error).split())
+        raise StatementError(
+            f"the {type(given).__name__} cannot be read as a table: {why}"
+        ) from None
+
+
+def _stored(table: Any) -> dict[str, Any]:
+    """Kind and names from the metadata; what cannot be understood is not there."""
+    try:
+        facts = json.loads((table.schema.metadata or {})[METADATA_KEY])
+        return {"kind": facts["kind"], "names": [str(name) for name in facts["names"]]}
+    except (KeyError, ValueError, TypeError):
+        return {}
+
+
+def _are_counted(names: Sequence[str]) -> bool:
+    """Whether there are three columns without names: the singled-out object is the first."""
+    return list(names) in (["0", "1", "2"], ["column_0", "column_1", "column_2"])
+
+
+def _asked(columns: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
+    if not isinstance(columns, Mapping):
+        raise StatementError(
+            f"columns is {printed(columns)}; it must be a dict such as {{'central': 'choice', "
+            f"'other_1': 'left', 'other_2': 'right'}}"
+        )
+    asked = {str(role): str(name) for role, name in columns.items()}
+    unknown = [name for name in asked.values() if name not in names]
+    if unknown:
+        raise StatementError(
+            f"there is no column {unknown[0]!r}; the columns are {', '.join(names)}"
+        )
+    wrong = [role for role in asked if role not in roles_of(list(asked))]
+    if wrong:
+        raise StatementError(
+            f"{wrong[0]!r} is no role of a column; these are central, odd, other_1, other_2, "
+            f"anchor, near, far, chosen, {', '.join((*_SHOWN, *FIELD_COLUMNS.values()))}"
+        )
+    return asked
+
+
+def _plain(column: Any) -> AnyArray:
+    """A column of a table as numpy's: numbers as numbers, all else as objects, None if missing."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        # not by a cast: not every type of text has one
+        return np.array(column.to_pylist(), dtype=object)
+    number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    if number and not column.null_count:
+        return np.asarray(column.to_numpy())
+    if pa.types.is_integer(column.type):
+        return np.array(column.to_pylist(), dtype=object)
+    if number:
+        return np.asarray(column.cast(pa.float64()).to_numpy())
+    return np.array(column.to_pylist(), dtype=object)
+
+
+def _checked(column: Any) -> AnyArray:
+    """Text or whole numbers, and none missing; anything else is refused with its row."""
+    values = as_array(column, "the names of objects")
+    if values.dtype.kind in "iu":
+        if values.dtype.kind == "u" and values.size and values.max() > _LARGEST:
+            return values.astype(object)
+        return values.astype(np.int64, copy=False)
+    if values.dtype.kind == "f":
+        if are_whole(values):
+            return values.astype(np.int64)
+        # whole numbers beside a missing one: the type of the column is not what was written
+        values = np.array([int(x) if x % 1 == 0 else x for x in values.tolist()], dtype=object)
+    for row, value in enumerate(values.tolist()):
+        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        if isinstance(value, str) and value.strip():
+            continue
+        if not whole:
+            missing = value is None or value == "" or value != value or isinstance(value, str)
+            what = "a missing value" if missing else printed(value)
+            raise StatementError(
+                f"{what} names no object; objects are text or whole numbers", row=row
+            )
+    return values
+
+
+def _encoded(column: AnyArray) -> _Encoded:
+    import pyarrow as pa
+
+    texts = [value if isinstance(value, str) else str(value) for value in column.tolist()]
+    try:
+        coded = pa.array(texts, pa.large_string()).dictionary_encode()
+    except UnicodeEncodeError:  # half of a surrogate pair: no Unicode, but a Python text
+        different = list(dict.fromkeys(texts))
+        number = {text: i for i, text in enumerate(different)}
+        return _Encoded(np.array([number[text] for text in texts], dtype=np.int64), different)
+    return _Encoded(coded.indices.to_numpy(zero_copy_only=False), coded.dictionary.to_pylist())
+
+
+def _place_of(chosen: AnyArray, every: list[AnyArray]) -> AnyArray:
+    """Where the chosen one stands among the three shown."""
+    here = np.column_stack([column.astype(object) == chosen.astype(object) for column in every])
+    outside = ~here.any(axis=1)
+    if outside.any():
+        row = int(np.flatnonzero(outside)[0])
+        among = ", ".join(printed(column[row]) for column in every)
+        raise StatementError(
+            f"the chosen object {printed(chosen[row])} is not among the three shown ({among})",
+            row=row,
+        )
+    return np.asarray(here.argmax(axis=1))
+
+
+def _picked(every: list[AnyArray], place: AnyArray, k: int) -> AnyArray:
+    from trilens.statements.checks import CHOSEN_FIRST
+
+    stacked = np.stack([column.astype(object) for column in every], axis=1)
+    return np.asarray(stacked[np.arange(len(place)), CHOSEN_FIRST[place, k]])

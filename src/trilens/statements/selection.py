@@ -1,0 +1,270 @@
+"""Which answers are used: raters left out, answers too fast, rows by the value of a column."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from trilens._parameters import real_number, shown
+from trilens._typing import AnyArray, BoolArray
+from trilens.errors import ParameterError
+from trilens.statements.columns import as_array, as_list
+from trilens.statements.value import Statements, StatementsLike, as_statements
+
+#: What the columns of a statement are called.
+_OWN = {"rater": "raters", "round": "rounds", "seconds": "seconds", "place": "places"}
+_CONDITION = re.compile(r"\s*(.+?)\s*(!=|<=|>=|==|=|<|>)\s*(.*?)\s*", re.DOTALL)
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One rule, and what it leaves.
+
+    Attributes
+    ----------
+    rule : str
+        In words.
+    answers, raters : int
+        How many it leaves out; raters are those of whom nothing is left. Answers that an
+        earlier rule has left out are not counted again.
+    left, raters_left : int
+        How many are left after it.
+    """
+
+    rule: str
+    answers: int
+    raters: int
+    left: int
+    raters_left: int
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Which answers are kept, and why the others are not. Nothing is deleted.
+
+    Attributes
+    ----------
+    kept : (m,) array of bool
+    steps : tuple of Step
+    """
+
+    kept: BoolArray
+    steps: tuple[Step, ...]
+
+    def of(self, statements: Statements) -> Statements:
+        """The answers that are kept."""
+        return statements if bool(self.kept.all()) else statements.take(self.kept)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A column, a comparison and a value, such as ``age >= 30``.
+
+    >>> Condition.of("country != DE")
+    Condition(column='country', comparison='!=', value='DE')
+    """
+
+    column: str
+    comparison: str
+    value: str
+
+    @classmethod
+    def of(cls, text: str) -> Condition:
+        found = _CONDITION.fullmatch(text) if isinstance(text, str) else None
+        if found is None:
+            raise ParameterError(
+                f"where is {shown(text)}; it must be a column, one of = != < <= > >=, and a "
+                f"value, such as 'seconds >= 0.5'"
+            )
+        column, comparison, value = found.groups()
+        return cls(column, "=" if comparison == "==" else comparison, value)
+
+    def __str__(self) -> str:
+        return f"{self.column} {self.comparison} {self.value}"
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is about a column that statements have themselves."""
+        return self.column.casefold() in _OWN
+
+    def holds(self, values: AnyArray) -> BoolArray:
+        """For which values it holds: numbers by their size where the value is one, else text.
+
+        >>> Condition.of("age >= 30").holds(np.array(["9", "30", ""])).tolist()
+        [False, True, False]
+        """
+        bound = _number(self.value)
+        if self.comparison in _COMPARE:
+            if bound is None:
+                raise ParameterError(f"where '{self}': {shown(self.value)} is not a number")
+            numbers = np.array([_as_number(value) for value in values.tolist()])
+            with np.errstate(invalid="ignore"):
+                return np.asarray(_COMPARE[self.comparison](numbers, bound), dtype=bool)
+        same = np.array(
+            [
+                _text(value) == self.value
+                or (bound is not None and _text(value) != "" and _as_number(value) == bound)
+                for value in values.tolist()
+            ],
+            dtype=bool,
+        )
+        return ~same if self.comparison == "!=" else same
+
+
+def select(
+    statements: StatementsLike,
+    *,
+    exclude_raters: Iterable[Any] = (),
+    min_seconds: float | None = None,
+    where: Sequence[str] | str = (),
+    columns: Mapping[str, ArrayLike] | None = None,
+) -> Selection:
+    """Mark the answers that are used.
+
+    Parameters
+    ----------
+    statements : Statements
+    exclude_raters : list
+        Names of raters; of rounds where no raters are known.
+    min_seconds : float, optional
+        Faster answers are left out; those whose time is not known are kept.
+    where : list of str
+        Conditions that must all hold, such as ``"country = DE"``.
+    columns : dict of (m,) arrays, optional
+        Columns beyond those of statements, for ``where``.
+
+    Examples
+    --------
+    >>> S = Statements([[0, 1, 2]] * 4, raters=["a", "a", "b", "c"], seconds=[5, 0.2, 4, 3])
+    >>> chosen = select(S, exclude_raters=["b"], min_seconds=1)
+    >>> chosen.kept.tolist()
+    [True, False, False, True]
+    >>> [(step.rule, step.left) for step in chosen.steps]
+    [('rater b left out', 3), ('faster than 1 s', 2)]
+    """
+    if columns is not None and not isinstance(columns, Mapping):
+        raise ParameterError(f"columns is {shown(columns)}; it must be a dict of columns, or None")
+    statements = as_statements(statements)
+    given = {} if columns is None else dict(columns)
+    conditions = [where] if isinstance(where, str) else as_list(where, "where")
+    kept = np.ones(len(statements), dtype=bool)
+    steps: list[Step] = []
+
+    def apply(rule: str, good: BoolArray) -> None:
+        nonlocal kept
+        steps.append(step_of(statements, rule, kept, good))
+        kept = kept & good
+
+    left_out = [str(name) for name in as_list(exclude_raters, "exclude_raters")]
+    if left_out:
+        unit, who = _raters_of(statements)
+        known = {str(name) for name in np.unique(who)}
+        unknown = [name for name in left_out if name not in known]
+        if unknown:
+            raise ParameterError(
+                f"no {unit} is named {shown(unknown[0])}; the {unit}s are {_few(sorted(known))}"
+            )
+        texts = who.astype(str) if who.dtype.kind != "O" else np.array([str(x) for x in who])
+        many = f"{len(left_out):,} {unit}s" if len(left_out) > 3 else ", ".join(left_out)
+        rule = f"{many} left out" if len(left_out) > 3 else f"{unit} {many} left out"
+        apply(rule, ~np.isin(texts, left_out))
+    if min_seconds is not None:
+        least = real_number("min_seconds", min_seconds, 0)
+        if statements.seconds is None:
+            raise ParameterError(
+                "min_seconds needs response times, and the statements have none; "
+                "give a column seconds, or leave min_seconds out"
+            )
+        with np.errstate(invalid="ignore"):
+            apply(f"faster than {least:g} s", ~(statements.seconds < least))
+    for text in conditions:
+        condition = Condition.of(text)
+        values = _column(statements, condition, given)
+        apply(f"not {condition}", condition.holds(values))
+    if len(statements) and not kept.any():
+        raise ParameterError(
+            f"no answer is left of {len(statements):,} ({'; '.join(s.rule for s in steps)}); "
+            f"leave fewer out"
+        )
+    return Selection(kept, tuple(steps))
+
+
+def step_of(statements: Statements, rule: str, kept: BoolArray, good: BoolArray) -> Step:
+    """What is left when answers that are not good are left out of those that were kept."""
+    after = kept & good
+    before_raters, raters = _n_raters(statements, kept), _n_raters(statements, after)
+    out = int(kept.sum() - after.sum())
+    return Step(rule, out, before_raters - raters, int(after.sum()), raters)
+
+
+def _n_raters(statements: Statements, kept: BoolArray) -> int:
+    for who in (statements.raters, statements.rounds):
+        if who is not None:
+            return len(set(who[kept].tolist()) - {""})
+    return 0
+
+
+def _raters_of(statements: Statements) -> tuple[str, AnyArray]:
+    for unit, who in (("rater", statements.raters), ("round", statements.rounds)):
+        if who is not None:
+            return unit, who
+    raise ParameterError(
+        "exclude_raters needs raters, and the statements have none; give a column rater"
+    )
+
+
+def _column(
+    statements: Statements, condition: Condition, given: Mapping[str, ArrayLike]
+) -> AnyArray:
+    if condition.column in given:
+        values = as_array(given[condition.column], f"column {condition.column!r}")
+        if values.shape != (len(statements),):
+            raise ParameterError(
+                f"column {condition.column!r} has {values.size:,} values for "
+                f"{len(statements):,} statements; give one for each"
+            )
+        return values
+    field = _OWN.get(condition.column.casefold())
+    own = None if field is None else getattr(statements, field)
+    if own is None:
+        known = [name for name, field in _OWN.items() if getattr(statements, field) is not None]
+        raise ParameterError(
+            f"where '{condition}': there is no column {condition.column!r}; there are "
+            f"{', '.join([*known, *map(str, given)]) or 'none'}"
+        )
+    return np.asarray(own)
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if np.isfinite(number) else None
+
+
+def _as_number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return float("nan")
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _few(names: Sequence[str], most: int = 8) -> str:
+    return ", ".join(names[:most]) + (f", ... ({len(names):,})" if len(names) > most else "")

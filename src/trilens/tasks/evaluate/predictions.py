@@ -1,0 +1,228 @@
+"""What a model says to the questions of statements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from trilens._parameters import real_array
+from trilens._typing import FloatArray
+from trilens.errors import DissimilarityError, ParameterError
+from trilens.statements import Statements
+from trilens.statements.combine import question_keys
+
+Metric: TypeAlias = Literal["euclidean", "cosine", "dot"]
+METRICS: tuple[Metric, ...] = get_args(Metric)
+
+#: Statements whose distances are formed at a time.
+_CHUNK = 1 << 16
+#: A distance matrix may differ from its transpose by so much of its largest entry.
+_SYMMETRIC = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """How a model rates the possible answers to the questions of statements.
+
+    Attributes
+    ----------
+    scores : (m, 3) array, for ``closer`` (m, 2)
+        The higher, the better the answer; the one that was given first.
+    shares : bool
+        Whether the scores are shares of the model's own answers, and not minus or plus
+        distances.
+    """
+
+    scores: FloatArray
+    shares: bool
+
+    @property
+    def right(self) -> FloatArray:
+        """1 where the model gives the answer that was given; of k equal ones each is 1 / k.
+
+        Where a model answered a question several times, its share of that answer.
+        """
+        if self.shares:
+            return self.scores[:, 0]
+        best = self.scores == self.scores.max(axis=1, keepdims=True)
+        return np.asarray(best[:, 0] / best.sum(axis=1))
+
+
+def by_embedding(statements: Statements, embedding: Any, metric: Metric) -> Predictions:
+    """By the distances, or similarities, of vectors.
+
+    Parameters
+    ----------
+    embedding : (n, d) array, dict from name to vector, or pandas DataFrame
+        An array has a row for each object, in their order; a DataFrame the names as its index.
+    metric : {"euclidean", "cosine", "dot"}
+    """
+    X = vectors_for(statements, embedding)
+    if metric == "cosine":
+        size = np.sqrt((X**2).sum(axis=1))
+        used = np.unique(statements.triples)
+        zero = used[size[used] == 0]
+        if len(zero):
+            raise ParameterError(
+                f"the vector of object {statements.names[zero[0]]!r} is zero and has no direction "
+                f"({len(zero):,} such objects); take another metric, or leave it out"
+            )
+        X = X / np.where(size > 0, size, 1.0)[:, None]
+
+    def distance(i: Any, j: Any) -> FloatArray:
+        if metric == "euclidean":
+            return np.asarray(np.sqrt(((X[i] - X[j]) ** 2).sum(axis=1)))
+        return np.asarray(-(X[i] * X[j]).sum(axis=1))
+
+    return Predictions(_scores(statements, distance), False)
+
+
+def by_distances(statements: Statements, distances: Any) -> Predictions:
+    """By a matrix of dissimilarities, a row and a column for each object in their order."""
+    D = real_array("distances", distances)
+    n = statements.n_objects
+    if D.ndim != 2 or D.shape[0] != D.shape[1]:
+        raise DissimilarityError(
+            f"the distances have shape {D.shape}; they must be a square matrix, {n} by {n}"
+        )
+    if len(D) != n:
+        raise DissimilarityError(
+            f"the distances are of {len(D):,} objects, the statements about {n:,}; give a row and "
+            f"a column for each object, in the order of the statements' names"
+        )
+    used = np.unique(statements.triples)
+    part = D[np.ix_(used, used)]
+    if not np.isfinite(part).all():
+        i, j = (used[k] for k in np.argwhere(~np.isfinite(part))[0])
+        raise DissimilarityError(
+            f"the distance of {statements.names[i]!r} and {statements.names[j]!r} is {D[i, j]}; "
+            f"distances are finite: fill it, or leave the objects out"
+        )
+    if len(part) and np.abs(part - part.T).max() > _SYMMETRIC * max(np.abs(part).max(), 1e-300):
+        i, j = (used[k] for k in np.unravel_index(np.abs(part - part.T).argmax(), part.shape))
+        raise DissimilarityError(
+            f"the distances are not symmetric: from {statements.names[i]!r} to "
+            f"{statements.names[j]!r} it is {D[i, j]:g}, back it is {D[j, i]:g}; "
+            f"take the mean of both if that is meant"
+        )
+    return Predictions(_scores(statements, lambda i, j: D[i, j]), False)
+
+
+def by_answers(statements: Statements, answers: Any) -> Predictions:
+    """By the model's own answers to the same questions; several to one question are shares."""
+    if not isinstance(answers, Statements):
+        answers = Statements(answers, statements.n_objects, statements._names, statements.kind)
+    if answers.kind != statements.kind:
+        raise ParameterError(
+            f"the model's answers are of kind {answers.kind}, the statements of kind "
+            f"{statements.kind}; ask the model the same question"
+        )
+    seen = [answers.names[i] for i in np.unique(answers.triples)]
+    if not any(name in statements.ids for name in seen):
+        raise ParameterError(
+            f"the model answers about other objects ({_few(seen)}) than the statements "
+            f"({_few(statements.names)}); use the same names"
+        )
+    new = np.array([statements.ids.get(name, -1) for name in answers.names], dtype=np.int64)
+    triples = new[answers.triples]
+    same = Statements(
+        triples[(triples >= 0).all(axis=1)], statements.n_objects, kind=statements.kind
+    )
+    key, answer, _ = question_keys(same)
+    asked_key, asked_answer, triple = question_keys(statements)
+    known, number = np.unique(key, return_inverse=True)
+    votes = np.bincount(number * 3 + answer, minlength=3 * len(known)).reshape(-1, 3)
+    place = np.minimum(np.searchsorted(known, asked_key), max(len(known) - 1, 0))
+    found = known[place] == asked_key if len(known) else np.zeros(len(asked_key), dtype=bool)
+    if not found.all():
+        missing = len(np.unique(asked_key[~found]))
+        row = int(np.flatnonzero(~found)[0])
+        names = ", ".join(statements.names[i] for i in triple[row])
+        raise ParameterError(
+            f"the model has no answer to {missing:,} of {len(np.unique(asked_key)):,} questions, "
+            f"such as ({names}); let it answer these too, or take the statements that it answered"
+        )
+    share = votes[place] / votes[place].sum(axis=1, keepdims=True)
+    c = 2 if statements.kind == "closer" else 3
+    rows = np.arange(len(statements))
+    scores = np.empty((len(statements), c))
+    scores[:, 0] = share[rows, asked_answer]
+    if c == 2:
+        scores[:, 1] = share[rows, 1 - asked_answer]
+    else:
+        for column in (1, 2):
+            other = (triple == statements.triples[:, [column]]).argmax(axis=1)
+            scores[:, column] = share[rows, other]
+    return Predictions(scores, True)
+
+
+def vectors_for(statements: Statements, embedding: Any) -> FloatArray:
+    """The vector of each object, (n, d); zeros for objects that no statement names."""
+    names, used = statements.names, np.unique(statements.triples)
+    if hasattr(embedding, "index") and hasattr(embedding, "to_numpy"):  # a DataFrame
+        index = [str(name) for name in embedding.index]
+        if set(index) & set(names) or len(index) != len(names):
+            embedding = dict(zip(index, embedding.to_numpy(), strict=True))
+        else:
+            embedding = embedding.to_numpy()
+    if isinstance(embedding, Mapping):
+        given = {str(name): vector for name, vector in embedding.items()}
+        missing = [names[i] for i in used if names[i] not in given]
+        if len(missing) == len(used):
+            raise ParameterError(
+                f"the embedding has none of the objects: it has {_few(list(given))}, the "
+                f"statements are about {_few(names)}; use the same names"
+            )
+        if missing:
+            raise ParameterError(
+                f"the embedding misses {len(missing):,} of {len(used):,} objects: "
+                f"{_few(missing)}; add them, or leave out the statements about them "
+                f"(S.subset of the others)"
+            )
+        first = real_array("the embedding", next(iter(given.values())))
+        X = np.zeros((len(names), first.size))
+        for i in used:
+            vector = real_array(f"the vector of {names[i]!r}", given[names[i]]).ravel()
+            if vector.size != first.size:
+                raise ParameterError(
+                    f"the vector of {names[i]!r} has {vector.size} numbers, others have "
+                    f"{first.size}; all must have the same"
+                )
+            X[i] = vector
+    else:
+        X = real_array("the embedding", embedding)
+        X = X[:, None] if X.ndim == 1 else X
+        if X.ndim != 2 or len(X) != len(names):
+            raise ParameterError(
+                f"the embedding has shape {X.shape}; it must have a row for each of the "
+                f"{len(names):,} objects, in the order of the statements' names, or give a dict "
+                f"from name to vector"
+            )
+    bad = used[~np.isfinite(X[used]).all(axis=1)]
+    if len(bad):
+        raise ParameterError(
+            f"the vector of object {names[bad[0]]!r} has NaN or infinite numbers "
+            f"({len(bad):,} such objects); fill them, or leave these objects out"
+        )
+    return X
+
+
+def _scores(statements: Statements, distance: Any) -> FloatArray:
+    """What speaks for each answer, by the lengths of sides."""
+    closer = statements.kind == "closer"
+    sign = 1.0 if statements.kind == "central" else -1.0
+    out = np.empty((len(statements), 2 if closer else 3))
+    for start in range(0, len(statements), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        a, b, c = statements.triples[part].T
+        sides = [(a, b), (a, c)] if closer else [(b, c), (a, c), (a, b)]
+        out[part] = sign * np.stack([distance(i, j) for i, j in sides], axis=1)
+    return out
+
+
+def _few(names: Sequence[str], most: int = 5) -> str:
+    listed = ", ".join(repr(name) for name in names[:most])
+    return listed if len(names) <= most else f"{listed}, ... ({len(names):,})"

@@ -1,0 +1,159 @@
+"""Tables that commands write, and that the next command reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import trilens as tl
+from trilens.cli import trilens
+from trilens.statements import Statements
+
+NAMES = ["pear, ripe", 'the "best" fig', "nut", "كرز", "apple"]
+
+
+def run(*words, status=0):
+    result = CliRunner().invoke(trilens, [str(word) for word in words])
+    assert result.exit_code == status, result.output
+    return result
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    drawn = tl.simulate.mixture(24, means=[[0, 0], [8, 0], [0, 8]], random_state=0)
+    S = tl.simulate_statements(drawn, 1800, random_state=1)
+    names = [*NAMES, *(f"object {i}" for i in range(5, 24))]
+    path = tmp_path_factory.mktemp("output") / "answers.csv"
+    raters = [f"rater {i % 3}" for i in range(1800)]
+    tl.write_statements(Statements(S.triples, names=names, raters=raters), path)
+    return path
+
+
+def read(path):
+    if path.suffix == ".json":
+        return pd.DataFrame(json.loads(path.read_text()))
+    if path.suffix == ".parquet":
+        return pd.read_parquet(path)
+    return pd.read_csv(path, sep="\t" if path.suffix == ".tsv" else ",")
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "json", "parquet"])
+@pytest.mark.parametrize(
+    ("command", "columns", "rows"),
+    [
+        (["medoid"], ["class", "medoid", "depth", "statements"], 1),
+        (["outliers", "--n", 3, "--method", "depth"], ["object", "depth", "score"], 3),
+        (["depth"], ["object", "depth", "from", "to", "statements"], 24),
+        (["cluster", "--n-clusters", 3], ["object", "label"], 24),
+        (["describe"], ["rater", "statements", "median_seconds", "agreement"], 3),
+        (["embed", "--method", "lensmap"], ["object", "x1", "x2"], 24),
+    ],
+)
+def test_every_table_can_be_written(file, tmp_path, command, columns, rows, ending):
+    out = tmp_path / f"out.{ending}"
+    said = run(command[0], file, *command[1:], "-o", out)
+    table = read(out)
+    assert list(table.columns) == columns
+    assert len(table) == rows
+    assert "wrote" in said.stderr
+    if "object" in columns and rows == 24:
+        assert set(NAMES) <= set(table["object"])
+
+
+def test_groups_are_labels_for_the_next_command(file, tmp_path):
+    groups = tmp_path / "groups.csv"
+    run("cluster", file, "--n-clusters", 3, "-o", groups)
+    labels = read(groups)["label"]
+    assert sorted(set(labels)) == [1, 2, 3]
+    facts = json.loads(run("medoid", file, "--labels", groups, "--json").stdout)
+    assert set(facts["per_class"]) == {"1", "2", "3"}
+    pure = json.loads(run("cluster", file, "--n-clusters", 3, "--labels", groups, "--json").stdout)
+    assert pure["purity"] == 1.0
+    assert set(pure["clusters"].values()) == {0, 1, 2}
+    printed = run("cluster", file, "--n-clusters", 3).stdout.splitlines()
+    assert [line.split()[0] for line in printed] == ["group", "1", "2", "3"]
+    some = tmp_path / "some.csv"
+    rows = groups.read_text().splitlines()
+    some.write_text("\n".join([rows[0], *rows[3:]]) + "\n")
+    every = tmp_path / "every.csv"
+    run("classify", file, "--labels", some, "-o", every)
+    found = read(every)
+    assert found["predicted"].sum() == 2
+    assert found["label"].tolist() == labels.tolist()
+    run("medoid", file, "--labels", every)
+
+
+def test_a_map_is_a_model_for_the_next_command(file, tmp_path):
+    run("embed", file, "--method", "lensmap", "-o", tmp_path / "map.csv")
+    run("evaluate", file, "--embedding", tmp_path / "map.csv", "-o", tmp_path / "models.json")
+    (row,) = json.loads((tmp_path / "models.json").read_text())
+    assert row["model"] == "map"
+    assert row["from"] <= row["accuracy"] <= row["to"]
+
+
+def test_names_with_commas_are_told_apart(file):
+    listed = run("cluster", file, "--n-clusters", 1).stdout
+    assert '"pear, ripe"' in listed
+    assert '"the ""best"" fig"' in listed
+
+
+def test_a_table_on_standard_output_is_alone_there(file):
+    for command in (["depth"], ["outliers", "--n", 2], ["medoid", "--json"]):
+        out = run(command[0], file, *command[1:], "-o", "-").stdout
+        assert out.splitlines()[0].startswith('"')
+        assert "{" not in out
+        assert "method" not in out
+
+
+def test_an_ending_that_no_table_has_is_refused_before_the_work(file, tmp_path):
+    for command in ("medoid", "depth", "cluster", "outliers", "describe", "embed"):
+        said = run(command, file, "-o", tmp_path / "out.xlsx", status=2)
+        assert ".csv, .tsv, .json, .parquet" in said.stderr
+    assert list(tmp_path.iterdir()) == []
+    run("depth", file, "-o", file, status=1)
+
+
+def test_the_medoid_is_printed_with_its_uncertainty(file):
+    said = run("medoid", file).stderr
+    assert "at 95% confidence" in said
+    few = run("medoid", file, "--method", "depth").stderr
+    assert "may be it too, at 95% confidence" in few
+
+
+def test_messages_speak_of_options(tmp_path):
+    path = tmp_path / "closer.csv"
+    S = tl.simulate_statements([[0.0], [1.0], [3.0], [7.0]], kind="closer", random_state=0)
+    tl.write_statements(S, path)
+    said = run("graph", path, "--method", "krng", "-o", tmp_path / "g.csv", status=1).stderr
+    assert "--method lensmap" in said
+    assert "method=" not in said
+    for command in ("medoid", "outliers", "depth"):
+        run(command, path)
+
+
+def test_one_of_a_thing_is_singular(file, tmp_path):
+    said = run("embed", file, "--method", "lensmap", "--dim", 1, "-o", tmp_path / "x.csv").stderr
+    assert "1 dimension:" in said
+    said = run("graph", file, "-o", tmp_path / "g.csv").stderr
+    assert "1 connected part:" in said
+
+
+def test_a_terminal_shows_a_ruled_table_without_markup(file):
+    # in a process of its own: its output is a terminal
+    main, end = pty.openpty()
+    code = "from trilens.cli.tables import print_table as p; p(['a', 'b'], [('[red]x', 1.5)])"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=end, env=os.environ) as process:
+        os.close(end)
+        process.wait()
+    shown = os.read(main, 10_000).decode()
+    os.close(main)
+    assert "───" in shown
+    assert "[red]x" in shown
+    assert "1.500" in shown

@@ -1,0 +1,175 @@
+"""`trilens reliability`, `trilens evaluate`, and which answers a command uses."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from people import survey
+from trilens.cli import COMMANDS, trilens
+from trilens.formats import write_statements
+from trilens.statements import Statements
+
+POINTS = np.random.default_rng(5).standard_normal((16, 2))
+
+
+def run(*arguments, status=0):
+    result = CliRunner().invoke(trilens, [*map(str, arguments)])
+    assert result.exit_code == status, result.output
+    return result
+
+
+@pytest.fixture(scope="module")
+def people():
+    S = survey(POINTS, raters=16, per=60, pool=60, seed=1)
+    seconds = np.random.default_rng(0).lognormal(1, 0.5, len(S))
+    names = [f"o{i}" for i in range(16)]
+    return Statements(S.triples, names=names, raters=S.raters, seconds=seconds)
+
+
+@pytest.fixture
+def file(people, tmp_path):
+    """Answers with a column of the raters' country and one of test questions."""
+    plain = tmp_path / "plain.csv"
+    write_statements(people, plain)
+    rows = list(csv.reader(plain.read_text().splitlines()))
+    test = sorted(rows[1][:3])
+    with (tmp_path / "answers.csv").open("w", newline="") as out:
+        table = csv.writer(out)
+        table.writerow([*rows[0], "country", "check"])
+        at = rows[0].index("rater")
+        for row in rows[1:]:
+            country = "DE" if int(row[at]) % 2 else "FR"
+            table.writerow([*row, country, rows[1][0] if sorted(row[:3]) == test else ""])
+    return tmp_path / "answers.csv"
+
+
+def test_everything_at_once(file, tmp_path):
+    marked, page, figures = (tmp_path / name for name in ("m.csv", "p.html", "figures"))
+    options = ["--by", "country", "--catch", "check", "--cross", "--json"]
+    done = run("reliability", file, *options, "-o", marked, "--figures", figures)
+    facts = json.loads(done.stdout)
+    assert {g["group"] for g in facts["groups"]["groups"]} == {"DE", "FR"}
+    assert facts["catch"]["asked"] > 0
+    assert facts["cross"]["raters"][:2] == ["0", "1"]
+    assert len(facts["raters"]) == 16
+    rows = list(csv.DictReader(marked.read_text().splitlines()))
+    assert len(rows) == facts["collected"]["answers"]
+    used = sum(row["used"] == "true" for row in rows)
+    assert used == facts["collected"]["used"] < len(rows)
+    assert {p.name for p in figures.iterdir()} >= {"ceiling.png", "raters.png"}
+    # the same by a table of raters, and by a list of right answers
+    groups = tmp_path / "groups.csv"
+    lines = [f"{r},{'DE' if r % 2 else 'FR'}" for r in range(16)]
+    groups.write_text("\n".join(["rater,group", *lines]))
+    right = tmp_path / "right.csv"
+    first = next(csv.reader(file.read_text().splitlines()[1:]))
+    right.write_text("central,other_1,other_2\n" + ",".join(first[:3]) + "\n")
+    again = run("reliability", file, "--by", groups, "--catch", right, "--cross", "--json")
+    assert json.loads(again.stdout) == facts
+    run("reliability", file, "--no-forecast", "-o", page)
+    assert "For the Methods section" in page.read_text()
+
+
+def test_people_can_read_it(file):
+    done = run("reliability", file, "--by", "country", "--min-seconds", 1, "--exclude-raters", "3")
+    assert "two raters agree" in done.stdout
+    assert "faster than 1 s" in done.stdout
+    assert "16 raters were asked" in done.stdout
+
+
+def test_a_repeated_column_marks_what_counts(file, tmp_path):
+    done = run("reliability", file, "--repeated", "check", "--no-forecast", "--json")
+    assert json.loads(done.stdout)["between"]["questions"] == 1
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_that_reads_statements_can_leave_answers_out(name):
+    command = trilens.get_command(click.Context(trilens), name)
+    options = {option for parameter in command.params for option in parameter.opts}
+    if "--objects" in options:
+        assert {"--exclude-raters", "--min-seconds", "--where"} <= options
+
+
+def test_what_is_left_out_is_left_out_everywhere(file, people):
+    kept = run("describe", file, "--where", "country = DE", "--min-seconds", "1.5", "--json")
+    expected = (np.asarray(people.raters).astype(int) % 2 == 1) & (people.seconds >= 1.5)
+    assert json.loads(kept.stdout)["statements"] == expected.sum()
+    assert "not country = DE" in kept.stderr
+    one = run("depth", file, "--exclude-raters", ",".join(map(str, range(8))), "--json")
+    assert sum(json.loads(one.stdout)["appearances"].values()) == 3 * sum(
+        int(r) >= 8 for r in people.raters
+    )
+    whole = run("analyze", file, "--where", "country=DE", "--where", "seconds > 1", "--json")
+    again = json.loads(whole.stdout)["how"]["command"]
+    assert "--where country=DE --where 'seconds > 1'" in again
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--where", "planet = 3"], "no column 'planet'"),
+        (["--where", "country"], "such as"),
+        (["--exclude-raters", "nobody"], "no rater is named"),
+        (["--by", "planet"], "no column 'planet'"),
+        (["--by", "age"], "no column"),
+        (["--catch", "country"], "it shows"),
+        (["-o", "x.docx"], ".html"),
+    ],
+)
+def test_bad_options_get_one_line(file, options, words):
+    done = run("reliability", file, "--no-forecast", *options, status=1)
+    assert words in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_models_in_one_table(file, people, tmp_path):
+    names = people.names
+    rng = np.random.default_rng(0)
+    rows = "".join(f"{n},{x},{y}\n" for n, (x, y) in zip(names, POINTS.tolist(), strict=True))
+    (tmp_path / "true.csv").write_text("object,x,y\n" + rows)
+    order = [int(n[1:]) for n in _names_of(file)]
+    np.save(tmp_path / "noise.npy", rng.standard_normal((16, 3)))
+    D = np.linalg.norm(POINTS[order][:, None] - POINTS[order], axis=2)
+    np.save(tmp_path / "distances.npy", D)
+    done = run(
+        "evaluate", file, "--embedding", tmp_path / "true.csv", "--embedding",
+        tmp_path / "noise.npy", "--distances", tmp_path / "distances.npy", "--json",
+        "--figure", tmp_path / "models.png",
+    )  # fmt: skip
+    facts = json.loads(done.stdout)
+    assert [m["name"] for m in facts["models"]][2] == "noise"
+    assert facts["models"][0]["accuracy"] == facts["models"][1]["accuracy"]
+    assert facts["models"][0]["of_ceiling"] == pytest.approx(1, abs=0.15)
+    assert len(facts["differences"]) == 3
+    assert (tmp_path / "models.png").stat().st_size > 1000
+    by_angle = ["--embedding", tmp_path / "true.csv", "--metric", "cosine", "--json"]
+    one = run("evaluate", file, *by_angle)
+    assert json.loads(one.stdout)["accuracy"] < facts["models"][0]["accuracy"]
+    said = run("evaluate", file, "--answers", file)
+    assert "ceiling" in said.stderr
+    assert "accuracy" in said.stdout
+
+
+def _names_of(file):
+    from trilens.formats import read_statements
+
+    return read_statements(file).names
+
+
+def test_bad_models_get_one_line(file, tmp_path):
+    (tmp_path / "few.csv").write_text("object,x\no1,1\no2,2\n")
+    done = run("evaluate", file, "--embedding", tmp_path / "few.csv", status=1)
+    assert "misses 14 of 16 objects" in done.stderr
+    np.save(tmp_path / "d.npy", np.zeros((3, 4)))
+    done = run("evaluate", file, "--distances", tmp_path / "d.npy", status=1)
+    assert "square" in done.stderr
+    (tmp_path / "other.csv").write_text("central,other_1,other_2\no1,o2,o3\n")
+    done = run("evaluate", file, "--answers", tmp_path / "other.csv", status=1)
+    assert "has no answer to" in done.stderr
+    run("evaluate", file, status=2)

@@ -1,0 +1,210 @@
+"""Tables and rows of names as statements, and statements as sequences and tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, strategies as st
+
+import drawn
+import trilens as tl
+from nasty import NAMES
+from trilens.errors import StatementError
+from trilens.statements import KINDS, Statements, as_statements
+
+COLUMNS = {
+    "Central": ["pear", "apple", "fig, dried"],
+    "other_1": ["apple", "fig, dried", "pear"],
+    "other 2": ["fig, dried", "nut", "apple"],
+    "rater": ["x", None, "y"],
+    "seconds": [1.5, 2.0, None],
+    "colour": ["red", "blue", "red"],
+}
+MADE = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "arrow": pa.table,
+    "dict": dict,
+    "categories": lambda columns: pd.DataFrame(columns).astype({"Central": "category"}),
+    "filtered": lambda columns: pd.DataFrame(columns, index=[7, 3, 9]),
+}
+
+
+@pytest.mark.parametrize("made", MADE.values(), ids=MADE)
+def test_every_table_gives_the_same_statements(made):
+    S = Statements(made(COLUMNS))
+    assert S.names == ("pear", "apple", "fig, dried", "nut")
+    assert list(S) == [
+        ("pear", "apple", "fig, dried"),
+        ("apple", "fig, dried", "nut"),
+        ("fig, dried", "pear", "apple"),
+    ]
+    assert S.kind == "central"
+    assert S.raters.tolist() == ["x", "", "y"]
+    np.testing.assert_array_equal(S.seconds, [1.5, 2.0, np.nan])
+
+
+@pytest.mark.parametrize("made", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_every_function_takes_a_table(made):
+    S = tl.simulate_statements(np.arange(8.0)[:, None], 160, kind="closer", random_state=0)
+    columns = dict(zip(["anchor", "near", "far"], S.triples.T, strict=True))
+    table = made(columns)
+    np.testing.assert_array_equal(tl.centrality(table), tl.centrality(S))
+    assert tl.medoid(table, "lensmap").name == tl.medoid(S, "lensmap").name
+    X = tl.SOE(1, random_state=0).fit(table)
+    assert X.violations_ == tl.maps.violations(X.embedding_, table)
+    np.testing.assert_array_equal(
+        tl.LensMap(1).fit_transform(table), tl.LensMap(1).fit_transform(S)
+    )
+
+
+def test_integers_in_a_table_are_names_in_numeric_order_as_in_a_file():
+    S = Statements(pd.DataFrame({"odd": [10, 9], "other_1": [9, 2], "other_2": [2, 10]}))
+    assert S.names == ("2", "9", "10")
+    assert S.kind == "odd"
+    assert S.triples.tolist() == [[2, 1, 0], [1, 0, 2]]
+
+
+def test_integers_beside_a_gap_are_still_integers():
+    table = pd.DataFrame({"anchor": [1.0, 2.0], "near": [2, 3], "far": [3, 1]})
+    assert Statements(table).names == ("1", "2", "3")
+    table.loc[1, "anchor"] = np.nan
+    with pytest.raises(StatementError, match="statement 1: a missing value names no object"):
+        Statements(table)
+
+
+def test_the_chosen_one_among_those_shown():
+    table = pl.DataFrame(
+        {"chosen": ["b", "c"], "shown_1": ["a", "c"], "shown_2": ["b", "a"], "shown_3": ["c", "b"]}
+    )
+    S = Statements(table, kind="odd")
+    assert list(S) == [("b", "a", "c"), ("c", "a", "b")]
+    assert S.kind == "odd"
+    assert S.places.tolist() == [1, 0]
+    with pytest.raises(StatementError, match="statement 0: the chosen object 'z' is not among"):
+        Statements(table.with_columns(chosen=pl.lit("z")))
+
+
+def test_names_fix_the_order_and_add_objects():
+    S = Statements([("b", "a", "c")], names=["a", "b", "c", "never"])
+    assert S.triples.tolist() == [[1, 0, 2]]
+    assert S.n_objects == 4
+    T = Statements(S.to_frame(), names=S.names)
+    assert T == S
+
+
+def test_a_frame_of_three_counted_columns_is_a_file_without_header():
+    array = np.array([["x", "y", "z"]])
+    assert list(Statements(pd.DataFrame(array), kind="closer")) == [("x", "y", "z")]
+    assert list(Statements(pl.DataFrame(array))) == [("x", "y", "z")]
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "text"),
+    [
+        ({"a": ["x"], "b": ["y"], "c": ["z"]}, {}, "the columns 'a', 'b', 'c' are no statements"),
+        ({"head": ["x"], "winner": ["y"], "loser": ["z"]}, {}, "say which is which"),
+        (
+            {"anchor": ["x"], "near": ["y"], "far": ["z"]},
+            {"kind": "central"},
+            "of kind closer, not central",
+        ),
+        (
+            {"central": ["x"], "odd": ["w"], "other_1": ["y"], "other_2": ["z"]},
+            {},
+            "kinds central and odd; say which",
+        ),
+        ({"central": ["x"], "Central ": ["x"]}, {}, "two columns hold the same"),
+        ({"central": ["x"], "other_1": ["y"], "other_2": [None]}, {}, "a missing value"),
+        ({"central": ["x"], "other_1": ["y"], "other_2": [0.5]}, {}, "0.5 names no object"),
+    ],
+)
+def test_what_a_table_does_not_tell_is_refused_in_one_line(table, options, text):
+    with pytest.raises(StatementError, match=text) as caught:
+        Statements(pd.DataFrame(table), **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_columns_of_other_names_are_told_by_their_roles():
+    table = pd.DataFrame({"q": [1], "pick": ["b"], "left": ["a"], "right": ["c"], "id": [17]})
+    roles = {"central": "pick", "other_1": "left", "other_2": "right", "rater": "id"}
+    S = Statements.from_frame(table, roles)
+    assert list(S) == [("b", "a", "c")]
+    assert S.raters.tolist() == [17]
+    with pytest.raises(StatementError, match="there is no column 'choice'; the columns are q"):
+        Statements.from_frame(table, {"central": "choice"})
+    with pytest.raises(StatementError, match="'middle' is no role"):
+        Statements.from_frame(table, {"middle": "pick"})
+
+
+@given(S=drawn.statements(), seed=st.integers(0, 99))
+def test_an_arrow_table_keeps_everything(S, seed):
+    rng = np.random.default_rng(seed)
+    m = len(S)
+    full = Statements(
+        S.triples,
+        names=[f"{name},{i}" for i, name in enumerate((NAMES * 2)[: S.n_objects])],
+        kind=S.kind,
+        raters=rng.choice(["a", "b,c", "ü"], m),
+        rounds=rng.integers(3, size=m),
+        seconds=np.where(rng.random(m) < 0.3, np.nan, rng.random(m)),
+        places=rng.integers(3, size=m),
+        questions=np.arange(m),
+    )
+    assert Statements(full.to_arrow()) == full
+    assert Statements(pl.from_arrow(full.to_arrow()), names=full.names) == full
+    if m:
+        assert Statements(full.to_frame(), names=full.names) == full
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_are_picked_as_from_an_array(kind):
+    S = Statements([("a", "b", "c"), ("b", "c", "d"), ("d", "a", "b")], kind=kind, raters=[5, 6, 7])
+    assert S[-1] == ("d", "a", "b")
+    assert S[np.int64(0)] == ("a", "b", "c")
+    for rows in ([2, 0], np.array([2, 0]), slice(None, None, -2), (np.array([2, 0]), ...)):
+        assert list(S[rows]) == [S[2], S[0]]
+        assert S[rows].raters.tolist() == [7, 5]
+        assert S[rows].n_objects == 4
+    assert S[S.raters > 5] == S[1:] == S.take([1, 2])
+    assert len(S[[]]) == 0
+    with pytest.raises(IndexError):
+        S[3]
+    with pytest.raises(StatementError.__base__, match="rows go from 0 to 2"):
+        S[[3]]
+    assert Statements(list(S), kind=kind, raters=S.raters) == S
+
+
+def test_equality_looks_at_everything():
+    make = {"triples": [[0, 1, 2], [2, 1, 0]], "names": "abc", "seconds": [1.0, np.nan]}
+    S = Statements(**make)
+    assert Statements(**make) == S
+    assert hash(S) == hash(Statements(**make))
+    for change in (
+        {"kind": "odd"},
+        {"names": "abd"},
+        {"names": "abcd"},
+        {"triples": [[0, 1, 2], [2, 0, 1]]},
+        {"seconds": None},
+        {"seconds": [1.0, 2.0]},
+        {"raters": [1, 2]},
+        {"questions": [0, 0]},
+    ):
+        assert Statements(**make | change) != S
+    assert S != [[0, 1, 2], [2, 1, 0]]
+
+
+def test_the_objects_of_statements_stand_for_them():
+    S = Statements([("a", "b", "c")])
+    assert as_statements(S.objects) is S
+    assert S.objects[[2, 0]].names == ("c", "a")
+    assert S.objects[1].names == ("b",)
+    with pytest.raises(IndexError):
+        S.objects[[3]]
+
+
+def test_one_statement_is_no_statements():
+    assert repr(Statements([("a", "b", "c")])).startswith("Statements(1 statement about 3 objects")

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from trilens.errors import ParameterError
+from trilens.statements import Statements, select
+from trilens.statements.selection import Condition
+
+S = Statements(
+    [[0, 1, 2]] * 6,
+    raters=["a", "a", "b", "b", "c", ""],
+    rounds=[1, 1, 2, 2, 3, 3],
+    seconds=[1.0, 0.1, np.nan, 5.0, 2.0, 0.2],
+)
+
+
+def test_steps_are_taken_one_by_one():
+    found = select(
+        S,
+        exclude_raters=["c"],
+        min_seconds=0.15,
+        where=["round <= 2", "country != FR"],
+        columns={"country": np.array(["DE", "DE", "DE", "FR", "DE", "DE"])},
+    )
+    assert found.kept.tolist() == [True, False, True, False, False, False]
+    assert [(s.answers, s.left, s.raters_left) for s in found.steps] == [
+        (1, 5, 2),
+        (1, 4, 2),
+        (1, 3, 2),
+        (1, 2, 2),
+    ]
+    assert found.of(S).seconds.tolist()[0] == 1.0
+    assert len(found.of(S)) == 2
+
+
+def test_without_rules_all_is_kept():
+    found = select(S)
+    assert found.steps == ()
+    assert found.of(S) is S
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "held"),
+    [
+        ("x = 1", ["1", "1.0", "2", ""], [True, True, False, False]),
+        ("x != 1", ["1", "", "2", "a"], [False, True, True, True]),
+        ("x>=2.5", ["2", "3", "", "a"], [False, True, False, False]),
+        ("x < 0", ["-1", "1", "-", "0"], [True, False, False, False]),
+        ("name with spaces = a b", ["a b", "a", "", "b"], [True, False, False, False]),
+        ("x = ", ["", "1", "", "2"], [True, False, True, False]),
+    ],
+)
+def test_conditions(text, values, held):
+    assert Condition.of(text).holds(np.array(values)).tolist() == held
+
+
+def test_rounds_stand_in_for_raters():
+    by_round = Statements(S.triples, rounds=S.rounds)
+    assert select(by_round, exclude_raters=[3]).kept.tolist() == [True] * 4 + [False] * 2
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"exclude_raters": ["z"]}, "no rater is named 'z'"),
+        ({"min_seconds": -1}, "min_seconds is -1"),
+        ({"where": ["seconds"]}, "such as 'seconds >= 0.5'"),
+        ({"where": ["age > 3"]}, "there is no column 'age'"),
+        ({"where": ["seconds > soon"]}, "is not a number"),
+        ({"where": ["round = 9"]}, "no answer is left of 6"),
+        ({"where": ["x = 1"], "columns": {"x": np.array(["1"])}}, "1 values for 6"),
+    ],
+)
+def test_bad_rules(given, words):
+    with pytest.raises(ParameterError, match=words):
+        select(S, **given)
+
+
+def test_what_is_not_known_cannot_be_a_rule():
+    plain = Statements([[0, 1, 2]])
+    with pytest.raises(ParameterError, match="needs raters"):
+        select(plain, exclude_raters=["a"])
+    with pytest.raises(ParameterError, match="needs response times"):
+        select(plain, min_seconds=1)

@@ -1,0 +1,202 @@
+"""Models against people's answers."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import trilens as tl
+from people import survey
+from trilens.errors import DissimilarityError, ParameterError, StatementError
+from trilens.statements import Statements
+
+RNG = np.random.default_rng(3)
+POINTS = RNG.standard_normal((20, 2))
+KINDS = ["central", "odd", "closer"]
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def answers(request):
+    return survey(POINTS, request.param, raters=20, per=100, pool=120, seed=1)
+
+
+def _plain_loop(S, D):
+    """Answer by answer, as one would say it."""
+    right = []
+    for a, b, c in S.triples.tolist():
+        if S.kind == "closer":
+            said = {a: np.nan, b: -D[a, b], c: -D[a, c]}
+            options, given = (b, c), b
+        else:
+            sides = {a: D[b, c], b: D[a, c], c: D[a, b]}
+            said = sides if S.kind == "central" else {k: -v for k, v in sides.items()}
+            options, given = (a, b, c), a
+        best = max(said[x] for x in options)
+        winners = [x for x in options if said[x] == best]
+        right.append((given in winners) / len(winners))
+    return np.array(right)
+
+
+def _distances(X, metric):
+    if metric == "euclidean":
+        return np.array([[np.sqrt(sum((x - y) ** 2)) for y in X] for x in X])
+    if metric == "cosine":
+        X = X / np.linalg.norm(X, axis=1, keepdims=True)
+    return np.array([[-float(x @ y) for y in X] for x in X])
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "dot"])
+def test_it_equals_a_plain_loop(answers, metric):
+    X = POINTS + 0.3 * np.random.default_rng(0).standard_normal(POINTS.shape)
+    D = _distances(X, metric)
+    found = tl.evaluate(answers, embedding=X, metric=metric)
+    np.testing.assert_allclose(found.right, _plain_loop(answers, D))
+    assert found.accuracy == pytest.approx(_plain_loop(answers, D).mean())
+    assert found.interval[0] < found.accuracy < found.interval[1]
+    if metric == "euclidean":
+        again = tl.evaluate(answers, distances=D)
+        np.testing.assert_array_equal(again.right, found.right)
+        assert again.log_loss == pytest.approx(found.log_loss)
+
+
+def test_equal_distances_share_the_answer(answers):
+    found = tl.evaluate(answers, distances=1 - np.eye(20))
+    assert found.accuracy == pytest.approx(found.chance)
+    assert found.log_loss == pytest.approx(found.chance_log_loss)
+    assert found.temperature is None
+
+
+def test_a_perfect_model_reaches_the_ceiling_and_a_random_one_nothing(answers):
+    perfect = tl.evaluate(answers, embedding=POINTS, name="perfect")
+    noise = np.random.default_rng(9).standard_normal((20, 2))
+    guess = tl.evaluate(answers, embedding=noise, yardstick=perfect.yardstick)
+    assert perfect.of_ceiling == pytest.approx(1.0, abs=0.12)
+    low, high = perfect.of_ceiling_interval
+    assert low <= 1.0 <= high
+    assert abs(guess.of_ceiling) < 0.35
+    assert perfect.agreement < perfect.ceiling < 1
+    assert perfect.log_loss < guess.log_loss <= guess.chance_log_loss
+
+
+def test_three_models_are_put_in_order(answers):
+    rng = np.random.default_rng(2)
+    models = {f"blur {s}": POINTS + s * rng.standard_normal(POINTS.shape) for s in (1.5, 0.0, 0.4)}
+    listed = [tl.evaluate(answers, embedding=X, name=name) for name, X in models.items()]
+    found = tl.compare_models(listed)
+    assert [m.name for m in found.models] == ["blur 0.0", "blur 0.4", "blur 1.5"]
+    assert len(found.differences) == 3
+    for pair in found.differences:
+        assert pair.low <= pair.difference <= pair.high
+        assert pair.p_value <= pair.adjusted
+    assert found.differences[1].p_value < 0.01
+    assert len(found.to_frame()) == 3
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_equal_models_do_not_differ(answers):
+    one = tl.evaluate(answers, embedding=POINTS, name="one")
+    two = tl.evaluate(answers, embedding=3 * POINTS, name="two", yardstick=one.yardstick)
+    found = tl.compare_models([one, two]).differences[0]
+    assert (found.difference, found.p_value, found.disagree) == (0.0, 1.0, 0.0)
+
+
+def test_where_models_differ_is_told():
+    S = survey(POINTS, raters=20, per=150, blind=0.0, sharp=20, seed=4)
+    moved = POINTS.copy()
+    moved[7] = -3 * moved[7] + 2
+    good, bad = (
+        tl.evaluate(S, embedding=X, name=name) for X, name in ((POINTS, "good"), (moved, "bad"))
+    )
+    assert tl.compare_models([bad, good]).differences[0].objects[0]["object"] == "7"
+
+
+def test_answers_of_the_model_itself(answers):
+    D = _distances(POINTS, "euclidean")
+    scores = _plain_loop(answers, D)
+    # the model's own answers, once for each question
+    from trilens.statements.combine import questions
+
+    _, _, triple = questions(answers)
+    said = []
+    for a, b, c in triple.tolist():
+        if answers.kind == "closer":
+            said.append((a, b, c) if D[a, b] < D[a, c] else (a, c, b))
+            continue
+        sides = [D[b, c], D[a, c], D[a, b]]
+        best = int(np.argmax(sides) if answers.kind == "central" else np.argmin(sides))
+        first = (a, b, c)[best]
+        said.append((first, *(x for x in (a, b, c) if x != first)))
+    model = Statements(said, 20, kind=answers.kind)
+    found = tl.evaluate(answers, answers=model)
+    np.testing.assert_allclose(found.right, scores)
+    # people's own answers as a model: a person agrees with the others as often as they do
+    assert tl.evaluate(answers, answers=answers).accuracy > found.agreement
+
+
+def test_objects_are_found_by_their_names():
+    S = survey(POINTS, raters=4, per=50, seed=1)
+    named = Statements(S.triples, names=[f"o{i}" for i in range(20)])
+    order = np.random.default_rng(0).permutation(20)
+    vectors = {f"o{i}": POINTS[i] for i in order} | {"another": [0.0, 0.0]}
+    plain = tl.evaluate(S, embedding=POINTS)
+    assert tl.evaluate(named, embedding=vectors).accuracy == plain.accuracy
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(POINTS[order], index=[f"o{i}" for i in order])
+    assert tl.evaluate(named, embedding=frame).accuracy == plain.accuracy
+
+
+SMALL = Statements([[0, 1, 2], [1, 2, 3]] * 6, names=["a", "b", "c", "d"])
+SQUARE = 1.0 - np.eye(4)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"embedding": {"a": [0], "b": [1], "c": [2]}}, "misses 1 of 4 objects: 'd'; add them"),
+        ({"embedding": {"x": [0], "y": [1]}}, "has none of the objects"),
+        ({"embedding": np.zeros((3, 2))}, "a row for each of the 4 objects"),
+        ({"embedding": [[0, 1], [2, np.nan], [1, 1], [0, 0]]}, "'b' has NaN"),
+        ({"embedding": np.eye(4) * [1, 1, 0, 1], "metric": "cosine"}, "'c' is zero"),
+        ({"embedding": np.eye(4), "metric": "manhattan"}, "euclidean, cosine, dot"),
+        ({"embedding": {"a": [0], "b": [1], "c": [2], "d": [1, 2]}}, "has 2 numbers"),
+        ({"embedding": ["x"] * 4}, "array of numbers"),
+        ({"distances": np.zeros((4, 3))}, "square"),
+        ({"distances": np.zeros((5, 5))}, "5 objects, the statements about 4"),
+        ({"distances": SQUARE + np.triu(SQUARE)}, "not symmetric"),
+        ({"distances": SQUARE * np.nan}, "finite"),
+        ({"answers": Statements([[0, 1, 3]], names=["a", "b", "c", "d"])}, "no answer to 2 of 2"),
+        ({"answers": Statements([[0, 1, 2]], names=["x", "y", "z"])}, "other objects"),
+        ({"answers": Statements([[0, 1, 2]], kind="odd")}, "kind odd"),
+        ({}, "give one of"),
+        ({"embedding": np.eye(4), "distances": SQUARE}, "give one of"),
+    ],
+)
+def test_bad_models_get_one_clear_line(given, words):
+    with pytest.raises((ParameterError, DissimilarityError)) as caught:
+        tl.evaluate(SMALL, **given)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_cannot_be_compared():
+    with pytest.raises(StatementError, match="no statements"):
+        tl.evaluate(Statements([], 3), embedding=np.eye(3))
+    one = tl.evaluate(SMALL, embedding=np.eye(4))
+    with pytest.raises(ParameterError, match="name 'model'"):
+        tl.compare_models([one, one])
+    other = tl.evaluate(SMALL.take([0, 1]), embedding=np.eye(4), name="other")
+    with pytest.raises(ParameterError, match="different statements"):
+        tl.compare_models([one, other])
+    with pytest.raises(ParameterError, match="list of them"):
+        tl.compare_models([])
+
+
+def test_without_repeats_no_ceiling_is_guessed():
+    S = Statements([[0, 1, 2], [1, 2, 3], [0, 1, 3]])
+    found = tl.evaluate(S, embedding=np.eye(4))
+    assert (found.ceiling, found.of_ceiling, found.agreement) == (None, None, None)
+    assert found.no_ceiling == "no question was asked twice"
+    alone = Statements([[0, 1, 2], [0, 1, 2]], raters=["x", "x"])
+    assert "one rater only" in tl.evaluate(alone, embedding=np.eye(3)).no_ceiling

@@ -1,0 +1,198 @@
+"""Test questions, exclusions, halves, groups, forecasts and the paragraph for a paper."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from people import survey
+from trilens.errors import ParameterError
+from trilens.simulate import study
+from trilens.statements import Statements, select
+from trilens.tasks.model import answer_model
+from trilens.tasks.reliability import reliability
+from trilens.tasks.reliability.forecast import learning_curve
+from trilens.tasks.reliability.groups import compare_groups, group_of_each
+
+POINTS = np.random.default_rng(5).standard_normal((20, 3)) * [1, 1, 0]
+
+
+@pytest.fixture(scope="module")
+def shapes():
+    return study(n_objects=30, n_statements=2000, n_raters=20, random_state=2)
+
+
+@pytest.fixture(scope="module")
+def people():
+    return survey(POINTS, raters=24, per=80, seed=1)
+
+
+def test_test_questions_are_counted_apart(people):
+    asked = people.triples[0]
+    right = Statements([asked.tolist()], n_objects=20)
+    found = reliability(people, catch=right)
+    same = (np.sort(people.triples, axis=1) == np.sort(asked)).all(axis=1)
+    assert found.catch["asked"] == same.sum() > 1
+    assert found.catch["right"] == (same & (people.triples[:, 0] == asked[0])).sum()
+    assert found.collected["used"] == len(people) - same.sum()
+    assert (found.marks[same] == "test-question").all()
+    assert sum(check.catch_asked for check in found.raters) == same.sum()
+    by_column = [people.names[asked[0]] if s else "" for s in same]
+    again = reliability(people, catch=by_column)
+    assert again.to_dict() == found.to_dict()
+    assert again.between.questions == reliability(people).between.questions - 1
+
+
+@pytest.mark.parametrize(
+    ("catch", "words"),
+    [
+        (["a"], "1 values for"),
+        (Statements([[0, 1, 2]], names=["x", "y", "z"]), "not in the statements"),
+        (Statements([[0, 1, 2]], kind="odd"), "kind odd"),
+    ],
+)
+def test_bad_test_questions(people, catch, words):
+    with pytest.raises(ParameterError, match=words):
+        reliability(people, catch=catch)
+
+
+def test_the_right_answer_must_be_one_of_the_three():
+    with pytest.raises(ParameterError, match="it shows"):
+        reliability([[0, 1, 2], [3, 4, 5]], catch=["4", None])
+
+
+def test_nothing_is_deleted_and_every_step_says_what_is_left(shapes):
+    S = shapes.statements
+    chosen = select(S, exclude_raters=["3"], min_seconds=0.8)
+    found = reliability(S, selection=chosen)
+    left = [step.left for step in found.exclusions]
+    assert left == sorted(left, reverse=True)
+    assert [step.done for step in found.exclusions[:2]] == [True, True]
+    assert found.exclusions[1].left == chosen.kept.sum() == found.collected["used"]
+    assert len(found.marks) == len(S) == found.collected["answers"]
+    assert ((found.marks == "left-out") == ~chosen.kept).all()
+    guessing = {check.rater for check in found.raters if check.guessing}
+    assert guessing
+    marked = {str(r) for r in np.asarray(S.raters)[found.marks == "guessing"]}
+    assert marked == guessing
+    # the figures are those of the answers that are left
+    assert found.predicted == reliability(S.take(chosen.kept)).predicted
+
+
+def test_halves_of_guesses_do_not_agree():
+    rng = np.random.default_rng(0)
+    triples = np.array([rng.permutation(15)[:3] for _ in range(1500)])
+    raters = np.arange(1500) % 30
+    assert abs(reliability(Statements(triples, raters=raters)).split_half) < 0.6
+    found = reliability(study(n_statements=3000).statements)
+    assert found.split_half > 0.9
+    assert found.halves.unit == "rater"
+
+
+def test_what_people_disagree_about_most():
+    clear = [[i, i + 1, i + 2] for i in range(0, 30, 3)] * 6
+    open_ = [[30, 31, 32], [31, 30, 32], [32, 30, 31]] * 4
+    S = Statements(clear + open_, n_objects=33, raters=np.arange(72))
+    found = reliability(S)
+    assert found.questions[0].objects == ("30", "31", "32")
+    assert found.questions[0].agreement == pytest.approx(18 / 66)
+
+
+def test_groups_that_see_another_dimension_are_found_and_others_are_not():
+    X = np.random.default_rng(8).standard_normal((20, 3))
+    views = [X * [1, 1, 0] if r % 2 else X * [1, 0, 1] for r in range(24)]
+    S = survey(X, raters=24, per=60, views=views, seed=3)
+    found = reliability(S, by=[str(r % 2) for r in S.raters]).groups
+    assert found.p_value <= 0.01
+    assert [group.raters for group in found.groups] == [12, 12]
+    assert all(group.disparity > group.disparity_by_chance for group in found.groups)
+    assert found.across < min(group.agreement.share for group in found.groups)
+    # raters dealt to groups without regard to what they see
+    dealt = {r: str(r % 4 // 2) for r in range(24)}
+    assert reliability(S, by=dealt).groups.p_value > 0.05
+
+
+def test_the_permutation_test_is_about_raters_and_not_about_answers():
+    # one rater out of line in each of two groups of few: answers permuted would find them
+    X = np.random.default_rng(8).standard_normal((15, 3))
+    p_values = []
+    for seed in range(12):
+        S = survey(X, raters=8, per=50, tastes=1.0, common=0, again=0, seed=seed)
+        group = group_of_each(S, S.raters, {r: r < 4 for r in range(8)})
+        p = compare_groups(S, S.raters, group, None, seed, permutations=99).p_value
+        p_values.append(p)
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.25
+
+
+@pytest.mark.parametrize(
+    ("by", "words"),
+    [
+        ({"nobody": "a"}, "none of the 1 raters"),
+        (["a"], "1 groups for"),
+        (dict.fromkeys(range(24), "a"), "one group"),
+        ({r: r for r in range(24)}, "24 groups"),
+    ],
+)
+def test_bad_groups(people, by, words):
+    with pytest.raises(ParameterError, match=words):
+        reliability(people, by=by)
+
+
+def test_a_rater_has_one_group(people):
+    by = ["a" if i % 2 else "b" for i in range(len(people))]
+    with pytest.raises(ParameterError, match="a rater has one group"):
+        reliability(people, by=by)
+    with pytest.raises(ParameterError, match="need raters"):
+        reliability(Statements(people.triples), by=by)
+
+
+def test_the_forecast_is_near_what_a_continued_study_finds():
+    S = survey(POINTS, raters=64, per=60, common=0, again=0, seed=6)
+    first = S.take(np.arange(len(S) // 4))
+    found = learning_curve(first, answer_model(first))
+    sizes = [point.set_size for point in found.points]
+    assert sizes[0] > sizes[-1]
+    from trilens.tasks.medoid import medoid
+
+    later = found.set_size(len(S))
+    assert later.low - 0.5 <= len(medoid(S).candidates) <= later.high + 0.5
+    near, far = found.map_accuracy(2 * len(first)), found.map_accuracy(8 * len(first))
+    assert near.value < far.value < 1
+    assert found.points[-2].map_accuracy < near.value
+    need = found.answers_for_map(0.5)
+    assert need.more == 0
+    assert found.answers_for_set(1).answers > found.answers_for_set(5).answers
+    with pytest.raises(ParameterError, match="size"):
+        found.answers_for_set(0)
+
+
+def test_too_few_answers_have_no_forecast():
+    S = survey(POINTS, raters=4, per=20, seed=1)
+    assert reliability(S, forecast=True).forecast is None
+
+
+def test_raters_predict_each_other(people):
+    found = reliability(people, cross=True).cross
+    assert found.predicted.shape == (24, 24)
+    assert np.isnan(np.diag(found.predicted)).all()
+    assert 0.4 < found.mean < 1
+    assert reliability(Statements(people.triples), cross=True).cross is None
+
+
+def test_the_facts_are_plain_and_the_paragraph_rests_on_them(people):
+    by = {r: "young" if r % 2 else "old" for r in range(24)}
+    found = reliability(people, by=by, forecast=True, cross=True)
+    facts = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert facts["ceiling"] == found.ceiling
+    assert f"{found.ceiling:.0%}" in facts["methods"]
+    assert f"{found.predicted:.0%}" in facts["methods"]
+    assert f"p = {found.groups.p_value:.3f}" in facts["methods"]
+    assert "24 raters" in facts["methods"]
+    assert facts["forecast"]["for_set"]["goal"] == 3
+
+
+def test_a_selection_is_of_these_statements(people):
+    with pytest.raises(ParameterError, match="select from these"):
+        reliability(people, selection=select(people.take(np.arange(5))))

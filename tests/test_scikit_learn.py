@@ -1,0 +1,242 @@
+"""Maps and classifiers in scikit-learn's hands."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import warnings
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import check_estimator
+
+import trilens as tl
+from trilens.errors import KindError, ParameterError, TrilensError
+
+MAPS = (
+    tl.ChoiceMap(2, l2=0.05),
+    tl.LensMap(2),
+    tl.SOE(2, random_state=0),
+    tl.STE(2, l2=0.01, random_state=0),
+    tl.TSTE(2, l2=0.01, random_state=0),
+    tl.GNMDS(2, random_state=0),
+)
+CLASSIFIERS = (
+    tl.MapClassifier(n_components=2, random_state=0),
+    tl.KRNGClassifier(k=5, random_state=0),
+    tl.LensDepthClassifier(),
+)
+OTHERS = (tl.KRNGClustering(2, random_state=0), tl.LensDepthOutlierDetector())
+
+
+def name(estimator):
+    return type(estimator).__name__
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    points = tl.simulate.mixture(30, means=[[0, 0], [7, 0], [0, 7]], random_state=0)
+    named = [f"object {i}" for i in range(30)]
+    S = tl.simulate_statements(points, 1500, error_rate=0.05, random_state=1)
+    return tl.Statements(S.triples, names=named), points.labels
+
+
+# Checks that need no data, or only what every estimator refuses: these must pass.
+NEED_NO_DATA = {
+    "check_estimator_cloneable",
+    "check_estimator_tags_renamed",
+    "check_valid_tag_types",
+    "check_estimator_repr",
+    "check_no_attributes_set_in_init",
+    "check_estimators_unfitted",
+    "check_do_not_raise_errors_in_init_or_set_params",
+    "check_mixin_order",
+    "check_parameters_default_constructible",
+    "check_get_params_invariance",
+    "check_set_params",
+}
+
+
+@pytest.mark.parametrize("estimator", [*MAPS, *CLASSIFIERS, *OTHERS], ids=name)
+def test_scikit_learns_own_checks(estimator):
+    # The other checks fit points: float arrays with a row for each sample. Statements are triples
+    # of objects, so these are refused, and that is the only way in which a check may fail.
+    # What such checks are after is tested with statements below.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        checks = check_estimator(estimator, on_fail=None, on_skip=None)
+    passed = {check["check_name"] for check in checks if check["status"] == "passed"}
+    assert passed >= NEED_NO_DATA
+    for check in checks:
+        if check["status"] == "failed":
+            error, refused = check["exception"], False
+            while error is not None and not refused:
+                refused = isinstance(error, TrilensError)
+                error = error.__cause__ or error.__context__
+            assert refused, (check["check_name"], check["exception"])
+
+
+@pytest.mark.parametrize("estimator", [*MAPS, *CLASSIFIERS, *OTHERS], ids=name)
+def test_fitting_twice_gives_the_same_and_changes_no_parameter(estimator, drawn):
+    S, y = drawn
+    model = clone(estimator)
+    given = dict(model.get_params())
+    labels = (y,) if estimator in CLASSIFIERS else ()
+    assert model.fit(S, *labels) is model
+    assert model.get_params() == given
+    fitted = "embedding_" if estimator in MAPS else "transduction_" if labels else "labels_"
+    first = getattr(model, fitted).copy()
+    np.testing.assert_array_equal(getattr(model.fit(S, *labels), fitted), first)
+    np.testing.assert_array_equal(getattr(clone(model).fit(S, *labels), fitted), first)
+    before = set(vars(model))
+    for method in ("transform", "predict", "score"):
+        if hasattr(model, method) and estimator in MAPS:
+            getattr(model, method)(S)
+    assert set(vars(model)) == before
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(getattr(again, fitted), first)
+    file = io.BytesIO()
+    joblib.dump(model, file)
+    np.testing.assert_array_equal(getattr(joblib.load(file), fitted), first)
+
+
+@pytest.mark.parametrize("estimator", MAPS, ids=name)
+def test_maps_go_through_cross_validation_and_grid_search(estimator, drawn):
+    S, _ = drawn
+    scores = cross_val_score(estimator, S, cv=3)
+    assert (scores > 0.6).all()
+    search = GridSearchCV(estimator, {"n_components": [1, 2]}, cv=3, n_jobs=2).fit(S)
+    assert search.best_params_ == {"n_components": 2}
+    assert search.best_estimator_.embedding_.shape == (30, 2)
+    held_out = cross_val_predict(estimator, S, cv=3)
+    assert held_out.shape == (1500,)
+    assert (held_out == 0).mean() > 0.6
+
+
+@pytest.mark.parametrize("estimator", MAPS, ids=name)
+def test_maps_are_the_first_step_of_a_pipeline(estimator, drawn):
+    S, y = drawn
+    groups = make_pipeline(clone(estimator), KMeans(3, n_init=3, random_state=0))
+    assert tl.purity(groups.fit(S).predict(S), y) > 0.8
+    classes = make_pipeline(clone(estimator), SVC())
+    assert classes.fit(S, y).score(S, y) > 0.9
+    assert (cross_val_score(classes, S.objects, y, cv=3) > 0.7).all()
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=name)
+def test_classifiers_go_through_cross_validation(estimator, drawn):
+    S, y = drawn
+    assert (cross_val_score(estimator, S.objects, y, cv=3) > 0.6).all()
+    named = np.array(["a", "b", "c"])[y]
+    predicted = cross_val_predict(estimator, S.objects, named, cv=3)
+    assert (predicted == named).mean() > 0.7
+    model = clone(estimator).fit(S.objects[::2], y[::2])
+    np.testing.assert_array_equal(model.transduction_[::2], y[::2])
+    assert model.score(S.objects[1::2], y[1::2]) == (model.transduction_[1::2] == y[1::2]).mean()
+
+
+def test_grid_search_over_a_classifiers_map(drawn):
+    S, y = drawn
+    grid = {"n_components": [1, 2], "map": ["lensmap", "soe"]}
+    search = GridSearchCV(tl.MapClassifier(random_state=0), grid, cv=3).fit(S.objects, y)
+    assert search.best_score_ > 0.8
+    assert search.predict(S.objects).shape == (30,)
+
+
+@pytest.mark.parametrize("estimator", MAPS, ids=name)
+def test_coordinates_come_as_the_table_that_was_asked_for(estimator, drawn):
+    S, _ = drawn
+    model = clone(estimator).set_output(transform="pandas")
+    frame = model.fit_transform(S)
+    assert list(frame.columns) == ["x1", "x2"] == list(model.get_feature_names_out())
+    assert list(frame.index) == list(S.names)
+    np.testing.assert_array_equal(frame, model.embedding_)
+    pd.testing.assert_frame_equal(model.transform(S), frame)
+    # a table of statements has rows of another meaning, and another number
+    pd.testing.assert_frame_equal(clone(model).fit_transform(S.to_frame()).loc[frame.index], frame)
+    assert isinstance(model.set_output(transform="polars").transform(S), pl.DataFrame)
+    assert isinstance(clone(estimator).fit_transform(S), np.ndarray)
+
+
+@pytest.mark.parametrize("estimator", MAPS, ids=name)
+def test_objects_are_known_by_name(estimator, drawn):
+    S, _ = drawn
+    model = clone(estimator).fit(S)
+    part = S.subset(list(S.names[20:4:-1]))
+    np.testing.assert_array_equal(model.transform(part), model.embedding_[20:4:-1])
+    inside = np.isin(S.triples, np.arange(5, 21)).all(axis=1)
+    np.testing.assert_array_equal(model.predict(part), model.predict(S[inside]))
+    assert model.score(part) == model.score(S[inside])
+    with pytest.raises(ParameterError, match="the map has no object 'pear'"):
+        model.transform(tl.Statements([("object 1", "object 2", "pear")]))
+    with pytest.raises(ParameterError, match="about 31 objects, but the map has 30"):
+        model.predict([[0, 1, 30]])
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_predicted_answers_are_those_of_the_points(kind):
+    X = np.array([[0.0], [1.0], [3.0], [8.0]])
+    model = tl.SOE(1)
+    model.embedding_, model.names_ = X, None
+    S = tl.simulate.answer([[0, 1, 2], [2, 1, 3], [0, 3, 1]], X, kind=kind)
+    assert model.predict(S).tolist() == [0, 0, 0]
+    assert model.score(S) == 1.0
+    order = [0, 2, 1] if kind == "closer" else [1, 0, 2]
+    wrong = tl.Statements(S.triples[:, order], kind=kind)
+    assert model.predict(wrong).tolist() == [1, 1, 1]
+    assert model.score(wrong) == 0.0
+    tied = tl.Statements([[0, 1, 2]], kind=kind)
+    model.embedding_ = np.zeros((3, 1))
+    assert model.score(tied) == pytest.approx(1 / 2 if kind == "closer" else 1 / 3)
+
+
+@pytest.mark.parametrize("estimator", [*MAPS, *OTHERS], ids=name)
+def test_a_y_that_would_be_ignored_is_refused(estimator, drawn):
+    S, y = drawn
+    for answers in (np.ones(len(S)), [True] * len(S), np.zeros(7), 3):
+        with pytest.raises(ParameterError, match="would be ignored"):
+            clone(estimator).fit(S, answers)
+        with pytest.raises(ParameterError, match="would be ignored"):
+            clone(estimator).fit(S.triples, answers)
+    clone(estimator).fit(S, y)  # a Pipeline hands the labels of the objects to every step
+
+
+def test_an_array_without_kind_means_the_same_everywhere(drawn):
+    S, _ = drawn
+    array = np.array(S.triples)
+    for model in MAPS:
+        one, other = clone(model).fit(S), clone(model).fit(array)
+        np.testing.assert_array_equal(one.embedding_, other.embedding_)
+        assert one.score(S) == other.score(array)
+    with pytest.raises(KindError, match="kind='closer' for similarity triplets"):
+        tl.violations(one.embedding_, array)
+    assert tl.violations(one.embedding_, array, kind="central") == one.violations_
+    assert tl.violations(one.embedding_, S.to_triplets(), kind="closer") == one.violations_
+    closer = tl.Statements(S.to_triplets(), kind="closer")
+    model = tl.ChoiceMap(2, l2=0.05).fit(closer)
+    with pytest.raises(KindError, match="kind='closer'"):
+        model.predict_proba(array)
+
+
+@pytest.mark.parametrize("seed", [np.random.RandomState, np.random.default_rng])
+def test_every_kind_of_seed(seed, drawn):
+    S, y = drawn
+    for make in (
+        lambda s: tl.SOE(2, init="random", random_state=s).fit(S).embedding_,
+        lambda s: tl.ChoiceMap(2, l2=0.1, random_state=s).fit(S).embedding_,
+        lambda s: tl.MapClassifier(n_components=2, random_state=s).fit(S, y).transduction_,
+        lambda s: tl.KRNGClustering(3, random_state=s).fit(S).labels_,
+        lambda s: tl.cluster(S, 3, "lensmap", random_state=s).labels,
+        lambda s: tl.simulate_statements(np.eye(5)[:, :2], 9, random_state=s).triples,
+        lambda s: tl.simulate.answer(S, np.eye(30)[:, :2], error_rate=0.5, random_state=s).triples,
+        lambda s: S.reduce(s).triples,
+    ):
+        np.testing.assert_array_equal(make(seed(5)), make(seed(5)))

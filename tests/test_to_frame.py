@@ -1,0 +1,56 @@
+"""Every result is a table too."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import trilens as tl
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    points = tl.simulate.mixture(20, means=[[0, 0], [8, 0]], random_state=0)
+    S = tl.simulate_statements(points, 1000, random_state=1)
+    named = tl.Statements(S.triples, names=[f"o{i}" for i in range(20)])
+    return named, [None if i < 3 else str(c) for i, c in enumerate(points.labels)]
+
+
+def test_every_result_has_to_frame(drawn):
+    S, y = drawn
+    results = {
+        "fact": S.summary(),
+        "object": tl.depth_intervals(S),
+        "dimensions": tl.estimate_dimension(S, [1, 2], method="lensmap", n_folds=2),
+    }
+    for first, result in results.items():
+        frame = result.to_frame()
+        assert frame.columns[0] == first
+        assert len(frame) > 0
+        assert result._repr_html_().startswith("<table>")
+    for result in (
+        tl.medoid(S, "depth"),
+        tl.outliers(S, 3, method="depth"),
+        tl.cluster(S, 2, "lensmap"),
+        tl.classify(S, y, "lensmap"),
+        tl.neighbours(S, 3, "krng"),
+    ):
+        assert len(result.to_frame()) > 0
+
+
+def test_groups_are_counted_from_1_in_tables(drawn):
+    S, y = drawn
+    groups = tl.cluster(S, 2, "lensmap")
+    assert set(groups.to_frame()["label"]) == {"1", "2"}
+    assert [group.name for group in groups.groups] == ["1", "2"]
+    assert set(np.unique(groups.labels)) == {0, 1}
+    frame = tl.analyze(S, y, n_clusters=2).to_frame()
+    assert list(frame["object"]) == list(S.names)
+    assert set(frame["group"]) == {1, 2}
+
+
+def test_the_members_of_a_group_begin_with_its_medoid(drawn):
+    S, _ = drawn
+    for group in tl.cluster(S, 2, "lensmap").groups:
+        assert group.objects[0] == group.medoid
+        assert len(group.objects) == group.size
