@@ -218,7 +218,7 @@ def parts(column: Any) -> tuple[AnyArray, list[str]]:
 def columns_of(
     table: Any, milli: bool = False, words: bool = False
 ) -> Callable[[Batch], dict[str, Any]]:
-    """What a table tells besides the objects: ``rater``, ``round``, ``seconds``, ``place``.
+    """What a table tells besides the objects: ``rater``, ``round``, ``seconds``, ...
 
     ``milli`` says that the times are in ms, ``words`` that ``NA`` and its like are missing.
     """
@@ -231,6 +231,8 @@ def columns_of(
                 found["raters"] = _text(column, words)
             elif name == "round":
                 found["rounds"] = _integers_or_text(column, words)
+            elif name == "question":
+                found["questions"] = _integers_or_text(column, words)
             elif name == "seconds":
                 found["seconds"] = column.to_numpy() / 1000 if milli else column.to_numpy()
             elif name == "place":

@@ -59,6 +59,7 @@ class Layout:
     round: int | None = None
     seconds: int | None = None
     place: int | None = None
+    question: int | None = None
     form: Form = "statement"
     shape: tuple[str, ...] = ()
     unit: Unit | None = "s"
@@ -187,6 +188,7 @@ def resolve(
         at.get("round"),
         seconds,
         at.get("place"),
+        at.get("question"),
         form=form,
         shape=shape,
         unit="s" if seconds is None else found[seconds].unit,

@@ -12,7 +12,7 @@ from trilens._parameters import shown as printed
 from trilens._typing import AnyArray
 from trilens.errors import StatementError
 from trilens.statements.columns import are_whole, as_array
-from trilens.statements.roles import KIND_OF_ROLE, MILLISECONDS_FROM, key, roles
+from trilens.statements.roles import KIND_OF_ROLE, MILLISECONDS_FROM, roles
 
 if TYPE_CHECKING:
     from trilens.statements.value import Statements
@@ -62,9 +62,6 @@ def roles_of(names: Sequence[str]) -> dict[str, str]:
             )
         if role.rank < ranks.get(role.name, 1 << 30):
             found[role.name], ranks[role.name] = names[i], role.rank
-    for name in names:
-        if key(name) == "question":
-            found["question"] = name
     return found
 
 
