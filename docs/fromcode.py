@@ -13,9 +13,9 @@ from typing import Any
 
 import trilens
 from trilens.formats.asked import PRESETS
-from trilens.formats.columns import COLUMNS_OF_KIND, SHAPES
 from trilens.formats.source import ENDINGS, READ_ONLY
 from trilens.statements.roles import NAMES, SHOWN_STEMS
+from trilens.statements.shapes import COLUMNS_OF_KIND, SHAPES
 
 ROLES = {
     "central": "the most central of the three",

@@ -76,9 +76,8 @@ def test_labels_in_tables(ending: str, tmp_path: Path) -> None:
     if ending == ".parquet":
         pq.write_table(table, tmp_path / f"l{ending}")
     else:
-        with pa.OSFile(str(tmp_path / f"l{ending}"), "wb") as file:
-            with pa.ipc.new_file(file, table.schema) as writer:
-                writer.write_table(table)
+        with pa.ipc.new_file(str(tmp_path / f"l{ending}"), table.schema) as writer:
+            writer.write_table(table)
     assert read_labels(tmp_path / f"l{ending}") == {"b b": "1", "c,d": "2"}
 
 

@@ -218,8 +218,8 @@ def _write(found: Reliability, statements: Statements, output: str, file: str) -
 
 def _marked(found: Reliability, statements: Statements) -> dict[str, Any]:
     """The answers as they are, with a column that marks them."""
-    from trilens.formats.columns import COLUMNS_OF_KIND
     from trilens.statements.frames import FIELD_COLUMNS
+    from trilens.statements.shapes import COLUMNS_OF_KIND
 
     names = statements.names
     columns: dict[str, Any] = {

@@ -13,10 +13,11 @@ import pyarrow as pa
 from trilens._typing import AnyArray, Int32Array
 from trilens.errors import FormatError, StatementError
 from trilens.formats.cell import is_missing_word
-from trilens.formats.columns import Form, Layout
+from trilens.formats.columns import Layout
 from trilens.formats.source import one_line, quoted
 from trilens.statements import Kind, Statements
 from trilens.statements.columns import text_array
+from trilens.statements.shapes import Form
 from trilens.statements.value import check_triples, chosen_first
 
 if TYPE_CHECKING:

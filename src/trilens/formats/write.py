@@ -18,11 +18,11 @@ from trilens.errors import FormatError
 from trilens.formats.archive import write_archive
 from trilens.formats.atomic import atomic_write
 from trilens.formats.cell import is_integer, is_missing, is_missing_word
-from trilens.formats.columns import COLUMNS_OF_KIND
 from trilens.formats.source import ENDINGS, READ_ONLY, PathLike, checked_path, quoted
 from trilens.formats.tables import METADATA_KEY
 from trilens.statements import Statements, concatenate
 from trilens.statements.roles import OPTIONAL
+from trilens.statements.shapes import COLUMNS_OF_KIND
 from trilens.statements.value import COLUMNS
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": " ", ".dat": " "}
