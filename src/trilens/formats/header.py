@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Container, Sequence
 
 from trilens.formats.spec import Columns
-from trilens.statements.roles import roles
+from trilens.statements.roles import names_a_column, roles
 
 #: Data rows below which recurring names prove nothing.
 _FEWEST = 3
@@ -51,6 +51,9 @@ def has_header(
         return True
     below = Counter(cell for row in rows for cell in row)
     if any(not below[first[i]] for i in roles(first)):
+        return True
+    # half a set of names, such as Right without Left
+    if any(not below[cell] and names_a_column(cell) and not is_number(cell) for cell in first):
         return True
     if any(map(is_number, first)):
         return False

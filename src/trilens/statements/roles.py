@@ -183,6 +183,18 @@ def roles(names: Sequence[str]) -> dict[int, Role]:
     return dict(sorted(found.items()))
 
 
+def names_a_column(name: str) -> bool:
+    """Whether a name is one that columns have, by itself or with others that may be missing.
+
+    Not with a number, such as ``image 5``: objects are called so too.
+
+    >>> [names_a_column(name) for name in ["Left", "winner", "Left Bank", "image 5"]]
+    [True, True, False, False]
+    """
+    plain = key(name)
+    return plain in _ROLES or _SIDED.fullmatch(plain) is not None
+
+
 def too_many_shown(names: Sequence[str]) -> bool:
     """Whether the columns show more than three objects at a time."""
     numbers: dict[str, set[str]] = {}
