@@ -4,6 +4,7 @@ from . import (
     counts as counts,
     datasets as datasets,
     depth as depth,
+    engines as engines,
     errors as errors,
     exact as exact,
     formats as formats,
@@ -21,19 +22,27 @@ from .analysis import (
 )
 from .counts import (
     CentralCounts as CentralCounts,
+    Counted as Counted,
     PairCounts as PairCounts,
     count_central as count_central,
     count_pairs as count_pairs,
+    merge_counts as merge_counts,
+    read_counts as read_counts,
+    write_counts as write_counts,
 )
 from .depth import (
     centrality as centrality,
     depth_intervals as depth_intervals,
     lens_depth as lens_depth,
 )
+from .engines import (
+    count_files as count_files,
+)
 from .errors import (
     DatasetError as DatasetError,
     DeviceError as DeviceError,
     DissimilarityError as DissimilarityError,
+    EngineError as EngineError,
     FormatError as FormatError,
     KindError as KindError,
     LabelError as LabelError,
@@ -66,6 +75,9 @@ from .maps import (
     estimate_dimension as estimate_dimension,
     procrustes_distance as procrustes_distance,
     violations as violations,
+)
+from .maps.streamed import (
+    map_files as map_files,
 )
 from .simulate import (
     simulate_statements as simulate_statements,

@@ -53,6 +53,10 @@ class DeviceError(TrilensError, RuntimeError):
     """A GPU that was asked for and cannot be used, or that failed."""
 
 
+class EngineError(TrilensError, RuntimeError):
+    """A cluster that cannot be reached, or that was lost."""
+
+
 class DatasetError(TrilensError, OSError):
     """A public data set that is neither in the cache nor to be had from its source."""
 

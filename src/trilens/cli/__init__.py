@@ -25,6 +25,8 @@ COMMANDS = (
     "cluster",
     "graph",
     "embed",
+    "count",
+    "merge",
     "convert",
     "reduce",
     "simulate",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from trilens.cli.counting import counts_of, reading_of
 from trilens.cli.options import (
     Source,
     error_rate_option,
@@ -16,6 +17,38 @@ from trilens.cli.options import (
     statement_options,
 )
 from trilens.cli.tables import note, output_option, print_json, print_table, save_table
+
+if TYPE_CHECKING:
+    from trilens.counts import Counted
+
+
+def _of_counts(
+    counts: Counted,
+    labels: str,
+    method: str,
+    classifier: str | None,
+    dim: int | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Classes from counts: Algorithm 3 from those of classes, the lens map from those of pairs."""
+    from trilens.tasks.classify.from_counts import classify_counts
+
+    _print(classify_counts(counts, _read(labels), method, classifier, dim, seed), as_json)
+
+
+def _print(found: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    print_table(["object", "class"], list(found["labels"].items()), left=2)
+    note(", ".join(f"{name} {value}" for name, value in found["parameters"].items()))
+
+
+def _read(labels: str) -> dict[str, str]:
+    from trilens.formats import read_labels
+
+    return dict(read_labels(labels))
 
 
 @click.command("classify")
@@ -54,6 +87,25 @@ def command(
     """
     from trilens.tasks.classify.classes import classify
 
+    counts = counts_of(source, streamed=False)
+    if counts is not None:
+        _of_counts(counts, labels, method, classifier, dim, seed, as_json)
+        return
+    reading = reading_of(source) if method in ("auto", "lensmap") else None
+    if reading is not None:
+        from trilens.tasks.streamed import classify_files
+
+        large = classify_files(
+            source.file,
+            _read(labels),
+            classifier=classifier,
+            n_components=dim,
+            random_state=seed,
+            **reading,
+        )
+        told = {"labels": large.predicted, "method": "lensmap", "parameters": large.parameters}
+        _print(told, as_json)
+        return
     statements = source.read()
     found = classify(
         statements,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from trilens.cli.counting import counts_of
 from trilens.cli.options import (
     Source,
     dim_option,
@@ -26,6 +27,17 @@ from trilens.cli.tables import (
     print_table,
     save_table,
 )
+
+if TYPE_CHECKING:
+    from trilens.statements import Statements
+
+
+def _labels(statements: Statements | None, labels: str | None) -> Any:
+    from trilens.formats import read_labels
+
+    if labels is None:
+        return None
+    return read_labels(labels) if statements is None else read_labels_for(statements, labels)
 
 
 @click.command("cluster")
@@ -69,17 +81,22 @@ def command(
     """
     from trilens.tasks.cluster.groups import cluster
 
-    statements = source.read()
+    counts = counts_of(
+        source,
+        pairs=True,
+        streamed=n_clusters is not None and method in ("auto", "krng", "lensmap"),
+    )
+    statements = source.read() if counts is None else None
     with bar("looking for groups") as progress:
         found = cluster(
-            statements,
+            statements if counts is None else counts.pairs,  # type: ignore[arg-type]
             n_clusters,
             method,
             k=k,
             sigma=sigma,
             error_rate=error_rate,
             n_components=dim,
-            labels=None if labels is None else read_labels_for(statements, labels),
+            labels=_labels(statements, labels),
             random_state=seed,
             progress=progress,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from trilens.cli.counting import counts_of
 from trilens.cli.options import Source, json_option, statement_options
 from trilens.cli.tables import output_option, print_json, print_table, save_table
 
@@ -24,13 +25,17 @@ def command(source: Source, output: str | None, as_json: bool) -> None:
     from trilens.counts import count_central
     from trilens.depth import centrality, depth_intervals
 
-    statements = source.read()
-    depth = centrality(statements)
-    counts = count_central(statements)
+    counted = counts_of(source)
+    if counted is not None:
+        counts, names = counted.central, counted.names
+    else:
+        statements = source.read()
+        counts, names = count_central(statements), statements.names
+    depth = centrality(counts)
     order = (-depth).argsort(kind="stable").tolist()
     interval = depth_intervals(counts)
     columns = {
-        "object": [statements.names[i] for i in order],
+        "object": [names[i] for i in order],
         "depth": depth[order].tolist(),
         "from": interval.low[order].tolist(),
         "to": interval.high[order].tolist(),
@@ -41,8 +46,8 @@ def command(source: Source, output: str | None, as_json: bool) -> None:
     if as_json and output != "-":
         print_json(
             {
-                "depth": dict(zip(statements.names, depth.tolist(), strict=True)),
-                "appearances": dict(zip(statements.names, counts.appears.tolist(), strict=True)),
+                "depth": dict(zip(names, depth.tolist(), strict=True)),
+                "appearances": dict(zip(names, counts.appears.tolist(), strict=True)),
             }
         )
         return

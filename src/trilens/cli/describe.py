@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from trilens.cli.counting import counts_of
 from trilens.cli.options import Source, json_option, statement_options
 from trilens.cli.tables import (
     note,
@@ -16,6 +17,33 @@ from trilens.cli.tables import (
     print_table,
     save_table,
 )
+
+if TYPE_CHECKING:
+    from trilens.counts import Counted
+
+
+def _describe_counts(counts: Counted, as_json: bool) -> None:
+    """What counts tell; repeats, raters and times they do not know."""
+    facts = counts.summary()
+    if as_json:
+        print_json(facts)
+        return
+    appears = facts["appearances"]
+    print_facts(
+        {
+            "kind": counts.kind,
+            "statements": f"{counts.statements:,}",
+            "objects": f"{counts.n_objects:,}",
+            "triples possible": f"{facts['triples_possible']:,}",
+            "statements / possible": f"{facts['coverage_percent']:.3g} %",
+            "statements per object": (
+                f"{appears['mean']:.2f} on average, {appears['min']:,} to {appears['max']:,}"
+            ),
+            "objects never seen": f"{facts['objects_never_seen']:,}",
+            "counted": ", ".join(facts["counted"]),
+        }
+    )
+    note("repeats, raters and response times are not in counts")
 
 
 @click.command("describe")
@@ -30,6 +58,10 @@ def command(source: Source, output: str | None, as_json: bool) -> None:
     \b
     Example: trilens describe answers.csv
     """
+    counts = counts_of(source)
+    if counts is not None:
+        _describe_counts(counts, as_json)
+        return
     statements, reading = replace(source, quiet=True).read_and_tell()
     summary = statements.summary()
     raters: dict[str, list[Any]] = {

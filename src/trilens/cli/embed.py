@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trilens.cli.counting import counts_of, reading_of
 from trilens.cli.options import (
     Source,
     comparisons_option,
@@ -18,8 +19,14 @@ from trilens.cli.progress import bar
 from trilens.cli.tables import counted, note, print_json, save_table, table_ending
 
 if TYPE_CHECKING:
+    from trilens._typing import FloatArray
     from trilens.statements import Statements
     from trilens.statements.comparisons import Comparisons
+
+
+def _write(names: tuple[str, ...], points: FloatArray, output: str) -> None:
+    columns = {f"x{i}": axis for i, axis in enumerate(points.T, start=1)}
+    save_table({"object": names, **columns}, output)
 
 
 @click.command("embed")
@@ -66,14 +73,38 @@ def command(
         with bar(f"{chosen} in {dim} dimensions") as progress:
             points = make_map(chosen, dim, seed).fit_transform(given, progress=progress)
         share, what = violations(points, given), "comparisons"
+    elif method == "lensmap" and (reading := reading_of(source)) is not None:
+        from trilens.maps.streamed import map_files
+
+        with bar(f"lensmap in {dim} dimensions") as progress:
+            found = map_files(source.file, dim, random_state=seed, progress=progress, **reading)
+        _write(found.names, found.embedding, output)
+        if as_json and output != "-":
+            print_json({"method": method, "dim": dim, "violations": None})
+        else:
+            note(f"{method}, {dim} dimensions, {len(found.names):,} objects: {output}")
+        return
+    elif (counts := counts_of(source, pairs=True, streamed=method == "lensmap")) is not None:
+        from trilens.tasks.from_pairs import map_of_pairs, method_of_pairs
+
+        assert counts.pairs is not None
+        chosen = method_of_pairs(method, counts.pairs, "lensmap")
+        if chosen != "lensmap":
+            raise click.UsageError("of counts of pairs there is the lens map; krng is no map")
+        points = map_of_pairs(counts.pairs, dim, seed)
+        _write(counts.names, points, output)
+        if as_json and output != "-":
+            print_json({"method": chosen, "dim": dim, "violations": None})
+        else:
+            note(f"{chosen}, {dim} dimensions, of {counts.statements:,} statements: {output}")
+        return
     else:
         given = source.read()
         chosen = choose_method("embed", given, method)
         with bar(f"{chosen} in {dim} dimensions") as progress:
             points = coordinates(given, chosen, dim, seed, progress)
         share, what = violations(points, given), "triplets"
-    columns = {f"x{i}": axis for i, axis in enumerate(points.T, start=1)}
-    save_table({"object": given.names, **columns}, output)
+    _write(given.names, points, output)
     # on standard output the data itself goes out: nothing may be mixed with it
     if as_json and output != "-":
         print_json({"method": chosen, "dim": dim, "violations": share})

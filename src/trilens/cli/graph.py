@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from trilens.cli.counting import counts_of
 from trilens.cli.options import (
     Source,
     dim_option,
@@ -56,8 +57,9 @@ def command(
     from trilens.tasks.graph import neighbours
 
     check_ending(output)
+    counts = counts_of(source, pairs=True, streamed=method in ("auto", "krng", "lensmap"))
     found = neighbours(
-        source.read(),
+        source.read() if counts is None or counts.pairs is None else counts.pairs,
         k,
         method,
         error_rate=error_rate,

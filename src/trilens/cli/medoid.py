@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from trilens.cli.counting import counts_of
 from trilens.cli.options import (
     Source,
     dim_option,
@@ -48,12 +49,20 @@ def command(
     \b
     Example: trilens medoid answers.csv --labels classes.csv
     """
+    from trilens.formats import read_labels
     from trilens.tasks.medoid import medoid
 
-    statements = source.read()
-    known = None if labels is None else read_labels_for(statements, labels)
-    found = medoid(statements, method, labels=known, n_components=dim, random_state=seed)
-    rows: list[tuple[Any, ...]] = [("all", found.name, found.depth, len(statements))]
+    counts = counts_of(source, streamed=labels is None and method in ("auto", "depth"))
+    if counts is not None:
+        known = None if labels is None else read_labels(labels)
+        found = medoid(counts.central, method, labels=known)
+        number = counts.statements
+    else:
+        statements = source.read()
+        every = None if labels is None else read_labels_for(statements, labels)
+        found = medoid(statements, method, labels=every, n_components=dim, random_state=seed)
+        number = len(statements)
+    rows: list[tuple[Any, ...]] = [("all", found.name, found.depth, number)]
     for label, one in (found.per_class or {}).items():
         rows.append((label, one.medoid, one.depth, one.statements))
     header = ["class", "medoid", "depth", "statements"]

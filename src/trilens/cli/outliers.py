@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from trilens.cli.counting import counts_of
 from trilens.cli.options import (
     Source,
     dim_option,
@@ -52,8 +53,9 @@ def command(
 
     if count is not None and contamination is not None:
         raise click.UsageError("give --n or --contamination, not both")
+    counts = counts_of(source, streamed=method in ("auto", "depth"))
     found = outliers(
-        source.read(),
+        source.read() if counts is None else counts.central,
         count,
         contamination=contamination,
         method=method,

@@ -8,16 +8,24 @@ whole, bit for bit, so a stream is counted by summing the counts of its chunks::
 
 from trilens.counts.central import CentralCounts, count_central
 from trilens.counts.classes import ClassCounts, count_classes
+from trilens.counts.counted import Counted, counted
+from trilens.counts.file import is_counts, merge_counts, read_counts, write_counts
 from trilens.counts.labelled import LabelledPairCounts, count_labelled_pairs
 from trilens.counts.pairs import PairCounts, count_pairs
 
 __all__ = [
     "CentralCounts",
     "ClassCounts",
+    "Counted",
     "LabelledPairCounts",
     "PairCounts",
     "count_central",
     "count_classes",
     "count_labelled_pairs",
     "count_pairs",
+    "counted",
+    "is_counts",
+    "merge_counts",
+    "read_counts",
+    "write_counts",
 ]

@@ -84,3 +84,25 @@ def labelled_pairs(triples: Int32Array, column: Int32Array, counted: AnyArray) -
         if col_b >= 0 and col_c >= 0:
             counted[1, a, col_b] += 1
             counted[1, a, col_c] += 1
+
+
+@compiled()
+def columns(
+    a: AnyArray, b: AnyArray, c: AnyArray, first: AnyArray, second: AnyArray, third: AnyArray
+) -> int:
+    """Count statements whose three objects stand in three columns, and check them on the way.
+
+    Returns the row of the first statement that names an object twice, or one beyond the
+    counters (a negative number reads as a very large one); the number of rows where there is
+    none. The rows before it are counted. ``second`` and ``third`` may be the same counters.
+    """
+    size = np.uint64(len(first))
+    for i in range(len(a)):
+        x, y, z = np.uint64(a[i]), np.uint64(b[i]), np.uint64(c[i])
+        outside = (x >= size) | (y >= size) | (z >= size)
+        if outside | (x == y) | (x == z) | (y == z):
+            return i
+        first[x] += np.uint32(1)
+        second[y] += np.uint32(1)
+        third[z] += np.uint32(1)
+    return len(a)

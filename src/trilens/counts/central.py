@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
 from trilens._typing import Int32Array, IntArray
 from trilens.counts._add import require_same_kind, require_same_shape
+from trilens.counts._align import listed, moved, positions, union
 from trilens.counts._threads import in_threads, is_small, resolve_threads, split
+from trilens.errors import ParameterError
 from trilens.statements import Kind, StatementsLike, as_statements
+
+PathLike: TypeAlias = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,11 +31,14 @@ class CentralCounts:
         Statements in which it could have been: those that name the object, for ``closer``
         not as the anchor.
     kind : {"central", "odd", "closer"}
+    names : tuple of str, optional
+        Of the objects, where they are known.
     """
 
     singled: IntArray
     appears: IntArray
     kind: Kind = "central"
+    names: tuple[str, ...] | None = field(default=None, repr=False)
 
     @property
     def n_objects(self) -> int:
@@ -40,21 +49,51 @@ class CentralCounts:
         if not isinstance(other, CentralCounts):
             return NotImplemented
         require_same_kind(self.kind, other.kind)
-        require_same_shape(self.appears.shape, other.appears.shape)
-        return CentralCounts(self.singled + other.singled, self.appears + other.appears, self.kind)
+        names, a, b = aligned(self, other)
+        return CentralCounts(a.singled + b.singled, a.appears + b.appears, self.kind, names)
 
     def __radd__(self, other: int) -> CentralCounts:
         return self if other == 0 else NotImplemented  # what sum() starts with
 
 
-def count_central(statements: StatementsLike, n_threads: int | None = None) -> CentralCounts:
+def aligned(
+    a: CentralCounts, b: CentralCounts
+) -> tuple[tuple[str, ...] | None, CentralCounts, CentralCounts]:
+    """Both over the same objects: by name where both know the names, else they must agree."""
+    if a.names is None or b.names is None or a.names == b.names:
+        require_same_shape(a.appears.shape, b.appears.shape)
+        return a.names or b.names, a, b
+    names, n = union(a.names, a.n_objects, b.names, b.n_objects)
+    known = tuple(listed(names, n))
+    both = []
+    for one in (a, b):
+        at = positions(one.names, one.n_objects, known, n)
+        both.append(CentralCounts(moved(one.singled, at, n), moved(one.appears, at, n), one.kind))
+    return known, both[0], both[1]
+
+
+def is_path(source: Any) -> TypeGuard[PathLike | list[PathLike]]:
+    """Whether something names files: a path, or a list of them."""
+    if isinstance(source, list | tuple) and len(source):
+        return all(isinstance(one, str | os.PathLike) for one in source)
+    return isinstance(source, str | os.PathLike)
+
+
+def count_central(
+    statements: StatementsLike | PathLike, n_threads: int | None = None, *, cluster: Any = None
+) -> CentralCounts:
     """How often each object was singled out, and how often it could have been (Algorithm 1).
 
     Parameters
     ----------
-    statements : Statements or (m, 3) array of int
+    statements : Statements, (m, 3) array of int, or path
+        A file, a folder, a pattern or a URL is counted as it is read, in little memory;
+        `count_files` has more options.
     n_threads : int, optional
         By default one per core that this process may use.
+    cluster : str or Dask client, optional
+        Where files are counted: ``"local:2"`` for two processes, ``"tcp://..."`` for a Dask
+        scheduler; by default threads of this process.
 
     Returns
     -------
@@ -66,7 +105,13 @@ def count_central(statements: StatementsLike, n_threads: int | None = None) -> C
     >>> counts.singled.tolist(), counts.appears.tolist()
     ([2, 0, 1, 0], [3, 2, 2, 2])
     """
-    S = as_statements(statements)
+    if is_path(statements):
+        from trilens.engines import count_files
+
+        return count_files(statements, n_threads=n_threads, cluster=cluster).central
+    if cluster is not None:
+        raise ParameterError("a cluster counts files; statements in memory are counted here")
+    S = as_statements(cast(StatementsLike, statements))
     n = S.n_objects
     threads = resolve_threads(n_threads, len(S), n)
     if is_small(len(S)):
@@ -76,7 +121,7 @@ def count_central(statements: StatementsLike, n_threads: int | None = None) -> C
         rest = np.bincount(S.triples[:, singled + 1 :].ravel(), minlength=n)
     else:
         first, rest = _count(S.triples, n, S.kind, threads)
-    return CentralCounts(first.astype(np.int64), (first + rest).astype(np.int64), S.kind)
+    return CentralCounts(first.astype(np.int64), (first + rest).astype(np.int64), S.kind, S._names)
 
 
 def _count(triples: Int32Array, n: int, kind: Kind, n_threads: int) -> tuple[IntArray, IntArray]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
@@ -17,7 +17,10 @@ from trilens.counts._add import (
     require_same_shape,
     sum_dtype,
 )
+from trilens.counts._align import listed, moved_cells, positions, union
 from trilens.counts._threads import in_threads, is_small, resolve_threads, split
+from trilens.counts.central import PathLike, is_path
+from trilens.errors import ParameterError
 from trilens.statements import Kind, Statements, StatementsLike, as_statements
 
 #: An ``ndarray`` or a ``scipy.sparse.csr_array``; scipy is imported where it is used.
@@ -48,6 +51,8 @@ class PairCounts:
         Statements that compare the pair. A ``central`` or ``odd`` statement compares its three
         pairs, a ``closer`` one the two pairs with its anchor.
     kind : {"central", "odd", "closer"}
+    names : tuple of str, optional
+        Of the objects, where they are known.
 
     Notes
     -----
@@ -59,6 +64,7 @@ class PairCounts:
     third: Cells
     appears: Cells
     kind: Kind = "central"
+    names: tuple[str, ...] | None = field(default=None, repr=False)
 
     @property
     def n_objects(self) -> int:
@@ -74,7 +80,7 @@ class PairCounts:
         """The same counts in two ``ndarray``."""
         if not self.is_sparse:
             return self
-        return PairCounts(self.third.toarray(), self.appears.toarray(), self.kind)
+        return PairCounts(self.third.toarray(), self.appears.toarray(), self.kind, self.names)
 
     def third_where_asked(self) -> AnyArray:
         """``third`` at each stored entry of a sparse ``appears``, in the order of its data."""
@@ -90,9 +96,21 @@ class PairCounts:
         if not isinstance(other, PairCounts):
             return NotImplemented
         require_same_kind(self.kind, other.kind)
-        require_same_shape(self.appears.shape, other.appears.shape)
+        if self.names is None or other.names is None or self.names == other.names:
+            require_same_shape(self.appears.shape, other.appears.shape)
+            third, appears = _add(self.third, other.third), _add(self.appears, other.appears)
+            return PairCounts(third, appears, self.kind, self.names or other.names)
+        names, n = union(self.names, self.n_objects, other.names, other.n_objects)
+        known = tuple(listed(names, n))
+        a, b = (one._among(known) for one in (self, other))
+        return PairCounts(_add(a.third, b.third), _add(a.appears, b.appears), self.kind, known)
+
+    def _among(self, names: tuple[str, ...]) -> PairCounts:
+        """The same counts among more objects."""
+        n = len(names)
+        at = positions(self.names, self.n_objects, names, n)
         return PairCounts(
-            _add(self.third, other.third), _add(self.appears, other.appears), self.kind
+            moved_cells(self.third, at, n), moved_cells(self.appears, at, n), self.kind, names
         )
 
     def __radd__(self, other: int) -> PairCounts:
@@ -113,19 +131,26 @@ def _add(a: Cells, b: Cells) -> Cells:
 
 
 def count_pairs(
-    statements: StatementsLike, n_threads: int | None = None, layout: Layout = "auto"
+    statements: StatementsLike | PathLike,
+    n_threads: int | None = None,
+    layout: Layout = "auto",
+    *,
+    cluster: Any = None,
 ) -> PairCounts:
     """How often each pair was compared, and how often the third object was singled out.
 
     Parameters
     ----------
-    statements : Statements or (m, 3) array of int
-        Of any kind.
+    statements : Statements, (m, 3) array of int, or path
+        Of any kind. A file, a folder, a pattern or a URL is counted as it is read, twice.
     n_threads : int, optional
         By default one per core that this process may use.
     layout : {"auto", "dense", "sparse"}
         ``auto`` is dense for up to 4096 objects, and beyond where n**2 <= 8 m: that is where
         two dense matrices (8 n**2 bytes) take no more than the sparse ones may (64 m bytes).
+        Files are counted with ``auto``.
+    cluster : str or Dask client, optional
+        Where files are counted, as in `count_central`.
 
     Returns
     -------
@@ -139,8 +164,16 @@ def count_pairs(
     >>> pairs.appears.tolist()
     [[0, 3, 3], [3, 0, 3], [3, 3, 0]]
     """
-    S = as_statements(statements)
     one_of("layout", layout, get_args(Layout))
+    if is_path(statements):
+        from trilens.engines import count_files
+
+        found = count_files(statements, pairs=True, n_threads=n_threads, cluster=cluster).pairs
+        assert found is not None
+        return found
+    if cluster is not None:
+        raise ParameterError("a cluster counts files; statements in memory are counted here")
+    S = as_statements(cast(StatementsLike, statements))
     if layout == "auto":
         dense = S.n_objects <= _DENSE_OBJECTS or S.n_objects**2 <= 8 * len(S)
         layout = "dense" if dense else "sparse"
@@ -153,7 +186,7 @@ def count_pairs(
     else:
         count = _dense_bytes if S.n_objects <= _BYTE_OBJECTS else _dense_tiles
     third, appears = count(S, threads)
-    return PairCounts(third, appears, S.kind)
+    return PairCounts(third, appears, S.kind, S._names)
 
 
 def _cells(S: Statements) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:

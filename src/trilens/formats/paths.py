@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from trilens.errors import FormatError, ParameterError
+from trilens.formats.remote import expand, is_url
 from trilens.formats.source import (
     ENDINGS,
     PACKINGS,
@@ -32,22 +33,25 @@ def sources(
 ) -> list[Source]:
     """The sources of a path, a folder, a pattern, an archive or a list of these."""
     found = [
-        member for path in _paths(given) for member in _members(open_source(path, spool=spool))
+        member for path in file_paths(given) for member in _members(open_source(path, spool=spool))
     ]
     if encoding is None:
         return found
     return [decoded(s, encoding) if s.format in TEXTUAL else s for s in found]
 
 
-def _paths(given: PathLike | Sequence[PathLike]) -> list[PathLike]:
+def file_paths(given: PathLike | Sequence[PathLike]) -> list[PathLike]:
+    """The files of a path, a folder, a pattern, a URL or a list of these."""
     if not isinstance(given, str | os.PathLike):
         paths = as_list(given, "the files")
         if not paths:
             raise ParameterError("there must be at least one file")
-        return [path for one in paths for path in _paths(checked_path(one))]
+        return [path for one in paths for path in file_paths(checked_path(one))]
     name = checked_path(given)
     if name == "-":
         return [given]
+    if is_url(name):
+        return list(expand(name))
     if os.path.isdir(name) and "\0" not in name:
         return _in_folder(Path(name))
     if not glob.has_magic(name) or os.path.exists(name):
@@ -64,7 +68,7 @@ def _in_folder(folder: Path) -> list[PathLike]:
         names = sorted(path.name for path in folder.iterdir())
     except OSError as error:
         raise FormatError(f"{folder}: {error.strerror or one_line(error)}") from error
-    kept = [name for name in names if not name.startswith(".") and _is_known(name)]
+    kept = [name for name in names if not name.startswith(".") and is_known(name)]
     found: list[PathLike] = [str(folder / name) for name in kept if (folder / name).is_file()]
     if not found:
         raise FormatError(
@@ -74,7 +78,8 @@ def _in_folder(folder: Path) -> list[PathLike]:
     return found
 
 
-def _is_known(name: str) -> bool:
+def is_known(name: str) -> bool:
+    """Whether a file's ending is that of a statement file."""
     path = PurePosixPath(name.lower())
     if path.suffix in PACKINGS:
         return path.suffix == ".zip" or PurePosixPath(path.stem).suffix in ENDINGS

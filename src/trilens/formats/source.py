@@ -163,6 +163,10 @@ def open_source(path: PathLike, *, spool: bool = False) -> Source:
     name = checked_path(path)
     if name == "-":
         return _read_once(Source("standard input", "", None), spool)
+    from trilens.formats.remote import is_url, open_url
+
+    if is_url(name):
+        return open_url(name)
     part: str | None = None
     if "::" in name and not os.path.exists(name):
         name, part = name.split("::", 1)

@@ -318,6 +318,62 @@ def _parquet(source: Source) -> tuple[list[str], Any, Pieces]:
     return list(schema.names), schema.metadata, pieces
 
 
+def parquet_rows(source: Source) -> list[int]:
+    """The number of rows of each row group."""
+    import pyarrow.parquet as pq
+
+    try:
+        facts = pq.ParquetFile(_handle(source)).metadata
+        return [facts.row_group(group).num_rows for group in range(facts.num_row_groups)]
+    except TrilensError:
+        raise
+    except Exception as error:
+        raise undecodable(source, "a Parquet file", error) from error
+
+
+def narrowed(
+    file: TableFile, start: int, stop: int | None, first_row: int, rows: int
+) -> TableFile | None:
+    """The same Parquet file as nothing but its objects, some row groups and rows at a time.
+
+    None where its columns cannot be told by name.
+    """
+    import pyarrow.parquet as pq
+
+    names, layout, source = file.layout.names, file.layout, file.source
+    wanted = [names[at] for at in layout.objects]
+    if source.format != "parquet" or len(set(names)) < len(names):
+        return None
+    data = pq.ParquetFile(_handle(source), pre_buffer=True)
+    if list(data.schema_arrow.names) != list(names):
+        wanted = [data.schema_arrow.names[at] for at in layout.objects]
+
+    def pieces(block_bytes: int | None) -> Iterator[tuple[Any, Callable[[int], int]]]:
+        groups = range(start, data.num_row_groups if stop is None else stop)
+        row = first_row
+        try:
+            for batch in data.iter_batches(rows, list(groups), wanted, use_threads=False):
+                # a file keeps its own order of columns
+                yield pa.Table.from_batches([batch]).select(wanted), _counting(row)
+                row += batch.num_rows
+        except (TrilensError, GeneratorExit):
+            raise
+        except Exception as error:
+            raise undecodable(source, "a Parquet file", error) from error
+
+    narrow = replace(
+        layout,
+        n_columns=len(wanted),
+        names=tuple(wanted),
+        objects=tuple(range(len(wanted))),
+        rater=None,
+        round=None,
+        seconds=None,
+        place=None,
+    )
+    return replace(file, layout=narrow, pieces=pieces)
+
+
 def _row_bytes(file: Any) -> Iterator[int]:
     rows = max(file.metadata.num_rows, 1)
     for group in range(file.metadata.num_row_groups):
@@ -376,6 +432,9 @@ def _handle(source: Source) -> Any:
         with source.open():
             pass
         return pa.OSFile(str(source.path), "rb")
+    if not source.packing and source.stored is not None and not isinstance(source.stored, bytes):
+        source.stored.seek(0)
+        return pa.PythonFile(source.stored, "r")  # a URL: only what is needed is fetched
     return pa.BufferReader(owned(source.read()))
 
 

@@ -12,6 +12,11 @@ from trilens._typing import FloatArray
 from trilens.errors import ParameterError
 from trilens.maps.align import procrustes
 
+#: Up to so many points all pairs at once are quicker.
+_ALL_PAIRS = 2000
+#: Points that are compared with all others at a time.
+_BLOCK = 256
+
 
 def total_distance(coordinates: FloatArray) -> FloatArray:
     """The total distance of each point to all others; the medoid has the least."""
@@ -28,10 +33,43 @@ def rescaled(coordinates: FloatArray) -> FloatArray:
     >>> rescaled(np.array([[0.0], [3.0], [8.0]])).ravel().tolist()
     [0.0, 0.75, 2.0]
     """
-    from scipy.spatial.distance import pdist
+    widest = diameter(coordinates)
+    return coordinates * (2 / widest) if widest > 0 else coordinates
 
-    diameter = pdist(coordinates).max(initial=0.0)
-    return coordinates * (2 / diameter) if diameter > 0 else coordinates
+
+def diameter(coordinates: FloatArray) -> float:
+    """The largest distance of two points, in the memory of a few thousand of them.
+
+    Two points within r and s of the middle are at most r + s apart, so of many points only the
+    outer ones are compared: as a rule a few, and at worst all, a block at a time.
+
+    >>> diameter(np.array([[0.0, 0.0], [3.0, 4.0], [1.0, 1.0]]))
+    5.0
+    """
+    from scipy.spatial.distance import cdist, pdist
+
+    if len(coordinates) <= _ALL_PAIRS:
+        return float(pdist(coordinates).max(initial=0.0))
+    middle = (coordinates.min(axis=0) + coordinates.max(axis=0)) / 2
+    radius = np.linalg.norm(coordinates - middle, axis=1)
+    order = np.argsort(-radius)
+    points, radius = coordinates[order], radius[order]
+    # what is farthest from the farthest is a good start, and leaves little to compare
+    widest = 0.0
+    at = 0
+    for _ in range(4):
+        distance = np.linalg.norm(points - points[at], axis=1)
+        at = int(distance.argmax())
+        widest = max(widest, float(distance[at]))
+    for start in range(0, len(points), _BLOCK):
+        reach = radius[start] + radius
+        # radii fall: beyond these nothing is far enough from the block
+        stop = int(np.searchsorted(-reach, -widest, side="left"))
+        if stop <= start:
+            break
+        some = cdist(points[start : start + _BLOCK], points[:stop])
+        widest = max(widest, float(some.max()))
+    return widest
 
 
 def procrustes_distance(X: ArrayLike, Y: ArrayLike) -> float:

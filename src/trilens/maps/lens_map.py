@@ -255,6 +255,8 @@ class LensMap(MapEstimator):
     n_components_ : int
     power_ : float
     n_objects_ : int
+    counts_ : PairCounts
+        What `partial_fit` adds to.
 
     Examples
     --------
@@ -311,8 +313,14 @@ class LensMap(MapEstimator):
         self.n_components_ = d
         self.power_ = power
         self.n_objects_ = n
+        self.counts_ = pairs
         self.names_ = None if given is None else given._names
         return self
+
+    def partial_fit(self, S: StatementsLike | PairCounts, y: object = None) -> LensMap:
+        """As `fit` to all statements so far: those of `fit`, of earlier calls, and these."""
+        more = S if isinstance(S, PairCounts) else count_pairs(as_statements(S))
+        return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
 
     def fit_transform(self, S: StatementsLike | PairCounts, y: object = None) -> FloatArray:
         """Find coordinates and return them, (n_objects, n_components_)."""

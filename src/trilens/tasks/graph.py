@@ -11,9 +11,11 @@ import numpy as np
 from trilens._parameters import real_number, seed_of, whole_number
 from trilens._tabular import Tabular
 from trilens._typing import RandomState
+from trilens.counts import PairCounts
 from trilens.errors import ParameterError
 from trilens.statements import StatementsLike, as_statements
 from trilens.tasks.error_rate import known_error_rate
+from trilens.tasks.from_pairs import map_of_pairs, method_of_pairs, objects_of_pairs
 from trilens.tasks.method import check_model, choose_method
 
 if TYPE_CHECKING:
@@ -84,7 +86,7 @@ class Graph(Tabular):
 
 
 def neighbours(
-    statements: StatementsLike,
+    statements: StatementsLike | PairCounts,
     k: int | None = None,
     method: str = "auto",
     *,
@@ -98,6 +100,8 @@ def neighbours(
 
     Parameters
     ----------
+    statements : Statements, (m, 3) array, or PairCounts
+        Counts suffice for ``"krng"`` and ``"lensmap"``.
     k : int, optional
         By default the smallest k that connects the k-RNG (where none does, every pair that was
         asked about is an edge), or 5 neighbours on a map.
@@ -121,17 +125,22 @@ def neighbours(
     """
     from scipy.sparse.csgraph import connected_components
 
-    given = as_statements(statements)
+    pairs = statements if isinstance(statements, PairCounts) else None
+    given = as_statements(statements) if pairs is None else objects_of_pairs(pairs)  # type: ignore[arg-type]
     check_model(model, given)
-    chosen = choose_method("graph", given, method)
+    if pairs is None:
+        chosen = choose_method("graph", given, method)
+        error_rate = known_error_rate(error_rate, given, random_state, model)
+    else:
+        chosen = method_of_pairs(method, pairs, "krng")
+        error_rate = real_number("error_rate", error_rate)
     n = given.n_objects
     if k is not None:
         whole_number("k", k, least=1)
-    error_rate = known_error_rate(error_rate, given, random_state, model)
     if chosen == "krng":
         from trilens.graph import lens_values
 
-        values = lens_values(given)
+        values = lens_values(given if pairs is None else pairs)
         if k is None:
             k = values.connecting_k(error_rate) or max(n - 1, 1)
         matrix = values.graph(k, error_rate, sigma)
@@ -151,6 +160,8 @@ def neighbours(
 
                 model = model or answer_model(given, seed_of(random_state))
                 points = model.map.embedding_
+            elif pairs is not None:
+                points = map_of_pairs(pairs, dimensions(n_components, n), random_state)
             else:
                 points = coordinates(given, chosen, dimensions(n_components, n), random_state)
             matrix = neighbour_graph(points, k, width)

@@ -50,11 +50,12 @@ def choose_method(question: Question, statements: Statements, method: str = "aut
 
 
 def objects_of_counts(counts: CentralCounts, method: str) -> Statements:
-    """The objects of counts, numbered, with no statement about them; counts serve depth alone."""
+    """The objects of counts, with no statement about them; counts serve depth alone."""
     one_of("method", method, ("auto", *METHODS["medoid"]))
     if method not in ("auto", "depth"):
         raise ParameterError(f"counts serve the method depth; {method} needs the statements")
-    return Statements(np.empty((0, 3), dtype=np.int32), counts.n_objects, kind=counts.kind)
+    none = np.empty((0, 3), dtype=np.int32)
+    return Statements(none, counts.n_objects, counts.names, counts.kind)
 
 
 def check_model(model: Any, statements: Statements) -> None:

@@ -254,6 +254,8 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         inliers.
     labels_ : (n_objects,) array of int
         -1 for outliers, +1 for inliers.
+    counts_ : CentralCounts
+        What `partial_fit` adds to.
 
     Examples
     --------
@@ -270,9 +272,9 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         if not isinstance(X, CentralCounts):
             given, X = X, as_statements(X)
             refuse_answers(y, given, X)
-        scores = centrality(X)
+        counts = counts_of(X)
+        scores = centrality(counts)
         if isinstance(self.contamination, str) and self.contamination == "auto":
-            counts = counts_of(X)
             apart = apart_by_depth(scores, counts.appears, counts.kind)
             count = int(apart.objects.sum())
         elif isinstance(self.contamination, str):
@@ -290,7 +292,18 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
             self.offset_ = float(ordered[0]) if len(ordered) else 0.0
         self.n_objects_in_ = len(scores)
         self.labels_ = self.predict()
+        self.counts_ = counts
         return self
+
+    def partial_fit(
+        self, X: StatementsLike | CentralCounts, y: Any = None
+    ) -> LensDepthOutlierDetector:
+        """As `fit` to all statements so far: those of `fit`, of earlier calls, and these.
+
+        Objects are the same where their names are; without names by their ids.
+        """
+        more = counts_of(X)
+        return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
 
     def score_samples(self, X: StatementsLike | None = None) -> FloatArray:
         """Centrality of every object, from other statements about the same objects if given."""

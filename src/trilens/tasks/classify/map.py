@@ -9,7 +9,7 @@ import numpy as np
 
 from trilens._parameters import generator, one_of, shown, whole_number
 from trilens._typing import FloatArray, IntArray
-from trilens.counts import count_pairs
+from trilens.counts import PairCounts, count_pairs
 from trilens.errors import ParameterError
 from trilens.maps.geometry import rescaled
 from trilens.maps.registry import MAPS, make_map
@@ -116,7 +116,13 @@ class MapClassifier(TransductiveClassifier):
             self._maps = [rescaled(model.map.embedding_)]
             self._answers = model
             return
-        given = count_pairs(statements) if self.map == "lensmap" else statements
+        given: Any = statements
+        if isinstance(self.counts_, PairCounts):
+            if self.map != "lensmap":
+                raise ParameterError(f"{self.map} needs the statements; counts serve lensmap")
+            given = self.counts_
+        elif self.map == "lensmap":
+            given = count_pairs(statements)
         self._maps = [
             rescaled(self._map(d, map_seed).fit(given).embedding_)
             for d in self._candidates(statements.n_objects)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from trilens._typing import AnyArray, FloatArray, IntArray
-from trilens.counts import ClassCounts, LabelledPairCounts
+from trilens.counts import ClassCounts, LabelledPairCounts, PairCounts
 from trilens.errors import KindError, LabelError, ParameterError
 from trilens.statements import Objects, Statements, StatementsLike, as_statements
 from trilens.tasks.classify.labels import Labels, LabelsLike, encode_labels
@@ -31,7 +31,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
     transduction_: AnyArray
     chosen_parameters_: dict[str, Any]
 
-    def fit(self, X: StatementsLike | ClassCounts | LabelledPairCounts, y: LabelsLike) -> Self:
+    def fit(
+        self, X: StatementsLike | ClassCounts | LabelledPairCounts | PairCounts, y: LabelsLike
+    ) -> Self:
         """Learn from statements and the labels of some objects.
 
         Parameters
@@ -98,12 +100,15 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
 
 def _objects_of(counts: Any) -> Statements:
     """The objects of counts, numbered, with no statement about them."""
-    if not isinstance(counts, ClassCounts | LabelledPairCounts):
+    if not isinstance(counts, ClassCounts | LabelledPairCounts | PairCounts):
         raise ParameterError(
-            f"a classifier needs statements, ClassCounts (Algorithm 3) or LabelledPairCounts "
-            f"(Algorithm 4), not {type(counts).__name__}"
+            f"a classifier needs statements, ClassCounts (Algorithm 3), LabelledPairCounts "
+            f"(Algorithm 4) or PairCounts (the lens map), not {type(counts).__name__}"
         )
-    return Statements(np.empty((0, 3), dtype=np.int32), n_objects=len(counts.appears))
+    kind = counts.kind if isinstance(counts, PairCounts) else "central"
+    names = counts.names if isinstance(counts, PairCounts) else None
+    none = np.empty((0, 3), dtype=np.int32)
+    return Statements(none, int(counts.appears.shape[0]), names, kind)
 
 
 def labels_of_all(X: Any, y: LabelsLike) -> LabelsLike:

@@ -12,6 +12,7 @@ from trilens._typing import IntArray
 from trilens.counts import PairCounts
 from trilens.errors import ParameterError
 from trilens.graph import LensValues, lens_values
+from trilens.graph.krng import pairs_of
 from trilens.statements import StatementsLike, as_statements
 from trilens.statements.checks import refuse_answers
 from trilens.tasks.cluster.partition import check_n_clusters, in_order_of_appearance
@@ -48,6 +49,9 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Objects without a neighbour. They take no part in the eigenproblem and go to the
         cluster of the object of least V (to the largest cluster where nothing is known).
 
+    counts_ : PairCounts
+        What `partial_fit` adds to.
+
     Examples
     --------
     >>> from trilens.simulate import mixture, simulate_statements
@@ -80,7 +84,8 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(X, PairCounts):
             given, X = X, as_statements(X)
             refuse_answers(y, given, X)
-        values = lens_values(X)
+        counts = pairs_of(X)
+        values = lens_values(counts)
         self.error_rate_ = _rate(self.error_rate, X, self.random_state)
         n = values.n_objects
         check_n_clusters(self.n_clusters, n)
@@ -101,7 +106,13 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             labels[inside] = spectral_clusters(part, self.n_clusters, self.random_state)
             _join_nearest(labels, values, self.isolated_)
         self.labels_ = in_order_of_appearance(labels)
+        self.counts_ = counts
         return self
+
+    def partial_fit(self, X: StatementsLike | PairCounts, y: Any = None) -> KRNGClustering:
+        """As `fit` to all statements so far: those of `fit`, of earlier calls, and these."""
+        more = pairs_of(X)
+        return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
 
 
 def _rate(error_rate: Any, X: StatementsLike | PairCounts, random_state: Any) -> float:

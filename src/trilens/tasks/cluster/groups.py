@@ -11,6 +11,7 @@ import numpy as np
 from trilens._parameters import check_progress, real_number, seed_of, whole_number
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray, Progress
+from trilens.counts import PairCounts
 from trilens.errors import ParameterError
 from trilens.maps.registry import coordinates, dimensions
 from trilens.statements import Statements, StatementsLike, as_statements
@@ -27,6 +28,7 @@ from trilens.tasks.cluster.suggest import (
 )
 from trilens.tasks.error_rate import known_error_rate
 from trilens.tasks.evidence import why_nothing_can_be_claimed
+from trilens.tasks.from_pairs import groups_of_pairs, objects_of_pairs
 from trilens.tasks.method import check_model, choose_method
 
 if TYPE_CHECKING:
@@ -145,7 +147,7 @@ class Clusters(Tabular):
 
 
 def cluster(
-    statements: StatementsLike,
+    statements: StatementsLike | PairCounts,
     n_clusters: int | None = None,
     method: str = "auto",
     *,
@@ -162,7 +164,9 @@ def cluster(
 
     Parameters
     ----------
-    statements : Statements or (m, 3) array
+    statements : Statements, (m, 3) array, or PairCounts
+        Counts suffice for ``"krng"`` and ``"lensmap"`` and a given number of clusters; they do
+        not tell how stable the groups are.
     n_clusters : int, optional
         By default as many as the answers suggest on a map, which may be one.
     method : str
@@ -192,6 +196,10 @@ def cluster(
     >>> found.n_clusters, purity(found.labels, drawn.labels)
     (3, 1.0)
     """
+    if isinstance(statements, PairCounts):
+        return _clusters_of_pairs(
+            statements, n_clusters, method, k, sigma, error_rate, n_components, labels, random_state
+        )
     given = as_statements(statements)
     n = given.n_objects
     if n_clusters is not None:
@@ -252,6 +260,25 @@ def cluster(
     return _clusters(
         given, found, points, parameters, suggestion, stability, known, n_clusters is not None
     )
+
+
+def _clusters_of_pairs(
+    pairs: PairCounts,
+    n_clusters: int | None,
+    method: str,
+    k: int | None,
+    sigma: float | None,
+    error_rate: Any,
+    n_components: int | None,
+    labels: LabelsLike | None,
+    random_state: Any,
+) -> Clusters:
+    given = objects_of_pairs(pairs)
+    known = None if labels is None else label_of_each(labels, given)
+    found, points, parameters = groups_of_pairs(
+        pairs, n_clusters, method, k, sigma, error_rate, n_components, random_state
+    )
+    return _clusters(given, found, points, parameters, None, None, known, True)
 
 
 def _maps(

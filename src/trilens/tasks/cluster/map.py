@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trilens._parameters import seed_of
 from trilens._typing import FloatArray, IntArray
 from trilens.errors import ParameterError
 from trilens.maps.geometry import rescaled
@@ -15,6 +16,8 @@ from trilens.tasks.cluster.spectral import spectral_clusters
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+#: Of more objects a sample is clustered: the eigenvectors of many take long to find.
+_MOST_SPECTRAL = 10_000
 #: Up to so many points all distances at once are quicker than a tree.
 _ALL_DISTANCES = 2000
 
@@ -30,7 +33,8 @@ def coordinate_clusters(
 
     Spectral clustering of the symmetric k-NN graph (i and j are neighbours when one is among
     the k nearest of the other) with weights ``exp(-|u_i - u_j|^2 / sigma^2)``, the
-    coordinates rescaled to diameter 2.
+    coordinates rescaled to diameter 2. Of more than 10,000 objects so many, drawn at random,
+    are clustered, and each of the others joins the nearest of them.
     """
     n = len(coordinates)
     check_n_clusters(n_clusters, n)
@@ -38,8 +42,24 @@ def coordinate_clusters(
         raise ParameterError(f"k is {k} and sigma {sigma}; both must be positive")
     if n <= n_clusters or n == 1:
         return np.arange(n)
+    if n > _MOST_SPECTRAL:
+        return in_order_of_appearance(_by_sample(coordinates, n_clusters, k, sigma, random_state))
     graph = neighbour_graph(coordinates, k, sigma)
     return in_order_of_appearance(spectral_clusters(graph, n_clusters, random_state))
+
+
+def _by_sample(
+    coordinates: FloatArray, n_clusters: int, k: int, sigma: float, random_state: Any
+) -> IntArray:
+    """The clusters of a sample, and for every other object that of the nearest one in it."""
+    from scipy.spatial import KDTree
+
+    seed = seed_of(random_state)
+    rng = np.random.default_rng([seed, 31])
+    drawn = np.sort(rng.choice(len(coordinates), _MOST_SPECTRAL, replace=False))
+    found = coordinate_clusters(coordinates[drawn], n_clusters, k, sigma, seed)
+    _, nearest = KDTree(coordinates[drawn]).query(coordinates, workers=-1)
+    return np.asarray(found[nearest], dtype=np.int64)
 
 
 def neighbour_graph(coordinates: FloatArray, k: int = 10, sigma: float = 0.5) -> csr_array:

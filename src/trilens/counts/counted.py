@@ -1,0 +1,203 @@
+"""Everything that was counted of some statements, with the names of the objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from trilens._typing import IntArray
+from trilens.counts._add import require_same_kind
+from trilens.counts._align import Named, listed, moved, moved_cells, positions, union
+from trilens.counts.central import CentralCounts
+from trilens.counts.classes import ClassCounts
+from trilens.counts.pairs import PairCounts
+from trilens.errors import ParameterError
+from trilens.statements import Kind
+
+#: Of the rows and files that were left out so many are kept in words.
+_MOST_SKIPPED = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Counts of statements and the objects that they are about; ``+`` merges by name.
+
+    Attributes
+    ----------
+    kind : {"central", "odd", "closer"}
+    statements : int
+        How many were counted.
+    first, rest : (n,) int64
+        Statements that name the object in the first place, and in another.
+    near : (n,) int64, optional
+        Of ``closer`` statements: those that name it in the second place.
+    pairs : PairCounts, optional
+    classes : ClassCounts, optional
+        With ``class_names``, in their order.
+    skipped : tuple of str
+        What was left out as no statement, or as no file of them: the first hundred, in words.
+    n_skipped : int
+    files : tuple of (str, str)
+        The files that a followed folder had, each with what changes when it does.
+
+    Examples
+    --------
+    >>> from trilens.statements import Statements
+    >>> monday = counted(Statements([[0, 1, 2]], names=["a", "b", "c"]))
+    >>> tuesday = counted(Statements([[0, 1, 2]], names=["c", "d", "a"]))
+    >>> both = monday + tuesday
+    >>> both.names, both.central.singled.tolist(), both.central.appears.tolist()
+    (('a', 'b', 'c', 'd'), [1, 0, 1, 0], [2, 1, 2, 1])
+    """
+
+    kind: Kind
+    statements: int
+    first: IntArray
+    rest: IntArray
+    near: IntArray | None = None
+    known_names: Named = field(default=None, repr=False)
+    pairs: PairCounts | None = None
+    classes: ClassCounts | None = None
+    class_names: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    n_skipped: int = 0
+    files: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    @property
+    def n_objects(self) -> int:
+        """The number of objects."""
+        return len(self.first)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The name of each object."""
+        return tuple(listed(self.known_names, self.n_objects))
+
+    @cached_property
+    def central(self) -> CentralCounts:
+        """The counts per object that depth is made of."""
+        if self.near is not None:
+            return CentralCounts(self.near, self.rest, self.kind, self.names)
+        return CentralCounts(self.first, self.first + self.rest, self.kind, self.names)
+
+    @property
+    def appearances(self) -> IntArray:
+        """How many statements name each object, (n,) int64."""
+        return self.first + self.rest
+
+    def __add__(self, other: Counted) -> Counted:
+        if not isinstance(other, Counted):
+            return NotImplemented
+        skipped = (self.skipped + other.skipped)[:_MOST_SKIPPED]
+        n_skipped = self.n_skipped + other.n_skipped
+        files = self.files + other.files
+        for one, another in ((self, other), (other, self)):
+            if not one.n_objects:  # nothing could be read: not even the kind is known
+                return replace(another, skipped=skipped, n_skipped=n_skipped, files=files)
+        require_same_kind(self.kind, other.kind)
+        for what in ("pairs", "classes"):
+            if (getattr(self, what) is None) != (getattr(other, what) is None):
+                raise ParameterError(
+                    f"one has counts of {what} and the other has none; count both alike"
+                )
+        if self.class_names != other.class_names:
+            raise ParameterError(
+                f"one has the classes {', '.join(self.class_names)}, the other "
+                f"{', '.join(other.class_names)}; count both with the same labels"
+            )
+        names, n = union(self.known_names, self.n_objects, other.known_names, other.n_objects)
+        a, b = self._among(names, n), other._among(names, n)
+        return Counted(
+            kind=self.kind,
+            statements=self.statements + other.statements,
+            first=a.first + b.first,
+            rest=a.rest + b.rest,
+            near=None if a.near is None or b.near is None else a.near + b.near,
+            known_names=names,
+            pairs=None if a.pairs is None or b.pairs is None else a.pairs + b.pairs,
+            classes=None if a.classes is None or b.classes is None else a.classes + b.classes,
+            class_names=self.class_names,
+            skipped=skipped,
+            n_skipped=n_skipped,
+            files=files,
+        )
+
+    def __radd__(self, other: int) -> Counted:
+        return self if other == 0 else NotImplemented  # what sum() starts with
+
+    def summary(self) -> dict[str, Any]:
+        """What `Statements.summary` says, as far as counts know it; None where they do not."""
+        n, appears = self.n_objects, self.appearances
+        possible = comb(n, 3) * (3 if self.kind == "closer" else 1)
+        counted = ["objects", *(what for what in ("pairs", "classes") if getattr(self, what))]
+        return {
+            "kind": self.kind,
+            "statements": self.statements,
+            "objects": n,
+            "triples_possible": possible,
+            "triples_covered": None,
+            "coverage_percent": 100.0 * self.statements / possible if possible else 0.0,
+            "appearances": {
+                "min": int(appears.min()) if n else 0,
+                "mean": float(appears.mean()) if n else 0.0,
+                "max": int(appears.max()) if n else 0,
+            },
+            "objects_never_seen": int((appears == 0).sum()),
+            "repeated_triples": None,
+            "contradictory_triples": None,
+            "median_seconds": None,
+            "counted": counted,
+            "skipped": self.n_skipped,
+        }
+
+    def with_names(self) -> Counted:
+        """The same with pairs that know the names of the objects."""
+        if self.pairs is None:
+            return self
+        return replace(self, pairs=replace(self.pairs, names=self.names))
+
+    def _among(self, names: Named, n: int) -> Counted:
+        """The same counts among more objects."""
+        at = positions(self.known_names, self.n_objects, names, n)
+        if at is None and n == self.n_objects:
+            return self
+        pairs, classes = self.pairs, self.classes
+        if pairs is not None:
+            third, appears = (moved_cells(cells, at, n) for cells in (pairs.third, pairs.appears))
+            pairs = PairCounts(third, appears, pairs.kind)
+        if classes is not None:
+            labels = classes.labels
+            if labels is not None:
+                labels = moved(labels + np.int32(1), at, n) - np.int32(1)  # 0 is nobody's class
+            singled, appeared = (moved(x, at, n) for x in (classes.singled, classes.appears))
+            classes = ClassCounts(singled, appeared, labels)
+        return replace(
+            self,
+            first=moved(self.first, at, n),
+            rest=moved(self.rest, at, n),
+            near=None if self.near is None else moved(self.near, at, n),
+            known_names=names,
+            pairs=pairs,
+            classes=classes,
+        )
+
+
+def counted(statements: object) -> Counted:
+    """The counts per object of statements in memory."""
+    from trilens.statements import as_statements
+
+    S = as_statements(statements)  # type: ignore[arg-type]
+    n = S.n_objects
+    places = [np.bincount(S.triples[:, j], minlength=n).astype(np.int64) for j in range(3)]
+    return Counted(
+        kind=S.kind,
+        statements=len(S),
+        first=places[0],
+        rest=places[1] + places[2],
+        near=places[1] if S.kind == "closer" else None,
+        known_names=S._names,
+    )

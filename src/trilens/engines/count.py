@@ -1,0 +1,226 @@
+"""Counting files: one, many, compressed, far away, on one machine or on several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from trilens._typing import Progress
+from trilens.counts._align import listed
+from trilens.counts.counted import Counted
+from trilens.engines.checkpoint import Checkpoints, Done, count_or_resume, merge_done
+from trilens.engines.engine import Engine, open_engine
+from trilens.engines.partition import Partition, partitions
+from trilens.engines.work import Plan
+from trilens.errors import FormatError, LabelError, StatementError
+from trilens.formats.asked import asked
+from trilens.formats.names import Naming
+from trilens.formats.objects import Objects, ObjectsLike, names_or_ids, object_list
+from trilens.formats.source import PathLike, quoted
+from trilens.formats.spec import ColumnsLike
+from trilens.statements.value import shown
+
+#: Bytes and files that are counted by one task: it lasts a tenth of a second or more.
+_TASK_BYTES = 1 << 25
+_TASK_FILES = 64
+
+
+@dataclass(frozen=True)
+class CountReport:
+    """How a count went.
+
+    Attributes
+    ----------
+    partitions : int
+        Files, and parts of large Parquet files.
+    resumed : int
+        Of these, those whose counts were found in the checkpoint folder.
+    passes : int
+        Two where pairs or classes are counted, which need the objects beforehand.
+    """
+
+    partitions: int
+    resumed: int
+    passes: int
+
+
+def count_files(
+    source: PathLike | Sequence[PathLike],
+    *,
+    pairs: bool = False,
+    labels: Mapping[str, str] | None = None,
+    kind: str | None = None,
+    columns: ColumnsLike | None = None,
+    objects: ObjectsLike | None = None,
+    preset: str | None = None,
+    header: bool | None = None,
+    counts_from: int | None = None,
+    encoding: str | None = None,
+    skip_bad: bool = False,
+    n_threads: int | None = None,
+    cluster: Any = None,
+    checkpoint: PathLike | None = None,
+    progress: Progress | None = None,
+    tell: Callable[[CountReport], None] | None = None,
+) -> Counted:
+    """Count the statements of files without holding them.
+
+    The memory needed is that of the counters and of a few pieces of the files. Names become ids
+    in one pass: each partition has a dictionary of its own, in the order of first appearance,
+    and the counts of partitions are merged by name in the order of the files. Pairs and
+    classes need the ids beforehand and take a second pass.
+
+    Parameters
+    ----------
+    source : path, folder, pattern, URL, or list of these
+        A URL (``s3://bucket/day-*.parquet``) is read through fsspec, the ``remote`` extra.
+    pairs : bool
+        Whether to count pairs too: for the graph, clusters and the lens map.
+    labels : dict by name, optional
+        The classes of objects; the counts of Algorithm 3 are then counted too.
+    kind, columns, objects, preset, header, counts_from, encoding
+        As in `read_statements`.
+    skip_bad : bool
+        Leave out rows that are no statements and files that cannot be read, and report them in
+        ``skipped``, instead of stopping at the first.
+    n_threads : int, optional
+        Of this process, where there is no cluster; by default one per core.
+    cluster : str or Dask client, optional
+        ``"local:N"``: N processes of this machine. ``"tcp://host:8786"``: a Dask scheduler.
+        ``"ray"``, ``"ray:ADDRESS"``: Ray.
+    checkpoint : path or URL, optional
+        A folder that keeps the counts of each finished partition, under the hash of what was
+        counted: a second run counts only what is missing. Workers must see the same folder.
+    progress : callable, optional
+        Called with the share of the partitions that are done.
+    tell : callable, optional
+        Called with a `CountReport` at the end.
+
+    Returns
+    -------
+    Counted
+        The same, bit for bit, whatever the threads, the cluster and the checkpoints.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "1.csv").write_text("cat,dog,fox\\ncat,owl,fox\\n")
+    >>> _ = (folder / "2.csv").write_text("owl,cat,emu\\n")
+    >>> counts = count_files(folder)
+    >>> counts.names, counts.central.singled.tolist()
+    (('cat', 'dog', 'fox', 'owl', 'emu'), [2, 0, 0, 1, 0])
+    """
+    objects_ = object_list(objects)
+    wish = asked(
+        kind,
+        columns,
+        preset=preset,
+        header=header,
+        counts_from=counts_from,
+        skip_bad=skip_bad,
+        listed=() if objects_ is None else objects_.names,
+    )
+    plan = Plan(wish, encoding, objects_, skip_bad)
+    parts = partitions(source)
+    folder = None if checkpoint is None else str(checkpoint)
+    if folder is not None:
+        Checkpoints(folder).make()
+    second = pairs or labels is not None
+    engine = open_engine(cluster, n_threads)
+    try:
+        done = _run(engine, parts, plan, folder, _part_of(progress, 0, 2 if second else 1))
+        found = done.counts
+        if not found.n_objects and not found.n_skipped:
+            raise FormatError(f"{parts[0].path} has no statements; add a row per statement")
+        if second:
+            known = None if labels is None else _labels(found, labels, objects_, counts_from)
+            classes = () if known is None else known[1]
+            again = replace(
+                plan,
+                n_objects=found.n_objects,
+                names=found.known_names,
+                pairs=pairs,
+                labels=None if known is None else known[0],
+                class_names=classes,
+            )
+            more = _run(engine, parts, again, folder, _part_of(progress, 1, 2))
+            found = more.counts
+            done = Done(found, done.partitions, min(done.resumed, more.resumed))
+    finally:
+        engine.close()
+    if tell is not None:
+        tell(CountReport(done.partitions, done.resumed, 2 if second else 1))
+    if objects_ is not None:
+        found = _renamed(found, objects_, counts_from)
+    return found.with_names()
+
+
+def _run(
+    engine: Engine,
+    parts: list[Partition],
+    plan: Plan,
+    folder: str | None,
+    progress: Progress | None,
+) -> Done:
+    handles = [engine.submit(count_or_resume, task, plan, folder) for task in _tasks(parts)]
+    done: Done = engine.collect(engine.merge(merge_done, handles))
+    if progress is not None:
+        progress(1.0)
+    return done
+
+
+def _tasks(parts: Sequence[Partition]) -> list[tuple[Partition, ...]]:
+    """Partitions, small ones several at a time."""
+    tasks: list[tuple[Partition, ...]] = []
+    waiting: list[Partition] = []
+    for part in parts:
+        waiting.append(part)
+        if sum(p.size for p in waiting) >= _TASK_BYTES or len(waiting) >= _TASK_FILES:
+            tasks.append(tuple(waiting))
+            waiting = []
+    return [*tasks, tuple(waiting)] if waiting else tasks
+
+
+def _part_of(progress: Progress | None, at: int, of: int) -> Progress | None:
+    return None if progress is None else lambda share: progress((at + share) / of)
+
+
+def _naming(found: Counted, objects: Objects, counts_from: int | None) -> Naming:
+    by_line = objects.by_line(found.names, counts_from)
+    return by_line[0] if by_line is not None else names_or_ids(objects, list(found.names)).naming()
+
+
+def _renamed(found: Counted, objects: Objects, counts_from: int | None) -> Counted:
+    """The counts over the caller's list of objects."""
+    naming = _naming(found, objects, counts_from)
+    keys = {key: i for i, key in enumerate(naming.keys())}
+    wrong = next((name for name in found.names if name not in keys), None)
+    if wrong is not None:
+        raise StatementError(
+            f"object {quoted(wrong)} is not in the list of objects ({shown(list(keys), 3)}); "
+            f"add it to the list or leave its rows out"
+        )
+    names = tuple(listed(naming.names, naming.n_objects))
+    called = tuple(names[keys[name]] for name in found.names)
+    return replace(found, known_names=called)._among(names, len(names))
+
+
+def _labels(
+    found: Counted, labels: Mapping[str, str], objects: Objects | None, counts_from: int | None
+) -> tuple[Any, tuple[str, ...]]:
+    """The class of each object that was found, and the names of the classes."""
+    names = found.names
+    if objects is not None:
+        naming = _naming(found, objects, counts_from)
+        called = dict(zip(naming.keys(), listed(naming.names, naming.n_objects), strict=True))
+        names = tuple(called.get(name, name) for name in names)
+    classes = tuple(sorted(set(labels.values())))
+    number = {label: i for i, label in enumerate(classes)}
+    y = np.array([number.get(labels.get(name, ""), -1) for name in names], dtype=np.int32)
+    if not classes or (y < 0).all():
+        raise LabelError("no object of the statements has a label; are the names the same?")
+    return y, classes

@@ -1,0 +1,51 @@
+"""Counting on a Ray cluster."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import ray
+
+from trilens.engines.engine import FAN, Handle
+from trilens.errors import EngineError, TrilensError
+
+
+class RayEngine:
+    """A Ray cluster: the one at an address, or one that is started on this machine."""
+
+    def __init__(self, address: str = "") -> None:
+        self._started = not ray.is_initialized()
+        if self._started:
+            try:
+                ray.init(address or None, log_to_driver=False, logging_level=logging.ERROR)
+            except (ConnectionError, ValueError, RuntimeError) as error:
+                raise EngineError(f"there is no Ray cluster at {address or 'hand'}") from error
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Handle:
+        return ray.remote(max_retries=3)(function).remote(*arguments)
+
+    def merge(self, function: Callable[..., Any], handles: list[Handle]) -> Handle:
+        while len(handles) > 1:
+            handles[:] = [
+                self.submit(function, *handles[at : at + FAN]) for at in range(0, len(handles), FAN)
+            ]
+        return handles[0]
+
+    def collect(self, handle: Handle) -> Any:
+        try:
+            return ray.get(handle)
+        except ray.exceptions.RayTaskError as error:
+            if isinstance(error.cause, TrilensError):
+                raise error.cause from None
+            raise
+        except ray.exceptions.RayError as error:
+            raise EngineError(
+                f"the Ray cluster was lost ({type(error).__name__}); run the same command again: "
+                f"with a checkpoint folder only what is missing is counted"
+            ) from error
+
+    def close(self) -> None:
+        if self._started:
+            ray.shutdown()

@@ -1,0 +1,204 @@
+"""`trilens count`, `trilens merge`, and counts where statements would stand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import trilens as tl
+from trilens.cli import counting, trilens
+from trilens.simulate import mixture, simulate_statements
+
+
+def run(*arguments, status=0, stdin=None):
+    result = CliRunner().invoke(trilens, [str(a) for a in arguments], input=stdin)
+    assert result.exit_code == status, result.output
+    if status:
+        assert result.stdout == ""
+        assert "Traceback" not in result.stderr
+        assert len(result.stderr.strip().splitlines()) == 1 or status == 2
+    return result
+
+
+def facts(*arguments, **options):
+    return json.loads(run(*arguments, "--json", **options).stdout)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("study")
+    drawn = mixture(40, [[0, 0], [9, 0]], random_state=1)
+    S = simulate_statements(drawn.points, 6000, random_state=2)
+    named = tl.Statements(S.triples, names=[f"n{i}" for i in range(40)])
+    for i, rows in enumerate(np.split(np.arange(6000), 3)):
+        tl.write_statements(named.take(rows), folder / f"{i}.csv")
+    tl.write_statements(named, folder / "all.parquet")
+    labels = [f"n{i},{'lr'[drawn.labels[i]]}" for i in range(0, 40, 2)]
+    (folder / "labels.csv").write_text("object,label\n" + "\n".join(labels) + "\n")
+    truth = {f"n{i}": "lr"[drawn.labels[i]] for i in range(1, 40, 2)}
+    (folder / "truth.json").write_text(json.dumps(truth))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def counts(study: Path) -> Path:
+    out = study / "counts.npz"
+    run("count", study / "all.parquet", "--pairs", "--classes", study / "labels.csv", "-o", out)
+    return out
+
+
+def test_counts_of_days_merge_to_those_of_the_week(study: Path, tmp_path: Path) -> None:
+    for i in range(3):
+        told = facts("count", study / f"{i}.csv", "-o", tmp_path / f"{i}.npz")
+        assert (told["statements"], told["kind"], told["skipped"]) == (2000, "central", 0)
+    days = [tmp_path / f"{i}.npz" for i in range(3)]
+    told = facts("merge", *days, "-o", tmp_path / "week.npz")
+    assert (told["statements"], told["objects"], told["files"]) == (6000, 40, 3)
+    whole = tmp_path / "whole.npz"
+    run("count", *(study / f"{i}.csv" for i in range(3)), "-o", whole)
+    assert (tmp_path / "week.npz").read_bytes() == whole.read_bytes()
+    expected = facts("depth", study / "all.parquet")["depth"]
+    assert facts("depth", whole)["depth"] == expected
+
+
+def test_the_questions_that_counts_answer(study: Path, counts: Path, tmp_path: Path) -> None:
+    file = study / "all.parquet"
+    assert facts("depth", counts) == facts("depth", file)
+    for command in (["medoid"], ["outliers", "--n", "3"]):
+        of_counts = facts(command[0], counts, *command[1:])
+        of_file = facts(command[0], file, *command[1:], "--method", "depth")
+        of_file.pop("caution", None), of_counts.pop("caution", None)
+        of_file.pop("suggested", None), of_counts.pop("suggested", None)
+        of_file.pop("p_value", None), of_counts.pop("p_value", None)
+        assert of_counts == of_file
+    graphs = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    run("graph", counts, "-o", graphs[0])
+    run("graph", file, "-o", graphs[1])
+    assert graphs[0].read_text() == graphs[1].read_text()
+    for method in ("krng", "lensmap"):
+        line = ["--n-clusters", "2", "--method", method]
+        assert (
+            facts("cluster", counts, *line)["clusters"] == facts("cluster", file, *line)["clusters"]
+        )
+    maps = [tmp_path / "c.csv", tmp_path / "d.csv"]
+    told = facts("embed", counts, "-o", maps[0])
+    facts("embed", file, "--method", "lensmap", "-o", maps[1])
+    assert told == {"method": "lensmap", "dim": 2, "violations": None}
+    assert maps[0].read_text() == maps[1].read_text()
+    known, whole = facts("describe", counts), facts("describe", file)
+    for name in ("kind", "statements", "objects", "triples_possible", "appearances"):
+        assert known[name] == whole[name]
+    assert known["repeated_triples"] is None
+    assert "not in counts" in run("describe", counts).stderr
+
+
+def test_classes_from_counts(study: Path, counts: Path) -> None:
+    truth = json.loads((study / "truth.json").read_text())
+    for method in ("auto", "depth", "lensmap"):
+        told = facts("classify", counts, "--labels", study / "labels.csv", "--method", method)
+        right = sum(told["labels"][name] == truth[name] for name in truth)
+        assert set(told["labels"]) == set(truth)
+        assert right >= 18, method
+    (study / "other.csv").write_text("object,label\nn0,l\nn2,r\nn3,l\n")
+    line = ["classify", counts, "--labels", study / "other.csv"]
+    error = run(*line, "--method", "depth", status=1).stderr
+    assert "counted under other labels" in error
+    assert "krng needs the statements" in run(*line, "--method", "krng", status=1).stderr
+
+
+def test_what_counts_cannot_answer(study: Path, counts: Path, tmp_path: Path) -> None:
+    plain = tmp_path / "plain.npz"
+    run("count", study / "0.csv", "-o", plain)
+    assert "--pairs" in run("graph", plain, "-o", tmp_path / "g.csv", status=1).stderr
+    error = run("medoid", counts, "--method", "choice", status=1).stderr
+    assert "needs the statements" in error
+    error = run("medoid", counts, "--labels", study / "labels.csv", status=1).stderr
+    assert "need the statements" in error
+    assert "--n-clusters" in run("cluster", counts, status=1).stderr
+    run("depth", counts, "--kind", "odd", status=2)
+    data = plain.read_bytes()
+    plain.write_bytes(data[:-30])
+    assert "was cut short or damaged" in run("medoid", plain, status=1).stderr
+
+
+@pytest.mark.parametrize("command", [["medoid"], ["depth"], ["outliers", "--n", "2"], ["describe"]])
+def test_large_files_are_counted_as_they_come(study: Path, monkeypatch, command) -> None:
+    small = facts(command[0], study / "all.parquet", *command[1:])
+    monkeypatch.setattr(counting, "STREAMED_BYTES", 0)
+
+    def never(*arguments, **options):
+        raise AssertionError("the statements were read whole")
+
+    monkeypatch.setattr("trilens.formats.read_statements", never)
+    large = run(command[0], study / "all.parquet", *command[1:], "--json")
+    assert "counted 6,000 statements" in large.stderr
+    told = json.loads(large.stdout)
+    if command[0] in ("depth", "describe"):
+        assert all(told[name] == small[name] for name in told if told[name] and name in small)
+    else:
+        assert told["method"] == "depth"
+
+
+def test_large_files_and_pairs(study: Path, monkeypatch, tmp_path: Path) -> None:
+    run("graph", study / "all.parquet", "-o", tmp_path / "a.csv")
+    monkeypatch.setattr(counting, "STREAMED_BYTES", 0)
+    run("graph", study / "all.parquet", "-o", tmp_path / "b.csv")
+    assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text()
+
+
+def test_wrong_usage(study: Path, tmp_path: Path) -> None:
+    run("count", "-o", tmp_path / "c.npz", status=2)
+    run("count", study / "0.csv", "--follow", tmp_path, "-o", tmp_path / "c.npz", status=2)
+    run("count", study / "0.csv", status=2)
+    run("count", study / "0.csv", "--bad-rows", "x.csv", "-o", tmp_path / "c.npz", status=2)
+    error = run("count", study / "0.csv", "-o", study / "0.csv", status=1).stderr
+    assert "is what is read" in error
+    error = run(
+        "count", study / "0.csv", "--cluster", "moon", "-o", tmp_path / "c.npz", status=1
+    ).stderr
+    assert "cluster is 'moon'" in error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bad_files_are_skipped_and_told(study: Path, tmp_path: Path) -> None:
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 and nothing more")
+    out = tmp_path / "c.npz"
+    line = ["count", study / "0.csv", tmp_path / "bad.parquet", "-o", out]
+    assert "bad.parquet is truncated" in run(*line, status=1).stderr
+    assert not out.exists()
+    told = facts(*line, "--skip-bad")
+    assert (told["statements"], told["skipped"]) == (2000, 1)
+    assert "bad.parquet is left out" in told["left_out"][0]
+
+
+def test_follow_once(study: Path, tmp_path: Path) -> None:
+    folder, out = tmp_path / "in", tmp_path / "c.npz"
+    folder.mkdir()
+    line = ["count", "--follow", folder, "--once", "-o", out]
+    seen = []
+    for i in range(3):
+        (folder / f"{i}.csv").write_bytes((study / f"{i}.csv").read_bytes())
+        seen.append(facts(*line)["counted"])
+    assert seen == [1, 1, 1]
+    assert facts(*line) == {"counted": 0, "files": 3, "statements": 6000, "changed": []}
+    assert facts("describe", out)["statements"] == 6000
+
+
+def test_standard_input(tmp_path: Path) -> None:
+    out = tmp_path / "c.npz"
+    told = json.loads(run("count", "-", "-o", out, "--json", stdin="a,b,c\nb,c,a\n").stdout)
+    assert told["statements"] == 2
+    assert tl.read_counts(out).names == ("a", "b", "c")
+
+
+def test_checkpoints_and_processes(study: Path, tmp_path: Path) -> None:
+    days = [study / f"{i}.csv" for i in range(3)]
+    line = ["--cluster", "local:2", "--checkpoint", tmp_path / "kept"]
+    first = facts("count", *days, "-o", tmp_path / "a.npz", *line)
+    second = facts("count", *days, "-o", tmp_path / "b.npz", *line)
+    assert (first["resumed"], second["resumed"]) == (0, 3)
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()

@@ -1,0 +1,233 @@
+"""Counts as files: what is written is read back, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import trilens as tl
+from trilens.counts import Counted, counted, is_counts
+from trilens.counts.file import HEADER, from_bytes, to_bytes
+from trilens.errors import FormatError, KindError, ParameterError
+
+
+def draw(m: int, n: int, seed: int, kind: str = "central", prefix: str | None = None):
+    rng = np.random.default_rng(seed)
+    triples = rng.permuted(np.tile(np.arange(n), (m, 1)), axis=1)[:, :3]
+    names = None if prefix is None else [f"{prefix}{i}" for i in range(n)]
+    return tl.Statements(triples, n, names, kind)
+
+
+def same(a: Counted, b: Counted) -> bool:
+    return to_bytes(a) == to_bytes(b)
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_counts_of_statements_are_those_of_count_central(kind: str) -> None:
+    S = draw(300, 9, 0, kind)
+    found, expected = counted(S), tl.count_central(S)
+    assert found.central.singled.tolist() == expected.singled.tolist()
+    assert found.central.appears.tolist() == expected.appears.tolist()
+    assert found.central.kind == kind
+    assert found.appearances.tolist() == S.appearances.tolist()
+
+
+@pytest.mark.parametrize("layout", ["dense", "sparse"])
+@pytest.mark.parametrize("names", [None, ["", "a\0", "ä", "10", "x" * 1000]])
+def test_everything_counted_comes_back(tmp_path: Path, layout: str, names) -> None:
+    S = tl.Statements(draw(50, 5, 1).triples, 5, names)
+    y = np.array([0, 1, 0, 1, -1])
+    full = Counted(
+        "central",
+        len(S),
+        *(getattr(counted(S), name) for name in ("first", "rest")),
+        known_names=None if names is None else tuple(names),
+        pairs=tl.count_pairs(S, layout=layout),
+        classes=tl.counts.count_classes(S, y, 2),
+        class_names=("one", "two"),
+        skipped=("row 3",),
+        n_skipped=7,
+    )
+    tl.write_counts(full, tmp_path / "counts.npz")
+    back = tl.read_counts(tmp_path / "counts.npz")
+    assert back.names == S.names
+    assert same(back, full)
+    assert back.pairs.is_sparse == (layout == "sparse")
+    assert (back.pairs.to_dense().third == full.pairs.to_dense().third).all()
+    assert back.classes.labels.tolist() == y.tolist()
+    assert (back.statements, back.n_skipped, back.class_names) == (50, 7, ("one", "two"))
+
+
+def test_a_part_and_the_rest_make_the_whole_whatever_the_names() -> None:
+    S = draw(200, 8, 2, prefix="o")
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        parts = []
+        for rows in np.split(rng.permutation(200), [40, 90]):
+            some = S.take(rows)
+            order = rng.permutation(8)
+            # the same statements over the same objects in another order
+            moved = tl.Statements(
+                np.argsort(order)[some.triples], names=[S.names[i] for i in order]
+            )
+            parts.append(moved)
+        total = tl.merge_counts([counted(part) for part in parts])
+        expected = tl.count_central(S)
+        at = [total.names.index(name) for name in S.names]
+        assert total.central.singled[at].tolist() == expected.singled.tolist()
+        assert total.central.appears[at].tolist() == expected.appears.tolist()
+        by_plus = sum(tl.count_central(part) for part in parts)
+        assert by_plus.names == total.names
+        assert by_plus.singled.tolist() == total.central.singled.tolist()
+        pairs = sum(tl.count_pairs(part) for part in parts)
+        assert (pairs.third[np.ix_(at, at)] == tl.count_pairs(S).third).all()
+
+
+def test_pairs_and_classes_merge_over_different_objects() -> None:
+    S = tl.Statements([[0, 1, 2], [2, 1, 3], [3, 0, 1]], names=list("abcd"))
+    one, two = S.take([0]).subset(list("abc")), S.take([1, 2])
+
+    def full(part: tl.Statements, layout: str) -> Counted:
+        label = {"a": 0, "b": 0, "c": 1}
+        y = np.array([label.get(name, -1) for name in part.names])
+        plain = counted(part)
+        return Counted(
+            "central",
+            len(part),
+            plain.first,
+            plain.rest,
+            known_names=part.names,
+            pairs=tl.count_pairs(part, layout=layout),
+            classes=tl.counts.count_classes(part, y, 2),
+            class_names=("x", "y"),
+        )
+
+    for layout in ("dense", "sparse"):
+        total = full(one, layout) + full(two, layout)
+        assert total.names == tuple("abcd")
+        assert (total.pairs.to_dense().appears == tl.count_pairs(S).appears).all()
+        expected = tl.counts.count_classes(S, np.array([0, 0, 1, -1]), 2)
+        assert (total.classes.appears == expected.appears).all()
+        assert total.classes.labels.tolist() == [0, 0, 1, -1]
+
+
+def test_integer_names_stay_in_numerical_order() -> None:
+    a = counted(tl.Statements([[0, 1, 2]], names=["10", "9", "1"]))
+    b = counted(tl.Statements([[0, 1, 2]], names=["2", "9", "1"]))
+    assert (a + b).names == ("1", "2", "9", "10")
+    assert (a + a).names == ("10", "9", "1")  # the same list is kept as it is
+
+
+def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
+    central, odd = counted(draw(5, 4, 0)), counted(draw(5, 4, 0, "odd"))
+    with pytest.raises(KindError, match=r"central and of odd statements cannot be added"):
+        central + odd
+    pairs = Counted("central", 5, central.first, central.rest, pairs=tl.count_pairs(draw(5, 4, 0)))
+    with pytest.raises(ParameterError, match="one has counts of pairs and the other has none"):
+        central + pairs
+    tl.write_counts(central, tmp_path / "a.npz")
+    tl.write_counts(odd, tmp_path / "b.npz")
+    with pytest.raises(FormatError, match=r"b\.npz: counts of central and of odd"):
+        tl.merge_counts([tmp_path / "a.npz", tmp_path / "b.npz"])
+    with pytest.raises(ParameterError, match="at least one"):
+        tl.merge_counts([])
+
+
+def test_every_cut_and_every_changed_byte_is_refused(tmp_path: Path) -> None:
+    data = to_bytes(counted(draw(20, 4, 3, prefix="n")))
+    rng = np.random.default_rng(0)
+    for size in [0, 1, 10, *rng.integers(11, len(data), 40), len(data) - 1]:
+        with pytest.raises(FormatError, match=r"c\.npz (was cut short|is not a file of counts)"):
+            from_bytes(data[:size], "c.npz")
+    sound = from_bytes(data, "c.npz")
+    for at in rng.integers(0, len(data), 200):
+        edited = bytearray(data)
+        edited[at] ^= 1 << int(rng.integers(8))
+        try:
+            found = from_bytes(bytes(edited), "c.npz")
+        except FormatError:
+            continue
+        # a byte of the archive that carries nothing, such as a date
+        assert same(found, sound)
+
+
+def rewritten(data: bytes, path: Path, **changes) -> None:
+    """The archive with other facts in its header."""
+    import io
+
+    with np.load(io.BytesIO(data)) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    facts = json.loads(arrays[HEADER].tobytes()) | changes
+    arrays[HEADER] = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
+    np.savez(path, **arrays)
+
+
+def test_an_edited_file_and_one_of_a_newer_version_say_so(tmp_path: Path) -> None:
+    data = to_bytes(counted(draw(20, 4, 3)))
+    rewritten(data, tmp_path / "edited.npz", statements=21)
+    with pytest.raises(FormatError, match=r"edited\.npz was changed after it was written"):
+        tl.read_counts(tmp_path / "edited.npz")
+    rewritten(data, tmp_path / "newer.npz", version=2)
+    with pytest.raises(FormatError, match=r"of version 2 and was written by a newer trilens"):
+        tl.read_counts(tmp_path / "newer.npz")
+
+
+def test_other_files_are_told_apart(tmp_path: Path) -> None:
+    tl.write_statements(draw(5, 4, 0), tmp_path / "s.npz")
+    with pytest.raises(FormatError, match="holds statements, not counts"):
+        tl.read_counts(tmp_path / "s.npz")
+    (tmp_path / "t.csv").write_text("0,1,2\n")
+    with pytest.raises(FormatError, match="is not a file of counts"):
+        tl.read_counts(tmp_path / "t.csv")
+    with pytest.raises(FormatError, match="No such file"):
+        tl.read_counts(tmp_path / "none.npz")
+    with zipfile.ZipFile(tmp_path / "z.npz", "w") as archive:
+        archive.writestr("a.txt", "a")
+    with pytest.raises(FormatError, match="not counts"):
+        tl.read_counts(tmp_path / "z.npz")
+    tl.write_counts(counted(draw(5, 4, 0)), tmp_path / "c.npz")
+    assert [is_counts(tmp_path / f) for f in ("c.npz", "s.npz", "t.csv", "none")] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+    with pytest.raises(ParameterError, match="takes Counted or Statements"):
+        tl.write_counts([[0, 1, 2]], tmp_path / "d.npz")  # type: ignore[arg-type]
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
+    file = tmp_path / "counts.npz"
+    tl.write_counts(counted(draw(5, 4, 0)), file)
+    before = file.read_bytes()
+    code = (
+        "import resource, signal, sys, numpy as np, trilens as tl\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))\n"
+        "S = tl.Statements([[0, 1, 2]], 5000)\n"
+        "try:\n"
+        "    tl.write_counts(S, sys.argv[1])\n"
+        "except tl.FormatError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(file)], capture_output=True, text=True, check=True
+    )
+    assert "too large for this disk" in done.stdout, done.stderr
+    assert file.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["counts.npz"]
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)  # this process is not limited
+
+
+def test_the_medoid_and_the_outliers_of_counts_have_names() -> None:
+    S = draw(400, 6, 5, prefix="n")
+    counts = tl.count_central(S)
+    assert tl.medoid(counts).name == tl.medoid(S, "depth").name
+    assert tl.outliers(counts, 2).names == tl.outliers(S, 2, method="depth").names
