@@ -13,9 +13,9 @@ from typing import Any
 
 import trilens
 from trilens.formats.asked import PRESETS
-from trilens.formats.columns import COLUMNS_OF_KIND, SHAPES
 from trilens.formats.source import ENDINGS, READ_ONLY
 from trilens.statements.roles import NAMES, SHOWN_STEMS
+from trilens.statements.shapes import COLUMNS_OF_KIND, SHAPES
 
 ROLES = {
     "central": "the most central of the three",
@@ -33,6 +33,7 @@ ROLES = {
     "round": "the sitting in which it was answered",
     "seconds": "response time; `ms` in the name says milliseconds",
     "place": "where on the screen the chosen object stood: 0, 1 or 2",
+    "question": "the question of more than three objects that the statement comes from",
 }
 FORMATS = {
     "text": "text, separated by comma, tab, semicolon or spaces (found from the first rows)",
@@ -44,7 +45,8 @@ FORMATS = {
     "mat": "MATLAB 5 to 7: the (m, 3) matrix, or `data.mat::variable`",
     "excel": "Excel: the first sheet, or `book.xlsx::sheet` (extra `excel`)",
     "sqlite": "SQLite: the only table, or `study.db::table`",
-    "npz": "numpy arrays: `triples`, `names`, `kind`, and `raters`, `rounds`, `seconds`, `places`",
+    "npz": "numpy arrays: `triples`, `names`, `kind`, and `raters`, `rounds`, `seconds`, "
+    "`places`, `questions`",
 }
 KINDS = {
     "central": "which of the three is the most central?",

@@ -67,6 +67,21 @@ def test_every_table_can_be_written(file, tmp_path, command, columns, rows, endi
         assert set(NAMES) <= set(table["object"])
 
 
+@pytest.mark.parametrize("ending", ["json", "parquet"])
+def test_labels_of_every_ending_are_read(file, tmp_path, ending):
+    groups, every = tmp_path / f"groups.{ending}", tmp_path / f"every.{ending}"
+    run("cluster", file, "--n-clusters", 3, "-o", groups)
+    again = run("cluster", file, "--n-clusters", 3, "--labels", groups, "--json")
+    assert json.loads(again.stdout)["purity"] == 1.0
+    table = read(groups)
+    some = tmp_path / "some.csv"
+    table[3:].to_csv(some, index=False)
+    run("classify", file, "--labels", some, "-o", every)
+    named = dict(zip(table["object"], table["label"], strict=True))
+    assert tl.read_labels(every) == named
+    assert "كرز" in named
+
+
 def test_groups_are_labels_for_the_next_command(file, tmp_path):
     groups = tmp_path / "groups.csv"
     run("cluster", file, "--n-clusters", 3, "-o", groups)

@@ -49,6 +49,7 @@ def statements(draw: st.DrawFn, name: st.SearchStrategy[str] = NAME) -> Statemen
     rounds = draw(column(st.integers(-5, 2**40)))
     seconds = draw(column(st.floats(0, 1e300) | st.just(float("nan"))))
     places = draw(column(st.integers(0, 2)))
+    questions = draw(column(st.integers(0, 2**40)) | column(st.sampled_from(["q 1", "a,b", ""])))
     return Statements(
         triples,
         len(names),
@@ -58,6 +59,7 @@ def statements(draw: st.DrawFn, name: st.SearchStrategy[str] = NAME) -> Statemen
         rounds,
         seconds,  # type: ignore[arg-type]
         places,
+        questions,
     )
 
 
@@ -145,11 +147,21 @@ def test_text_headers(tmp_path: Path) -> None:
         ("odd", "odd,other_1,other_2"),
         ("closer", "anchor,near,far"),
     ]:
-        known = {"raters": ["r"], "rounds": [4], "seconds": [1.5], "places": [2]}
+        known = {"raters": ["r"], "rounds": [4], "seconds": [1.5], "places": [2], "questions": [7]}
         write_statements(Statements([[0, 1, 2]], kind=kind, **known), tmp_path / "s.csv")
         assert (tmp_path / "s.csv").read_text() == (
-            f"{header},rater,round,seconds,place\n0,1,2,r,4,1.5,2\n"
+            f"{header},rater,round,seconds,place,question\n0,1,2,r,4,1.5,2,7\n"
         )
+
+
+@pytest.mark.parametrize("ending", TEXT + TABLES)
+def test_statements_of_larger_questions_come_back_equal(ending: str, tmp_path: Path) -> None:
+    shown = [["a", "b", "c", "d"], ["b", "c", "d", "e"]]
+    S = Statements.from_questions(shown, ["c", "b"], "odd", raters=["x", "y"])
+    write_statements(S, tmp_path / f"s{ending}")
+    assert read_statements(tmp_path / f"s{ending}", objects=S.names) == S
+    joined = list(scan_statements(tmp_path / f"s{ending}", chunk_rows=2))
+    assert np.concatenate([part.questions for part in joined]).tolist() == [0, 0, 0, 1, 1, 1]
 
 
 def test_json_lines_are_plain(tmp_path: Path) -> None:

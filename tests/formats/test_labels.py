@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from trilens.errors import FormatError, LabelError
@@ -48,6 +50,54 @@ def test_bad_label_files(content: bytes, what: str, tmp_path: Path) -> None:
     with pytest.raises(LabelError, match=what) as caught:
         read_labels(tmp_path / "l.csv")
     assert str(caught.value).startswith(str(tmp_path / "l.csv"))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("l.json", '[{"object": "b b", "label": "red"}, {"object": "c,d", "label": 2.0}]'),
+        ("l.json", '{"Name": ["b b", "c,d"], "class": ["red", "2"]}'),
+        ("l.jsonl", '{"object": "b b", "label": "red", "n": 1}\n{"object": "c,d", "label": 2}\n'),
+        ("-no-ending", '[{"object": "b b", "group": "red"}, {"object": "c,d", "group": "2"}]'),
+    ],
+)
+def test_labels_as_json(name: str, content: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content)
+    labels = read_labels(tmp_path / name)
+    assert labels == {"b b": "red", "c,d": "2"}
+    assert labels.place("c,d") == f"{tmp_path / name}, row 2"
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".arrow"])
+def test_labels_in_tables(ending: str, tmp_path: Path) -> None:
+    texts = pa.array(["b b", "c,d"]).dictionary_encode()
+    table = pa.table({"nr": [1, 2], "object": texts, "cluster": [1, 2]})
+    if ending == ".parquet":
+        pq.write_table(table, tmp_path / f"l{ending}")
+    else:
+        with pa.ipc.new_file(str(tmp_path / f"l{ending}"), table.schema) as writer:
+            writer.write_table(table)
+    assert read_labels(tmp_path / f"l{ending}") == {"b b": "1", "c,d": "2"}
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "what"),
+    [
+        ("[]", LabelError, "there must be the columns object and label, once each; there are none"),
+        ('[{"object": "a"}]', LabelError, "there are object"),
+        ('[{"object": "a", "label": null}]', LabelError, "row 1: the label of object 'a' is empty"),
+        ('[{"object": "a", "label": "x"}, {"object": "a", "label": "y"}]', LabelError, "row 2: .*"),
+        ('["a", "b"]', FormatError, "is not a JSON object"),
+        ('{"a": ', FormatError, "not JSON"),
+        ("", FormatError, "is empty"),
+    ],
+)
+def test_bad_label_tables(content: str, error: type[Exception], what: str, tmp_path: Path) -> None:
+    (tmp_path / "l.json").write_text(content)
+    with pytest.raises(error, match=what) as caught:
+        read_labels(tmp_path / "l.json")
+    assert str(caught.value).startswith(str(tmp_path / "l.json"))
     assert "\n" not in str(caught.value)
 
 

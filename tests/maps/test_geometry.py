@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.spatial
 
 from trilens.errors import ParameterError
 from trilens.maps.geometry import local_outliers, procrustes_distance, rescaled, total_distance
@@ -47,6 +48,7 @@ def test_procrustes_distance_knows_shapes_alone():
     near, far = X + 0.1 * rng.normal(size=X.shape), rng.normal(size=X.shape)
     assert 0 < procrustes_distance(X, near) < 0.05 < procrustes_distance(X, far) <= 1
     assert procrustes_distance(X, far) == pytest.approx(procrustes_distance(far, X))
+    assert procrustes_distance(X, far) == pytest.approx(scipy.spatial.procrustes(X, far)[2])
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,70 @@ def test_the_chosen_one_among_those_shown():
         Statements(table.with_columns(chosen=pl.lit("z")))
 
 
+SHOWN = {"shown_1": ["a", "c"], "shown_2": ["b", "a"], "shown_3": ["c", "b"]}
+
+
+@pytest.mark.parametrize("made", [pd.DataFrame, pl.DataFrame, pa.table, dict])
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [1, 0, 2],
+        [2, 1, 3],
+        [1.0, 0.0, 2.0],
+        ["1", "0", "2"],
+        ["Middle", " left", "right"],
+        ["shown_2", "shown_1", "shown_3"],
+    ],
+)
+def test_answers_are_positions_as_in_a_file(made, answers, tmp_path):
+    columns = {"answer": answers, **{name: [*shown, shown[0]] for name, shown in SHOWN.items()}}
+    S = Statements(made(columns), kind="odd")
+    assert list(S) == [("b", "a", "c"), ("c", "a", "b"), ("c", "a", "b")]
+    assert S.places.tolist() == [1, 0, 2]
+    pd.DataFrame(columns).to_csv(tmp_path / "s.csv", index=False)
+    assert tl.read_statements(tmp_path / "s.csv", kind="odd", objects=S.names) == S
+    assert len(Statements(pd.DataFrame(columns)[:0])) == 0
+
+
+@pytest.mark.parametrize(
+    "answers", [["Left", "right"], ["a", "b"], [0, 1], [1, 2], ["first", "Second"]]
+)
+@pytest.mark.parametrize("made", [pd.DataFrame, pl.DataFrame])
+def test_two_beside_a_center(made, answers):
+    votes = {"Center": ["x", "x"], "Left": ["a", "a"], "Right": ["b", "b"], "Answer": answers}
+    S = Statements(made(votes))
+    assert S.kind == "closer"
+    assert list(S) == [("x", "a", "b"), ("x", "b", "a")]
+    with pytest.raises(StatementError, match="of kind closer, not odd"):
+        Statements(made(votes), kind="odd")
+
+
+def test_names_of_another_type_are_no_positions():
+    table = pd.DataFrame({"chosen": ["3", "1"], "a": [1, 2], "b": [2, 1], "c": [3, 3]})
+    roles = {"chosen": "chosen", "shown_1": "a", "shown_2": "b", "shown_3": "c"}
+    assert Statements.from_frame(table, roles).places.tolist() == [2, 1]
+
+
+def test_positions_that_do_not_tell_where_they_begin():
+    table = pd.DataFrame({"chosen": [1, 2], **SHOWN})
+    with pytest.raises(StatementError, match=r"from 0 or from 1\? Say it with Statements.from_fr"):
+        Statements(table)
+    assert Statements.from_frame(table, counts_from=0).places.tolist() == [1, 2]
+    assert Statements.from_frame(table, counts_from=1).places.tolist() == [0, 1]
+    with pytest.raises(StatementError, match="as positions they go from 0 to 2"):
+        Statements.from_frame(table.assign(chosen=[1, 3]), counts_from=0)
+    with pytest.raises(tl.TrilensError, match="counts_from is 2; it must be 0 or 1"):
+        Statements.from_frame(table, counts_from=2)
+    with pytest.raises(StatementError, match="statement 1: the answer None is no position"):
+        Statements(table.assign(chosen=["left", None]))
+
+
+def test_more_than_three_objects_shown_are_refused():
+    table = pd.DataFrame({"chosen": ["a"], **{f"image{i + 1}": [c] for i, c in enumerate("abcd")}})
+    with pytest.raises(StatementError, match=r"more than three objects at a time; use .*questions"):
+        Statements(table)
+
+
 def test_names_fix_the_order_and_add_objects():
     S = Statements([("b", "a", "c")], names=["a", "b", "c", "never"])
     assert S.triples.tolist() == [[1, 0, 2]]

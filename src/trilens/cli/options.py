@@ -34,7 +34,9 @@ dim_option = click.option(
     help="Dimension of the map; by default as many as the answers carry.",
 )
 labels_option = click.option(
-    "--labels", metavar="FILE", help="A table with the columns object,label."
+    "--labels",
+    metavar="FILE",
+    help="A table with the columns object,label (CSV, TSV, JSON, Parquet).",
 )
 
 

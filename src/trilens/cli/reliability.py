@@ -218,19 +218,16 @@ def _write(found: Reliability, statements: Statements, output: str, file: str) -
 
 def _marked(found: Reliability, statements: Statements) -> dict[str, Any]:
     """The answers as they are, with a column that marks them."""
-    from trilens.formats.columns import COLUMNS_OF_KIND
+    from trilens.statements.frames import FIELD_COLUMNS
+    from trilens.statements.shapes import COLUMNS_OF_KIND
 
     names = statements.names
     columns: dict[str, Any] = {
         role: [names[i] for i in statements.triples[:, at]]
         for at, role in enumerate(COLUMNS_OF_KIND[statements.kind])
     }
-    for role, values in (
-        ("rater", statements.raters),
-        ("round", statements.rounds),
-        ("seconds", statements.seconds),
-        ("place", statements.places),
-    ):
+    for field, role in FIELD_COLUMNS.items():
+        values = getattr(statements, field)
         if values is not None:
             columns[role] = values.tolist()
     columns["mark"] = found.marks.tolist()

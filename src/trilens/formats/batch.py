@@ -13,10 +13,11 @@ import pyarrow as pa
 from trilens._typing import AnyArray, Int32Array
 from trilens.errors import FormatError, StatementError
 from trilens.formats.cell import is_missing_word
-from trilens.formats.columns import Form, Layout
+from trilens.formats.columns import Layout
 from trilens.formats.source import one_line, quoted
 from trilens.statements import Kind, Statements
 from trilens.statements.columns import text_array
+from trilens.statements.shapes import Form
 from trilens.statements.value import check_triples, chosen_first
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ def parts(column: Any) -> tuple[AnyArray, list[str]]:
 def columns_of(
     table: Any, milli: bool = False, words: bool = False
 ) -> Callable[[Batch], dict[str, Any]]:
-    """What a table tells besides the objects: ``rater``, ``round``, ``seconds``, ``place``.
+    """What a table tells besides the objects: ``rater``, ``round``, ``seconds``, ...
 
     ``milli`` says that the times are in ms, ``words`` that ``NA`` and its like are missing.
     """
@@ -231,6 +232,8 @@ def columns_of(
                 found["raters"] = _text(column, words)
             elif name == "round":
                 found["rounds"] = _integers_or_text(column, words)
+            elif name == "question":
+                found["questions"] = _integers_or_text(column, words)
             elif name == "seconds":
                 found["seconds"] = column.to_numpy() / 1000 if milli else column.to_numpy()
             elif name == "place":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import cast
 
 from trilens.errors import FormatError
 from trilens.formats.spec import Columns, listed_columns, suggestion
@@ -12,35 +12,13 @@ from trilens.statements import Kind
 from trilens.statements.roles import (
     KIND_OF_ROLE,
     OPTIONAL,
-    SHOWN,
     Role,
     Unit,
     roles,
     too_many_shown,
 )
+from trilens.statements.shapes import COLUMNS_OF_KIND, SHAPES, Form, Shape, complete_shapes
 from trilens.statements.value import check_kind
-
-#: The columns of a file without header, in order; also what `write_statements` writes.
-COLUMNS_OF_KIND: dict[Kind, tuple[str, str, str]] = {
-    "central": ("central", "other_1", "other_2"),
-    "odd": ("odd", "other_1", "other_2"),
-    "closer": ("anchor", "near", "far"),
-}
-
-#: ``statement``: three objects in order; ``shown``: the chosen one and the three shown;
-#: ``pair``: the chosen one, the anchor and the two that stood beside it.
-Form = Literal["statement", "shown", "pair"]
-
-#: The sets of columns that make a statement; the first complete one of a kind is read.
-SHAPES: tuple[tuple[Form, tuple[str, ...]], ...] = (
-    *(("statement", shape) for shape in COLUMNS_OF_KIND.values()),
-    ("shown", ("chosen", *SHOWN)),
-    ("shown", ("central", *SHOWN)),
-    ("shown", ("odd", *SHOWN)),
-    ("statement", ("anchor", "chosen", "far")),
-    ("pair", ("chosen", "anchor", "shown_1", "shown_2")),
-    ("pair", ("near", "anchor", "shown_1", "shown_2")),
-)
 
 
 @dataclass(frozen=True)
@@ -59,6 +37,7 @@ class Layout:
     round: int | None = None
     seconds: int | None = None
     place: int | None = None
+    question: int | None = None
     form: Form = "statement"
     shape: tuple[str, ...] = ()
     unit: Unit | None = "s"
@@ -147,25 +126,20 @@ def resolve(
             at[role.name] = position
         elif found[at[role.name]].rank == role.rank:
             twice.setdefault(role.name, (at[role.name], position))
-    complete = [(form, shape) for form, shape in SHAPES if all(role in at for role in shape)]
-    told = {shape: _told(shape, at, found) for _, shape in complete}
-    fitting = [
-        (form, shape)
-        for form, shape in complete
-        if kind in (None, told[shape] or kind) and not (form == "shown" and kind == "closer")
-    ]
+    complete = complete_shapes({role: found[i].kind for role, i in at.items()})
+    fitting = [shape for shape in complete if shape.fits(kind)]
     if complete and not fitting:
-        raise _contradiction(names, complete[0], told, at, kind, label)
-    if len({told[shape] for _, shape in fitting}) > 1:
+        raise _contradiction(names, complete[0], at, kind, label)
+    if len({shape.kind for shape in fitting}) > 1:
         raise FormatError(
             f"{label}: the columns {listed_columns(names)} can be read as "
-            f"{' or as '.join(', '.join(shape) for _, shape in fitting)}; say which with kind= "
+            f"{' or as '.join(', '.join(shape.roles) for shape in fitting)}; say which with kind= "
             f"(--kind) or columns= (--columns)"
         )
     if not fitting:
         _refuse_more_than_three(names, label)
         raise FormatError(_missing(names, at, kind, label, rows, row))
-    form, shape = fitting[0]
+    form, shape, told = fitting[0]
     for role_name in shape:
         if role_name in twice:
             first, second = (names[i] for i in twice[role_name])
@@ -181,12 +155,13 @@ def resolve(
     return Layout(
         len(names),
         tuple(names),
-        told[shape],
+        told,
         tuple(at[role] for role in shape),
         at.get("rater"),
         at.get("round"),
         seconds,
         at.get("place"),
+        at.get("question"),
         form=form,
         shape=shape,
         unit="s" if seconds is None else found[seconds].unit,
@@ -221,30 +196,22 @@ def _roles(names: Sequence[str], spec: Columns | None, label: str, header: bool)
     return kept
 
 
-def _told(shape: tuple[str, ...], at: dict[str, int], found: dict[int, Role]) -> Kind | None:
-    """The kind that the columns of a shape tell by themselves."""
-    kinds = [found[at[role]].kind for role in shape]
-    return next((kind for kind in kinds if kind is not None), None)
-
-
 def _contradiction(
     names: Sequence[str],
-    complete: tuple[Form, tuple[str, ...]],
-    told: dict[tuple[str, ...], Kind | None],
+    shape: Shape,
     at: dict[str, int],
     kind: Kind | None,
     label: str,
 ) -> FormatError:
-    form, shape = complete
-    if form == "shown" and told[shape] is None:
+    if shape.form == "shown" and shape.kind is None:
         return FormatError(
             f"{label}: similarity triplets have the columns anchor, near, far; "
             f"chosen and shown columns are of kind central or odd"
         )
-    telling = next(role for role in shape if role in KIND_OF_ROLE or role == "chosen")
+    telling = next(role for role in shape.roles if role in KIND_OF_ROLE or role == "chosen")
     return FormatError(
         f"{label}: column {names[at[telling]]!r} says that the statements are of kind "
-        f"{told[shape]}, but kind {kind} was asked for; leave the kind out, or say what the "
+        f"{shape.kind}, but kind {kind} was asked for; leave the kind out, or say what the "
         f"columns hold with columns= (--columns)"
     )
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from trilens.formats.answers import Positions, distinct, find_positions
+from trilens.errors import FormatError, StatementError
 from trilens.formats.asked import Asked
 from trilens.formats.batch import Batch, columns_of, parts
 from trilens.formats.columns import Layout
 from trilens.formats.faults import Fault
+from trilens.statements.positions import Positions, are_names, find_positions
 from trilens.statements.roles import MILLISECONDS_FROM
 
 #: Response times that tell their unit.
@@ -55,12 +56,21 @@ def make_batch(
         return batch
     chosen = objects.column("object_0")
     if not judged.decided:
-        judged.positions = find_positions(
-            distinct(chosen), lambda: _among(batch), layout, asked.counts_from, label
-        )
+        name = layout.names[layout.objects[0]]
+        first = 1 if layout.form == "shown" else 2
+        try:
+            judged.positions = find_positions(
+                _distinct(chosen),
+                lambda: _among(batch),
+                name,
+                [layout.names[at] for at in layout.objects[first:]],
+                asked.counts_from,
+                "counts_from= (--counts-from)",
+            )
+        except StatementError as error:
+            raise FormatError(f"{label}: {error}") from None
         judged.decided = True
         if judged.positions is not None:
-            name = layout.names[layout.objects[0]]
             judged.notes["positions"] = f"{name}: {judged.positions.words}"
     if judged.positions is None:
         return batch
@@ -111,5 +121,12 @@ def _among(batch: Batch) -> bool:
     found = np.zeros(len(batch), dtype=np.bool_)
     for shown in columns[first:]:
         found |= shown == chosen
-    # answers by name may hold a slip or two; positions are names by accident at best
-    return bool(found.mean() > 0.9)
+    return are_names(found)
+
+
+def _distinct(column: Any) -> list[str]:
+    """The different values of a column, as text."""
+    values = column.unique()
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    return [value for value in values.cast(pa.string()).to_pylist() if value is not None]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from trilens.errors import LabelError
 from trilens.formats.dialect import invalid_utf8, records
-from trilens.formats.source import PathLike, decoded, one_line, open_source, quoted
+from trilens.formats.source import PathLike, Source, decoded, one_line, open_source, quoted
 from trilens.statements import Statements, as_statements
 from trilens.statements.value import shown
 
@@ -35,9 +35,10 @@ class Labels(dict[str, str]):
 def read_labels(path: PathLike, encoding: str | None = None) -> Labels:
     """The label of each object that a label file names.
 
-    The file is CSV or TSV (comma, tab or semicolon) with the columns ``object`` and
-    ``label`` (or ``class``, ``group``, ...); others are passed over. An object that it leaves
-    out is unlabelled.
+    The file is CSV or TSV (comma, tab or semicolon), JSON, JSON lines, Parquet or Arrow with
+    the columns ``object`` and ``label`` (or ``class``, ``group``, ...), as ``cluster -o`` and
+    ``classify -o`` write them; other columns are passed over. An object that it leaves out is
+    unlabelled.
 
     Raises
     ------
@@ -56,29 +57,11 @@ def read_labels(path: PathLike, encoding: str | None = None) -> Labels:
     if encoding is not None:
         source = decoded(source, encoding)
     label = source.label
-    data = source.read().removeprefix(codecs.BOM_UTF8)
-    if b"\0" in data:
-        raise LabelError(f"{label} is a binary file; a label file has the columns object,label")
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        raise LabelError(str(invalid_utf8(data, error.start, label, 1))) from error
-    if not text.strip():
-        raise LabelError(f"{label} is empty; a label file has the columns object,label")
-    header, separator = _header(text, label)
-    at_object, at_label = (header.index(name) for name in _COLUMNS)
+    tabular = source.format in ("json", "jsonl", "parquet", "arrow")
     labels: dict[str, str] = {}
     rows: dict[str, int] = {}
-    for number, (cells, line, _) in enumerate(records(text, separator)):
-        if number == 0:
-            continue
-        place = f"{label}, row {line + 1:,}"
-        if len(cells) != len(header):
-            raise LabelError(
-                f"{place}: {len(cells)} columns where the header has {len(header)}; "
-                f"every row must have the same columns"
-            )
-        name, given = cells[at_object], cells[at_label]
+    for name, given, row in _table_pairs(source) if tabular else _text_pairs(source):
+        place = f"{label}, row {row:,}"
         if not name.strip():
             raise LabelError(f"{place}: the object is empty; name it or leave the row out")
         if not given.strip():
@@ -91,10 +74,52 @@ def read_labels(path: PathLike, encoding: str | None = None) -> Labels:
                 f"{place}: object {quoted(name)} has the label {quoted(given)}, but "
                 f"{quoted(labels[name])} in row {rows[name]:,}; an object has one label"
             )
-        rows.setdefault(name, line + 1)
+        rows.setdefault(name, row)
     if not labels:
         raise LabelError(f"{label} has no labels, only a header; add a row per labelled object")
     return Labels(labels, label, rows)
+
+
+def _text_pairs(source: Source) -> Iterator[tuple[str, str, int]]:
+    """The object and the label of each row of text, and its number as an editor counts it."""
+    label = source.label
+    data = source.read().removeprefix(codecs.BOM_UTF8)
+    if b"\0" in data:
+        raise LabelError(f"{label} is a binary file; a label file has the columns object,label")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise LabelError(str(invalid_utf8(data, error.start, label, 1))) from error
+    if not text.strip():
+        raise LabelError(f"{label} is empty; a label file has the columns object,label")
+    header, separator = _header(text, label)
+    at_object, at_label = (header.index(name) for name in _COLUMNS)
+    for number, (cells, line, _) in enumerate(records(text, separator)):
+        if number == 0:
+            continue
+        if len(cells) != len(header):
+            raise LabelError(
+                f"{label}, row {line + 1:,}: {len(cells)} columns where the header has "
+                f"{len(header)}; every row must have the same columns"
+            )
+        yield cells[at_object], cells[at_label], line + 1
+
+
+def _table_pairs(source: Source) -> Iterator[tuple[str, str, int]]:
+    """The object and the label of each row of a table, and its number from 1."""
+    from trilens.formats.record import cell_text
+    from trilens.formats.tables import whole_table
+
+    table = whole_table(source)
+    header = _named([name.strip().casefold() for name in table.column_names])
+    if not all(header.count(name) == 1 for name in _COLUMNS):
+        raise LabelError(
+            f"{source.label}: there must be the columns object and label, once each; "
+            f"there are {one_line(', '.join(table.column_names), 80) or 'none'}"
+        )
+    objects, labels = (table.column(header.index(name)).to_pylist() for name in _COLUMNS)
+    for row, (name, given) in enumerate(zip(objects, labels, strict=True), 1):
+        yield cell_text(name) or "", cell_text(given) or "", row
 
 
 def labels_for(S: Statements, labels: Mapping[str, str]) -> list[str | None]:

@@ -57,8 +57,8 @@ def read_statements(
         as a dict, picks columns by name or by number, from 1. A list names all columns in
         order. They hold ``central`` (or ``odd``), ``other_1``, ``other_2``; ``anchor``,
         ``near``, ``far``; ``chosen``, ``shown_1``, ``shown_2``, ``shown_3``; and ``rater``,
-        ``round``, ``seconds`` (or ``ms``), ``place``. A file without header and without
-        ``columns`` has three columns, the singled-out object (or the anchor) first.
+        ``round``, ``seconds`` (or ``ms``), ``place``, ``question``. A file without header
+        and without ``columns`` has three columns, the singled-out object (or the anchor) first.
     objects : path, list of str or dict, optional
         The objects in their order, among them any that no statement names: a list, or a
         file with one name a line. A dict, or a table with the columns ``id`` and ``name``,
@@ -83,8 +83,9 @@ def read_statements(
     Returns
     -------
     Statements
-        Raters are text; rounds are int64 where all are integers, else text; seconds are
-        NaN where missing; places are known where the objects shown or ``place`` tell them.
+        Raters are text; rounds and questions are int64 where all are integers, else text;
+        seconds are NaN where missing; places are known where the objects shown or ``place``
+        tell them.
 
     Raises
     ------

@@ -36,6 +36,14 @@ def open_json(source: Source, asked: Asked) -> StatementFile:
     return table_of(source, asked, table_of_records(records, inside=inside))
 
 
+def json_table(source: Source) -> Any:
+    """The records of a JSON file, or of JSON lines, as a table; or its columns by name."""
+    found = _parsed(source.read().removeprefix(b"\xef\xbb\xbf"), source.label)
+    if isinstance(found, dict) and _is_columns(found, least=1):
+        return table_of_columns(found)
+    return table_of_records(list(_records([found], source.label)))
+
+
 def is_nested(source: Source) -> bool:
     """Whether the first line of JSON lines holds more than names and values."""
     with source.open() as stream:
@@ -82,7 +90,7 @@ def _parsed(data: bytes, label: str) -> Any:
     except UnicodeDecodeError as error:
         raise invalid_utf8(data, error.start, label, 1) from error
     if not text.strip():
-        raise FormatError(f"{label} is empty; a statement file has a record per statement")
+        raise FormatError(f"{label} is empty; it must hold records")
     try:
         return json.loads(text)
     except RecursionError:
@@ -113,10 +121,10 @@ def _is_rows(found: Any) -> bool:
     )
 
 
-def _is_columns(found: dict[str, Any]) -> bool:
+def _is_columns(found: dict[str, Any], least: int = 3) -> bool:
     values = list(found.values())
     return (
-        len(values) >= 3
+        len(values) >= least
         and all(isinstance(value, list) for value in values)
         and len({len(value) for value in values}) == 1
         and not any(isinstance(cell, dict | list) for value in values for cell in value)
@@ -124,7 +132,7 @@ def _is_columns(found: dict[str, Any]) -> bool:
 
 
 def _as_csv(rows: Sequence[Sequence[Any]], source: Source) -> Source:
-    return as_text_source(([_text(cell) or "" for cell in row] for row in rows), source)
+    return as_text_source(([cell_text(cell) or "" for cell in row] for row in rows), source)
 
 
 def as_text_source(rows: Iterable[Sequence[str]], source: Source) -> Source:
@@ -192,12 +200,13 @@ def _column(values: Sequence[Any]) -> Any:
     if known and all(type(value) in (int, float) for value in known):
         return pa.array([None if v is None else float(v) for v in values], pa.float64())
     try:
-        return pa.array([_text(value) for value in values], pa.string())
+        return pa.array([cell_text(value) for value in values], pa.string())
     except UnicodeError as error:
         raise FormatError(f"a cell is not valid Unicode ({one_line(error, 80)})") from error
 
 
-def _text(value: Any) -> str | None:
+def cell_text(value: Any) -> str | None:
+    """A cell as text would have it; None where it is missing."""
     if value is None:
         return None
     if isinstance(value, bool):

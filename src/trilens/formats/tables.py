@@ -253,6 +253,16 @@ def table_file(
     return TableFile(source, layout, stored, pieces, asked)
 
 
+def whole_table(source: Source) -> Any:
+    """All of a Parquet, Arrow or JSON file, whatever it is about."""
+    if source.format in ("json", "jsonl"):
+        from trilens.formats.record import json_table
+
+        return json_table(source)
+    _, _, pieces = _parquet(source) if source.format == "parquet" else _arrow(source)
+    return next(pieces(None))[0]
+
+
 def undecodable(source: Source, what: str, error: BaseException) -> FormatError:
     """The refusal of a file that is not what its name says."""
     return FormatError(

@@ -18,10 +18,11 @@ from trilens.errors import FormatError
 from trilens.formats.archive import write_archive
 from trilens.formats.atomic import atomic_write
 from trilens.formats.cell import is_integer, is_missing, is_missing_word
-from trilens.formats.columns import COLUMNS_OF_KIND
 from trilens.formats.source import ENDINGS, READ_ONLY, PathLike, checked_path, quoted
 from trilens.formats.tables import METADATA_KEY
 from trilens.statements import Statements, concatenate
+from trilens.statements.roles import OPTIONAL
+from trilens.statements.shapes import COLUMNS_OF_KIND
 from trilens.statements.value import COLUMNS
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": " ", ".dat": " "}
@@ -41,11 +42,12 @@ def write_statements(statements: Statements | Iterable[Statements], path: PathLi
     ``"-"`` writes CSV to the standard output. The file appears whole or not at all.
 
     The columns are ``central``, ``other_1``, ``other_2`` (or ``odd``, ...; or ``anchor``,
-    ``near``, ``far``) and, where known, ``rater``, ``round``, ``seconds`` and ``place`` (where
-    on the screen the chosen object stood: 0, 1 or 2). Names, kind and these columns come back
-    from every format. Objects that no statement names, and the order of the objects, come back
-    from Parquet, Arrow and NPZ; text has no place for them, so keep a list of the objects
-    beside it (``read_statements(..., objects=...)``).
+    ``near``, ``far``) and, where known, ``rater``, ``round``, ``seconds``, ``place`` (where on the
+    screen the chosen object stood: 0, 1 or 2) and ``question`` (of more than three objects, that
+    the statement comes from). Names, kind and these columns come back from every format. Objects
+    that no statement names, and the order of the objects, come back from Parquet, Arrow and NPZ;
+    text has no place for them, so keep a list of the objects beside it
+    (``read_statements(..., objects=...)``).
 
     Raises
     ------
@@ -178,7 +180,7 @@ def _separated(S: Statements, separator: str, header: bool) -> Iterator[bytes]:
         return cell
 
     missing = "nan" if separator == " " else ""
-    columns = _text_columns(S, quote, quote, missing)
+    columns = _text_columns(S, quote, missing)
     if header:
         yield (separator.join(columns) + "\n").encode()
     pieces = [part for column in columns.values() for part in (column, separator)][:-1]
@@ -189,7 +191,7 @@ def _json_lines(S: Statements) -> Iterator[bytes]:
     def encode(cell: str) -> str:
         return json.dumps(cell, ensure_ascii=False)
 
-    columns = _text_columns(S, encode, str if _whole(S.rounds) else encode, "null")
+    columns = _text_columns(S, encode, "null")
     pieces: list[str | Callable[[slice], Any]] = []
     for i, (name, column) in enumerate(columns.items()):
         pieces += [f'{"{" if i == 0 else ", "}"{name}": ', column]
@@ -199,7 +201,6 @@ def _json_lines(S: Statements) -> Iterator[bytes]:
 def _text_columns(
     S: Statements,
     encode: Callable[[str], str],
-    encode_round: Callable[[str], str],
     missing: str,
 ) -> dict[str, Callable[[slice], Any]]:
     """For each column, a function from rows to encoded cells."""
@@ -221,16 +222,29 @@ def _text_columns(
         name: of_text(names, S.triples[:, j], encode)
         for j, name in enumerate(COLUMNS_OF_KIND[S.kind])
     }
-    for name, values, how in (("rater", S.raters, encode), ("round", S.rounds, encode_round)):
-        if values is not None:
-            distinct, at = _distinct(values)
-            _refuse_missing(distinct, name, missing)
-            columns[name] = of_text(distinct, at, how)
+    for name, values in _named(S):
+        distinct, at = _distinct(values)
+        _refuse_missing(distinct, name, missing)
+        whole = name != "rater" and _whole(values)
+        columns[name] = of_text(distinct, at, str if whole else encode)
     if S.seconds is not None:
         columns["seconds"] = of_seconds(S.seconds)
     if S.places is not None:
         columns["place"] = of_text(np.arange(3), S.places, str)
-    return columns
+    return _in_order(columns)
+
+
+def _in_order(columns: dict[str, Any]) -> dict[str, Any]:
+    """The objects, then what else is known, always in one order."""
+    known = [name for name in OPTIONAL if name in columns]
+    return {name: columns[name] for name in (*(n for n in columns if n not in known), *known)}
+
+
+def _named(S: Statements) -> Iterator[tuple[str, AnyArray]]:
+    """The columns of whole numbers or text that are known; raters come back as text."""
+    for name, values in (("rater", S.raters), ("round", S.rounds), ("question", S.questions)):
+        if values is not None:
+            yield name, values
 
 
 def _refuse_missing(values: AnyArray, name: str, missing: str) -> None:
@@ -251,13 +265,14 @@ def _distinct(values: AnyArray) -> tuple[AnyArray, AnyArray]:
         encoded = pa.array(texts).dictionary_encode()
     except (UnicodeEncodeError, pa.ArrowException) as error:
         raise FormatError(
-            "a rater or round is not valid Unicode (a lone surrogate); rename it or write .npz"
+            "a rater, round or question is not valid Unicode (a lone surrogate); rename it or "
+            "write .npz"
         ) from error
     return np.array(encoded.dictionary.to_pylist(), dtype=object), encoded.indices.to_numpy()
 
 
-def _whole(values: AnyArray | None) -> bool:
-    return values is not None and values.dtype.kind in "iu"
+def _whole(values: AnyArray) -> bool:
+    return values.dtype.kind in "iu"
 
 
 def _rows(m: int, pieces: list[str | Callable[[slice], Any]]) -> Iterator[bytes]:
@@ -287,20 +302,19 @@ def _table(S: Statements) -> Any:
             columns[name] = pa.array(values[ids] if len(ids) else ids.astype(np.int64))
         else:
             columns[name] = pa.DictionaryArray.from_arrays(pa.array(ids), pa.array(names))
-    for name, column in (("rater", S.raters), ("round", S.rounds)):
-        if column is not None:
+    for name, column in _named(S):
+        if name != "rater" and _whole(column):
+            columns[name] = pa.array(column)
+        else:
             distinct, at = _distinct(column)
-            if name == "round" and _whole(column):
-                columns[name] = pa.array(column)
-            else:
-                texts = pa.array([str(value) for value in distinct.tolist()], pa.string())
-                columns[name] = pa.DictionaryArray.from_arrays(pa.array(at), texts)
+            texts = pa.array([str(value) for value in distinct.tolist()], pa.string())
+            columns[name] = pa.DictionaryArray.from_arrays(pa.array(at), texts)
     if S.seconds is not None:
         columns["seconds"] = pa.array(S.seconds)
     if S.places is not None:
         columns["place"] = pa.array(S.places)
     facts = json.dumps({"kind": S.kind, "names": list(names)}, ensure_ascii=False)
-    return pa.table(columns).replace_schema_metadata({METADATA_KEY: facts.encode()})
+    return pa.table(_in_order(columns)).replace_schema_metadata({METADATA_KEY: facts.encode()})
 
 
 def _write_tables(tables: Iterator[Any], file: BinaryIO, format_: str) -> None:

@@ -39,9 +39,10 @@ def procrustes(coordinates: ArrayLike, onto: ArrayLike) -> tuple[FloatArray, flo
         )
     middle = Y.mean(axis=0)
     X0, Y0 = X - X.mean(axis=0), Y - middle
-    size, target = float((X0**2).sum()), float((Y0**2).sum())
+    size, target = float(np.linalg.norm(X0)), float(np.linalg.norm(Y0))
     if size == 0.0 or target == 0.0:
         return np.broadcast_to(middle, Y.shape).copy(), 0.0 if target == 0.0 else 1.0
-    U, strength, V = np.linalg.svd(X0.T @ Y0)
-    aligned = X0 @ (U @ V) * (strength.sum() / size) + middle
-    return aligned, float(max(1 - strength.sum() ** 2 / (size * target), 0.0))
+    X0 /= size
+    U, strength, V = np.linalg.svd(X0.T @ (Y0 / target))
+    alike = float(strength.sum())
+    return X0 @ (U @ V) * (alike * target) + middle, max(1 - alike**2, 0.0)

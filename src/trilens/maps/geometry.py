@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from trilens._parameters import real_array, whole_number
 from trilens._typing import FloatArray
 from trilens.errors import ParameterError
+from trilens.maps.align import procrustes
 
 #: Up to so many points all pairs at once are quicker.
 _ALL_PAIRS = 2000
@@ -93,8 +94,6 @@ def procrustes_distance(X: ArrayLike, Y: ArrayLike) -> float:
     >>> round(procrustes_distance(X, 5 - 3 * X[:, ::-1]), 12)
     0.0
     """
-    from scipy.spatial import procrustes
-
     one, two = real_array("X", X), real_array("Y", Y)
     if one.ndim != 2 or two.ndim != 2 or len(one) != len(two) or not one.size or not two.size:
         raise ParameterError(
@@ -106,7 +105,7 @@ def procrustes_distance(X: ArrayLike, Y: ArrayLike) -> float:
         raise ParameterError("a coordinate is not a finite number")
     if not np.ptp(one, axis=0).any() or not np.ptp(two, axis=0).any():
         raise ParameterError("all objects are at one place in X or in Y, which has no shape")
-    return float(procrustes(one, two)[2])
+    return procrustes(one, two)[1]
 
 
 def local_outliers(coordinates: ArrayLike, n_neighbors: int = 10) -> FloatArray:

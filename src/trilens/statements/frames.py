@@ -12,17 +12,20 @@ from trilens._parameters import shown as printed
 from trilens._typing import AnyArray
 from trilens.errors import StatementError
 from trilens.statements.columns import are_whole, as_array
-from trilens.statements.roles import KIND_OF_ROLE, MILLISECONDS_FROM, key, roles
+from trilens.statements.positions import are_names, find_positions
+from trilens.statements.roles import (
+    KIND_OF_ROLE,
+    MILLISECONDS_FROM,
+    SHOWN,
+    roles,
+    too_many_shown,
+)
+from trilens.statements.shapes import COLUMNS_OF_KIND, SHAPES, Shape, complete_shapes
 
 if TYPE_CHECKING:
+    from trilens.statements.checks import Kind
     from trilens.statements.value import Statements
 
-#: The columns that hold the objects of a statement of each kind, in its order.
-OBJECT_COLUMNS: dict[str, tuple[str, str, str]] = {
-    "central": ("central", "other_1", "other_2"),
-    "odd": ("odd", "other_1", "other_2"),
-    "closer": ("anchor", "near", "far"),
-}
 #: The column of each field of `Statements`.
 FIELD_COLUMNS = {
     "raters": "rater",
@@ -34,10 +37,7 @@ FIELD_COLUMNS = {
 #: The key of an Arrow schema's metadata: JSON with ``kind`` and ``names``.
 METADATA_KEY = b"trilens"
 
-_SHOWN = ("shown_1", "shown_2", "shown_3")
-_ROLES = {role for objects in OBJECT_COLUMNS.values() for role in objects} | {
-    *("chosen", *_SHOWN, *FIELD_COLUMNS.values())
-}
+_ROLES = {role for _, shape in SHAPES for role in shape} | set(FIELD_COLUMNS.values())
 _LARGEST = 2**62
 
 
@@ -62,16 +62,15 @@ def roles_of(names: Sequence[str]) -> dict[str, str]:
             )
         if role.rank < ranks.get(role.name, 1 << 30):
             found[role.name], ranks[role.name] = names[i], role.rank
-    for name in names:
-        if key(name) == "question":
-            found["question"] = name
     return found
 
 
-def _told_by(role: str, name: str) -> str | None:
-    """The kind that the column of the chosen object tells."""
-    own = next((found.kind for found in roles([name]).values() if found.name == role), None)
-    return KIND_OF_ROLE.get(role) or own
+def _kinds_of(role: Mapping[str, str], names: Sequence[str], asked: bool) -> dict[str, Kind | None]:
+    """For each role the kind that its column tells: by its role and, if not asked, its name."""
+    if asked:
+        return {name: KIND_OF_ROLE.get(name) for name in role}
+    told = {names[i]: found.kind for i, found in roles(names).items()}
+    return {name: told[column] for name, column in role.items()}
 
 
 def _seconds(name: str, values: AnyArray) -> AnyArray:
@@ -91,7 +90,10 @@ def _seconds(name: str, values: AnyArray) -> AnyArray:
 
 
 def from_table(
-    given: Any, kind: str | None, columns: Mapping[str, str] | None = None
+    given: Any,
+    kind: str | None,
+    columns: Mapping[str, str] | None = None,
+    counts_from: int | None = None,
 ) -> dict[str, Any]:
     """The fields of `Statements` that a table tells, its objects as rows of names.
 
@@ -103,6 +105,8 @@ def from_table(
         What the caller asks for.
     columns
         The column of each role, where the names do not tell.
+    counts_from
+        Where positions as answers begin, 0 or 1; by default they tell.
     """
     table = _arrow(given)
     names = list(table.column_names)
@@ -115,43 +119,62 @@ def from_table(
         for field, column in FIELD_COLUMNS.items()
         if column in role
     }
-    told = [each for each, needed in OBJECT_COLUMNS.items() if set(needed) <= set(role)]
-    if kind in told:
-        told = [kind] if kind is not None else told
-    if len(told) > 1:
+    if "names" in stored:
+        fields["names"] = stored["names"]
+    complete = complete_shapes(_kinds_of(role, names, columns is not None))
+    if not complete and _are_counted(names) and columns is None:
+        fields["kind"] = kind or stored.get("kind")
+        fields["rows"] = [_named(table.column(name)) for name in names]
+        return fields
+    shape = _one_shape(complete, names, role, kind)
+    fields["kind"] = kind or shape.kind or stored.get("kind") or "central"
+    if shape.form == "statement":
+        fields["rows"] = [_named(table.column(role[r])) for r in shape.roles]
+        return fields
+    if columns is None and too_many_shown(names):
+        raise StatementError(
+            f"the columns {', '.join(map(printed, names[:12]))} show more than three objects at a "
+            f"time; use Statements.from_questions, or say which three with "
+            f"Statements.from_frame(table, columns={{'chosen': ..., 'shown_1': ...}})"
+        )
+    every = [_plain(table.column(role[r])) for r in shape.roles]
+    first = 1 if shape.form == "shown" else 2
+    place = _place_of(every[0], every[first:], [role[r] for r in shape.roles], counts_from)
+    if shape.form == "shown":
+        fields["rows"] = [_picked(every[1:], place, k) for k in range(3)]
+        fields["places"] = place
+    else:
+        one, other = (column.astype(object) for column in every[2:])
+        near, far = np.where(place == 0, one, other), np.where(place == 0, other, one)
+        fields["rows"] = [every[1], near, far]
+    return fields
+
+
+def _one_shape(
+    complete: Sequence[Shape], names: Sequence[str], role: Mapping[str, str], kind: str | None
+) -> Shape:
+    """The shape that is read; none, or several of different kinds, are refused."""
+    fitting = [shape for shape in complete if shape.fits(kind)]
+    if len({shape.kind for shape in fitting}) > 1:
+        told = dict.fromkeys(shape.kind or "central or odd" for shape in fitting)
         raise StatementError(
             f"the columns {', '.join(names)} can be read as statements of kinds "
             f"{' and '.join(told)}; say which with kind="
         )
-    if told:
-        if kind is not None and kind != told[0]:
-            raise StatementError(
-                f"the columns {', '.join(OBJECT_COLUMNS[told[0]])} say that the statements are "
-                f"of kind {told[0]}, not {kind}; leave kind= out, or rename them"
-            )
-        fields["kind"] = told[0]
-        fields["rows"] = [_named(table.column(role[r])) for r in OBJECT_COLUMNS[told[0]]]
-    elif set(_SHOWN) <= set(role) and {"chosen", "central", "odd"} & set(role):
-        chosen = next(r for r in ("chosen", "central", "odd") if r in role)
-        says = _told_by(chosen, role[chosen])
-        fields["kind"] = kind or says or stored.get("kind") or "central"
-        every = [_plain(table.column(role[r])) for r in _SHOWN]
-        place = _place_of(_plain(table.column(role[chosen])), every)
-        fields["rows"] = [_picked(every, place, k) for k in range(3)]
-        fields["places"] = place
-    elif _are_counted(names) and columns is None:
-        fields["kind"] = kind or stored.get("kind")
-        fields["rows"] = [_named(table.column(name)) for name in names]
-    else:
+    if fitting:
+        return fitting[0]
+    if complete:
+        telling = ", ".join(role[r] for r in complete[0].roles)
         raise StatementError(
-            f"the columns {', '.join(map(printed, names[:12]))} are no statements; these have the "
-            f"columns central (or odd), other_1, other_2, or anchor, near, far, or chosen, "
-            f"shown_1, shown_2, shown_3: rename yours, or say which is which with "
-            f"Statements.from_frame(table, columns={{'central': ..., 'other_1': ...}})"
+            f"the columns {telling} say that the statements are of kind "
+            f"{complete[0].kind or 'central or odd'}, not {kind}; leave kind= out, or rename them"
         )
-    if "names" in stored:
-        fields["names"] = stored["names"]
-    return fields
+    raise StatementError(
+        f"the columns {', '.join(map(printed, names[:12]))} are no statements; these have the "
+        f"columns central (or odd), other_1, other_2, or anchor, near, far, or chosen, "
+        f"shown_1, shown_2, shown_3: rename yours, or say which is which with "
+        f"Statements.from_frame(table, columns={{'central': ..., 'other_1': ...}})"
+    )
 
 
 def as_ids(rows: Sequence[Any], names: Iterable[str] | None) -> tuple[AnyArray, list[str]]:
@@ -203,7 +226,7 @@ def to_arrow(statements: Statements) -> Any:
 
     columns: dict[str, Any] = {}
     names = pa.array(list(statements.names), pa.string())
-    for j, name in enumerate(OBJECT_COLUMNS[statements.kind]):
+    for j, name in enumerate(COLUMNS_OF_KIND[statements.kind]):
         ids = pa.array(statements.triples[:, j])
         columns[name] = pa.DictionaryArray.from_arrays(ids, names)
     for field, name in FIELD_COLUMNS.items():
@@ -293,7 +316,7 @@ def _asked(columns: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
     if wrong:
         raise StatementError(
             f"{wrong[0]!r} is no role of a column; these are central, odd, other_1, other_2, "
-            f"anchor, near, far, chosen, {', '.join((*_SHOWN, *FIELD_COLUMNS.values()))}"
+            f"anchor, near, far, chosen, {', '.join((*SHOWN, *FIELD_COLUMNS.values()))}"
         )
     return asked
 
@@ -353,18 +376,50 @@ def _encoded(column: AnyArray) -> _Encoded:
     return _Encoded(coded.indices.to_numpy(zero_copy_only=False), coded.dictionary.to_pylist())
 
 
-def _place_of(chosen: AnyArray, every: list[AnyArray]) -> AnyArray:
-    """Where the chosen one stands among the three shown."""
-    here = np.column_stack([column.astype(object) == chosen.astype(object) for column in every])
-    outside = ~here.any(axis=1)
-    if outside.any():
-        row = int(np.flatnonzero(outside)[0])
-        among = ", ".join(printed(column[row]) for column in every)
+def _place_of(
+    chosen: AnyArray, every: list[AnyArray], names: Sequence[str], counts_from: int | None
+) -> AnyArray:
+    """Where the chosen one stands among those to choose from, by its name or as a position.
+
+    ``names`` are those of the columns: of the answers first, of the objects to choose from last.
+    """
+    answers = _texts(chosen)
+    here = np.column_stack([_texts(column) == answers for column in every])
+    among = np.asarray(here.any(axis=1))
+    positions = find_positions(
+        list(dict.fromkeys(answers.tolist())),
+        lambda: are_names(among),
+        names[0],
+        names[-len(every) :],
+        counts_from,
+        "Statements.from_frame(table, counts_from=...)",
+    )
+    if positions is not None:
+        place = positions.of(answers.tolist())
+        if len(place) and place.min() < 0:
+            row = int(place.argmin())
+            raise StatementError(
+                f"the answer {printed(chosen[row])} is no position of an object that was shown",
+                row=row,
+            )
+        return place
+    if not among.all():
+        row = int(among.argmin())
+        shown = ", ".join(printed(column[row]) for column in every)
         raise StatementError(
-            f"the chosen object {printed(chosen[row])} is not among the three shown ({among})",
+            f"the chosen object {printed(chosen[row])} is not among the "
+            f"{'three' if len(every) == 3 else 'two'} shown ({shown})",
             row=row,
         )
     return np.asarray(here.argmax(axis=1))
+
+
+def _texts(column: AnyArray) -> AnyArray:
+    """Names as text, whatever their type: 3, 3.0 and "3" name one object; missing ones are ""."""
+    if column.dtype.kind == "f" and are_whole(column):
+        column = column.astype(np.int64)
+    texts = ["" if x is None or x != x else str(x) for x in column.tolist()]
+    return np.array(texts, dtype=object)
 
 
 def _picked(every: list[AnyArray], place: AnyArray, k: int) -> AnyArray:

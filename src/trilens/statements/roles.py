@@ -19,7 +19,9 @@ Unit = Literal["s", "ms"]
 #: A median response time from here on is in ms: nobody takes that many seconds.
 MILLISECONDS_FROM = 100.0
 
-OPTIONAL = ("rater", "round", "seconds", "place")
+OPTIONAL = ("rater", "round", "seconds", "place", "question")
+#: Of these a longer name means something else: ``question_name`` is no number of a question.
+_BARE = ("place", "question")
 SHOWN = ("shown_1", "shown_2", "shown_3")
 
 #: The names of each role; the first one is what trilens writes.
@@ -48,6 +50,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "round": ("round", "survey_round", "session", "sitting", "block"),
     "seconds": ("seconds", "rt", "response_time", "reaction_time", "decision_time", "answer_time"),
     "place": ("place", "chosen_place"),
+    "question": ("question",),
 }
 
 #: Names that say of which kind the chosen object is.
@@ -118,7 +121,7 @@ def _table() -> Iterator[tuple[str, Role]]:
                 yield from _times(plain, rank)
                 continue
             yield plain, Role(role, kind, rank)
-            if role != "place":
+            if role not in _BARE:
                 for tail in _TAILS:
                     yield plain + tail, Role(role, kind, 20 + rank)
     for name, told in _CHOSEN_OF.items():

@@ -15,10 +15,11 @@ from trilens._parameters import real_number, shown
 from trilens._typing import AnyArray, BoolArray
 from trilens.errors import ParameterError
 from trilens.statements.columns import as_array, as_list
+from trilens.statements.frames import FIELD_COLUMNS
 from trilens.statements.value import Statements, StatementsLike, as_statements
 
 #: What the columns of a statement are called.
-_OWN = {"rater": "raters", "round": "rounds", "seconds": "seconds", "place": "places"}
+_OWN = {column: field for field, column in FIELD_COLUMNS.items()}
 _CONDITION = re.compile(r"\s*(.+?)\s*(!=|<=|>=|==|=|<|>)\s*(.*?)\s*", re.DOTALL)
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,

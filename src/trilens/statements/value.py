@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias, overl
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._parameters import is_whole
+from trilens._parameters import is_whole, shown as printed
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray, RandomState
 from trilens.errors import KindError, MissingExtraError, ParameterError, StatementError
 from trilens.statements.checks import (
@@ -37,11 +37,11 @@ from trilens.statements.columns import (
 )
 from trilens.statements.frames import (
     FIELD_COLUMNS,
-    OBJECT_COLUMNS,
     from_table,
     is_table,
     to_arrow,
 )
+from trilens.statements.shapes import COLUMNS_OF_KIND
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,8 +82,10 @@ class Statements:
         statements from then on and must not be changed. Or rows of three names, such as a list
         of tuples of text. Or a pandas, polars or Arrow table (or a dict of columns) that has
         the columns of a statement file: ``central`` (or ``odd``), ``other_1``, ``other_2``, or
-        ``anchor``, ``near``, ``far``, or ``chosen``, ``shown_1``, ``shown_2``, ``shown_3``,
-        and perhaps ``rater``, ``round``, ``seconds``; its objects are names.
+        ``anchor``, ``near``, ``far``, or ``chosen``, ``shown_1``, ``shown_2``, ``shown_3``
+        (or ``anchor``, ``chosen`` and two shown), and perhaps ``rater``, ``round``, ``seconds``;
+        its objects are names. What was chosen may also be a position: 0, 1, 2 or 1, 2, 3, or
+        left, middle, right.
     n_objects : int, optional
         By default the number of names or, without names, the largest id plus one.
     names : sequence of str, optional
@@ -281,7 +283,7 @@ class Statements:
         names = np.array(self.names, dtype=object)
         columns: dict[str, Any] = {
             name: names[self.triples[:, j]] if len(self) else np.array([], dtype=object)
-            for j, name in enumerate(OBJECT_COLUMNS[self.kind])
+            for j, name in enumerate(COLUMNS_OF_KIND[self.kind])
         }
         for field, name in FIELD_COLUMNS.items():
             if getattr(self, field) is not None:
@@ -296,6 +298,7 @@ class Statements:
         *,
         kind: str | None = None,
         names: Iterable[str] | None = None,
+        counts_from: int | None = None,
     ) -> Statements:
         """Statements from a table whose columns have other names.
 
@@ -307,6 +310,8 @@ class Statements:
             The column of each role, such as ``{"anchor": "head", "near": "winner"}``.
         kind, names
             As in `Statements`.
+        counts_from : {0, 1}, optional
+            Where positions as answers count from; by default they tell.
 
         Examples
         --------
@@ -320,7 +325,9 @@ class Statements:
             raise StatementError(f"{type(table).__name__} is no table with named columns")
         if kind is not None:
             check_kind(kind)
-        told = from_table(table, kind, columns)
+        if counts_from not in (None, 0, 1):
+            raise ParameterError(f"counts_from is {printed(counts_from)}; it must be 0 or 1")
+        told = from_table(table, kind, columns, counts_from)
         given, named = rows_by_name(told.pop("rows"), told.pop("names", None) or names)
         return cls(given, names=named, **told)
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from trilens._typing import AnyArray
-from trilens.errors import FormatError
-from trilens.formats.columns import Layout
-from trilens.formats.source import quoted
+from trilens._parameters import shown as printed
+from trilens._typing import AnyArray, BoolArray
+from trilens.errors import StatementError
 from trilens.statements.roles import key
 
 _WORDS_OF_THREE = {
@@ -49,12 +46,21 @@ def plain(text: str) -> str:
     return low[:-2] if low.endswith(".0") else low
 
 
+def are_names(among: BoolArray) -> bool:
+    """Whether answers are names, by which of them name an object that was shown.
+
+    Answers by name may hold a slip or two; positions are names by accident at best.
+    """
+    return bool(among.mean() > 0.9)
+
+
 def find_positions(
     chosen: Sequence[str],
-    among: Any,
-    layout: Layout,
+    among: Callable[[], bool],
+    column: str,
+    shown: Sequence[str],
     counts_from: int | None,
-    label: str,
+    advice: str,
 ) -> Positions | None:
     """How the chosen column is to be taken: None where it holds names.
 
@@ -63,20 +69,28 @@ def find_positions(
     chosen
         The different answers.
     among
-        Called for whether every answer is the name of an object that was shown with it.
+        Called for whether the answers are names of objects that were shown with them.
+    column, shown
+        The names of the column of answers, and of those of the objects to choose from.
+    counts_from
+        Where numbers begin, 0 or 1; by default they tell.
+    advice
+        How to say where they begin.
+
+    Examples
+    --------
+    >>> found = find_positions(["1", "3"], lambda: False, "answer", ["x", "y", "z"], None, "")
+    >>> found.words, found.of(["1", "2", "3", "4"]).tolist()
+    ('positions, from 1', [0, 1, 2, -1])
     """
-    n = 3 if layout.form == "shown" else 2
-    shown = [layout.names[at] for at in layout.objects[-n:]]
+    n = len(shown)
     words = {key(name): i for i, name in enumerate(shown)}
     words |= _WORDS_OF_THREE if n == 3 else _WORDS_OF_TWO
     seen = {plain(text) for text in chosen} - {""}
-    numbers = {text for text in seen if text.isdigit() and int(text) <= n}
     if not seen or len(seen) > n + 1:
         return None
     if seen <= {str(i) for i in range(n + 1)}:
-        if among():
-            return None
-        return _numbers(numbers, n, counts_from, layout, label)
+        return None if among() else _numbers(seen, n, column, counts_from, advice)
     named = {key(text): text for text in seen}
     if all(text in words for text in named) and not among():
         return Positions(
@@ -87,30 +101,19 @@ def find_positions(
 
 
 def _numbers(
-    seen: set[str], n: int, counts_from: int | None, layout: Layout, label: str
+    seen: set[str], n: int, column: str, counts_from: int | None, advice: str
 ) -> Positions:
     base = counts_from
     if base is None:
         base = 0 if "0" in seen else 1 if str(n) in seen else None
-    name = layout.names[layout.objects[0]]
     if base is None:
-        raise FormatError(
-            f"{label}: the answers in column {quoted(name)} are positions "
-            f"({', '.join(sorted(seen))}), but do they count from 0 or from 1? Say it with "
-            f"counts_from= (--counts-from)"
+        raise StatementError(
+            f"the answers in column {printed(column)} are positions ({', '.join(sorted(seen))}), "
+            f"but do they count from 0 or from 1? Say it with {advice}"
         )
     if (base == 0 and str(n) in seen) or (base == 1 and "0" in seen):
-        raise FormatError(
-            f"{label}: the answers in column {quoted(name)} are {', '.join(sorted(seen))}; as "
-            f"positions they go from {base} to {base + n - 1}: correct them, or counts_from= "
-            f"(--counts-from)"
+        raise StatementError(
+            f"the answers in column {printed(column)} are {', '.join(sorted(seen))}; as positions "
+            f"they go from {base} to {base + n - 1}: correct them, or {advice}"
         )
     return Positions({str(base + i): i for i in range(n)}, f"positions, from {base}")
-
-
-def distinct(column: Any) -> list[str]:
-    """The different values of a column, as text."""
-    values = column.unique()
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
-    return [value for value in values.cast(pa.string()).to_pylist() if value is not None]
