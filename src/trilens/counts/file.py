@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 
+from trilens._parameters import shown
 from trilens._typing import AnyArray
 from trilens.counts._align import Named
 from trilens.counts.classes import ClassCounts
@@ -20,6 +21,7 @@ from trilens.counts.counted import Counted, counted
 from trilens.counts.pairs import PairCounts
 from trilens.errors import FormatError, ParameterError, TrilensError
 from trilens.statements import KINDS, Statements
+from trilens.statements.columns import as_list
 from trilens.statements.value import CheckedNames
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -71,6 +73,8 @@ def read_counts(path: PathLike) -> Counted:
     FormatError
         For a file that was cut short or edited, one of a newer trilens, and any other file.
     """
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+        raise FormatError(f"a file is named by a path, not by {shown(path)}")
     name = os.fspath(path)
     try:
         with open(name, "rb") as file:
@@ -97,7 +101,7 @@ def merge_counts(
     ('x', 'y', 'z', 'w')
     """
     total: Counted | None = None
-    for given in counts:
+    for given in as_list(counts, "counts"):
         one = given if isinstance(given, Counted) else read_counts(given)
         try:
             total = one if total is None else total + one
