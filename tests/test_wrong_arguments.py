@@ -233,8 +233,8 @@ def methods() -> dict[str, Any]:
 
 #: Values that nobody makes by hand: their fields are what the functions put there.
 RESULTS = {
-    *("Counted", "CentralCounts", "ClassCounts", "LabelledPairCounts", "PairCounts", "Labels", "Scan"),
-    *("Reading", "Fault"),
+    *("CentralCounts", "ClassCounts", "LabelledPairCounts", "PairCounts", "Labels", "Scan"),
+    *("Counted", "Reading", "Fault"),
     *("Summary", "RaterSummary", "Points", "Raters", "Study", "Survey", "Cars", "Things", "USPS"),
     *("Collaboration", "DepthIntervals", "LensValues", "ChoiceModel", "ModelDepth", "Analysis"),
     "Dimension",
