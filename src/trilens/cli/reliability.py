@@ -192,11 +192,11 @@ def _print_forecast(found: Reliability) -> None:
     ):
         if need.answers is None:
             note(f"{text}: cannot be told, or more than a hundred times the answers")
-        elif need.more == 0:
-            note(f"{text}: reached with about {need.answers:,} answers")
         else:
             upto = "?" if need.high is None else f"{need.high:,}"
-            note(f"{text}: about {need.answers:,} answers in all ({need.low or 0:,} to {upto})")
+            there = f"; there are {curve.answers:,}" if need.more == 0 else ""
+            span = f"{need.low or 0:,} to {upto}"
+            note(f"{text}: about {need.answers:,} answers in all ({span}){there}")
 
 
 def _named(names: tuple[str, ...]) -> str:

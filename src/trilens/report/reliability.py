@@ -102,9 +102,8 @@ def _curves(forecast: Facts | None) -> list[Facts]:
 def _answers(need: Facts) -> str:
     if need["answers"] is None:
         return "more answers than can be forecast"
-    if need["more"] == 0:
-        return f"about {need['answers']:,} answers, which there are"
-    upto = "" if need["high"] is None else f" (at most {need['high']:,})"
+    low = 0 if need["low"] is None else need["low"]
+    upto = "" if need["high"] is None else f" ({low:,} to {need['high']:,})"
     return f"about {need['answers']:,} answers in all{upto}"
 
 

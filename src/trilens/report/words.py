@@ -59,6 +59,7 @@ _ABOUT = {
     "wrong": ("About the answers", "many wrong answers"),
     "guessing": ("About the {}s", "{}s who seem to guess"),
     "most-guess": ("About the {}s", "most {}s seem to guess"),
+    "copies": ("About the answers", "every row stands there several times"),
     "same-place": ("About the {}s", "{}s who choose one place on the screen"),
     "contradictions": ("About the answers", "answers that contradict each other"),
     "medoid-open": ("About the most central object", "which object is the most central"),

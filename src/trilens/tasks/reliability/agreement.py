@@ -11,7 +11,7 @@ from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
 from trilens.statements import Statements
 from trilens.statements.combine import question_keys
 
-#: Of more answers so many are looked at, the first: the agreement does not change any more.
+#: Of more answers so many are looked at, evenly through the file: more would change nothing.
 MOST_ANSWERS = 300_000
 
 
@@ -161,7 +161,8 @@ def agreement_of_raters(cells: Cells, n_raters: int) -> tuple[FloatArray, FloatA
 
 def _some(statements: Statements, who: AnyArray | None, counted: BoolArray | None) -> Cells:
     rows = np.arange(len(statements)) if counted is None else np.flatnonzero(counted)
-    rows = rows[:MOST_ANSWERS]
+    if len(rows) > MOST_ANSWERS:
+        rows = rows[np.linspace(0, len(rows) - 1, MOST_ANSWERS).astype(np.int64)]
     return cells_of(statements.take(rows), None if who is None else who[rows])
 
 
@@ -187,17 +188,23 @@ def _agreement(
         raters_too = float((by_rater**2).sum() - (pull**2).sum())
         variance += max(raters_too, 0.0) * n_raters / max(n_raters - 1, 1)
         freedom = min(freedom, n_raters - 1)
-    low, high = _interval(share, variance, freedom, count)
     answers = int(cells.all_votes[asked].sum()) if twice == 2 else int(cells.votes[used].sum())
+    low, high = _interval(share, variance, freedom, count, answers)
     return Agreement(share, low, high, count, answers, n_raters if known else None)
 
 
-def _interval(share: float, variance: float, freedom: int, count: int) -> tuple[float, float]:
-    """Between 0 and 1, also where all agree: then as if half an answer of them did not."""
+def _interval(
+    share: float, variance: float, freedom: int, count: int, answers: int
+) -> tuple[float, float]:
+    """Between 0 and 1, also where all agree: then as if half an answer of them did not.
+
+    Questions that happen to have the same share do not make it certain: it varies at least as
+    that of so many pairs of answers would.
+    """
     from scipy.special import expit, logit, stdtrit
 
     inside = min(max(share, 0.5 / (count + 1)), 1 - 0.5 / (count + 1))
-    least = inside * (1 - inside) / count if inside != share else 0.0
+    least = inside * (1 - inside) / (count if inside != share else max(answers / 2, count))
     error = np.sqrt(max(variance, least)) / (inside * (1 - inside))
     reach = stdtrit(max(freedom, 1), 0.975) * error
     low, high = expit(logit(inside) - reach), expit(logit(inside) + reach)

@@ -21,6 +21,10 @@ _LEVEL = 0.001
 _MANY_WRONG = 0.25
 #: With fewer repeated questions their agreement is not judged.
 _FEW_REPEATS = 50
+#: With fewer different rows equal numbers of them may be chance or design.
+_FEW_ROWS = 20
+#: Beyond, telling rows apart takes seconds.
+_MOST_ROWS = 300_000
 
 
 @dataclass(frozen=True)
@@ -30,8 +34,8 @@ class Caution:
     Attributes
     ----------
     code : str
-        ``no-statements``, ``unseen``, ``rare``, ``apart``, ``noise``, ``wrong``, ``guessing``,
-        ``most-guess``, ``same-place``, ``contradictions`` or ``medoid-open``.
+        ``no-statements``, ``unseen``, ``rare``, ``apart``, ``copies``, ``noise``, ``wrong``,
+        ``guessing``, ``most-guess``, ``same-place``, ``contradictions`` or ``medoid-open``.
     what, therefore, remedy : str
         What was seen, what cannot be concluded, what to do; one sentence each.
     names : tuple of str
@@ -109,6 +113,35 @@ def about_parts(statements: Statements, parts: IntArray) -> list[Caution]:
             "unrelated scales.",
             "Ask about triples that mix the parts, or analyse each part by itself.",
             tuple(statements.names[i] for i in outside),
+        )
+    ]
+
+
+def about_copies(statements: Statements) -> list[Caution]:
+    """Whether every row stands there equally often: the same file more than once.
+
+    >>> S = Statements([[i, i + 1, i + 2] for i in range(30)] * 3)
+    >>> [caution.what for caution in about_copies(S)]
+    ['Every row stands in the data a multiple of 3 times.']
+    """
+    m = len(statements)
+    if not 2 * _FEW_ROWS <= m <= _MOST_ROWS:
+        return []
+    columns = [*statements.triples.T]
+    for own in (statements.raters, statements.rounds, statements.seconds, statements.places):
+        if own is not None:
+            columns.append(np.unique(own, return_inverse=True)[1])
+    _, times = np.unique(np.column_stack(columns), axis=0, return_counts=True)
+    times_all = int(np.gcd.reduce(times))
+    if times_all < 2 or len(times) < _FEW_ROWS:
+        return []
+    return [
+        Caution(
+            "copies",
+            f"Every row stands in the data a multiple of {times_all} times.",
+            "If the same answers are in it more than once, everything looks surer than it is: "
+            "intervals are too narrow, and people seem to agree with themselves.",
+            "Look whether a file was read twice; give each answer once.",
         )
     ]
 

@@ -22,6 +22,7 @@ from trilens.tasks.reliability.agreement import Agreement, agreement_between, ag
 from trilens.tasks.reliability.cautions import (
     Caution,
     about_contradictions,
+    about_copies,
     about_errors,
     about_noise,
     about_objects,
@@ -313,7 +314,11 @@ def reliability(
     groups = None if by is None else group_of_each(everything, _who(everything)[1], by)
     if len(given) == 0:
         return base.nothing()
-    cautions = [*about_objects(given), *about_parts(given, base.parts)]
+    cautions = [
+        *about_objects(given),
+        *about_parts(given, base.parts),
+        *about_copies(given),
+    ]
     counted = None if marked is None else marked[used]
     between, within, no_ceiling = agreement_of(given, counted)
     repeats = repeats_of(between, given.kind)
