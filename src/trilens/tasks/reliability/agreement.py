@@ -187,13 +187,16 @@ def _agreement(
         raters_too = float((by_rater**2).sum() - (pull**2).sum())
         variance += max(raters_too, 0.0) * n_raters / max(n_raters - 1, 1)
         freedom = min(freedom, n_raters - 1)
-    low, high = _interval(share, variance, freedom, count)
+    low, high = share_interval(share, variance, freedom, count)
     answers = int(cells.all_votes[asked].sum()) if twice == 2 else int(cells.votes[used].sum())
     return Agreement(share, low, high, count, answers, n_raters if known else None)
 
 
-def _interval(share: float, variance: float, freedom: int, count: int) -> tuple[float, float]:
-    """Between 0 and 1, also where all agree: then as if half an answer of them did not."""
+def share_interval(share: float, variance: float, freedom: int, count: int) -> tuple[float, float]:
+    """A 95 % interval of a share, on the scale of log odds.
+
+    Between 0 and 1, also where all agree: then as if half an answer of them did not.
+    """
     from scipy.special import expit, logit, stdtrit
 
     inside = min(max(share, 0.5 / (count + 1)), 1 - 0.5 / (count + 1))
