@@ -166,6 +166,8 @@ SQUARE = 1.0 - np.eye(4)
         ({"distances": np.zeros((5, 5))}, "5 objects, the statements about 4"),
         ({"distances": SQUARE + np.triu(SQUARE)}, "not symmetric"),
         ({"distances": SQUARE * np.nan}, "finite"),
+        ({"distances": -SQUARE}, "'a' and 'b' is -1; distances are 0 or more"),
+        ({"embedding": {"a": [0], "b": [1], "c": [2], "d": [1], 1: [1], "1": [1]}}, "twice"),
         ({"answers": Statements([[0, 1, 3]], names=["a", "b", "c", "d"])}, "no answer to 2 of 2"),
         ({"answers": Statements([[0, 1, 2]], names=["x", "y", "z"])}, "other objects"),
         ({"answers": Statements([[0, 1, 2]], kind="odd")}, "kind odd"),
@@ -273,3 +275,37 @@ def test_answers_without_a_rater_are_not_of_one_rater():
     bare = tl.evaluate(Statements(S.triples, 20), embedding=POINTS)
     assert (none.raters, none.unit, none.interval) == (0, "question", bare.interval)
     assert none.ceiling == bare.ceiling
+
+
+def test_tables_are_aligned_by_their_names():
+    pd = pytest.importorskip("pandas")
+    S = survey(POINTS, raters=4, per=50, seed=1)
+    names = [f"o{i}" for i in range(20)]
+    named = Statements(S.triples, names=names)
+    D = _distances(POINTS, "euclidean")
+    plain = tl.evaluate(named, distances=D)
+    assert plain.matched == "rows taken in the order of the objects: o0, o1, o2, o3, ... (20)"
+    rows, columns = (np.random.default_rng(k).permutation(20) for k in (1, 2))
+    frame = pd.DataFrame(D, names, names).iloc[rows, columns]
+    found = tl.evaluate(named, distances=frame)
+    assert (found.accuracy, found.matched) == (plain.accuracy, "objects found by their names")
+    assert tl.evaluate(named, distances=pd.DataFrame(D)).accuracy == plain.accuracy
+    vectors = pd.DataFrame(POINTS[rows], columns=["x", "y"])
+    vectors["object"] = [names[i] for i in rows]
+    assert tl.evaluate(named, embedding=vectors).accuracy == plain.accuracy
+    assert tl.evaluate(named, embedding=pd.DataFrame(POINTS)).matched == plain.matched
+
+
+def test_tables_with_other_names_are_refused():
+    pd = pytest.importorskip("pandas")
+    names = list("abcd")
+    for given, words in [
+        ({"distances": pd.DataFrame(SQUARE, names, list("abcx"))}, "columns of the distances miss"),
+        ({"distances": pd.DataFrame(SQUARE, list("wxyz"), list("wxyz"))}, "miss 4 of 4"),
+        ({"distances": pd.DataFrame(SQUARE, list("aabc"), names)}, "'a' is there twice"),
+        ({"embedding": pd.DataFrame(SQUARE, list("wxyz"))}, "has none of the objects"),
+        ({"embedding": pd.DataFrame(SQUARE, list("abca"))}, "'a' is there twice"),
+        ({"embedding": pd.DataFrame(SQUARE, [3, 1, 2, 0])}, "has none of the objects"),
+    ]:
+        with pytest.raises((ParameterError, DissimilarityError), match=words):
+            tl.evaluate(SMALL, **given)

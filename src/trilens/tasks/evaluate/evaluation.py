@@ -69,6 +69,8 @@ class Evaluation(Tabular):
         a rater counts as of somebody else.
     unit : {"rater and question", "question"}
         What the intervals let vary.
+    matched : str
+        Whether the model's objects were found by their names, or taken in their order.
     right : (m,) array
         For each answer whether the model gives it.
     statements : Statements
@@ -90,6 +92,7 @@ class Evaluation(Tabular):
     answers: int
     raters: int
     unit: str
+    matched: str
     kind: Kind
     right: FloatArray = field(repr=False)
     statements: Statements = field(repr=False)
@@ -124,6 +127,7 @@ class Evaluation(Tabular):
             "answers": self.answers,
             "raters": self.raters,
             "unit": self.unit,
+            "matched": self.matched,
         }
 
 
@@ -145,9 +149,12 @@ def evaluate(
     statements : Statements or (m, 3) array
         People's answers, of any kind.
     embedding : (n, d) array, dict from name to vector, or DataFrame, optional
-        Give one of the three. Objects beyond those of the statements are passed over.
-    distances : (n, n) array, optional
-        In the order of ``statements.names``.
+        Give one of the three. An array has its rows in the order of ``statements.names``, a
+        DataFrame the names as its index or in a column ``object``. Objects beyond those of the
+        statements are passed over.
+    distances : (n, n) array or DataFrame, optional
+        0 or more; an array in the order of ``statements.names``, a DataFrame with the names as
+        its index and columns, in any order.
     answers : Statements, optional
         The model's answers to the same questions.
     metric : {"euclidean", "cosine", "dot"}
@@ -233,6 +240,7 @@ def _evaluated(
         answers=len(given),
         raters=clusters.n_raters,
         unit=clusters.unit,
+        matched=said.matched,
         kind=given.kind,
         right=right,
         statements=given,
