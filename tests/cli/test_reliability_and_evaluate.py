@@ -173,3 +173,38 @@ def test_bad_models_get_one_line(file, tmp_path):
     done = run("evaluate", file, "--answers", tmp_path / "other.csv", status=1)
     assert "has no answer to" in done.stderr
     run("evaluate", file, status=2)
+
+
+def test_how_a_file_was_taken_is_said(file, tmp_path):
+    names = _names_of(file)
+    rows = [POINTS[int(n[1:])].tolist() for n in names]
+    model = tmp_path / "model.csv"
+    model.write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in rows))
+    done = run("evaluate", file, "--embedding", model, "--json")
+    order = f"rows taken in the order of the objects: {', '.join(names[:4])}, ... (16)"
+    assert f"model: no column of names, coordinates from x, y; {order}" in done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["matched"] == order
+    assert "caution" not in done.stderr
+    item = "".join(f"{n},{x},{y}\n" for n, (x, y) in zip(names, rows, strict=True))
+    model.write_text("item,x,y\n" + item)
+    done = run("evaluate", file, "--embedding", model, "--json")
+    assert "names from item, coordinates from x, y; objects found by" in done.stderr
+    assert json.loads(done.stdout)["accuracy"] == facts["accuracy"]
+    # the numbers of the rows are not the names, and no coordinates either
+    model.write_text("x0,x,y\n" + "".join(f"{i},{x},{y}\n" for i, (x, y) in enumerate(rows)))
+    done = run("evaluate", file, "--embedding", model, status=1)
+    assert "has none of the objects: it has '0'" in done.stderr
+    model.write_text("x,y\n1.5,2\n")
+    assert "shape (1, 2)" in run("evaluate", file, "--embedding", model, status=1).stderr
+
+
+def test_a_model_that_guesses_gets_a_caution(file, tmp_path):
+    X = POINTS[[int(n[1:]) for n in _names_of(file)]]
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    np.save(tmp_path / "alike.npy", D.max() - D)
+    done = run("evaluate", file, "--distances", tmp_path / "alike.npy")
+    assert "caution: alike is no better than guessing" in done.stderr
+    np.save(tmp_path / "alike.npy", -D)
+    done = run("evaluate", file, "--distances", tmp_path / "alike.npy", status=1)
+    assert "distances are 0 or more" in done.stderr

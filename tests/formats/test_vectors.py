@@ -8,6 +8,7 @@ import pytest
 from trilens.errors import FormatError
 from trilens.formats import read_columns, read_matrix, read_vectors
 from trilens.formats.extra import read_pairs
+from trilens.formats.vectors import read_vector_table
 
 NAMED = {"a": [0.0, 1.0], "b": [2.0, 3.5], "c d": [-1.0, 0.0]}
 
@@ -29,6 +30,40 @@ def test_text(tmp_path, ending, text):
     file = tmp_path / f"v.{ending}"
     file.write_text(text, encoding="utf-8")
     _same(read_vectors(file))
+
+
+@pytest.mark.parametrize(
+    ("text", "named_by", "columns"),
+    [
+        ("item,x,y\n7,0,1\n9,2,3.5\n4,-1,0\n", "item", ("x", "y")),
+        ("Unnamed: 0,x,y\n7,0,1\n9,2,3.5\n4,-1,0\n", "Unnamed: 0", ("x", "y")),
+        (",0,1\n7,0,1\n9,2,3.5\n4,-1,0\n", "the first column", ("0", "1")),
+        (",concept,x,y\n0,7,0,1\n1,9,2,3.5\n2,4,-1,0\n", "concept", ("x", "y")),
+        ("id,x,name,y\n0,0,7,1\n1,2,9,3.5\n2,-1,4,0\n", "name", ("x", "y")),
+    ],
+)
+def test_numbers_are_names_where_the_column_says_so(tmp_path, text, named_by, columns):
+    (tmp_path / "v.csv").write_text(text)
+    found = read_vector_table(tmp_path / "v.csv")
+    assert (found.names, found.named_by, found.columns) == (["7", "9", "4"], named_by, columns)
+    np.testing.assert_array_equal(found.rows, list(NAMED.values()))
+
+
+def test_a_first_column_that_counts_the_rows_is_no_coordinate(tmp_path):
+    file = tmp_path / "v.csv"
+    file.write_text("2,0.5,1\n0,2,3.5\n1,-1,0\n")
+    assert list(read_vectors(file)) == ["2", "0", "1"]
+    file.write_text("a1,x,y\n2,0.5,1\n3,2,3.5\n1,-1,0\n")
+    assert list(read_vectors(file)) == ["2", "3", "1"]
+    file.write_text("a1,x,y\n12,0.5,1\n13,2,3.5\n11,-1,0\n")
+    assert read_vectors(file).shape == (3, 3)
+    assert read_vectors(file, ["11", "14"]).shape == (3, 3)
+    assert list(read_vectors(file, ["11", "13"])) == ["12", "13", "11"]
+    # distances may well be 0, 1, 2
+    file.write_text("0,1,2\n1,0,1\n2,1,0\n")
+    assert read_matrix(file).shape == (3, 3)
+    (tmp_path / "v.jsonl").write_text('{"vector": [0, 5]}\n{"vector": [1, 7]}\n')
+    assert read_vectors(tmp_path / "v.jsonl").shape == (2, 2)
 
 
 def test_tables_and_arrays(tmp_path):

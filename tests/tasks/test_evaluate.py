@@ -166,6 +166,8 @@ SQUARE = 1.0 - np.eye(4)
         ({"distances": np.zeros((5, 5))}, "5 objects, the statements about 4"),
         ({"distances": SQUARE + np.triu(SQUARE)}, "not symmetric"),
         ({"distances": SQUARE * np.nan}, "finite"),
+        ({"distances": -SQUARE}, "'a' and 'b' is -1; distances are 0 or more"),
+        ({"embedding": {"a": [0], "b": [1], "c": [2], "d": [1], 1: [1], "1": [1]}}, "twice"),
         ({"answers": Statements([[0, 1, 3]], names=["a", "b", "c", "d"])}, "no answer to 2 of 2"),
         ({"answers": Statements([[0, 1, 2]], names=["x", "y", "z"])}, "other objects"),
         ({"answers": Statements([[0, 1, 2]], kind="odd")}, "kind odd"),
@@ -200,3 +202,110 @@ def test_without_repeats_no_ceiling_is_guessed():
     assert found.no_ceiling == "no question was asked twice"
     alone = Statements([[0, 1, 2], [0, 1, 2]], raters=["x", "x"])
     assert "one rater only" in tl.evaluate(alone, embedding=np.eye(3)).no_ceiling
+
+
+def _crossed(questions, raters, seed=0):
+    """All raters answer all questions; a question is easy for all of them, or hard."""
+    rng = np.random.default_rng(seed)
+    asked = rng.permuted(np.tile(np.arange(20), (questions, 1)), axis=1)[:, :3]
+    a, b, c = asked.T
+    D = _distances(POINTS, "euclidean")
+    best = np.argmax([D[b, c], D[a, c], D[a, b]], axis=0)
+    easy = rng.random(questions) < 0.7
+    rows, who = [], []
+    for rater in range(raters):
+        off = np.where(rng.random(questions) < np.where(easy, 0.05, 0.9), 1, 0)
+        order = (best + off)[:, None] + np.arange(3)
+        rows.append(np.take_along_axis(asked, order % 3, axis=1))
+        who.append(np.full(questions, f"r{rater}"))
+    return Statements(np.concatenate(rows), 20, raters=np.concatenate(who))
+
+
+def test_raters_who_share_questions_do_not_make_more_of_them():
+    few, many = (_crossed(30, raters) for raters in (10, 80))
+    found = [tl.evaluate(S, embedding=POINTS) for S in (few, many)]
+    assert [each.unit for each in found] == ["rater and question"] * 2
+    # the thirty questions alone leave 4 standard errors of sqrt(0.7 * 0.3) * 0.85 / sqrt(30)
+    for each in found:
+        assert each.interval[1] - each.interval[0] > 0.2
+        low, high = each.of_ceiling_interval
+        assert low < each.of_ceiling < high
+    moved = np.random.default_rng(1).standard_normal(POINTS.shape)
+    other = tl.evaluate(many, embedding=moved, name="other", yardstick=found[1].yardstick)
+    pair = tl.compare_models([found[1], other]).differences[0]
+    assert pair.high - pair.low > 0.2
+    assert 0 < pair.p_value < 0.05
+
+
+def test_two_way_clusters_equal_a_plain_loop():
+    from trilens.tasks.evaluate.clusters import clusters_of
+
+    S = survey(POINTS, raters=9, per=40, pool=30, again=0.2, seed=5)
+    clusters = clusters_of(S)
+    values = np.random.default_rng(0).random(len(S)) + 0.1 * clusters.question
+    values += 0.5 * clusters.rater
+    off = (values - values.mean()) / len(S)
+    keys = [clusters.rater.tolist(), clusters.question.tolist()]
+    parts = []
+    for key in (*keys, list(zip(*keys, strict=True))):
+        groups = {k: sum(x for x, other in zip(off, key, strict=True) if other == k) for k in key}
+        parts.append(sum(x**2 for x in groups.values()) * len(groups) / (len(groups) - 1))
+    assert clusters.variance(values) == pytest.approx(parts[0] + parts[1] - parts[2])
+    assert clusters.freedom == 8
+
+
+def test_equal_differences_are_tested_too():
+    S = Statements([[0, 1, 2]] * 10, raters=np.arange(10))
+    X = np.array([[0.0], [-1.0], [1.0]])
+    models = [tl.evaluate(S, embedding=X[i], name=str(i)) for i in ([0, 1, 2], [1, 0, 2])]
+    found = tl.compare_models(models).differences[0]
+    assert (found.difference, found.low, found.high) == (1.0, 1.0, 1.0)
+    assert found.p_value == 1.0  # one question says nothing about others
+
+
+def test_answers_without_a_rater_are_not_of_one_rater():
+    S = _crossed(40, 20)
+    who = np.array(S.raters)
+    nobody = np.isin(who, [f"r{i}" for i in range(9, 20)])
+    blank = Statements(S.triples, 20, raters=np.where(nobody, "", who))
+    found, plain = tl.evaluate(blank, embedding=POINTS), tl.evaluate(S, embedding=POINTS)
+    assert (found.raters, plain.raters, found.unit) == (9, 20, "rater and question")
+    assert found.agreement == pytest.approx(plain.agreement)
+    none = tl.evaluate(Statements(S.triples, 20, raters=[""] * len(S)), embedding=POINTS)
+    bare = tl.evaluate(Statements(S.triples, 20), embedding=POINTS)
+    assert (none.raters, none.unit, none.interval) == (0, "question", bare.interval)
+    assert none.ceiling == bare.ceiling
+
+
+def test_tables_are_aligned_by_their_names():
+    pd = pytest.importorskip("pandas")
+    S = survey(POINTS, raters=4, per=50, seed=1)
+    names = [f"o{i}" for i in range(20)]
+    named = Statements(S.triples, names=names)
+    D = _distances(POINTS, "euclidean")
+    plain = tl.evaluate(named, distances=D)
+    assert plain.matched == "rows taken in the order of the objects: o0, o1, o2, o3, ... (20)"
+    rows, columns = (np.random.default_rng(k).permutation(20) for k in (1, 2))
+    frame = pd.DataFrame(D, names, names).iloc[rows, columns]
+    found = tl.evaluate(named, distances=frame)
+    assert (found.accuracy, found.matched) == (plain.accuracy, "objects found by their names")
+    assert tl.evaluate(named, distances=pd.DataFrame(D)).accuracy == plain.accuracy
+    vectors = pd.DataFrame(POINTS[rows], columns=["x", "y"])
+    vectors["object"] = [names[i] for i in rows]
+    assert tl.evaluate(named, embedding=vectors).accuracy == plain.accuracy
+    assert tl.evaluate(named, embedding=pd.DataFrame(POINTS)).matched == plain.matched
+
+
+def test_tables_with_other_names_are_refused():
+    pd = pytest.importorskip("pandas")
+    names = list("abcd")
+    for given, words in [
+        ({"distances": pd.DataFrame(SQUARE, names, list("abcx"))}, "columns of the distances miss"),
+        ({"distances": pd.DataFrame(SQUARE, list("wxyz"), list("wxyz"))}, "miss 4 of 4"),
+        ({"distances": pd.DataFrame(SQUARE, list("aabc"), names)}, "'a' is there twice"),
+        ({"embedding": pd.DataFrame(SQUARE, list("wxyz"))}, "has none of the objects"),
+        ({"embedding": pd.DataFrame(SQUARE, list("abca"))}, "'a' is there twice"),
+        ({"embedding": pd.DataFrame(SQUARE, [3, 1, 2, 0])}, "has none of the objects"),
+    ]:
+        with pytest.raises((ParameterError, DissimilarityError), match=words):
+            tl.evaluate(SMALL, **given)

@@ -19,7 +19,7 @@ from trilens.cli.tables import note, output_option, print_json, print_table, sav
     multiple=True,
     metavar="FILE",
     help="Vectors: a table with the column object and numbers, or .npy in the order of the "
-    "objects. May be repeated.",
+    "objects; how it was taken is said. May be repeated.",
 )
 @click.option(
     "--distances",
@@ -61,7 +61,8 @@ def command(
     \b
     Example: trilens evaluate answers.csv --embedding clip.npy --embedding words.csv
     """
-    from trilens.formats import read_matrix, read_statements, read_vectors
+    from trilens.formats import read_matrix, read_statements
+    from trilens.formats.vectors import read_vector_table
     from trilens.tasks.evaluate import compare_models
     from trilens.tasks.evaluate.evaluation import evaluations_of
 
@@ -69,8 +70,11 @@ def command(
         raise click.UsageError("name a model: --embedding, --distances or --answers")
     statements = source.read()
     models: dict[str, dict[str, Any]] = {}
+    taken: dict[str, str] = {}
     for file in embedding:
-        models[_name(file, models)] = {"embedding": read_vectors(file), "metric": metric}
+        name, table = _name(file, models), read_vector_table(file, statements.names)
+        taken[name] = f"{table.said()}; "
+        models[name] = {"embedding": table.vectors, "metric": metric}
     for file in distances:
         models[_name(file, models)] = {"distances": read_matrix(file)}
     for file in answers:
@@ -80,6 +84,15 @@ def command(
         found = compare_models(
             evaluations_of(statements, models, random_state=seed), random_state=seed
         )
+    for model in found.models:
+        note(f"{model.name}: {taken.get(model.name, '')}{model.matched}")
+    for model in found.models:
+        if model.interval[0] <= model.chance:
+            note(
+                f"caution: {model.name} is no better than guessing ({model.accuracy:.3f}, guesses "
+                f"reach {model.chance:.3f}); similarities given as distances, or objects in "
+                f"another order?"
+            )
     if figure is not None:
         from trilens.plots import models_against_ceiling, save_figure
 

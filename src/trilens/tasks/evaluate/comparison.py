@@ -15,7 +15,8 @@ from trilens._typing import FloatArray, IntArray
 from trilens.errors import ParameterError
 from trilens.statements import Statements
 from trilens.statements.columns import as_list
-from trilens.tasks.evaluate.evaluation import Evaluation, bootstrap, clusters_of
+from trilens.tasks.evaluate.clusters import Clusters, clusters_of
+from trilens.tasks.evaluate.evaluation import Evaluation, bootstrap
 
 _FLIPS = 9999
 #: Objects that are listed for two models, from so many answers on.
@@ -32,8 +33,10 @@ class Difference:
     difference, low, high : float
         The accuracy of the first less that of the second, with its 95 % interval.
     p_value : float
-        How often the sum of differences would be as large if for each rater (each question)
-        either model were as likely to be the better one: a test by random signs.
+        Of no difference for raters and questions like these: Student's test with the variance
+        of two-way clusters (see `Evaluation`). Where fewer than eight raters are known: how
+        often the sum of differences would be as large if for each question either model were
+        as likely to be the better one, a test by random signs.
     adjusted : float
         The same for all pairs of models together (Holm, 1979).
     disagree : float
@@ -115,13 +118,12 @@ def compare_models(evaluations: Sequence[Evaluation], *, random_state: int = 0) 
         )
     seed = seed_of(random_state)
     models = sorted(listed, key=lambda each: -each.accuracy)
-    cluster = clusters_of(S)[1]
+    clusters = clusters_of(S)
     rng = np.random.default_rng([seed, 10])
     found = []
     for a, b in combinations(models, 2):
         gap = a.right - b.right
-        low, high = np.quantile(bootstrap(gap[:, None], cluster, seed)[:, 0], [0.025, 0.975])
-        found.append((a, b, gap, float(low), float(high), _by_signs(gap, cluster, rng)))
+        found.append((a, b, gap, *_tested(gap, clusters, seed, rng)))
     adjusted = _holm([each[-1] for each in found])
     return Comparison(
         tuple(models),
@@ -148,6 +150,23 @@ def _same(one: Statements, other: Statements) -> bool:
         and one.names == other.names
         and np.array_equal(one.triples, other.triples)
     )
+
+
+def _tested(
+    gap: FloatArray, clusters: Clusters, seed: int, rng: np.random.Generator
+) -> tuple[float, float, float]:
+    """The interval of the mean, and the p-value of its being 0."""
+    variance = 0.0 if clusters.rater is None else clusters.variance(gap)
+    if variance == 0.0:  # no raters; or all differences are equal, and signs alone can tell
+        copies = bootstrap(gap[:, None], clusters.question, seed)[:, 0]
+        low, high = np.quantile(copies, [0.025, 0.975])
+        return float(low), float(high), _by_signs(gap, clusters.question, rng)
+    from scipy.special import stdtr, stdtrit
+
+    mean, error = float(gap.mean()), float(np.sqrt(variance))
+    reach = float(stdtrit(clusters.freedom, 0.975)) * error
+    p_value = 2 * float(stdtr(clusters.freedom, -abs(mean) / error))
+    return max(mean - reach, -1.0), min(mean + reach, 1.0), p_value
 
 
 def _by_signs(gap: FloatArray, cluster: IntArray, rng: np.random.Generator) -> float:

@@ -11,10 +11,9 @@ import numpy as np
 from trilens._parameters import one_of, seed_of, shown
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray
-from trilens.depth.raters import LEAST_RATERS
 from trilens.errors import ParameterError, StatementError
 from trilens.statements import Kind, Statements, StatementsLike, as_statements
-from trilens.statements.combine import question_keys
+from trilens.tasks.evaluate.clusters import clusters_of
 from trilens.tasks.evaluate.predictions import (
     METRICS,
     Metric,
@@ -24,6 +23,7 @@ from trilens.tasks.evaluate.predictions import (
     by_embedding,
 )
 from trilens.tasks.evaluate.yardstick import Yardstick, yardstick_of
+from trilens.tasks.reliability.agreement import share_interval
 
 COPIES = 2000
 _COPIES_AT_A_TIME = 200
@@ -40,8 +40,11 @@ class Evaluation(Tabular):
         The share of people's answers that the model gives too; of k answers that it cannot
         tell apart each counts 1 / k.
     interval : (float, float)
-        Its 95 % interval, with raters like these (questions where fewer than eight raters are
-        known): bootstrap of whole raters, or of whole questions.
+        Its 95 % interval: of other raters like these, asked other questions like these about
+        these objects. Answers of one rater hang together, and so do answers to one question
+        (two-way clusters, Cameron, Gelbach and Miller, 2011; on the scale of log odds, with
+        Student's quantile for the fewer of both). Where fewer than eight raters are known it
+        is of other questions to these raters: bootstrap of whole questions.
     chance : float
         What guesses reach.
     ceiling : float or None
@@ -62,9 +65,12 @@ class Evaluation(Tabular):
     temperature : float or None
         Distances are divided by it; None where guesses do as well.
     answers, raters : int
-        How many the figures rest on; raters are 0 where they are not known.
-    unit : {"rater", "question"}
-        What was drawn anew for the intervals.
+        How many the figures rest on; raters are 0 where they are not known. An answer without
+        a rater counts as of somebody else.
+    unit : {"rater and question", "question"}
+        What the intervals let vary.
+    matched : str
+        Whether the model's objects were found by their names, or taken in their order.
     right : (m,) array
         For each answer whether the model gives it.
     statements : Statements
@@ -86,6 +92,7 @@ class Evaluation(Tabular):
     answers: int
     raters: int
     unit: str
+    matched: str
     kind: Kind
     right: FloatArray = field(repr=False)
     statements: Statements = field(repr=False)
@@ -120,6 +127,7 @@ class Evaluation(Tabular):
             "answers": self.answers,
             "raters": self.raters,
             "unit": self.unit,
+            "matched": self.matched,
         }
 
 
@@ -141,9 +149,12 @@ def evaluate(
     statements : Statements or (m, 3) array
         People's answers, of any kind.
     embedding : (n, d) array, dict from name to vector, or DataFrame, optional
-        Give one of the three. Objects beyond those of the statements are passed over.
-    distances : (n, n) array, optional
-        In the order of ``statements.names``.
+        Give one of the three. An array has its rows in the order of ``statements.names``, a
+        DataFrame the names as its index or in a column ``object``. Objects beyond those of the
+        statements are passed over.
+    distances : (n, n) array or DataFrame, optional
+        0 or more; an array in the order of ``statements.names``, a DataFrame with the names as
+        its index and columns, in any order.
     answers : Statements, optional
         The model's answers to the same questions.
     metric : {"euclidean", "cosine", "dot"}
@@ -198,9 +209,15 @@ def _evaluated(
     right = said.right
     chance = 1 / said.scores.shape[1]
     accuracy = float(right.mean())
-    unit, cluster, raters = clusters_of(given)
-    copies = bootstrap(right[:, None], cluster, seed)[:, 0]
-    low, high = np.quantile(copies, [0.025, 0.975])
+    clusters = clusters_of(given)
+    if clusters.rater is None:
+        copies = bootstrap(right[:, None], clusters.question, seed)[:, 0]
+        low, high = (float(end) for end in np.quantile(copies, [0.025, 0.975]))
+    else:
+        low, high = share_interval(
+            accuracy, clusters.variance(right), clusters.freedom, clusters.freedom + 1
+        )
+        copies = _between(low, high, clusters.freedom, seed)
     of_ceiling = of_interval = None
     if yardstick.ceiling is not None and yardstick.ceiling > chance:
         of_ceiling = (accuracy - chance) / (yardstick.ceiling - chance)
@@ -209,7 +226,7 @@ def _evaluated(
     return Evaluation(
         name=name,
         accuracy=accuracy,
-        interval=(float(low), float(high)),
+        interval=(low, high),
         chance=chance,
         ceiling=yardstick.ceiling,
         ceiling_interval=yardstick.ceiling_interval,
@@ -221,25 +238,14 @@ def _evaluated(
         chance_log_loss=float(-np.log(chance)),
         temperature=temperature,
         answers=len(given),
-        raters=raters,
-        unit=unit,
+        raters=clusters.n_raters,
+        unit=clusters.unit,
+        matched=said.matched,
         kind=given.kind,
         right=right,
         statements=given,
         yardstick=yardstick,
     )
-
-
-def clusters_of(statements: Statements) -> tuple[str, IntArray, int]:
-    """What hangs together: the answers of a rater, or to a question; and how many raters."""
-    n_raters = 0
-    if statements.raters is not None:
-        known, rater = np.unique(statements.raters, return_inverse=True)
-        n_raters = len(known)
-        if n_raters >= LEAST_RATERS:
-            return "rater", rater.astype(np.int64), n_raters
-    _, question = np.unique(question_keys(statements)[0], return_inverse=True)
-    return "question", question.astype(np.int64), n_raters
 
 
 def bootstrap(values: FloatArray, cluster: IntArray, seed: int) -> FloatArray:
@@ -259,6 +265,16 @@ def bootstrap(values: FloatArray, cluster: IntArray, seed: int) -> FloatArray:
             spread = off.T @ off / size.sum() ** 2
             copies.append(rng.multivariate_normal(mean, spread, _COPIES_AT_A_TIME))
     return np.concatenate(copies)
+
+
+def _between(low: float, high: float, freedom: int, seed: int) -> FloatArray:
+    """Shares as they might have been, by their 95 % interval on the scale of log odds."""
+    from scipy.special import expit, logit, stdtrit
+
+    ends = logit(np.clip([low, high], 1e-9, 1 - 1e-9))
+    error = (ends[1] - ends[0]) / 2 / stdtrit(freedom, 0.975)
+    draws = np.random.default_rng([seed, 8]).standard_t(freedom, COPIES)
+    return np.asarray(expit(ends.mean() + error * draws))
 
 
 def _of_interval(

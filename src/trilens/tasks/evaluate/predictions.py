@@ -17,10 +17,13 @@ from trilens.statements.combine import question_keys
 Metric: TypeAlias = Literal["euclidean", "cosine", "dot"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 
+BY_NAME = "objects found by their names"
 #: Statements whose distances are formed at a time.
 _CHUNK = 1 << 16
 #: A distance matrix may differ from its transpose by so much of its largest entry.
 _SYMMETRIC = 1e-6
+#: What a DataFrame's column of names may be called.
+_OBJECT = ("object", "objects", "name")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +37,13 @@ class Predictions:
     shares : bool
         Whether the scores are shares of the model's own answers, and not minus or plus
         distances.
+    matched : str
+        How the model's objects were found: by their names, or in their order.
     """
 
     scores: FloatArray
     shares: bool
+    matched: str = BY_NAME
 
     @property
     def right(self) -> FloatArray:
@@ -57,10 +63,11 @@ def by_embedding(statements: Statements, embedding: Any, metric: Metric) -> Pred
     Parameters
     ----------
     embedding : (n, d) array, dict from name to vector, or pandas DataFrame
-        An array has a row for each object, in their order; a DataFrame the names as its index.
+        An array has a row for each object, in their order; a DataFrame the names as its index,
+        or in a column ``object``.
     metric : {"euclidean", "cosine", "dot"}
     """
-    X = vectors_for(statements, embedding)
+    X, matched = vectors_for(statements, embedding)
     if metric == "cosine":
         size = np.sqrt((X**2).sum(axis=1))
         used = np.unique(statements.triples)
@@ -77,13 +84,19 @@ def by_embedding(statements: Statements, embedding: Any, metric: Metric) -> Pred
             return np.asarray(np.sqrt(((X[i] - X[j]) ** 2).sum(axis=1)))
         return np.asarray(-(X[i] * X[j]).sum(axis=1))
 
-    return Predictions(_scores(statements, distance), False)
+    return Predictions(_scores(statements, distance), False, matched)
 
 
 def by_distances(statements: Statements, distances: Any) -> Predictions:
-    """By a matrix of dissimilarities, a row and a column for each object in their order."""
-    D = real_array("distances", distances)
+    """By a matrix of dissimilarities, a row and a column for each object in their order.
+
+    A DataFrame has the objects' names as its index and as its columns, in any order.
+    """
     n = statements.n_objects
+    matched = _in_order(statements.names)
+    if _is_frame(distances) and not _unnamed(distances, statements.names):
+        distances, matched = _aligned(statements, distances), BY_NAME
+    D = real_array("distances", distances)
     if D.ndim != 2 or D.shape[0] != D.shape[1]:
         raise DissimilarityError(
             f"the distances have shape {D.shape}; they must be a square matrix, {n} by {n}"
@@ -101,14 +114,21 @@ def by_distances(statements: Statements, distances: Any) -> Predictions:
             f"the distance of {statements.names[i]!r} and {statements.names[j]!r} is {D[i, j]}; "
             f"distances are finite: fill it, or leave the objects out"
         )
-    if len(part) and np.abs(part - part.T).max() > _SYMMETRIC * max(np.abs(part).max(), 1e-300):
+    size = max(float(np.abs(part).max(initial=0.0)), 1e-300)
+    if part.min(initial=0.0) < -_SYMMETRIC * size:
+        i, j = (used[k] for k in np.unravel_index(part.argmin(), part.shape))
+        raise DissimilarityError(
+            f"the distance of {statements.names[i]!r} and {statements.names[j]!r} is {D[i, j]:g}; "
+            f"distances are 0 or more: of similarities give the largest one less each of them"
+        )
+    if len(part) and np.abs(part - part.T).max() > _SYMMETRIC * size:
         i, j = (used[k] for k in np.unravel_index(np.abs(part - part.T).argmax(), part.shape))
         raise DissimilarityError(
             f"the distances are not symmetric: from {statements.names[i]!r} to "
             f"{statements.names[j]!r} it is {D[i, j]:g}, back it is {D[j, i]:g}; "
             f"take the mean of both if that is meant"
         )
-    return Predictions(_scores(statements, lambda i, j: D[i, j]), False)
+    return Predictions(_scores(statements, lambda i, j: D[i, j]), False, matched)
 
 
 def by_answers(statements: Statements, answers: Any) -> Predictions:
@@ -159,17 +179,20 @@ def by_answers(statements: Statements, answers: Any) -> Predictions:
     return Predictions(scores, True)
 
 
-def vectors_for(statements: Statements, embedding: Any) -> FloatArray:
-    """The vector of each object, (n, d); zeros for objects that no statement names."""
+def vectors_for(statements: Statements, embedding: Any) -> tuple[FloatArray, str]:
+    """The vector of each object, (n, d), and how they were matched.
+
+    Zeros for objects that no statement names.
+    """
     names, used = statements.names, np.unique(statements.triples)
-    if hasattr(embedding, "index") and hasattr(embedding, "to_numpy"):  # a DataFrame
-        index = [str(name) for name in embedding.index]
-        if set(index) & set(names) or len(index) != len(names):
-            embedding = dict(zip(index, embedding.to_numpy(), strict=True))
-        else:
-            embedding = embedding.to_numpy()
+    matched = _in_order(names)
+    if _is_frame(embedding):
+        embedding = _vectors_of_frame(embedding, names)
     if isinstance(embedding, Mapping):
+        matched = BY_NAME
         given = {str(name): vector for name, vector in embedding.items()}
+        if len(given) < len(embedding):
+            _no_twice("the embedding", [str(name) for name in embedding])
         missing = [names[i] for i in used if names[i] not in given]
         if len(missing) == len(used):
             raise ParameterError(
@@ -207,7 +230,71 @@ def vectors_for(statements: Statements, embedding: Any) -> FloatArray:
             f"the vector of object {names[bad[0]]!r} has NaN or infinite numbers "
             f"({len(bad):,} such objects); fill them, or leave these objects out"
         )
-    return X
+    return X, matched
+
+
+def _is_frame(given: Any) -> bool:
+    return hasattr(given, "columns") and hasattr(given, "to_numpy")
+
+
+def _unnamed(frame: Any, names: Sequence[str]) -> bool:
+    """Whether rows and columns of a frame are but counted, as `DataFrame(array)` does it."""
+    counted = [str(i) for i in range(len(names))]
+    axes = [[str(x) for x in getattr(frame, "index", counted)], [str(x) for x in frame.columns]]
+    return axes == [counted, counted] and not set(counted) & set(names)
+
+
+def _aligned(statements: Statements, frame: Any) -> FloatArray:
+    """The distances of a DataFrame in the order of the objects."""
+    if not hasattr(frame, "index"):
+        raise DissimilarityError(
+            "the distances have names for their columns and none for their rows; give a matrix "
+            "in the order of the statements' names, or a pandas DataFrame with both"
+        )
+    names = statements.names
+    place = []
+    for axis, labels in (("rows", frame.index), ("columns", frame.columns)):
+        listed = [str(label) for label in labels]
+        _no_twice(f"the {axis} of the distances", listed)
+        at = {label: i for i, label in enumerate(listed)}
+        missing = [name for name in names if name not in at]
+        if missing:
+            raise DissimilarityError(
+                f"the {axis} of the distances miss {len(missing):,} of {len(names):,} objects: "
+                f"{_few(missing)}; they have {_few(listed)}: use the same names"
+            )
+        place.append([at[name] for name in names])
+    return real_array("distances", frame.to_numpy()[np.ix_(*place)])
+
+
+def _vectors_of_frame(frame: Any, names: Sequence[str]) -> Any:
+    """A dict from name to vector, or the rows where the frame only counts them."""
+    called = next((c for c in frame.columns if str(c).strip().casefold() in _OBJECT), None)
+    if called is not None:
+        listed = [str(name) for name in frame[called]]
+        rows = frame[[c for c in frame.columns if c != called]].to_numpy()
+    elif hasattr(frame, "index"):
+        listed, rows = [str(name) for name in frame.index], frame.to_numpy()
+        counted = listed == [str(i) for i in range(len(listed))]
+        if counted and len(listed) == len(names) and not set(listed) & set(names):
+            return rows
+    else:
+        return frame.to_numpy()
+    _no_twice("the embedding", listed)
+    return dict(zip(listed, rows, strict=True))
+
+
+def _no_twice(what: str, listed: list[str]) -> None:
+    seen: set[str] = set()
+    for name in listed:
+        if name in seen:
+            raise ParameterError(f"{what}: object {name!r} is there twice; give it once")
+        seen.add(name)
+
+
+def _in_order(names: Sequence[str]) -> str:
+    few = ", ".join(names[:4]) + (f", ... ({len(names):,})" if len(names) > 4 else "")
+    return f"rows taken in the order of the objects: {few}"
 
 
 def _scores(statements: Statements, distance: Any) -> FloatArray:

@@ -189,22 +189,25 @@ def _agreement(
         variance += max(raters_too, 0.0) * n_raters / max(n_raters - 1, 1)
         freedom = min(freedom, n_raters - 1)
     answers = int(cells.all_votes[asked].sum()) if twice == 2 else int(cells.votes[used].sum())
-    low, high = _interval(share, variance, freedom, count, answers)
+    low, high = share_interval(share, variance, freedom, count, answers)
     return Agreement(share, low, high, count, answers, n_raters if known else None)
 
 
-def _interval(
-    share: float, variance: float, freedom: int, count: int, answers: int
+def share_interval(
+    share: float, variance: float, freedom: int, count: int, answers: int = 0
 ) -> tuple[float, float]:
-    """Between 0 and 1, also where all agree: then as if half an answer of them did not.
+    """A 95 % interval of a share, on the scale of log odds.
 
-    Questions that happen to have the same share do not make it certain: it varies at least as
-    that of so many pairs of answers would.
+    Between 0 and 1, also where all agree: then as if half an answer of them did not. Questions
+    that happen to have the same share do not make it certain: it varies at least as that of
+    half as many pairs as ``answers`` would.
     """
     from scipy.special import expit, logit, stdtrit
 
     inside = min(max(share, 0.5 / (count + 1)), 1 - 0.5 / (count + 1))
-    least = inside * (1 - inside) / (count if inside != share else max(answers / 2, count))
+    least = inside * (1 - inside) / count if inside != share else 0.0
+    if answers:
+        least = max(least, inside * (1 - inside) / max(answers / 2, count))
     error = np.sqrt(max(variance, least)) / (inside * (1 - inside))
     reach = stdtrit(max(freedom, 1), 0.975) * error
     low, high = expit(logit(inside) - reach), expit(logit(inside) + reach)
