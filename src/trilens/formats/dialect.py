@@ -67,7 +67,7 @@ def find_dialect(source: Source, asked: Asked) -> Dialect:
     # the last row of a sample may be cut short
     rows = [cells for cells in (rows if whole else rows[:-1]) if len(cells) == n_columns]
     header, layout = _layout(first, rows, asked, source.label, n_lines)
-    cells = [[row[at] for at in layout.objects] for row in rows]
+    cells = [[row[at] for at in layout.objects] for row in rows if not (header and row == first)]
     integers = all(map(is_integer, chain.from_iterable(cells)))
     if header:
         body = mark + len(begin.encode())

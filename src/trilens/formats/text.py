@@ -33,6 +33,8 @@ from trilens.statements import Kind
 _BLOCK = 1 << 22
 _NULLS = ["", "nan", "NaN", "NAN", "na", "NA", "n/a", "N/A", "null", "NULL", "none", "None"]
 _SPACES = re.compile(rb"[ \t]")
+_MARK = "\ufeff"
+_AGAIN = "the header stands here again"
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class TextFile:
                 integers = False
                 table, rows, found = self._texts(rows, line)
             finder = found or _line_finder(data if separator == " " else rows, line, separator)
+            table, finder = self._without_headers(table, data, line, finder)
             if len(table):
                 objects = [name for name in table.column_names if name.startswith("object_")]
                 others = [name for name in table.column_names if name not in objects]
@@ -102,6 +105,38 @@ class TextFile:
                 f"{self.label}, row {row:,}: a quote is opened and never closed; close it, or "
                 f"write it twice inside quotes if it belongs to the cell"
             )
+
+    def _without_headers(
+        self, table: Any, data: bytes, first_line: int, line_of: Callable[[int], int]
+    ) -> tuple[Any, Callable[[int], int]]:
+        """The rows but for those that are the header again: files put one after the other."""
+        layout = self.dialect.layout
+        if not layout.header or not _may_repeat(table, layout):
+            return table, line_of
+        lines = {
+            first_line + before
+            for cells, before, _ in records(data.decode(), self.dialect.separator)
+            if _is_header(cells, layout)
+        }
+        rows = [row for row in _alike(table, layout) if line_of(row) in lines]
+        if not rows:
+            return table, line_of
+        if not self.asked.skip_bad:
+            raise self._repeated(line_of(rows[0]))
+        for row in rows:
+            line = line_of(row)
+            self.judged.faults[line] = self._repeated_fault(line)
+        kept = np.delete(np.arange(len(table)), rows)
+        return table.take(kept), lambda row: line_of(int(kept[row]))
+
+    def _repeated_fault(self, line: int) -> Fault:
+        return Fault(self.label, line, _AGAIN, ",".join(self.dialect.layout.names))
+
+    def _repeated(self, line: int) -> FormatError:
+        return FormatError(
+            f"{self.label}, row {line:,}: {_AGAIN}, as where files are put one after the other; "
+            f"delete the row, or skip_bad=True (--skip-bad)"
+        )
 
     def _integers(self, rows: bytes) -> Any | None:
         """The rows as a table whose objects are integers, or None."""
@@ -153,6 +188,9 @@ class TextFile:
         lines: list[int] = []
         for cells, before, _ in records(text, self.dialect.separator):
             line = first_line + before
+            if layout.header and _is_header(cells, layout):
+                self.judged.faults[line] = self._repeated_fault(line)
+                continue
             if len(cells) != layout.n_columns:
                 problem = f"{len(cells)} columns instead of {layout.n_columns}"
             elif layout.seconds is not None and not _is_number(cells[layout.seconds]):
@@ -182,10 +220,13 @@ class TextFile:
             return invalid_utf8(data, wrong.start, label, first_line)
         for cells, line, _ in records(text, self.dialect.separator):
             row = f"{label}, row {first_line + line:,}"
+            if layout.header and _is_header(cells, layout):
+                return self._repeated(first_line + line)
             if len(cells) != layout.n_columns:
                 return FormatError(
                     f"{row}: {len(cells)} columns where the first row has {layout.n_columns}; "
-                    f"every row must have the same columns"
+                    f"every row must have the same columns: correct the row, or skip_bad=True "
+                    f"(--skip-bad)"
                 )
             if layout.seconds is not None and not _is_number(cells[layout.seconds]):
                 return FormatError(
@@ -344,6 +385,35 @@ def _has_loose_blanks(table: Any) -> bool:
                 if not bare.equals(chunk.dictionary):
                     return True
     return False
+
+
+def _is_header(cells: Sequence[str], layout: Layout) -> bool:
+    """Whether a row is the header again, perhaps behind the byte order mark of its file."""
+    return len(cells) == layout.n_columns and all(
+        cell.removeprefix(_MARK) == name for cell, name in zip(cells, layout.names, strict=True)
+    )
+
+
+def _may_repeat(table: Any, layout: Layout) -> bool:
+    """Whether the header's name of the first object stands among the objects: seldom."""
+    column = table.column("object_0")
+    if not pa.types.is_dictionary(column.type):
+        return False
+    name = layout.names[layout.objects[0]]
+    return any(
+        name in words or _MARK + name in words
+        for words in (chunk.dictionary.to_pylist() for chunk in column.chunks)
+    )
+
+
+def _alike(table: Any, layout: Layout) -> list[int]:
+    """The rows whose objects are called as their columns are."""
+    alike = np.ones(len(table), dtype=np.bool_)
+    for j, at in enumerate(layout.objects):
+        words = table.column(f"object_{j}").to_pylist()
+        name = layout.names[at]
+        alike &= np.array([word in (name, _MARK + name) for word in words], dtype=np.bool_)
+    return [int(row) for row in np.flatnonzero(alike)]
 
 
 def _is_number(cell: str) -> bool:
