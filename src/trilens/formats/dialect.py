@@ -89,6 +89,11 @@ def _layout(
         )
     numbered = [f"column {i + 1}" for i in range(n)]
     objects: Sequence[int] = range(min(n, 3))
+    if spec is not None and spec.wants_header(first):
+        seen = asked.header
+        if seen is None:
+            seen = has_header(first, rows, None, objects, asked.listed)
+        spec.positions(first if seen else None, n, label)
     if spec is not None and (spec.names is not None or not spec.by_name(first)):
         objects = resolve(numbered, kind, label, spec, header=False).objects
     elif asked.preset == "things" and n == 3:
