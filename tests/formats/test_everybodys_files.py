@@ -509,3 +509,22 @@ def test_a_header_of_words_that_never_come_again(read, rows: str) -> None:
         read("First,Second,Third\n" + rows)
     assert "First" in read("First,Second,Third\n" + rows, header=False).names
     assert "First" in read("First,Second,Third\n" + rows + "a,First,b\n").names
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+@pytest.mark.parametrize("names", [("cat", "dog", "cow"), ("1", "2", "3")])
+def test_a_decimal_comma(read, separator: str, names: tuple[str, ...]) -> None:
+    def rows(*times: str) -> str:
+        cells = [("odd", "other_1", "other_2", "seconds"), *((*names, time) for time in times)]
+        return "".join(separator.join(row) + "\n" for row in cells)
+
+    S = read(rows("2,281", "3", "", "0,5"))
+    np.testing.assert_array_equal(S.seconds, [2.281, 3, np.nan, 0.5])
+    assert S.names == names
+    with pytest.raises(FormatError, match="row 3: 'soon' in column seconds is not a number"):
+        read(rows("2,281", "soon"))
+    with pytest.raises(FormatError, match=r"row 3: '2\.5' in column seconds: some numbers have"):
+        read(rows("2,281", "2.5"))
+    assert read(rows("2,281", "soon", "1,5"), skip_bad=True).seconds.tolist() == [2.281, 1.5]
+    with pytest.raises(FormatError, match="'2,281' in column seconds is not a number"):
+        read('odd,other_1,other_2,seconds\na,b,c,"2,281"\n')

@@ -16,13 +16,13 @@ _RECURRING = 0.8
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a number.
+    """Whether a cell is a number, perhaps with a decimal comma.
 
-    >>> [is_number(cell) for cell in ["7", "-0.5", "1e5", "nan", "x7"]]
-    [True, True, True, False, False]
+    >>> [is_number(cell) for cell in ["7", "-0.5", "1e5", "2,281", "nan", "x7"]]
+    [True, True, True, True, False, False]
     """
     try:
-        value = float(cell)
+        value = float(cell.replace(",", ".", 1))
     except ValueError:
         return False
     return value == value

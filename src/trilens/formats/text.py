@@ -184,6 +184,7 @@ class TextFile:
             text = rows.decode()
         except UnicodeDecodeError as wrong:
             raise invalid_utf8(rows, wrong.start, self.label, first_line) from error
+        with_point = self._with_point
         kept: list[list[str]] = []
         lines: list[int] = []
         for cells, before, _ in records(text, self.dialect.separator):
@@ -193,7 +194,7 @@ class TextFile:
                 continue
             if len(cells) != layout.n_columns:
                 problem = f"{len(cells)} columns instead of {layout.n_columns}"
-            elif layout.seconds is not None and not _is_number(cells[layout.seconds]):
+            elif layout.seconds is not None and not _is_number(with_point(cells[layout.seconds])):
                 problem = f"{quoted(cells[layout.seconds])} is not a time"
             else:
                 kept.append(cells)
@@ -204,12 +205,16 @@ class TextFile:
         for role, at in layout.used.items():
             values = [cells[at] for cells in kept]
             if role == "seconds":
-                known = [np.nan if value.strip() in _NULLS else float(value) for value in values]
+                known = [np.nan if v.strip() in _NULLS else float(with_point(v)) for v in values]
                 columns[role] = pa.chunked_array([pa.array(known, pa.float64())])
             else:
                 texts = pa.array(values, pa.string()).dictionary_encode()
                 columns[role] = pa.chunked_array([texts])
         return pa.table(columns), lambda row: lines[row]
+
+    def _with_point(self, cell: str) -> str:
+        """A number with a decimal comma, as tables have it whose separator is none."""
+        return cell if self.dialect.separator == "," else cell.replace(",", ".", 1)
 
     def _diagnosis(self, data: bytes, first_line: int, error: Exception) -> FormatError:
         """What pyarrow could not parse, in the file's own terms."""
@@ -218,6 +223,7 @@ class TextFile:
             text = data.decode()
         except UnicodeDecodeError as wrong:
             return invalid_utf8(data, wrong.start, label, first_line)
+        points: set[str] = set()
         for cells, line, _ in records(text, self.dialect.separator):
             row = f"{label}, row {first_line + line:,}"
             if layout.header and _is_header(cells, layout):
@@ -228,11 +234,19 @@ class TextFile:
                     f"every row must have the same columns: correct the row, or skip_bad=True "
                     f"(--skip-bad)"
                 )
-            if layout.seconds is not None and not _is_number(cells[layout.seconds]):
+            if layout.seconds is None:
+                continue
+            cell, name = cells[layout.seconds], layout.names[layout.seconds]
+            if not _is_number(self._with_point(cell)):
                 return FormatError(
-                    f"{row}: {quoted(cells[layout.seconds])} in column "
-                    f"{layout.names[layout.seconds]} is not a number of seconds; "
+                    f"{row}: {quoted(cell)} in column {name} is not a number of seconds; "
                     f"correct it or leave the cell empty"
+                )
+            points |= {",", "."} & set(cell)
+            if len(points) == 2:
+                return FormatError(
+                    f"{row}: {quoted(cell)} in column {name}: some numbers have a decimal comma "
+                    f"and some a point; write all with a point"
                 )
         return FormatError(f"{label} cannot be parsed as separated text: {one_line(error)}")
 
@@ -289,25 +303,36 @@ def _read(data: bytes, separator: str, layout: Layout, object_type: Any) -> Any:
 
     buffer = owned(data)
 
-    def parse(block_size: int) -> Any:
+    def parse(block_size: int, point: str) -> Any:
         return pc.read_csv(
             pa.BufferReader(buffer),
             read_options=pc.ReadOptions(column_names=names, block_size=block_size),
             parse_options=pc.ParseOptions(delimiter=separator, newlines_in_values=quotes),
             convert_options=pc.ConvertOptions(
-                column_types=types, include_columns=list(types), null_values=_NULLS
+                column_types=types,
+                include_columns=list(types),
+                null_values=_NULLS,
+                decimal_point=point,
             ),
         )
+
+    def whole(point: str) -> Any:
+        try:
+            return parse(_BLOCK, point)
+        except pa.ArrowInvalid as error:
+            if "straddling" not in str(error) or len(data) <= _BLOCK:
+                raise
+            return parse(min(len(data) + 1, np.iinfo(np.int32).max), point)
 
     if not data:
         table = pa.table({name: pa.array([], type_) for name, type_ in types.items()})
     else:
         try:
-            table = parse(_BLOCK)
-        except pa.ArrowInvalid as error:
-            if "straddling" not in str(error) or len(data) <= _BLOCK:
+            table = whole(".")
+        except pa.ArrowInvalid:
+            if "seconds" not in layout.used or separator == "," or b"," not in data:
                 raise
-            table = parse(min(len(data) + 1, np.iinfo(np.int32).max))
+            table = whole(",")
     return pa.table({role: table.column(names[at]) for role, at in layout.used.items()})
 
 
