@@ -114,6 +114,11 @@ def test_what_is_left_out_is_left_out_everywhere(file, people):
     ("options", "words"),
     [
         (["--where", "planet = 3"], "no column 'planet'"),
+        (["--where", "planet = 3"], "the columns seen are central, other_1, other_2, rater"),
+        (["--where", "central = o1"], "column 'central' holds objects"),
+        (["--by", "central"], "column 'central' holds objects"),
+        (["--where", "country = XX"], "the values are DE, FR"),
+        (["--where", "country = DE and age = 3"], "repeat --where, all must hold"),
         (["--where", "country"], "such as"),
         (["--exclude-raters", "nobody"], "no rater is named"),
         (["--by", "planet"], "no column 'planet'"),
@@ -126,6 +131,27 @@ def test_bad_options_get_one_line(file, options, words):
     done = run("reliability", file, "--no-forecast", *options, status=1)
     assert words in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_one_is_not_many_and_skipped_rows_are_told(tmp_path):
+    file = tmp_path / "few.csv"
+    file.write_text("central,other_1,other_2,rater\na,b,c,1\nb,a,c,1\na,b\na,b,d,1\na,b,c,2\n")
+    done = run("reliability", file, status=1)
+    assert "row 4: 2 columns" in done.stderr
+    assert "--skip-bad" in done.stderr
+    text = run("reliability", file, "--skip-bad").stdout
+    assert "1 question" in text
+    assert "1 questions" not in text
+    assert "1 further row of the data was not readable as an answer and was skipped." in text
+    assert "No other answers were left out." in text
+    alone = run("reliability", file, "--skip-bad", "--exclude-raters", "2", "--json")
+    facts = json.loads(alone.stdout)
+    assert facts["collected"]["skipped"] == 1
+    assert "Not used were 1 (rater 2 left out), which left 3 answers." in facts["methods"]
+    file.write_text("central,other_1,other_2,rater\na,b,c,1\n")
+    text = run("reliability", file).stdout
+    assert "1 rater was asked" in text
+    assert "1 answer about 3 objects was collected. No answers were left out." in text
 
 
 def test_models_in_one_table(file, people, tmp_path):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from trilens.errors import FormatError, StatementError, TrilensError
-from trilens.formats import Reading, read_statements, scan_statements
+from trilens.formats import Reading, read_statements, scan_statements, write_statements
 from trilens.statements import Statements
 from trilens.statements.roles import NAMES, role_of
 
@@ -453,3 +453,78 @@ def test_kinds_that_contradict(read) -> None:
         read("head,winner,loser\ncat,dog,cow\n", kind="odd")
     with pytest.raises(FormatError, match="more than three objects"):
         read("shown_1,shown_2,shown_3,shown_4,odd\na,b,c,d,a\n".replace("odd", "pick"), kind="odd")
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("odd,other_1,other_2", "{},{},{}"),
+        ("odd,other_1,other_2,rater", "{},{},{},w1"),
+        ("odd,other_1,other_2,seconds", "{},{},{},1.5"),
+        ("Odd , other_1,other_2,note", "{},{},{},x"),
+        ("\ufeffodd,other_1,other_2", "{},{},{}"),
+    ],
+)
+@pytest.mark.parametrize("names", [("cat", "dog", "cow"), ("1", "2", "3")])
+def test_a_header_that_comes_again(
+    read, understood, header: str, row: str, names: tuple[str, ...]
+) -> None:
+    once = f"{header}\n{row.format(*names)}\n{row.format(*names[::-1])}\n"
+    with pytest.raises(FormatError, match=r"row 4: the header stands here again.*--skip-bad"):
+        read(once + once)
+    S = read(once + once, skip_bad=True)
+    assert (S.kind, S.names, len(S)) == ("odd", names, 4)
+    faults = understood(once + once, skip_bad=True).faults
+    assert [(fault.row, fault.problem) for fault in faults] == [(4, "the header stands here again")]
+
+
+def test_objects_that_are_called_as_columns_are(tmp_path: Path) -> None:
+    names = ["odd", "other_1", "other_2", "rater"]
+    S = Statements([[1, 0, 2], [0, 1, 3]], names=names, kind="odd")
+    same = Statements([[1, 0, 2], [0, 1, 2]], names=names, kind="odd")
+    for ending in ("csv", "tsv", "txt", "jsonl"):
+        file = tmp_path / f"a.{ending}"
+        write_statements(S, file)
+        back = read_statements(file)
+        assert [[back.names[i] for i in row] for row in back.triples] == [
+            ["other_1", "odd", "other_2"],
+            ["odd", "other_1", "rater"],
+        ]
+        if ending != "jsonl":
+            with pytest.raises(FormatError, match=r"statement 2 is odd.*\.parquet or \.jsonl"):
+                write_statements(same, file)
+    rated = Statements([[0, 1, 2]], names=names[:3], kind="odd", raters=["w1"])
+    write_statements(rated, tmp_path / "rated.csv")
+    assert read_statements(tmp_path / "rated.csv").raters.tolist() == ["w1"]
+    write_statements(same, tmp_path / "same.jsonl")
+    assert len(read_statements(tmp_path / "same.jsonl")) == 2
+
+
+@pytest.mark.parametrize(
+    "rows",
+    ["a,b,c\nb,c,a\n", "a,b,c\nb,c,a\nd,e,a\nb,d,e\nc,d,f\n"],
+)
+def test_a_header_of_words_that_never_come_again(read, rows: str) -> None:
+    with pytest.raises(FormatError, match=r"row 1: the first row looks like a header.*--no-header"):
+        read("First,Second,Third\n" + rows)
+    assert "First" in read("First,Second,Third\n" + rows, header=False).names
+    assert "First" in read("First,Second,Third\n" + rows + "a,First,b\n").names
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+@pytest.mark.parametrize("names", [("cat", "dog", "cow"), ("1", "2", "3")])
+def test_a_decimal_comma(read, separator: str, names: tuple[str, ...]) -> None:
+    def rows(*times: str) -> str:
+        cells = [("odd", "other_1", "other_2", "seconds"), *((*names, time) for time in times)]
+        return "".join(separator.join(row) + "\n" for row in cells)
+
+    S = read(rows("2,281", "3", "", "0,5"))
+    np.testing.assert_array_equal(S.seconds, [2.281, 3, np.nan, 0.5])
+    assert S.names == names
+    with pytest.raises(FormatError, match="row 3: 'soon' in column seconds is not a number"):
+        read(rows("2,281", "soon"))
+    with pytest.raises(FormatError, match=r"row 3: '2\.5' in column seconds: some numbers have"):
+        read(rows("2,281", "2.5"))
+    assert read(rows("2,281", "soon", "1,5"), skip_bad=True).seconds.tolist() == [2.281, 1.5]
+    with pytest.raises(FormatError, match="'2,281' in column seconds is not a number"):
+        read('odd,other_1,other_2,seconds\na,b,c,"2,281"\n')

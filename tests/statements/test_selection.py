@@ -49,6 +49,9 @@ def test_without_rules_all_is_kept():
         ("x < 0", ["-1", "1", "-", "0"], [True, False, False, False]),
         ("name with spaces = a b", ["a b", "a", "", "b"], [True, False, False, False]),
         ("x = ", ["", "1", "", "2"], [True, False, True, False]),
+        ("x != ", ["", "1", "", "2"], [False, True, False, True]),
+        ("x = 'a'", ["a", "'a'", "", "b"], [True, False, False, False]),
+        ('x != "a or b"', ["a", "a or b", "", "b"], [True, False, True, True]),
     ],
 )
 def test_conditions(text, values, held):
@@ -68,7 +71,12 @@ def test_rounds_stand_in_for_raters():
         ({"where": ["seconds"]}, "such as 'seconds >= 0.5'"),
         ({"where": ["age > 3"]}, "there is no column 'age'"),
         ({"where": ["seconds > soon"]}, "is not a number"),
-        ({"where": ["round = 9"]}, "no answer is left of 6"),
+        ({"where": ["round > 9"]}, "no answer is left of 6"),
+        ({"where": ["round = 9"]}, "no row has '9' in column 'round'; the values are 1, 2, 3"),
+        ({"where": ["rater != z"]}, r"no row has 'z'.* the values are a, b, c, \(empty\)"),
+        ({"where": ["rater = a and round = 1"]}, r"repeat where= \(--where\), all must hold"),
+        ({"where": ["rater = a or b"]}, r"repeat where= \(--where\), all must hold"),
+        ({"where": ["central = a"]}, "column 'central' holds objects"),
         ({"where": ["x = 1"], "columns": {"x": np.array(["1"])}}, "1 values for 6"),
     ],
 )
@@ -83,3 +91,7 @@ def test_what_is_not_known_cannot_be_a_rule():
         select(plain, exclude_raters=["a"])
     with pytest.raises(ParameterError, match="needs response times"):
         select(plain, min_seconds=1)
+
+
+def test_times_that_are_not_known_are_empty():
+    assert select(S, where="seconds != ").kept.tolist() == [True, True, False, True, True, True]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import click
 
 from trilens.cli.options import Source, json_option, seed_option, statement_options
 from trilens.cli.progress import bar
-from trilens.cli.tables import listed, note, print_facts, print_json, print_table
+from trilens.cli.tables import counted, listed, note, print_facts, print_json, print_table
 from trilens.errors import FormatError
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def command(
 
     if output is not None and Path(output).suffix.lower() not in (".html", ".htm", ".csv", ".tsv"):
         raise FormatError(f"{output}: the output is a page (.html) or a table (.csv, .tsv)")
-    statements, _ = source.read_all()
+    statements, reading = source.read_all()
     with bar("asking how good the answers are") as progress:
         found = reliability(
             statements,
@@ -99,6 +100,7 @@ def command(
             random_state=seed,
             progress=progress,
         )
+    found = replace(found, collected={**found.collected, "skipped": len(reading.faults)})
     if output is not None:
         _write(found, statements, output, source.file)
     if figures is not None:
@@ -122,7 +124,7 @@ def _print(found: Reliability) -> None:
         if agreement is not None:
             facts[text] = (
                 f"{agreement.share:.3f} ({agreement.low:.3f} to {agreement.high:.3f}), "
-                f"{agreement.questions:,} questions"
+                f"{counted(agreement.questions, 'question')}"
             )
     if found.no_ceiling is not None:
         facts["ceiling"] = f"none: {found.no_ceiling}"
@@ -196,7 +198,7 @@ def _print_forecast(found: Reliability) -> None:
             upto = "?" if need.high is None else f"{need.high:,}"
             there = f"; there are {curve.answers:,}" if need.more == 0 else ""
             span = f"{need.low or 0:,} to {upto}"
-            note(f"{text}: about {need.answers:,} answers in all ({span}){there}")
+            note(f"{text}: about {counted(need.answers, 'answer')} in all ({span}){there}")
 
 
 def _named(names: tuple[str, ...]) -> str:

@@ -50,13 +50,13 @@ class Selecting:
 
     def of(self, statements: Statements, further: Further) -> Statements:
         """The answers that are used; what is left out is said."""
-        from trilens.cli.tables import note
+        from trilens.cli.tables import counted, note
 
         selection = self.selection(statements, further)
         if selection is None:
             return statements
         for step in selection.steps:
-            note(f"{step.rule}: {step.answers:,} answers left out, {step.left:,} left")
+            note(f"{step.rule}: {counted(step.answers, 'answer')} left out, {step.left:,} left")
         return selection.of(statements)
 
     def options(self) -> dict[str, Any]:

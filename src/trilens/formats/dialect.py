@@ -67,7 +67,7 @@ def find_dialect(source: Source, asked: Asked) -> Dialect:
     # the last row of a sample may be cut short
     rows = [cells for cells in (rows if whole else rows[:-1]) if len(cells) == n_columns]
     header, layout = _layout(first, rows, asked, source.label, n_lines)
-    cells = [[row[at] for at in layout.objects] for row in rows]
+    cells = [[row[at] for at in layout.objects] for row in rows if not (header and row == first)]
     integers = all(map(is_integer, chain.from_iterable(cells)))
     if header:
         body = mark + len(begin.encode())
@@ -89,6 +89,11 @@ def _layout(
         )
     numbered = [f"column {i + 1}" for i in range(n)]
     objects: Sequence[int] = range(min(n, 3))
+    if spec is not None and spec.wants_header(first):
+        seen = asked.header
+        if seen is None:
+            seen = has_header(first, rows, None, objects, asked.listed)
+        spec.positions(first if seen else None, n, label)
     if spec is not None and (spec.names is not None or not spec.by_name(first)):
         objects = resolve(numbered, kind, label, spec, header=False).objects
     elif asked.preset == "things" and n == 3:

@@ -13,9 +13,11 @@ from trilens._typing import AnyArray
 from trilens.errors import FormatError
 from trilens.formats.dialect import records
 from trilens.formats.read import read_statements
+from trilens.formats.reading import Reading
 from trilens.formats.source import PathLike, checked_path, one_line, open_source
 from trilens.formats.spec import ColumnsLike, column_spec
 from trilens.statements.columns import as_list, text_array
+from trilens.statements.roles import OPTIONAL, key
 
 
 def read_columns(
@@ -64,11 +66,29 @@ def _column(
         ]
     elif spec is not None:
         given = {**dict(spec.mapping or ()), "round": name}
-    rounds = read_statements(path, columns=given, **how).rounds
+    try:
+        rounds = read_statements(path, columns=given, **how).rounds
+    except FormatError:
+        _refuse_objects(path, name, columns, how)
+        raise
     if rounds is None:
         raise FormatError(f"{path}: no column {name!r}")
     texts = [str(value) for value in rounds.tolist()]
     return text_array(texts) if texts else np.zeros(0, dtype="U1")
+
+
+def _refuse_objects(
+    path: PathLike, name: str, columns: ColumnsLike | None, how: dict[str, Any]
+) -> None:
+    """A column without which there are no statements cannot be read as something else."""
+    told: list[Reading] = []
+    read_statements(path, columns=columns, tell=told.append, **how)
+    for role, column in told[0].columns.items():
+        if role not in OPTIONAL and key(column) == key(name):
+            raise FormatError(
+                f"{path}: column {one_line(column, 40)!r} holds objects; give a column that says "
+                f"something of the answers or of their raters"
+            ) from None
 
 
 def read_pairs(path: PathLike, key: str, value: str) -> dict[str, str]:

@@ -7,19 +7,22 @@ from collections.abc import Container, Sequence
 
 from trilens.formats.spec import Columns
 from trilens.statements.roles import names_a_column, roles
+from trilens.statements.shapes import complete_shapes
 
 #: Data rows below which recurring names prove nothing.
-_FEWEST = 3
+_FEWEST = 2
+#: The share of the names below that must come more than once.
+_RECURRING = 0.8
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a number.
+    """Whether a cell is a number, perhaps with a decimal comma.
 
-    >>> [is_number(cell) for cell in ["7", "-0.5", "1e5", "nan", "x7"]]
-    [True, True, True, False, False]
+    >>> [is_number(cell) for cell in ["7", "-0.5", "1e5", "2,281", "nan", "x7"]]
+    [True, True, True, True, False, False]
     """
     try:
-        value = float(cell)
+        value = float(cell.replace(",", ".", 1))
     except ValueError:
         return False
     return value == value
@@ -34,8 +37,9 @@ def has_header(
 ) -> bool:
     """Whether the first row names the columns of those below.
 
-    It does where a cell is the name of a column and of nothing below; where text stands above
-    numbers; and where none of its cells comes again while every name below does.
+    It does where its cells name all columns of a statement; where a cell is the name of a column
+    and of nothing below; where text stands above numbers; and where none of its cells comes
+    again while most names below do.
 
     Parameters
     ----------
@@ -44,6 +48,9 @@ def has_header(
     listed
         Names of objects; a row of them is no header.
     """
+    # of files put one after the other the header comes again, so that nothing below is asked
+    if complete_shapes({role.name: role.kind for role in roles(first).values()}):
+        return True
     cells = [first[i] for i in objects if i < len(first)]
     if cells and all(cell in listed for cell in cells):
         return False
@@ -60,12 +67,13 @@ def has_header(
     if not rows:
         return False
     texts = [cell for cell in cells if cell]
+    others = [row for row in rows if list(row) != list(first)] or rows
     if len(texts) == len(cells) > 0 and all(
-        _plain_number(row[i]) for row in rows for i in objects if i < len(row)
+        _plain_number(row[i]) for row in others for i in objects if i < len(row)
     ):
         return True
     if len(first) > 3 and any(
-        all(is_number(row[i]) for row in rows if i < len(row)) for i in range(len(first))
+        all(is_number(row[i]) for row in others if i < len(row)) for i in range(len(first))
     ):
         return True
     names = Counter(row[i] for row in rows for i in objects if i < len(row))
@@ -73,7 +81,7 @@ def has_header(
         len(rows) >= _FEWEST
         and bool(texts)
         and not any(names[cell] for cell in cells)
-        and min(names.values(), default=0) > 1
+        and sum(times > 1 for times in names.values()) >= _RECURRING * len(names) > 0
     )
 
 

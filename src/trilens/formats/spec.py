@@ -54,6 +54,12 @@ class Columns:
             for _, column in self.mapping or ()
         )
 
+    def wants_header(self, first: Sequence[str]) -> bool:
+        """Whether the mapping names columns by names, of which the first row has none."""
+        return not self.by_name(first) and any(
+            not column.isdigit() for _, column in self.mapping or ()
+        )
+
     @staticmethod
     def _position(column: str, header: Sequence[str] | None, n: int) -> int | None:
         if header is not None:

@@ -33,6 +33,8 @@ from trilens.statements import Kind
 _BLOCK = 1 << 22
 _NULLS = ["", "nan", "NaN", "NAN", "na", "NA", "n/a", "N/A", "null", "NULL", "none", "None"]
 _SPACES = re.compile(rb"[ \t]")
+_MARK = "\ufeff"
+_AGAIN = "the header stands here again"
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class TextFile:
                 integers = False
                 table, rows, found = self._texts(rows, line)
             finder = found or _line_finder(data if separator == " " else rows, line, separator)
+            table, finder = self._without_headers(table, data, line, finder)
             if len(table):
                 objects = [name for name in table.column_names if name.startswith("object_")]
                 others = [name for name in table.column_names if name not in objects]
@@ -102,6 +105,38 @@ class TextFile:
                 f"{self.label}, row {row:,}: a quote is opened and never closed; close it, or "
                 f"write it twice inside quotes if it belongs to the cell"
             )
+
+    def _without_headers(
+        self, table: Any, data: bytes, first_line: int, line_of: Callable[[int], int]
+    ) -> tuple[Any, Callable[[int], int]]:
+        """The rows but for those that are the header again: files put one after the other."""
+        layout = self.dialect.layout
+        if not layout.header or not _may_repeat(table, layout):
+            return table, line_of
+        lines = {
+            first_line + before
+            for cells, before, _ in records(data.decode(), self.dialect.separator)
+            if _is_header(cells, layout)
+        }
+        rows = [row for row in _alike(table, layout) if line_of(row) in lines]
+        if not rows:
+            return table, line_of
+        if not self.asked.skip_bad:
+            raise self._repeated(line_of(rows[0]))
+        for row in rows:
+            line = line_of(row)
+            self.judged.faults[line] = self._repeated_fault(line)
+        kept = np.delete(np.arange(len(table)), rows)
+        return table.take(kept), lambda row: line_of(int(kept[row]))
+
+    def _repeated_fault(self, line: int) -> Fault:
+        return Fault(self.label, line, _AGAIN, ",".join(self.dialect.layout.names))
+
+    def _repeated(self, line: int) -> FormatError:
+        return FormatError(
+            f"{self.label}, row {line:,}: {_AGAIN}, as where files are put one after the other; "
+            f"delete the row, or skip_bad=True (--skip-bad)"
+        )
 
     def _integers(self, rows: bytes) -> Any | None:
         """The rows as a table whose objects are integers, or None."""
@@ -149,13 +184,17 @@ class TextFile:
             text = rows.decode()
         except UnicodeDecodeError as wrong:
             raise invalid_utf8(rows, wrong.start, self.label, first_line) from error
+        with_point = self._with_point
         kept: list[list[str]] = []
         lines: list[int] = []
         for cells, before, _ in records(text, self.dialect.separator):
             line = first_line + before
+            if layout.header and _is_header(cells, layout):
+                self.judged.faults[line] = self._repeated_fault(line)
+                continue
             if len(cells) != layout.n_columns:
                 problem = f"{len(cells)} columns instead of {layout.n_columns}"
-            elif layout.seconds is not None and not _is_number(cells[layout.seconds]):
+            elif layout.seconds is not None and not _is_number(with_point(cells[layout.seconds])):
                 problem = f"{quoted(cells[layout.seconds])} is not a time"
             else:
                 kept.append(cells)
@@ -166,12 +205,16 @@ class TextFile:
         for role, at in layout.used.items():
             values = [cells[at] for cells in kept]
             if role == "seconds":
-                known = [np.nan if value.strip() in _NULLS else float(value) for value in values]
+                known = [np.nan if v.strip() in _NULLS else float(with_point(v)) for v in values]
                 columns[role] = pa.chunked_array([pa.array(known, pa.float64())])
             else:
                 texts = pa.array(values, pa.string()).dictionary_encode()
                 columns[role] = pa.chunked_array([texts])
         return pa.table(columns), lambda row: lines[row]
+
+    def _with_point(self, cell: str) -> str:
+        """A number with a decimal comma, as tables have it whose separator is none."""
+        return cell if self.dialect.separator == "," else cell.replace(",", ".", 1)
 
     def _diagnosis(self, data: bytes, first_line: int, error: Exception) -> FormatError:
         """What pyarrow could not parse, in the file's own terms."""
@@ -180,18 +223,30 @@ class TextFile:
             text = data.decode()
         except UnicodeDecodeError as wrong:
             return invalid_utf8(data, wrong.start, label, first_line)
+        points: set[str] = set()
         for cells, line, _ in records(text, self.dialect.separator):
             row = f"{label}, row {first_line + line:,}"
+            if layout.header and _is_header(cells, layout):
+                return self._repeated(first_line + line)
             if len(cells) != layout.n_columns:
                 return FormatError(
                     f"{row}: {len(cells)} columns where the first row has {layout.n_columns}; "
-                    f"every row must have the same columns"
+                    f"every row must have the same columns: correct the row, or skip_bad=True "
+                    f"(--skip-bad)"
                 )
-            if layout.seconds is not None and not _is_number(cells[layout.seconds]):
+            if layout.seconds is None:
+                continue
+            cell, name = cells[layout.seconds], layout.names[layout.seconds]
+            if not _is_number(self._with_point(cell)):
                 return FormatError(
-                    f"{row}: {quoted(cells[layout.seconds])} in column "
-                    f"{layout.names[layout.seconds]} is not a number of seconds; "
+                    f"{row}: {quoted(cell)} in column {name} is not a number of seconds; "
                     f"correct it or leave the cell empty"
+                )
+            points |= {",", "."} & set(cell)
+            if len(points) == 2:
+                return FormatError(
+                    f"{row}: {quoted(cell)} in column {name}: some numbers have a decimal comma "
+                    f"and some a point; write all with a point"
                 )
         return FormatError(f"{label} cannot be parsed as separated text: {one_line(error)}")
 
@@ -248,25 +303,36 @@ def _read(data: bytes, separator: str, layout: Layout, object_type: Any) -> Any:
 
     buffer = owned(data)
 
-    def parse(block_size: int) -> Any:
+    def parse(block_size: int, point: str) -> Any:
         return pc.read_csv(
             pa.BufferReader(buffer),
             read_options=pc.ReadOptions(column_names=names, block_size=block_size),
             parse_options=pc.ParseOptions(delimiter=separator, newlines_in_values=quotes),
             convert_options=pc.ConvertOptions(
-                column_types=types, include_columns=list(types), null_values=_NULLS
+                column_types=types,
+                include_columns=list(types),
+                null_values=_NULLS,
+                decimal_point=point,
             ),
         )
+
+    def whole(point: str) -> Any:
+        try:
+            return parse(_BLOCK, point)
+        except pa.ArrowInvalid as error:
+            if "straddling" not in str(error) or len(data) <= _BLOCK:
+                raise
+            return parse(min(len(data) + 1, np.iinfo(np.int32).max), point)
 
     if not data:
         table = pa.table({name: pa.array([], type_) for name, type_ in types.items()})
     else:
         try:
-            table = parse(_BLOCK)
-        except pa.ArrowInvalid as error:
-            if "straddling" not in str(error) or len(data) <= _BLOCK:
+            table = whole(".")
+        except pa.ArrowInvalid:
+            if "seconds" not in layout.used or separator == "," or b"," not in data:
                 raise
-            table = parse(min(len(data) + 1, np.iinfo(np.int32).max))
+            table = whole(",")
     return pa.table({role: table.column(names[at]) for role, at in layout.used.items()})
 
 
@@ -344,6 +410,35 @@ def _has_loose_blanks(table: Any) -> bool:
                 if not bare.equals(chunk.dictionary):
                     return True
     return False
+
+
+def _is_header(cells: Sequence[str], layout: Layout) -> bool:
+    """Whether a row is the header again, perhaps behind the byte order mark of its file."""
+    return len(cells) == layout.n_columns and all(
+        cell.removeprefix(_MARK) == name for cell, name in zip(cells, layout.names, strict=True)
+    )
+
+
+def _may_repeat(table: Any, layout: Layout) -> bool:
+    """Whether the header's name of the first object stands among the objects: seldom."""
+    column = table.column("object_0")
+    if not pa.types.is_dictionary(column.type):
+        return False
+    name = layout.names[layout.objects[0]]
+    return any(
+        name in words or _MARK + name in words
+        for words in (chunk.dictionary.to_pylist() for chunk in column.chunks)
+    )
+
+
+def _alike(table: Any, layout: Layout) -> list[int]:
+    """The rows whose objects are called as their columns are."""
+    alike = np.ones(len(table), dtype=np.bool_)
+    for j, at in enumerate(layout.objects):
+        words = table.column(f"object_{j}").to_pylist()
+        name = layout.names[at]
+        alike &= np.array([word in (name, _MARK + name) for word in words], dtype=np.bool_)
+    return [int(row) for row in np.flatnonzero(alike)]
 
 
 def _is_number(cell: str) -> bool:

@@ -53,7 +53,8 @@ def write_statements(statements: Statements | Iterable[Statements], path: PathLi
     ------
     FormatError
         For an unknown ending, a file that cannot be written, or a name that would not come
-        back (an empty one, ``NA`` and its like; in text: one with a NUL character).
+        back (an empty one, ``NA`` and its like; in text: one with a NUL character, and a
+        statement whose objects are called as the columns are: it reads as a header).
     """
     ending, compress = _ending(path)
     try:
@@ -179,12 +180,28 @@ def _separated(S: Statements, separator: str, header: bool) -> Iterator[bytes]:
             return '"' + cell.replace('"', '""') + '"' if cell or separator == " " else cell
         return cell
 
+    _refuse_header(S)
     missing = "nan" if separator == " " else ""
     columns = _text_columns(S, quote, missing)
     if header:
         yield (separator.join(columns) + "\n").encode()
     pieces = [part for column in columns.values() for part in (column, separator)][:-1]
     yield from _rows(len(S), [*pieces, "\n"])
+
+
+def _refuse_header(S: Statements) -> None:
+    """In separated text a row that equals the header is a header."""
+    header, names = COLUMNS_OF_KIND[S.kind], S.names
+    if S.seconds is not None or S.places is not None or not set(header) <= set(names):
+        return
+    same = (S.triples == [names.index(name) for name in header]).all(axis=1)
+    for name, values in _named(S):
+        same &= np.array([str(value) == name for value in values.tolist()], dtype=np.bool_)
+    if same.any():
+        raise FormatError(
+            f"statement {int(np.argmax(same)) + 1:,} is {', '.join(header)}, as the columns are "
+            f"called: in a text file it would be taken for a header; write .parquet or .jsonl"
+        )
 
 
 def _json_lines(S: Statements) -> Iterator[bytes]:

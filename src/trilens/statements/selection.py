@@ -16,11 +16,14 @@ from trilens._typing import AnyArray, BoolArray
 from trilens.errors import ParameterError
 from trilens.statements.columns import as_array, as_list
 from trilens.statements.frames import FIELD_COLUMNS
+from trilens.statements.shapes import COLUMNS_OF_KIND
 from trilens.statements.value import Statements, StatementsLike, as_statements
 
 #: What the columns of a statement are called.
 _OWN = {column: field for field, column in FIELD_COLUMNS.items()}
+_OBJECTS = {column for columns in COLUMNS_OF_KIND.values() for column in columns}
 _CONDITION = re.compile(r"\s*(.+?)\s*(!=|<=|>=|==|=|<|>)\s*(.*?)\s*", re.DOTALL)
+_JOINED = re.compile(r"\s(?:and|or|&&?|\|\|?)\s", re.IGNORECASE)
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -73,8 +76,12 @@ class Selection:
 class Condition:
     """A column, a comparison and a value, such as ``age >= 30``.
 
+    Quotes around the value are no part of it.
+
     >>> Condition.of("country != DE")
     Condition(column='country', comparison='!=', value='DE')
+    >>> Condition.of("town = 'Bath and Wells'").value
+    'Bath and Wells'
     """
 
     column: str
@@ -90,10 +97,22 @@ class Condition:
                 f"value, such as 'seconds >= 0.5'"
             )
         column, comparison, value = found.groups()
+        if (
+            len(value) > 1
+            and value[0] == value[-1]
+            and value[0] in "'\""
+            and (value[0] not in value[1:-1])
+        ):
+            value = value[1:-1]
+        elif _JOINED.search(value):
+            raise ParameterError(
+                f"where is {shown(text)}; one condition at a time: repeat where= (--where), all "
+                f"must hold; put quotes around a value that has such a word in it"
+            )
         return cls(column, "=" if comparison == "==" else comparison, value)
 
     def __str__(self) -> str:
-        return f"{self.column} {self.comparison} {self.value}"
+        return f"{self.column} {self.comparison} {self.value or '(empty)'}"
 
     @property
     def is_own(self) -> bool:
@@ -193,6 +212,7 @@ def select(
     for text in conditions:
         condition = Condition.of(text)
         values = _column(statements, condition, given)
+        _refuse_unseen(condition, values)
         apply(f"not {condition}", condition.holds(values))
     if len(statements) and not kept.any():
         raise ParameterError(
@@ -240,12 +260,37 @@ def _column(
     field = _OWN.get(condition.column.casefold())
     own = None if field is None else getattr(statements, field)
     if own is None:
+        if condition.column.casefold() in _OBJECTS:
+            raise ParameterError(
+                f"where '{condition}': column {condition.column!r} holds objects; give a column "
+                f"that says something of the answers"
+            )
         known = [name for name, field in _OWN.items() if getattr(statements, field) is not None]
         raise ParameterError(
             f"where '{condition}': there is no column {condition.column!r}; there are "
             f"{', '.join([*known, *map(str, given)]) or 'none'}"
         )
     return np.asarray(own)
+
+
+def _refuse_unseen(condition: Condition, values: AnyArray) -> None:
+    """A value that no row has is most often a slip; empty cells may be absent."""
+    if condition.comparison not in ("=", "!=") or not condition.value or not len(values):
+        return
+    holds = condition.holds(values)
+    if (holds if condition.comparison == "=" else ~holds).any():
+        return
+    seen = sorted({_text(value) for value in values.tolist()}, key=_in_order)
+    raise ParameterError(
+        f"where '{condition}': no row has {shown(condition.value)} in column {condition.column!r}; "
+        f"the values are {_few([value or '(empty)' for value in seen])}"
+    )
+
+
+def _in_order(text: str) -> tuple[bool, float, str]:
+    """Numbers by their size, then text, then empty cells."""
+    number = _number(text)
+    return (number is None, 0.0 if number is None else number, text or "\U0010ffff")
 
 
 def _number(text: str) -> float | None:
@@ -264,7 +309,7 @@ def _as_number(value: Any) -> float:
 
 
 def _text(value: Any) -> str:
-    return "" if value is None else str(value)
+    return "" if value is None or value != value else str(value)
 
 
 def _few(names: Sequence[str], most: int = 8) -> str:

@@ -24,22 +24,29 @@ def _collected(f: dict[str, Any]) -> list[str]:
     c = f["collected"]
     who = "Raters were"
     if c["raters"]:
-        many = f"{c['raters']:,}"
-        who = f"{many} raters were"
+        who = f"{_count(c['raters'], 'rater')} {_were(c['raters'])}"
         if f["rater_unit"] == "round":
-            who = f"In {many} rounds raters were"
+            who = f"In {_count(c['raters'], 'round')} raters were"
     return [
-        f"{who} asked {_ASKED[f['kind']]}; {c['answers']:,} answers about {c['objects']:,} objects "
-        f"were collected."
+        f"{who} asked {_ASKED[f['kind']]}; {_count(c['answers'], 'answer')} about "
+        f"{_count(c['objects'], 'object')} {_were(c['answers'])} collected."
     ]
 
 
 def _left_out(f: dict[str, Any]) -> list[str]:
     done = [step for step in f["exclusions"] if step["done"]]
+    said, none = [], "No answers were left out."
+    skipped = f["collected"].get("skipped", 0)
+    if skipped:
+        said = [
+            f"{_count(skipped, 'further row')} of the data {_were(skipped)} not readable as an "
+            f"answer and {_were(skipped)} skipped."
+        ]
+        none = "No other answers were left out."
     if not done:
-        return ["No answers were left out."]
+        return [*said, none]
     listed = "; ".join(f"{step['answers']:,} ({step['rule']})" for step in done)
-    return [f"Not used were {listed}, which left {done[-1]['left']:,} answers."]
+    return [*said, f"Not used were {listed}, which left {_count(done[-1]['left'], 'answer')}."]
 
 
 def _ceiling(f: dict[str, Any]) -> list[str]:
@@ -49,14 +56,14 @@ def _ceiling(f: dict[str, Any]) -> list[str]:
     else:
         said = [
             f"Two answers {_whose(f)}to the same question agreed in "
-            f"{_share(between)} of the cases ({between['questions']:,} questions, each counted "
-            f"once; guessing: {f['chance']:.0%}), so that no model could predict more than about "
-            f"{f['reachable']:.0%} of the answers."
+            f"{_share(between)} of the cases ({_count(between['questions'], 'question')}, each "
+            f"counted once; guessing: {f['chance']:.0%}), so that no model could predict more "
+            f"than about {f['reachable']:.0%} of the answers."
         ]
     if within is not None:
         said.append(
             f"Of one {f['rater_unit'] or 'rater'} two answers to the same question agreed in "
-            f"{_share(within)} ({within['questions']:,} questions)."
+            f"{_share(within)} ({_count(within['questions'], 'question')})."
         )
     return said
 
@@ -118,6 +125,14 @@ def _groups(f: dict[str, Any]) -> list[str]:
 
 def _end(f: dict[str, Any]) -> list[str]:
     return [f"Figures are by trilens {f['version']}; intervals are at 95 %."]
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def _were(n: int) -> str:
+    return "was" if n == 1 else "were"
 
 
 def _whose(f: dict[str, Any]) -> str:

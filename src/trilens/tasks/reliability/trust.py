@@ -71,7 +71,7 @@ class Reliability(Tabular):
     kind : {"central", "odd", "closer"}
     collected : dict
         ``answers``, ``raters`` and ``objects`` that were given, and the answers ``used``: all
-        figures rest on these.
+        figures rest on these. On the command line also the rows ``skipped`` when reading.
     cautions : tuple of Caution
     between, within : Agreement or None
         How often two raters give the same answer to the same question, and how often one rater
