@@ -117,6 +117,8 @@ def merge_counts(
 def is_counts(path: Any) -> bool:
     """Whether a file holds counts, or what is left of them."""
     try:
+        if not os.path.isfile(path):
+            return False  # a pipe can be read only once
         with open(path, "rb") as file:
             head = file.read(64)
     except (OSError, TypeError, ValueError):

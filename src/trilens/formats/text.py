@@ -82,7 +82,8 @@ class TextFile:
                 integers = False
                 table, rows, found = self._texts(rows, line)
             finder = found or _line_finder(data if separator == " " else rows, line, separator)
-            table, finder = self._without_headers(table, data, line, finder)
+            if found is None:
+                table, finder = self._without_headers(table, data, line, finder)
             if len(table):
                 objects = [name for name in table.column_names if name.startswith("object_")]
                 others = [name for name in table.column_names if name not in objects]
@@ -113,20 +114,16 @@ class TextFile:
         layout = self.dialect.layout
         if not layout.header or not _may_repeat(table, layout):
             return table, line_of
-        lines = {
-            first_line + before
-            for cells, before, _ in records(data.decode(), self.dialect.separator)
+        again = {
+            row: first_line + before
+            for row, (cells, before, _) in enumerate(records(data.decode(), self.dialect.separator))
             if _is_header(cells, layout)
         }
-        rows = [row for row in _alike(table, layout) if line_of(row) in lines]
-        if not rows:
-            return table, line_of
-        if not self.asked.skip_bad:
-            raise self._repeated(line_of(rows[0]))
-        for row in rows:
-            line = line_of(row)
+        if again and not self.asked.skip_bad:
+            raise self._repeated(min(again.values()))
+        for line in again.values():
             self.judged.faults[line] = self._repeated_fault(line)
-        kept = np.delete(np.arange(len(table)), rows)
+        kept = np.delete(np.arange(len(table)), np.array([*again], dtype=np.int64))
         return table.take(kept), lambda row: line_of(int(kept[row]))
 
     def _repeated_fault(self, line: int) -> Fault:
@@ -429,16 +426,6 @@ def _may_repeat(table: Any, layout: Layout) -> bool:
         name in words or _MARK + name in words
         for words in (chunk.dictionary.to_pylist() for chunk in column.chunks)
     )
-
-
-def _alike(table: Any, layout: Layout) -> list[int]:
-    """The rows whose objects are called as their columns are."""
-    alike = np.ones(len(table), dtype=np.bool_)
-    for j, at in enumerate(layout.objects):
-        words = table.column(f"object_{j}").to_pylist()
-        name = layout.names[at]
-        alike &= np.array([word in (name, _MARK + name) for word in words], dtype=np.bool_)
-    return [int(row) for row in np.flatnonzero(alike)]
 
 
 def _is_number(cell: str) -> bool:
