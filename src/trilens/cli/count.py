@@ -67,7 +67,7 @@ def command(
     in memory are the counts.
 
     \b
-    Example: trilens count day-*.parquet -o counts.npz
+    Example: trilens count answers/ -o counts.npz
     """
     from trilens.counts import write_counts
     from trilens.engines import CountReport, count_files
