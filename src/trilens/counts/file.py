@@ -115,7 +115,13 @@ def merge_counts(
 
 
 def is_counts(path: Any) -> bool:
-    """Whether a file holds counts, or what is left of them."""
+    """Whether a file holds counts, or what is left of them.
+
+    >>> is_counts(0)
+    False
+    """
+    if not isinstance(path, str | os.PathLike):
+        return False  # a number would be an open file, and its end would be lost
     try:
         if not os.path.isfile(path):
             return False  # a pipe can be read only once
