@@ -100,7 +100,8 @@ def command(
             random_state=seed,
             progress=progress,
         )
-    found = replace(found, collected={**found.collected, "skipped": len(reading.faults)})
+    if reading.faults:
+        found = replace(found, collected={**found.collected, "skipped": len(reading.faults)})
     if output is not None:
         _write(found, statements, output, source.file)
     if figures is not None:

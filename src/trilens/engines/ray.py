@@ -6,8 +6,6 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-import ray
-
 from trilens.engines.engine import FAN, Handle
 from trilens.errors import EngineError, TrilensError
 
@@ -16,6 +14,9 @@ class RayEngine:
     """A Ray cluster: the one at an address, or one that is started on this machine."""
 
     def __init__(self, address: str = "") -> None:
+        import ray
+
+        self._ray: Any = ray
         self._started = not ray.is_initialized()
         if self._started:
             try:
@@ -24,7 +25,7 @@ class RayEngine:
                 raise EngineError(f"there is no Ray cluster at {address or 'hand'}") from error
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Handle:
-        return ray.remote(max_retries=3)(function).remote(*arguments)
+        return self._ray.remote(max_retries=3)(function).remote(*arguments)
 
     def merge(self, function: Callable[..., Any], handles: list[Handle]) -> Handle:
         while len(handles) > 1:
@@ -34,13 +35,14 @@ class RayEngine:
         return handles[0]
 
     def collect(self, handle: Handle) -> Any:
+        lost = self._ray.exceptions
         try:
-            return ray.get(handle)
-        except ray.exceptions.RayTaskError as error:
+            return self._ray.get(handle)
+        except lost.RayTaskError as error:
             if isinstance(error.cause, TrilensError):
                 raise error.cause from None
             raise
-        except ray.exceptions.RayError as error:
+        except lost.RayError as error:
             raise EngineError(
                 f"the Ray cluster was lost ({type(error).__name__}); run the same command again: "
                 f"with a checkpoint folder only what is missing is counted"
@@ -48,4 +50,4 @@ class RayEngine:
 
     def close(self) -> None:
         if self._started:
-            ray.shutdown()
+            self._ray.shutdown()
