@@ -69,11 +69,12 @@ def open_engine(cluster: Any = None, n_threads: int | None = None) -> Engine:
             raise MissingExtraError(f"cluster {cluster}", "dask") from error
         return DaskEngine.at(cluster)
     elif cluster == "ray" or cluster.startswith("ray:"):
+        from trilens.engines.ray import RayEngine
+
         try:
-            from trilens.engines.ray import RayEngine
+            return RayEngine(cluster.removeprefix("ray").removeprefix(":"))
         except ImportError as error:
             raise MissingExtraError(f"cluster {cluster}", "ray") from error
-        return RayEngine(cluster.removeprefix("ray").removeprefix(":"))
     raise ParameterError(
         f"cluster is {shown(cluster)}; it must be local, local:N, the address of a Dask scheduler "
         f"(tcp://host:8786), ray, ray:ADDRESS, or a Dask client"
