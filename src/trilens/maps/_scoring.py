@@ -29,7 +29,7 @@ _STEPS = (1.0, 0.5, 0.25, 0.1)
 #: A step may not be longer than this share of the map's breadth.
 _LONGEST = 0.5
 #: A step must bring the mean -log likelihood of the answers kept aside down by this much.
-LEAST_GAIN = 1e-4
+LEAST_GAIN = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
