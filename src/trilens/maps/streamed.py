@@ -32,8 +32,10 @@ _MOST_STARTED = 20_000_000
 _LADDER_ROWS, _LADDER_EACH = 2_000_000, 60
 #: Dimensions that are tried, upwards.
 LADDER = (2, 3, 5, 8)
+#: A dimension more must bring the -log likelihood down by this share, and beyond chance.
+_LEAST_SHARE = 0.002
 #: Steps of the start.
-_START_STEPS = 20
+_START_STEPS = 12
 #: The share of the questions that is kept aside, and how many statements at most.
 _ASIDE, _MOST_ASIDE = 0.05, 1_000_000
 
@@ -293,7 +295,8 @@ def _best_dimension(
         losses = aside.losses(tried)
         if best is not None and before is not None:
             gain = before - losses
-            if gain.mean() <= gain.std() / np.sqrt(len(gain)):
+            chance = 2 * float(gain.std()) / np.sqrt(len(gain))
+            if gain.mean() <= max(chance, _LEAST_SHARE * before.mean()):
                 break
         best, before = tried, losses
     assert best is not None
