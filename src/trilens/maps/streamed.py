@@ -36,6 +36,8 @@ LADDER = (2, 3, 5, 8)
 _LEAST_SHARE = 0.002
 #: Steps of the start.
 _START_STEPS = 12
+#: The rough fit before that of odd or closer answers: dimensions more, and steps.
+_WIDER, _ROUGH_STEPS = 2, 6
 #: The share of the questions that is kept aside, and how many statements at most.
 _ASIDE, _MOST_ASIDE = 0.05, 1_000_000
 
@@ -251,8 +253,9 @@ def _choice_map(
     if len(wanted) > 1:
         rows = some[: max(_LADDER_ROWS, _LADDER_EACH * n)]
     parts = Rows(kind, rows).parts()
+    width = wanted[-1] if kind == "central" else min(wanted[-1] + _WIDER, n - 1)
     lens, _ = lens_vectors(
-        here, parts, None, counts, wanted[-1], _LENS_PASSES, shrinkage, rng, lambda share: None
+        here, parts, None, counts, width, _LENS_PASSES, shrinkage, rng, lambda share: None
     )
     progress(0.2)
     found = _best_dimension(here, parts, lens, wanted, aside)
@@ -286,11 +289,19 @@ def _choice_map(
 def _best_dimension(
     engine: Engine, parts: list[Rows], lens: FloatArray, wanted: tuple[int, ...], aside: Aside
 ) -> Fitted:
-    """The fewest dimensions beyond which the answers kept aside are predicted no better."""
+    """The fewest dimensions beyond which the answers kept aside are predicted no better.
+
+    From ``odd`` and ``closer`` answers the lens map draws outliers in the middle. In a few more
+    dimensions they find their way out: the widest axes of a rough fit there are the start.
+    """
+    more = lens.shape[1] - wanted[-1]
     best: Fitted | None = None
     before: FloatArray | None = None
     for d in wanted:
-        start = aside.tuned(lens[:, :d])
+        start = aside.tuned(lens[:, : d + more])
+        if more:
+            rough = climb(engine, parts, None, start, aside, _ROUGH_STEPS)
+            start = aside.tuned(principal_axes(rough.X)[:, :d])
         tried = climb(engine, parts, None, start, aside, _START_STEPS)
         losses = aside.losses(tried)
         if best is not None and before is not None:
