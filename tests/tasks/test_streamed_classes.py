@@ -87,7 +87,9 @@ def test_hidden_labels_say_how_good_the_classes_are(study) -> None:
     assert found.check.error == pytest.approx(1 / 50, abs=0.03)
     low, high = found.error_interval
     assert low < found.check.error < high < 0.2
-    dealt = dict(zip(labels, np.random.default_rng(0).permutation(list(labels.values()))))
+    dealt = dict(
+        zip(labels, np.random.default_rng(0).permutation(list(labels.values())), strict=True)
+    )
     chance = classify_files(file, dealt, placed=found.map)
     assert not chance.check.learnable
     assert chance.contradictions == ()
@@ -154,7 +156,7 @@ def test_other_kinds_with_names_in_several_files(tmp_path: Path, kind: str, larg
 
 
 def test_the_report_says_what_the_commands_say(study, table, tmp_path: Path, large) -> None:
-    file, truth = study
+    file, _ = study
     page = tmp_path / "report.html"
     facts = _told("analyze", file, "-o", page, "--labels", table, "--n-clusters", 3)
     assert facts["medoid"] == _told("medoid", file)
@@ -164,11 +166,13 @@ def test_the_report_says_what_the_commands_say(study, table, tmp_path: Path, lar
     described = _told("describe", file)
     shared = set(described) & set(facts["describe"])
     assert {"statements", "triples_covered", "appearances"} <= shared
-    assert {key: described[key] for key in shared} == {key: facts["describe"][key] for key in shared}
+    assert {key: described[key] for key in shared} == {
+        key: facts["describe"][key] for key in shared
+    }
     depth = _told("depth", file)["depth"]
     assert {row["object"]: row["depth"] for row in facts["objects"]} == depth
     assert facts["reliability"]["predicted"] > 0.95
-    assert [c["code"] for c in facts["reliability"]["cautions"]][0] == "counted"
+    assert facts["reliability"]["cautions"][0]["code"] == "counted"
     assert facts["reliability"]["raters"] == []
     html = page.read_text()
     assert "too large to hold" in html

@@ -140,9 +140,7 @@ def command(
                 **reading,
             )
     else:
-        found = _in_memory(
-            source, n_clusters, method, k, sigma, error_rate, labels, dim, seed
-        )
+        found = _in_memory(source, n_clusters, method, k, sigma, error_rate, labels, dim, seed)
     if output is not None:
         save_table(found.columns(), output)
     if as_json and output != "-":

@@ -148,7 +148,7 @@ def _check_ids(labelled: AnyArray, n: int) -> Int32Array:
         return np.empty(0, dtype=np.int32)
     if labelled.ndim != 1 or labelled.dtype.kind not in "iu":
         raise LabelError(
-            f"labelled objects are a list of object ids, not {labelled.dtype} of shape {labelled.shape}"
+            f"labelled is a list of object ids, not {labelled.dtype} of shape {labelled.shape}"
         )
     if labelled.min() < 0 or labelled.max() >= n:
         wrong = int(labelled[(labelled < 0) | (labelled >= n)][0])
