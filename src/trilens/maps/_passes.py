@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from trilens._typing import AnyArray, FloatArray, Int32Array
+from trilens._typing import AnyArray, BoolArray, FloatArray, Int32Array
 from trilens.engines.engine import Engine
 from trilens.engines.partition import Partition
 from trilens.engines.work import Plan, each_batch
@@ -47,6 +47,14 @@ class Draw:
     high: float
     key: int = 0
 
+    def among(self, a: AnyArray, b: AnyArray, c: AnyArray) -> BoolArray:
+        """Which of some statements are meant, by the columns of their objects."""
+        from trilens.maps import _scoring_kernels
+
+        lot = np.empty(len(a))
+        _scoring_kernels.lots(*map(_readonly, (a, b, c)), self.key, lot)
+        return (lot >= self.low) & (lot < self.high)
+
 
 def batches(
     part: Part, plan: Plan | None, draw: Draw | None = None
@@ -61,11 +69,7 @@ def batches(
     for kind, columns in given:
         ready = [column.astype(np.int32, copy=False) for column in columns]
         if draw is not None:
-            from trilens.maps import _scoring_kernels
-
-            lot = np.empty(len(ready[0]))
-            _scoring_kernels.lots(*map(_readonly, ready), draw.key, lot)
-            inside = (lot >= draw.low) & (lot < draw.high)
+            inside = draw.among(*ready)
             ready = [column[inside] for column in ready]
         yield kind, [_readonly(column) for column in ready]
 

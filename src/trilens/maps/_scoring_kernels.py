@@ -9,6 +9,8 @@ blind answers among k, an answer j has the probability P[j] = (1 - L) p[j] + L /
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from trilens._compiled import compiled
@@ -19,7 +21,7 @@ _FLUSH = 1e-150
 
 
 @compiled()
-def _mixed(x: int) -> int:
+def _mixed(x: Any) -> Any:
     """A number that looks drawn at random, for each number (Steele, Lea, Flood, 2014)."""
     z = np.uint64(x) + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

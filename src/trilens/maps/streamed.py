@@ -28,7 +28,7 @@ _MORE = 4
 _LENS_PASSES, _CHOICE_PASSES = 8, 4
 #: Statements that the choice map starts from, and those it finds its dimensions by: so many, or
 #: so many for each object.
-_MOST_STARTED = 20_000_000
+_MOST_STARTED = 10_000_000
 _LADDER_ROWS, _LADDER_EACH = 2_000_000, 60
 #: Dimensions that are tried, upwards.
 LADDER = (2, 3, 5, 8)
@@ -104,7 +104,7 @@ def map_files(
     n_components : int or None
         None, for the choice map alone: 2, 3, 5 or 8, as the answers kept aside suggest.
     method : {"choice", "lensmap"}
-        ``"choice"``: the model of `ChoiceMap`. Up to 20 million statements, drawn at random,
+        ``"choice"``: the model of `ChoiceMap`. Up to 10 million statements, drawn at random,
         make a start in memory; then a few passes over the files move every object to where all
         its own answers are likeliest, given the others. One question in twenty, at most a
         million statements, is kept aside, to choose by and to say how well answers are
@@ -237,10 +237,12 @@ def _choice_map(
     key = int(rng.integers(2**31))
     kept = min(_ASIDE, _MOST_ASIDE / max(m, 1))
     upto = min(1.0, kept + _MOST_STARTED / max(m, 1))
-    held, some = (
-        total(engine, files.parts, drawn, files.plan, Draw(low, high, key))
-        for low, high in ((0.0, kept), (kept, upto if upto < 1.0 else 2.0))
+    found = total(
+        engine, files.parts, drawn, files.plan, Draw(0.0, upto if upto < 1.0 else 2.0, key)
     )
+    apart = Draw(0.0, kept, key).among(*found.T)
+    held, some = found[apart], found[~apart]
+    del found
     if len(held) < 2 or len(some) < 2:
         raise ParameterError(
             f"{m:,} statements are too few for a choice map of files; read_statements and "
@@ -258,29 +260,29 @@ def _choice_map(
         here, parts, None, counts, width, _LENS_PASSES, shrinkage, rng, lambda share: None
     )
     progress(0.2)
-    found = _best_dimension(here, parts, lens, wanted, aside)
+    fitted = _best_dimension(here, parts, lens, wanted, aside)
     progress(0.5)
     if len(rows) < len(some):
         parts = Rows(kind, some).parts()
-        found = climb(here, parts, None, found, aside, _START_STEPS)
+        fitted = climb(here, parts, None, fitted, aside, _START_STEPS)
     progress(0.6)
     if upto < 1.0:
         rest = Draw(kept, 2.0, key)
         most = _CHOICE_PASSES if passes is None else passes
-        found = climb(engine, files.parts, files.plan, found, aside, most, rest)
-    predicted = aside.hits(found.X)
-    X = found.X
+        fitted = climb(engine, files.parts, files.plan, fitted, aside, most, rest)
+    X = fitted.X
+    predicted = aside.hits(X)
     if upto >= 1.0:
         # nothing is left to choose: the answers kept aside have their say about the places
         every = Rows(kind, np.concatenate([some, held])).parts()
-        X = X - step_of(total(here, every, score, None, X, found.lapse, None), X)
+        X = X - step_of(total(here, every, score, None, X, fitted.lapse, None), X)
     progress(1.0)
     return StreamedMap(
         names=counts.names,
         embedding=principal_axes(X),
         method="choice",
         counts=counts,
-        lapse=found.lapse,
+        lapse=fitted.lapse,
         predicted=predicted,
         aside=len(aside),
     )
