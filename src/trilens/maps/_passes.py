@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -52,7 +52,7 @@ class Draw:
         from trilens.maps import _scoring_kernels
 
         lot = np.empty(len(a))
-        _scoring_kernels.lots(*map(_readonly, (a, b, c)), self.key, lot)
+        _scoring_kernels.lots(_readonly(a), _readonly(b), _readonly(c), self.key, lot)
         return (lot >= self.low) & (lot < self.high)
 
 
@@ -86,8 +86,8 @@ def product(part: Part, plan: Plan | None, X: AnyArray, on: float, off: float) -
     from trilens.maps import _statement_kernels
 
     Y = np.zeros_like(X)
-    for kind, columns in batches(part, plan):
-        _statement_kernels.multiply(*columns, kind == "closer", on, off, X, Y)
+    for kind, (a, b, c) in batches(part, plan):
+        _statement_kernels.multiply(a, b, c, kind == "closer", on, off, X, Y)
     return Y
 
 
@@ -116,10 +116,10 @@ def score(part: Part, plan: Plan | None, X: FloatArray, lapse: float, draw: Draw
     n, d = X.shape
     sums = np.zeros((n, d + d * (d + 1) // 2))
     loss, many = 0.0, 0
-    for kind, columns in batches(part, plan, draw):
+    for kind, (a, b, c) in batches(part, plan, draw):
         sign = 1.0 if kind == "central" else -1.0
-        loss += _scoring_kernels.score(*columns, kind == "closer", sign, X, lapse, sums)
-        many += len(columns[0])
+        loss += _scoring_kernels.score(a, b, c, kind == "closer", sign, X, lapse, sums)
+        many += len(a)
     return Sums(loss, many, sums)
 
 
@@ -134,8 +134,8 @@ def total(
 ) -> Any:
     """The sum of ``work(part, *arguments)`` over all parts."""
     handles = [engine.submit(work, part, *arguments) for part in parts]
-    merge = {product: _sum, score: _sum_of_sums, drawn: _joined}[work]
-    return engine.collect(engine.merge(merge, handles))
+    merge: dict[Any, Callable[..., Any]] = {product: _sum, score: _sum_of_sums, drawn: _joined}
+    return engine.collect(engine.merge(merge[work], handles))
 
 
 def _sum(*parts: AnyArray) -> AnyArray:

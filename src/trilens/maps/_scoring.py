@@ -167,7 +167,7 @@ def step_of(sums: Sums, X: FloatArray) -> FloatArray:
     gradient += (X - X.mean(axis=0)) / variance
     information[:, np.arange(d), np.arange(d)] += 1.0 / variance
     move: FloatArray = np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
-    length = np.linalg.norm(move, axis=1, keepdims=True)
-    longest = _LONGEST * np.sqrt(variance)
+    length: FloatArray = np.sqrt((move**2).sum(axis=1, keepdims=True))
+    longest = _LONGEST * float(np.sqrt(variance))
     move *= np.minimum(1.0, longest / np.maximum(length, 1e-300))
     return move

@@ -65,7 +65,7 @@ class StreamedClusters(Clusters):
     map: StreamedMap | None = None
 
 
-class _OnMap(MapClassifier):  # type: ignore[misc]
+class _OnMap(MapClassifier):
     """A classifier on maps that are there already, however many labels there are."""
 
     def _prepare(self, statements: Statements) -> None:
