@@ -166,7 +166,7 @@ def step_of(sums: Sums, X: FloatArray) -> FloatArray:
     variance = max(float(X.var(axis=0).mean()), 1e-300)
     gradient += (X - X.mean(axis=0)) / variance
     information[:, np.arange(d), np.arange(d)] += 1.0 / variance
-    move: FloatArray = np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
+    move = np.asarray(np.linalg.solve(information, gradient[:, :, None])[:, :, 0], np.float64)
     length: FloatArray = np.sqrt((move**2).sum(axis=1, keepdims=True))
     longest = _LONGEST * float(np.sqrt(variance))
     move *= np.minimum(1.0, longest / np.maximum(length, 1e-300))

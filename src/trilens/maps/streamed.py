@@ -24,6 +24,8 @@ from trilens.maps._scoring import Aside, Fitted, climb, step_of
 
 #: Vectors beside those that are wanted: they make the others come sooner.
 _MORE = 4
+#: What is rarely asked about has at least this share of the usual weight, lest chance place it far.
+_LIKE_OTHERS = 0.1
 #: Passes of the lens map, and of the choice map after its start in memory.
 _LENS_PASSES, _CHOICE_PASSES = 8, 4
 #: Statements that the choice map starts from, and those it finds its dimensions by: so many, or
@@ -205,18 +207,24 @@ def lens_vectors(
     guess = 1 / 2 if counts.kind == "closer" else 1 / 3
     on, off = ((answer - guess) / (1 + shrinkage) for answer in (1.0, 0.0))
     sign = -1.0 if counts.kind == "central" else 1.0
+    # an object that was asked about often weighs as much as the others, as it does where shares
+    # of pairs are looked at: the map is not that of what is popular
+    seen = counts.appearances.astype(np.float64)
+    root = np.sqrt(seen + _LIKE_OTHERS * seen.mean())[:, None].astype(np.float32)
+    axis = root / np.linalg.norm(root)
     X = rng.standard_normal((n, width)).astype(np.float32)
     for turn in range(passes):
-        X = np.linalg.qr(X - X.mean(axis=0))[0].astype(np.float32)
-        Y = sign * total(engine, parts, product, plan, X, on, off)
-        Y -= Y.mean(axis=0)
+        X = np.linalg.qr(X - axis * (axis.T @ X))[0].astype(np.float32)
+        Y = sign * total(engine, parts, product, plan, X / root, on, off) / root
+        Y -= axis * (axis.T @ Y)
         if turn + 1 < passes:
             X = Y
         progress((turn + 1) / passes)
     inner = X.T.astype(np.float64) @ Y.astype(np.float64)
     values, vectors = np.linalg.eigh((inner + inner.T) / 2)
     values, vectors = values[::-1][:d], vectors[:, ::-1][:, :d]
-    points = X.astype(np.float64) @ vectors * np.sqrt(np.clip(values, 0, None))
+    points = X.astype(np.float64) @ vectors * np.sqrt(np.clip(values, 0, None)) / root
+    points -= points.mean(axis=0)
     largest = np.abs(points).argmax(axis=0)
     points *= np.where(points[largest, np.arange(d)] < 0, -1, 1)
     return points, values
@@ -253,7 +261,8 @@ def _choice_map(
     wanted = (n_components,) if n_components is not None else tuple(d for d in LADDER if d < n)
     rows = some
     if len(wanted) > 1:
-        rows = some[: max(_LADDER_ROWS, _LADDER_EACH * n)]
+        # from everywhere: files may be sorted
+        rows = some[:: max(1, len(some) // max(_LADDER_ROWS, _LADDER_EACH * n))]
     parts = Rows(kind, rows).parts()
     width = wanted[-1] if kind == "central" else min(wanted[-1] + _WIDER, n - 1)
     lens, _ = lens_vectors(
