@@ -23,11 +23,13 @@ from trilens.maps._passes import Draw, Rows, drawn, product, score, total
 from trilens.maps._scoring import Aside, Fitted, climb, step_of
 
 #: Vectors beside those that are wanted: they make the others come sooner.
-_MORE = 4
+_MORE = 8
 #: What is rarely asked about has at least this share of the usual weight, lest chance place it far.
 _LIKE_OTHERS = 0.1
+#: The lens map is done when its eigenvalues change by less than this share in a pass.
+_SETTLED = 2e-4
 #: Passes of the lens map, and of the choice map after its start in memory.
-_LENS_PASSES, _CHOICE_PASSES = 8, 4
+_LENS_PASSES, _CHOICE_PASSES = 16, 4
 #: Statements that the choice map starts from, and those it finds its dimensions by: so many, or
 #: so many for each object.
 _MOST_STARTED = 10_000_000
@@ -116,8 +118,8 @@ def map_files(
         asked about: each answer counts the same.
     passes : int, optional
         Over the files, after those that count the objects and draw the start; each makes the
-        map more exact. By default 8 for the lens map, and at most 4 for the choice map, none
-        where its start is made of all statements.
+        map more exact. By default at most 16 for the lens map, and at most 4 for the choice
+        map, none where its start is made of all statements.
     shrinkage : float
         How many guessed statements each pair of the lens map starts with.
     counts : Counted, optional
@@ -212,16 +214,18 @@ def lens_vectors(
     seen = counts.appearances.astype(np.float64)
     root = np.sqrt(seen + _LIKE_OTHERS * seen.mean())[:, None].astype(np.float32)
     axis = root / np.linalg.norm(root)
-    X = rng.standard_normal((n, width)).astype(np.float32)
+    X, before = rng.standard_normal((n, width)).astype(np.float32), 0.0
     for turn in range(passes):
         X = np.linalg.qr(X - axis * (axis.T @ X))[0].astype(np.float32)
         Y = sign * total(engine, parts, product, plan, X / root, on, off) / root
         Y -= axis * (axis.T @ Y)
-        if turn + 1 < passes:
-            X = Y
         progress((turn + 1) / passes)
-    inner = X.T.astype(np.float64) @ Y.astype(np.float64)
-    values, vectors = np.linalg.eigh((inner + inner.T) / 2)
+        inner = X.T.astype(np.float64) @ Y.astype(np.float64)
+        values, vectors = np.linalg.eigh((inner + inner.T) / 2)
+        grown = float(np.abs(values[-d:]).sum())
+        if turn + 1 == passes or abs(grown - before) < _SETTLED * grown:
+            break
+        X, before = Y, grown
     values, vectors = values[::-1][:d], vectors[:, ::-1][:, :d]
     points = X.astype(np.float64) @ vectors * np.sqrt(np.clip(values, 0, None)) / root
     points -= points.mean(axis=0)
