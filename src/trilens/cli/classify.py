@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,20 +30,42 @@ def _of_counts(
     classifier: str | None,
     dim: int | None,
     seed: int,
+    output: str | None,
     as_json: bool,
 ) -> None:
     """Classes from counts: Algorithm 3 from those of classes, the lens map from those of pairs."""
     from trilens.tasks.classify.from_counts import classify_counts
 
-    _print(classify_counts(counts, _read(labels), method, classifier, dim, seed), as_json)
+    known = _read(labels)
+    found = classify_counts(counts, known, method, classifier, dim, seed)
+    _tell(found, counts.names, known, output, as_json)
 
 
-def _print(found: dict[str, Any], as_json: bool) -> None:
-    if as_json:
+def _tell(
+    found: dict[str, Any],
+    names: Sequence[str],
+    known: Mapping[str, str],
+    output: str | None,
+    as_json: bool,
+) -> None:
+    """Write and print the classes of objects that were known by their counts."""
+    if output is not None:
+        _save(names, [known.get(name) for name in names], found["labels"], output)
+    if as_json and output != "-":
         print_json(found)
         return
-    print_table(["object", "class"], list(found["labels"].items()), left=2)
+    if output is None:
+        print_table(["object", "class"], list(found["labels"].items()), left=2)
     note(", ".join(f"{name} {value}" for name, value in found["parameters"].items()))
+
+
+def _save(
+    names: Sequence[str], given: Sequence[Any], predicted: Mapping[str, Any], output: str
+) -> None:
+    """A label file of all objects: what was given, else what is predicted."""
+    every = [str(predicted.get(name, label)) for name, label in zip(names, given, strict=True)]
+    guessed = [name in predicted for name in names]
+    save_table({"object": names, "label": every, "predicted": guessed}, output)
 
 
 def _read(labels: str) -> dict[str, str]:
@@ -89,22 +112,23 @@ def command(
 
     counts = counts_of(source, streamed=False)
     if counts is not None:
-        _of_counts(counts, labels, method, classifier, dim, seed, as_json)
+        _of_counts(counts, labels, method, classifier, dim, seed, output, as_json)
         return
     reading = reading_of(source) if method in ("auto", "lensmap") else None
     if reading is not None:
         from trilens.tasks.streamed import classify_files
 
+        known = _read(labels)
         large = classify_files(
             source.file,
-            _read(labels),
+            known,
             classifier=classifier,
             n_components=dim,
             random_state=seed,
             **reading,
         )
         told = {"labels": large.predicted, "method": "lensmap", "parameters": large.parameters}
-        _print(told, as_json)
+        _tell(told, large.map.names, known, output, as_json)
         return
     statements = source.read()
     found = classify(
@@ -119,12 +143,7 @@ def command(
     )
     predicted = found.predicted
     if output is not None:
-        every = [
-            str(predicted.get(name, given))
-            for name, given in zip(statements.names, found.given, strict=True)
-        ]
-        guessed = [name in predicted for name in statements.names]
-        save_table({"object": statements.names, "label": every, "predicted": guessed}, output)
+        _save(statements.names, found.given, predicted, output)
     if as_json and output != "-":
         print_json(found.to_dict())
         return

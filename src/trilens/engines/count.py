@@ -15,12 +15,14 @@ from trilens.engines.checkpoint import Checkpoints, Done, count_or_resume, merge
 from trilens.engines.engine import Engine, open_engine
 from trilens.engines.partition import Partition, partitions
 from trilens.engines.work import Plan
-from trilens.errors import FormatError, LabelError, StatementError
+from trilens.errors import FormatError, LabelError, ParameterError, StatementError
 from trilens.formats.asked import asked
 from trilens.formats.names import Naming
 from trilens.formats.objects import Objects, ObjectsLike, names_or_ids, object_list
 from trilens.formats.source import PathLike, quoted
 from trilens.formats.spec import ColumnsLike
+from trilens.statements.columns import as_list
+from trilens.statements.selection import Condition
 from trilens.statements.value import shown
 
 #: Bytes and files that are counted by one task: it lasts a tenth of a second or more.
@@ -60,6 +62,7 @@ def count_files(
     counts_from: int | None = None,
     encoding: str | None = None,
     skip_bad: bool = False,
+    where: Sequence[str] | str = (),
     n_threads: int | None = None,
     cluster: Any = None,
     checkpoint: PathLike | None = None,
@@ -86,6 +89,11 @@ def count_files(
     skip_bad : bool
         Leave out rows that are no statements and files that cannot be read, and report them in
         ``skipped``, instead of stopping at the first.
+    where : list of str
+        Conditions that must all hold for a row to be counted, such as ``"day = 3"``: a column
+        of the files, one of ``= != < <= > >=``, and a value. Row groups of Parquet files of
+        which the file says that none of their rows is meant are not read. Without
+        ``objects`` the objects are those of the rows that are counted.
     n_threads : int, optional
         Of this process, where there is no cluster; by default one per core.
     cluster : str or Dask client, optional
@@ -124,7 +132,7 @@ def count_files(
         skip_bad=skip_bad,
         listed=() if objects_ is None else objects_.names,
     )
-    plan = Plan(wish, encoding, objects_, skip_bad)
+    plan = Plan(wish, encoding, objects_, skip_bad, where=_conditions(where))
     parts = partitions(source)
     folder = None if checkpoint is None else str(checkpoint)
     if folder is not None:
@@ -134,6 +142,10 @@ def count_files(
     try:
         done = _run(engine, parts, plan, folder, _part_of(progress, 0, 2 if second else 1))
         found = done.counts
+        if plan.where and not found.statements:
+            raise ParameterError(
+                f"no answer is left where {' and '.join(plan.where)}; leave a condition out"
+            )
         if not found.n_objects and not found.n_skipped:
             raise FormatError(f"{parts[0].path} has no statements; add a row per statement")
         if second:
@@ -157,6 +169,14 @@ def count_files(
     if objects_ is not None:
         found = _renamed(found, objects_, counts_from)
     return found.with_names()
+
+
+def _conditions(where: Sequence[str] | str) -> tuple[str, ...]:
+    """The conditions, each of them sound."""
+    texts = [where] if isinstance(where, str) else as_list(where, "where")
+    for text in texts:
+        Condition.of(text).holds(np.zeros(0))
+    return tuple(texts)
 
 
 def _run(
