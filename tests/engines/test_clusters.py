@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import trilens as tl
+from clusters import Cluster
 from trilens.counts.file import to_bytes
 from trilens.engines import CountReport, checkpoint, count_files
 from trilens.engines.checkpoint import Done, count_or_resume, merge_done
@@ -107,7 +108,7 @@ def test_merging_is_by_a_tree_and_in_order() -> None:
     handles = [engine.submit(str, i) for i in range(5)]
     assert engine.collect(engine.merge(join, handles)) == "01234"
     engine.close()
-    dask = pytest.importorskip("trilens.engines.dask")
+    from trilens.engines.dask import DaskEngine
 
     class Client:
         def scheduler_info(self):
@@ -119,78 +120,13 @@ def test_merging_is_by_a_tree_and_in_order() -> None:
     calls.clear()
     handles = [f"{i}," for i in range(FAN * FAN + 1)]
     whole = "".join(handles)
-    assert dask.DaskEngine(Client()).merge(join, handles) == whole
+    assert DaskEngine(Client()).merge(join, handles) == whole
     assert max(calls) == FAN
     assert len(calls) == FAN + 1 + 2 + 1
 
 
-class Cluster:
-    """A Dask scheduler and its workers, processes of their own on loopback."""
-
-    def __init__(self, folder: Path, workers: int = 2) -> None:
-        # the workers see this file's functions
-        here = str(Path(__file__).parent)
-        path = os.pathsep.join([here, *filter(None, sys.path)])
-        self.environment = os.environ | {"PYTHONPATH": path, "DASK_LOGGING__DISTRIBUTED": "error"}
-        self.folder = folder
-        self.file = folder / "scheduler.json"
-        self.processes: list[subprocess.Popen[bytes]] = []
-        self.scheduler = self._start(
-            "scheduler",
-            "--scheduler-file",
-            str(self.file),
-            "--host",
-            "127.0.0.1",
-            "--port",
-            "0",
-            "--no-dashboard",
-            "--no-jupyter",
-        )
-        self.workers = [self.worker() for _ in range(workers)]
-        import distributed
-
-        with distributed.Client(scheduler_file=str(self.file), timeout=60) as client:
-            client.wait_for_workers(workers, timeout=60)
-            self.address = client.scheduler.address
-
-    def worker(self, *options: str) -> subprocess.Popen[bytes]:
-        return self._start(
-            "worker",
-            "--scheduler-file",
-            str(self.file),
-            "--nthreads",
-            "1",
-            "--no-nanny",
-            "--no-dashboard",
-            "--host",
-            "127.0.0.1",
-            "--local-directory",
-            str(self.folder),
-            "--death-timeout",
-            "30",
-            *options,
-        )
-
-    def _start(self, *command: str) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "distributed.cli.dask_" + command[0], *command[1:]],
-            env=self.environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        self.processes.append(process)
-        return process
-
-    def close(self) -> None:
-        for process in self.processes:
-            process.kill()
-        for process in self.processes:
-            process.wait()
-
-
 @pytest.fixture
 def cluster(tmp_path: Path):
-    pytest.importorskip("distributed")
     started = Cluster(tmp_path)
     try:
         yield started

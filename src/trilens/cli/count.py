@@ -23,6 +23,7 @@ from trilens.cli.tables import note, print_json
 )
 @click.option("--columns", metavar="ROLE=COLUMN,...", help="As in the other commands.")
 @click.option("--objects", metavar="FILE", help="As in the other commands.")
+@click.option("--where", multiple=True, metavar="CONDITION", help="As in the other commands.")
 @click.option(
     "--cluster",
     metavar="ADDRESS",
@@ -52,6 +53,7 @@ def command(
     kind: str | None,
     columns: str | None,
     objects: str | None,
+    where: tuple[str, ...],
     cluster: str | None,
     checkpoint: str | None,
     followed: str | None,
@@ -86,6 +88,7 @@ def command(
         "kind": kind,
         "columns": columns,
         "objects": objects,
+        "where": where,
         "cluster": cluster,
         "checkpoint": checkpoint,
         **how,

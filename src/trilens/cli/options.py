@@ -110,7 +110,7 @@ class Source:
             if option in given or getattr(self, option) is not None:
                 name = "from" if option == "preset" else option.replace("_", "-")
                 raise click.UsageError(f"--{name} does not go with --comparisons")
-        if self.selecting != Selecting():
+        if not self.selecting.takes_all:
             raise click.UsageError(
                 "--exclude-raters, --min-seconds and --where do not go with --comparisons"
             )

@@ -180,7 +180,8 @@ def _holds(condition: Condition, values: AnyArray) -> BoolArray:
     encoded = pa.array(values).dictionary_encode()
     each = np.empty(len(encoded.dictionary), dtype=object)
     each[:] = encoded.dictionary.to_pylist()
-    return condition.holds(each)[encoded.indices.to_numpy(zero_copy_only=False)]
+    found: BoolArray = condition.holds(each)[encoded.indices.to_numpy(zero_copy_only=False)]
+    return found
 
 
 def _sort(column: Any) -> str:
