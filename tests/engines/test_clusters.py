@@ -6,8 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import distributed
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -140,8 +146,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask's own, when its pro
 @pytest.mark.usefixtures("one_file_a_task")
 def test_dask(cluster: Cluster, data: Path, plain: bytes, tmp_path: Path) -> None:
     assert to_bytes(count_files(data, cluster=cluster.address)) == plain
-    import distributed
-
     with distributed.Client(cluster.address, set_as_default=False) as client:
         found = count_files(data, cluster=client, pairs=True)
         assert client.status == "running"  # the caller's client is left open
@@ -168,12 +172,60 @@ def test_a_dask_worker_is_killed_in_the_middle(
     assert to_bytes(done.counts) == plain
 
 
-RUN = """
-import sys
-from trilens.engines import count, count_files
-count._TASK_FILES = 1
-print(count_files(sys.argv[1], cluster=sys.argv[2], checkpoint=sys.argv[3]).statements)
-"""
+def counted_by(folder: str, parts, plan) -> Done:
+    """Count, and leave a mark of who did."""
+    done = count_or_resume(parts, plan, None)
+    for _ in range(5):
+        assert count_or_resume(parts, plan, None).partitions == done.partitions
+    os.close(os.open(f"{folder}/{uuid.uuid4()}.{os.getpid()}", os.O_CREAT | os.O_EXCL))
+    return done
+
+
+@contextmanager
+def slowed(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """A process that is stopped nine tenths of the time."""
+    over = threading.Event()
+
+    def tread() -> None:
+        while not over.is_set():
+            process.send_signal(signal.SIGSTOP)
+            over.wait(0.18)
+            process.send_signal(signal.SIGCONT)
+            over.wait(0.02)
+
+    thread = threading.Thread(target=tread)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_two_dask_workers_of_unequal_speed(
+    cluster: Cluster, data: Path, plain: bytes, tmp_path: Path
+) -> None:
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    parts, plan = partitions(data), Plan(asked())
+    slow, fast = cluster.workers
+    with distributed.Client(cluster.address, set_as_default=False) as client:
+        workers = client.run(os.getpid)
+        # whatever is compiled or loaded at first is, before the race
+        for address in workers:
+            client.submit(count_or_resume, (parts[0],), plan, None, workers=[address]).result()
+    engine = open_engine(cluster.address)
+    try:
+        with slowed(slow):
+            handles = [engine.submit(counted_by, str(marks), (part,), plan) for part in parts]
+            done = engine.collect(engine.merge(merge_done, handles))
+    finally:
+        engine.close()
+    assert to_bytes(done.counts) == plain
+    by = Counter(mark.suffix.removeprefix(".") for mark in marks.iterdir())
+    assert sum(by.values()) == N_FILES  # nothing is done twice
+    assert set(by) <= {str(slow.pid), str(fast.pid)}
+    assert 0 < by[str(slow.pid)] < by[str(fast.pid)] / 2
 
 
 def test_the_scheduler_is_killed_and_the_command_run_again(

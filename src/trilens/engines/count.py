@@ -130,7 +130,7 @@ def count_files(
         header=header,
         counts_from=counts_from,
         skip_bad=skip_bad,
-        listed=() if objects_ is None else objects_.names,
+        objects=objects_,
     )
     plan = Plan(wish, encoding, objects_, skip_bad, where=_conditions(where))
     parts = partitions(source)

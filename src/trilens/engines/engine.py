@@ -41,6 +41,18 @@ class Engine(Protocol):
         ...
 
 
+def merge_by_tree(engine: Engine, function: Callable[..., Any], handles: list[Handle]) -> Handle:
+    """Start a merge of `FAN` results at a time on the workers, and of these, until one is left.
+
+    ``handles`` is emptied of what is merged, so that nobody holds results that are added up.
+    """
+    while len(handles) > 1:
+        handles[:] = [
+            engine.submit(function, *handles[at : at + FAN]) for at in range(0, len(handles), FAN)
+        ]
+    return handles[0]
+
+
 def open_engine(cluster: Any = None, n_threads: int | None = None) -> Engine:
     """The engine that is meant.
 

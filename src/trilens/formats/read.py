@@ -116,7 +116,7 @@ def read_statements(
         header=header,
         counts_from=counts_from,
         skip_bad=skips,
-        listed=() if listed is None else listed.names,
+        objects=listed,
     )
     files = [open_file(source, wish) for source in sources(path, encoding=encoding)]
     settled = one_kind(files, wish.kind)
