@@ -14,12 +14,12 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+
+from bench_exact import timed
 
 RIVAL = """
 import sys, time
@@ -45,16 +45,6 @@ wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 print(wall, cpu, peak, int(depth.sum()))
 """
-
-
-def timed(function: Callable[[], Any], repeats: int = 1) -> tuple[Any, float, float]:
-    walls, cpus = [], []
-    for _ in range(repeats):
-        wall, cpu = time.perf_counter(), time.process_time()
-        result = function()
-        walls.append(time.perf_counter() - wall)
-        cpus.append(time.process_time() - cpu)
-    return result, min(walls), min(cpus)
 
 
 def exactly(n: int, source: str = "points") -> None:

@@ -16,7 +16,7 @@ from trilens.experiments.illustrations import (
     lens_depth_at,
 )
 from trilens.experiments.ingredients.data import COLLECTIONS
-from trilens.experiments.recovery import GROWING, aligned, in_ball
+from trilens.experiments.recovery import GROWING, in_ball
 
 RUNS = 6
 METHODS = ("Algorithm 1", "Crowd-Median", "GNMDS", "SOE", "STE", "t-STE")
@@ -197,7 +197,6 @@ def test_points_in_a_ball() -> None:
     assert radius.max() <= 1
     # uniform: an eighth of them within half the radius
     assert (radius < 0.5).mean() == pytest.approx(1 / 8, abs=0.025)
-    assert np.allclose(aligned(2 * X[:, ::-1] - 1, X), X)
 
 
 def test_halfspace_depth_equals_all_half_planes() -> None:

@@ -7,7 +7,7 @@ from trilens.datasets.cars import CLASSES
 from trilens.errors import LabelError
 from trilens.formats import read_statements
 from trilens.simulate import mixture, simulate_statements
-from trilens.tasks.classify.check import check_labels
+from trilens.tasks.classify.check import _dealt_anew, check_labels
 from trilens.tasks.classify.classes import classify, make_classifier
 from trilens.tasks.classify.labels import encode_labels
 from trilens.tasks.model import answer_model
@@ -121,3 +121,17 @@ def test_one_class_is_refused(drawn):
     _, S, _ = drawn
     with pytest.raises(LabelError, match="at least two classes"):
         classify(S, ["a"] * S.n_objects)
+
+
+def test_labels_dealt_out_at_random_pass_no_more_often_than_the_level_says(drawn):
+    points, S, model = drawn
+    rng = np.random.default_rng(5)
+    classifier = make_classifier("choice", model=model)
+    classifier.fit(S, points.labels)
+    assert _dealt_anew(classifier, encode_labels(points.labels, S), 0) == 0.001
+    shares = []
+    for seed in range(200):
+        y = encode_labels(rng.permutation(np.arange(60) % 2), S)
+        shares.append(_dealt_anew(classifier, y, seed))
+    # a fifth, give or take four standard errors
+    assert 0.09 <= np.mean(np.array(shares) <= 0.2) <= 0.31

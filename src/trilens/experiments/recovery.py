@@ -28,6 +28,7 @@ from trilens.experiments.ingredients.methods import (
     lens_map,
     statements_of,
 )
+from trilens.maps.align import procrustes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,33 +40,6 @@ FROM_MAP = "SOE from the lens map"
 RESIDUAL, LARGEST, VIOLATED = "residual", "largest residual", "violated triplets"
 #: How fast points come back: dimensions, and numbers of points.
 DIMENSIONS, GROWING = (1, 2, 3, 5), (20, 40, 80, 160)
-
-
-def aligned(found: FloatArray, truth: FloatArray) -> FloatArray:
-    """``found`` moved onto ``truth`` by the best similarity transformation (Procrustes).
-
-    Parameters
-    ----------
-    found, truth : (n, d) float64
-
-    Returns
-    -------
-    (n, d) float64
-
-    Examples
-    --------
-    >>> square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
-    >>> turned = 3 * square[:, ::-1] + 7
-    >>> bool(np.allclose(aligned(turned, square), square))
-    True
-    """
-    from scipy.linalg import orthogonal_procrustes
-
-    centre = truth.mean(axis=0)
-    X = found - found.mean(axis=0)
-    turn, scale = orthogonal_procrustes(X, truth - centre)
-    moved: FloatArray = X @ turn * (scale / (X**2).sum()) + centre
-    return moved
 
 
 def in_ball(n: int, dim: int, rng: np.random.Generator) -> FloatArray:
@@ -85,7 +59,7 @@ def measure_growing(point: Point, seeds: Seeds) -> Iterator[Measure]:
     S = statements_of(dissimilarities(truth), point, seeds)
     model = make_map("soe", point.dim, seeds.integer(FROM_MAP), n_threads=1)
     X, clock = clocked(lambda: model.fit_transform(S))
-    off = np.linalg.norm(aligned(X, truth) - truth, axis=1)
+    off = np.linalg.norm(procrustes(X, truth)[0] - truth, axis=1)
     spread = np.sqrt(((truth - truth.mean(axis=0)) ** 2).sum(axis=1).mean())
     yield Measure(FROM_MAP, RESIDUAL, float(np.sqrt((off**2).mean()) / spread), clock=clock)
     yield Measure(FROM_MAP, LARGEST, float(off.max() / spread))
@@ -116,7 +90,7 @@ def measure_disc(point: Point, seeds: Seeds) -> Iterator[Measure]:
     if seeds.run == 0:
         yield from _coordinates("truth", truth)
     for method, X, clock in found:
-        moved = aligned(X, truth)
+        moved = procrustes(X, truth)[0]
         off = np.sqrt(((moved - truth) ** 2).sum(axis=1))
         yield Measure(method, RESIDUAL, float(np.sqrt((off**2).mean()) / spread), clock=clock)
         yield Measure(method, LARGEST, float(off.max() / spread))

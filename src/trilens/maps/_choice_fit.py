@@ -1,4 +1,4 @@
-"""Fitting the choice model for a given number of dimensions: penalised likelihood by L-BFGS."""
+"""Fitting the choice model for a given number of dimensions: penalised likelihood."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trilens._typing import AnyArray, FloatArray, Progress
+from trilens._typing import AnyArray, FloatArray, IntArray, Progress
 from trilens.errors import StatementError
-from trilens.maps._choices import Likelihood, collect_choices, likelihood as prepared
-from trilens.maps._minimise import best_scale, fill_flat_columns, minimise
+from trilens.maps._choices import Likelihood
+from trilens.maps._curvature import Bent, curvature
+from trilens.maps._minimise import Loss, best_scale, fill_flat_columns, minimise
 from trilens.maps._pairs import with_l2
 from trilens.statements import Statements
 
@@ -22,11 +23,16 @@ START_LAPSE = 0.2
 _MEMORY = 50
 #: The rough fit before a fit of odd or closer answers: dimensions more, and iterations.
 _MORE, _ROUGH_ITER = 3, 40
-#: Very many answers start from a fit to one in so many, but at least to so many.
+#: Of very many answers one in so many, but at least so many, give a start and the curvature;
+#: and at least so many for each object, where a start is sought: of fewer it may lead astray.
 _PART, _LEAST_PART = 8, 10_000
+_EACH, _EACH_TO_START = 10, 100
 #: The logit of the blind share moves in this unit: its slope sums over all answers, that of
 #: a coordinate over the answers about one object, and L-BFGS likes them alike.
 _UNIT = 0.3
+#: Where coordinates are alike: the step of the logit, by the root of the number of answers, and
+#: over how many iterations the fall is looked at, if all are alike and if only each object's.
+_SHARE_STEP, _SHORT_WINDOW, _WINDOW = 10.0, 3, 10
 
 
 @dataclass(frozen=True)
@@ -59,14 +65,10 @@ class Start:
     ----------
     X : (n, d) float64
     lapse : float
-    unit : (n, 1) float64 or None
-        How far each object should move beside the others: objects at the rim, about whose
-        place the answers say less, move in larger units.
     """
 
     X: FloatArray
     lapse: float = START_LAPSE
-    unit: FloatArray | None = None
 
 
 def fit_choices(
@@ -76,12 +78,14 @@ def fit_choices(
     l2: float,
     *,
     fixed_lapse: bool = False,
-    unit: FloatArray | None = None,
     max_iter: int = 1000,
     tol: float = 1e-6,
     progress: Progress | None = None,
 ) -> ChoiceFit:
     """Coordinates and the share of blind answers, from a start.
+
+    By L-BFGS; with very many answers in coordinates that the Fisher information of some of them
+    has made alike, in which it takes a few steps.
 
     Parameters
     ----------
@@ -93,42 +97,90 @@ def fit_choices(
     l2
         Weight of the sum of squared coordinates.
     fixed_lapse
-    unit : (n, 1) array of float, optional
-        See `Start`.
     max_iter, tol, progress
         As for `trilens.maps._minimise.minimise`.
     """
-    units = np.ones((len(X), 1)) if unit is None else unit
-    if fixed_lapse:
-        shares = np.atleast_1d(np.asarray(lapse, dtype=np.float64))
-
-        def coordinates(x: FloatArray) -> tuple[float, FloatArray]:
-            at = x * units
-            loss, gradient, _ = likelihood(at, shares)
-            loss, gradient = with_l2(loss, gradient, at, l2)
-            return loss, gradient * units
-
-        found = minimise(coordinates, X / units, max_iter, tol, progress, memory=_MEMORY)
-        return ChoiceFit(found.X * units, shares, found.loss, found.n_iter, found.converged)
-
-    def together(x: FloatArray) -> tuple[float, FloatArray]:
-        at, share = x[:-1].reshape(X.shape) * units, expit(x[-1] * _UNIT)
-        loss, gradient, slope = likelihood(at, np.array([share]))
-        loss, gradient = with_l2(loss, gradient, at, l2)
-        loss -= BLIND * np.log(share) + SEEING * np.log1p(-share)
-        slope = slope * share * (1 - share) - BLIND * (1 - share) + SEEING * share
-        return float(loss), np.append(gradient * units, slope * _UNIT)
-
+    shares = np.atleast_1d(np.asarray(lapse, dtype=np.float64)) if fixed_lapse else None
     share = float(np.clip(np.mean(lapse), 1e-4, 1 - 1e-4))
-    start = np.append(X / units, np.log(share / (1 - share)) / _UNIT)
-    found = minimise(together, start, max_iter, tol, progress, memory=_MEMORY)
-    return ChoiceFit(
-        found.X[:-1].reshape(X.shape) * units,
-        np.array([expit(found.X[-1] * _UNIT)]),
-        found.loss,
-        found.n_iter,
-        found.converged,
-    )
+    start = X if fixed_lapse else np.append(X, np.log(share / (1 - share)) / _UNIT)
+    loss = _loss(likelihood, X.shape, l2, shares)
+    part = part_of_answers(likelihood)
+    if part is None:
+        found = minimise(loss, start, max_iter, tol, progress, memory=_MEMORY)
+        best = found.X
+    else:
+        at = np.array([share]) if shares is None else shares
+        at = at if len(at) == 1 else at[part.rows]
+        bend = curvature(part.likelihood, part.times, len(likelihood.choices), X, at, l2)
+        bent = Bent(loss, start, bend, _SHARE_STEP / float(likelihood.weight.sum()) ** 0.5)
+        window = _SHORT_WINDOW if bend.is_whole else _WINDOW
+        origin = np.zeros(start.size)
+        found = minimise(bent, origin, max_iter, tol, progress, memory=_MEMORY, window=window)
+        best = bent.at(found.X)
+    if shares is None:
+        best, shares = best[:-1].reshape(X.shape), np.array([expit(best[-1] * _UNIT)])
+    return ChoiceFit(best, shares, found.loss, found.n_iter, found.converged)
+
+
+def _loss(
+    likelihood: Likelihood,
+    shape: tuple[int, ...],
+    l2: float,
+    shares: FloatArray | None,
+    times: float = 1.0,
+) -> Loss:
+    """The penalised loss of coordinates; without shares, of these and the logit of the share.
+
+    Parameters
+    ----------
+    times
+        How often each answer counts.
+    """
+
+    def of_coordinates(x: FloatArray) -> tuple[float, FloatArray]:
+        assert shares is not None
+        loss, slope, _ = likelihood(x, shares)
+        return with_l2(times * loss, times * slope, x, l2)
+
+    def of_both(x: FloatArray) -> tuple[float, FloatArray]:
+        at, share = x[:-1].reshape(shape), expit(x[-1] * _UNIT)
+        loss, slope, of_share = likelihood(at, np.array([share]))
+        loss, slope = with_l2(times * loss, times * slope, at, l2)
+        loss -= BLIND * np.log(share) + SEEING * np.log1p(-share)
+        of_share = times * of_share * share * (1 - share) - BLIND * (1 - share) + SEEING * share
+        return float(loss), np.append(slope, of_share * _UNIT)
+
+    return of_both if shares is None else of_coordinates
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some of very many answers.
+
+    Attributes
+    ----------
+    likelihood : Likelihood
+    rows : (M,) int64
+        Which of the different answers.
+    times : float
+        How many times more all answers are.
+    """
+
+    likelihood: Likelihood
+    rows: IntArray
+    times: float
+
+
+def part_of_answers(likelihood: Likelihood, each: int = _EACH) -> Part | None:
+    """One answer in eight, drawn at random; None where they are too few."""
+    counted = np.flatnonzero(likelihood.weight)
+    size = len(counted) // _PART
+    if size < max(_LEAST_PART, each * likelihood.choices.n_objects):
+        return None
+    rng = np.random.default_rng(len(counted))
+    rows = np.sort(rng.choice(counted, size, replace=False, shuffle=False))
+    some = likelihood.part(rows)
+    return Part(some, rows, float(likelihood.weight.sum() / some.weight.sum()))
 
 
 def expit(t: float) -> float:
@@ -151,31 +203,21 @@ def prepare_start(
     the start. Very many answers start from a fit to some of them, which has nearly the
     same optimum and is cheap.
     """
-    d = n_components
-    most = min(d + _MORE, statements.n_objects - 1)
-    more = d if statements.kind == "central" else most
+    most = min(n_components + _MORE, statements.n_objects - 1)
+    more = n_components if statements.kind == "central" else most
     X = _lens_map(statements, more, rng)
-    part = len(statements) // _PART
-    if part < max(_LEAST_PART, 10 * statements.n_objects):
+    return _start_from(X, statements, likelihood, n_components, l2)
+
+
+def _start_from(
+    X: FloatArray, statements: Statements, likelihood: Likelihood, d: int, l2: float
+) -> Start:
+    part = part_of_answers(likelihood, _EACH_TO_START)
+    if part is None:
         return _first_start(statements, likelihood, X, d, l2)
-    some = statements.take(np.sort(rng.choice(len(statements), part, shuffle=False, replace=False)))
-    with prepared(collect_choices(some), likelihood.length, likelihood.alpha, 1) as f:
-        first = _first_start(some, f, X, d, l2)
-        found = fit_choices(f, first.X, first.lapse, l2, max_iter=100, tol=1e-5)
-        return Start(found.X, float(found.lapse[0]), _units(f, found, rng))
-
-
-def _units(likelihood: Likelihood, fit: ChoiceFit, rng: np.random.Generator) -> FloatArray:
-    """Steps that are about as large for every object, by the curvature of the likelihood."""
-    curvature = np.zeros(len(fit.X))
-    step = 1e-2
-    for _ in range(6):
-        direction = step * rng.choice([-1.0, 1.0], size=fit.X.shape)
-        ahead = likelihood(fit.X + direction, fit.lapse)[1]
-        behind = likelihood(fit.X - direction, fit.lapse)[1]
-        curvature += ((ahead - behind) * direction).mean(axis=1)
-    typical = max(float(np.median(curvature)), 1e-12)
-    return np.sqrt(typical / np.clip(curvature, typical / 10, None))[:, None]
+    first = _start_from(X, statements, part.likelihood, d, l2)
+    found = fit_choices(part.likelihood, first.X, first.lapse, l2, max_iter=100, tol=1e-5)
+    return Start(found.X, float(found.lapse[0]))
 
 
 def _first_start(

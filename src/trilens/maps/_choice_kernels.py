@@ -208,6 +208,79 @@ def _answer(
 
 
 @compiled()
+def add_information(
+    X: FloatArray,
+    triples: Int32Array,
+    weight: FloatArray,
+    lapse: FloatArray,
+    length: int,
+    alpha: float,
+    sign: float,
+    three: bool,
+    whole: bool,
+    out: FloatArray,
+) -> None:
+    """Add the Fisher information of the coordinates to ``out``.
+
+    With the weights w of its pairs and q = (1 - L) w + L / k, an answer adds the sum over its
+    pairs of grad q grad q' / q. ``out`` is (n d, n d) with ``whole``, else (n d, d): of each
+    object's own coordinates alone.
+    """
+    d = X.shape[1]
+    own, blind = len(lapse) > 1, lapse[0]
+    k = 3 if three else 2
+    w, r = np.zeros(3), np.zeros(3)
+    F = np.zeros((3, 3))
+    slopes = np.zeros((3, 3, d))  # of pair p in the coordinates of object i
+    bent = np.zeros(3)
+    for row in range(len(triples)):
+        if weight[row] == 0.0:
+            continue
+        if own:
+            blind = lapse[row]
+        ids = triples[row]
+        # pair p lies opposite object p; of two pairs the third is that of the first two objects
+        top = -np.inf
+        for p in range(3 - k, 3):
+            i, j = (p + 1) % 3, (p + 2) % 3
+            v, s = _length(_square(X, ids[i], ids[j]), length, alpha)
+            w[p] = sign * v
+            top = max(top, w[p])
+            for q in range(d):
+                slopes[p, i, q] = 2.0 * sign * s * (X[ids[i], q] - X[ids[j], q])
+                slopes[p, j, q] = -slopes[p, i, q]
+        z = 0.0
+        for p in range(3 - k, 3):
+            w[p] = np.exp(w[p] - top)
+            z += w[p]
+        total = 0.0
+        for p in range(3 - k, 3):
+            w[p] /= z
+            seen = (1.0 - blind) * w[p]
+            r[p] = seen * seen / max(seen + blind / k, 1e-300)
+            total += r[p]
+        for p in range(3):
+            for q in range(3):
+                F[p, q] = weight[row] * (w[p] * w[q] * total - w[p] * r[q] - w[q] * r[p])
+            F[p, p] += weight[row] * r[p]
+        for i in range(3):
+            for a in range(d):
+                for p in range(3):
+                    bent[p] = 0.0
+                    for q in range(3):
+                        bent[p] += F[p, q] * slopes[q, i, a]
+                for j in range(3):
+                    if whole or i == j:
+                        first = ids[j] * d if whole else 0
+                        for b in range(d):
+                            out[ids[i] * d + a, first + b] += (
+                                bent[0] * slopes[0, j, b]
+                                + bent[1] * slopes[1, j, b]
+                                + bent[2] * slopes[2, j, b]
+                            )
+
+
+@compiled()
 def triangle_shares(odds: FloatArray, out: FloatArray) -> None:
     """Add to ``out`` the probability that each object's opposite side is chosen.
 

@@ -300,13 +300,12 @@ class _HeldOut:
             f = measured.weighing(np.where(train, self.choices.weight, 0.0))
             last, start = self._last.get((d, point.length, k)), self._fold_start(d, k)
             if last is not None:
-                start = Start(last.X, float(last.lapse[0]), start.unit)
+                start = Start(last.X, float(last.lapse[0]))
             found = fit_choices(
                 f,
                 start.X,
                 start.lapse,
                 point.l2,
-                unit=start.unit,
                 max_iter=_MOST_ITER,
                 tol=_TOL,
             )

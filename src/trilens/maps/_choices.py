@@ -32,6 +32,7 @@ from trilens.maps._pairs import (
     lengths,
     number_pairs,
     pair_code,
+    parts_of,
 )
 from trilens.statements import Kind, Statements
 
@@ -152,6 +153,7 @@ class Likelihood(ABC):
     weight: FloatArray
     length: Length
     alpha: float
+    _each: Each = map
 
     @abstractmethod
     def __call__(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
@@ -169,6 +171,19 @@ class Likelihood(ABC):
         other = copy(self)
         other.weight = weight
         return other
+
+    def part(self, rows: IntArray) -> Likelihood:
+        """Some of the different answers, with the weights that they have here."""
+        choices = Choices(
+            self.choices.triples[rows],
+            self.weight[rows],
+            self.choices.kind,
+            self.choices.n_objects,
+            None,
+        )
+        path = choose_path(choices.n_comparisons, choices.n_objects)
+        parts = parts_of(choices.n_comparisons)
+        return _prepared(_on(path, choices, parts, self._each), choices, self.length, self.alpha)
 
     def measuring(self, length: Length, alpha: float) -> Self:
         """The same answers with another length of pairs."""
@@ -199,17 +214,19 @@ def likelihood(
         By default chosen by the size of the data.
     """
     path = path or choose_path(choices.n_comparisons, choices.n_objects)
-    found: Likelihood
     if path == "numpy":
-        found = _NumpyLikelihood(Sides.of(choices))
-        yield _prepared(found, choices, length, alpha)
+        yield _prepared(_on(path, choices, range(1), map), choices, length, alpha)
         return
     with in_parts(choices.n_comparisons, n_threads) as (parts, each):
-        if path == "pairs":
-            found = _PairLikelihood(Sides.of(choices), parts, each)
-        else:
-            found = _RowLikelihood(len(choices), parts, each)
-        yield _prepared(found, choices, length, alpha)
+        yield _prepared(_on(path, choices, parts, each), choices, length, alpha)
+
+
+def _on(path: Path, choices: Choices, parts: range, each: Each) -> Likelihood:
+    if path == "numpy":
+        return _NumpyLikelihood(Sides.of(choices))
+    if path == "pairs":
+        return _PairLikelihood(Sides.of(choices), parts, each)
+    return _RowLikelihood(len(choices), parts, each)
 
 
 def _prepared(found: Likelihood, choices: Choices, length: Length, alpha: float) -> Likelihood:

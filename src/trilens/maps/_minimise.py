@@ -18,7 +18,7 @@ from trilens.errors import ParameterError
 #: A loss and its gradient, of the same shape as what it is given.
 Loss: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray]]
 
-#: The loss must fall by a share ``tol`` per iteration, on the average of this many.
+#: The loss must fall by a share ``tol`` per iteration, on the average of this many by default.
 _WINDOW = 10
 _MEMORY = 20
 #: Squared distances of coordinates beyond it come near the largest number there is.
@@ -59,6 +59,7 @@ def minimise(
     progress: Progress | None = None,
     enough: float = 0.0,
     memory: int = _MEMORY,
+    window: int = _WINDOW,
 ) -> Minimum:
     """Minimise a loss by L-BFGS.
 
@@ -76,6 +77,8 @@ def minimise(
         Stop below this loss: there is nothing left to find.
     memory
         Pairs of steps that L-BFGS remembers.
+    window
+        ``tol`` is asked of the mean of so many iterations.
     """
     from scipy.optimize import OptimizeResult, minimize
 
@@ -93,9 +96,9 @@ def minimise(
         history.append(float(intermediate_result.fun) * unit)
         if progress is not None:
             progress((len(history) - 1) / max_iter)
-        if len(history) > _WINDOW:
-            before = history[-1 - _WINDOW]
-            if before - history[-1] <= tol * _WINDOW * before:
+        if len(history) > window:
+            before = history[-1 - window]
+            if before - history[-1] <= tol * window * before:
                 raise StopIteration
         if history[-1] < enough:
             raise StopIteration

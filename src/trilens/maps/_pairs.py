@@ -46,10 +46,15 @@ def choose_path(n_comparisons: int, n_objects: int) -> Path:
     return "pairs" if n_objects * (n_objects - 1) // 2 <= n_comparisons // 4 else "rows"
 
 
+def parts_of(n_comparisons: int) -> range:
+    """The parts that work falls into."""
+    return range(min(MAX_PARTS, 1 + n_comparisons // PART))
+
+
 @contextmanager
 def in_parts(n_comparisons: int, n_threads: int | None) -> Iterator[tuple[range, Each]]:
     """The parts that work falls into, and a map over them; threads end with the context."""
-    parts = range(min(MAX_PARTS, 1 + n_comparisons // PART))
+    parts = parts_of(n_comparisons)
     workers = min(len(parts), thread_count(n_threads))
     if workers == 1:
         yield parts, map

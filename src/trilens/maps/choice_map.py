@@ -478,7 +478,6 @@ class ChoiceMap(MapEstimator):
                 start.X,
                 lapse,
                 l2,
-                unit=start.unit,
                 fixed_lapse=known or evident is not None,
                 progress=part_of(progress, 0.7, 0.2),
             )

@@ -61,8 +61,8 @@ def groups_of_pairs(
     random_state: Any,
 ) -> tuple[IntArray, FloatArray | None, dict[str, Any]]:
     """The cluster of each object, the map where there is one, and the parameters."""
-    from trilens.tasks.cluster.graph import KRNGClustering
-    from trilens.tasks.cluster.map import coordinate_clusters
+    from trilens.tasks.cluster.graph import KRNGClustering, krng_parameters
+    from trilens.tasks.cluster.map import coordinate_clusters, map_parameters
 
     chosen = method_of_pairs(method, pairs, "lensmap")
     if n_clusters is None:
@@ -73,30 +73,11 @@ def groups_of_pairs(
     seed = seed_of(random_state)
     if chosen == "krng":
         krng = KRNGClustering(n_clusters, k, sigma, error_rate, seed).fit(pairs)
-        names = objects_of_pairs(pairs).names
-        return (
-            krng.labels_,
-            None,
-            {
-                "method": chosen,
-                "k": krng.k_,
-                "sigma": sigma,
-                "error_rate": krng.error_rate_,
-                "edges": krng.graph_.nnz // 2,
-                "connected_parts": krng.n_connected_,
-                "isolated": [names[i] for i in krng.isolated_],
-            },
-        )
+        return krng.labels_, None, krng_parameters(krng, objects_of_pairs(pairs).names)
     error_rate = real_number("error_rate", error_rate)
     k = 10 if k is None else whole_number("k", k, least=1)
     sigma = 0.5 if sigma is None else real_number("sigma", sigma, positive=True)
     points = map_of_pairs(pairs, n_components, seed, error_rate)
     found = coordinate_clusters(points, n_clusters, k, sigma, seed)
-    parameters = {
-        "method": chosen,
-        "dim": points.shape[1],
-        "k": k,
-        "sigma": sigma,
-        "error_rate": error_rate,
-    }
+    parameters = map_parameters(chosen, points, k, sigma, error_rate)
     return found, points, parameters

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 #: Every labelled object is left out by itself up to this many; beyond, in ten groups.
 MOST_ROUNDS = 60
 _GROUPS = 10
-#: Labels count as learnable when guesses would do as well less often than this. Errors on
-#: neighbours come together, so that random labels do as well more often than by the binomial law.
+#: Labels count as learnable when chance would do as well less often than this.
 SIGNIFICANCE = 0.02
+#: How often labels are dealt out anew, and among how many objects at most.
+_DEALS, _MOST_DEALT = 999, 2000
 #: A label is contradicted when at most this share of so many neighbours have it.
 FEW_AGREE = 0.25
 NEAREST, NEAREST_OF_FEW = 11, 7
@@ -38,7 +39,10 @@ class LabelCheck:
     baseline : float
         The error of always naming the most frequent class.
     p_value : float
-        How often naming classes without looking would be right so often.
+        How often chance would do as well: the larger of two shares. Naming classes without
+        looking would be right so often (binomial law); labels dealt out anew among the same
+        objects would agree as often with those of their nearest (on maps only). Errors on
+        neighbours come together, so that the first alone is too small.
     learnable : bool
         Whether the answers say something about the labels at all.
     contradicted : (n_labelled,) array of bool
@@ -89,6 +93,7 @@ def check_labels(
     right = int((found == truth).sum())
     most = np.bincount(truth).max() / len(truth)
     p_value = float(bdtrc(right - 1, len(truth), most)) if right else 1.0
+    p_value = max(p_value, _dealt_anew(model, labels, random_state))
     learnable = p_value < SIGNIFICANCE
     return LabelCheck(
         codes=found,
@@ -101,13 +106,38 @@ def check_labels(
     )
 
 
+def _dealt_anew(model: TransductiveClassifier, labels: Labels, random_state: Any) -> float:
+    """How often labels dealt out at random agree as well with those of their neighbours."""
+    rng = generator(random_state)
+    if len(labels.labelled) > _MOST_DEALT:
+        some = rng.choice(labels.labelled, _MOST_DEALT, replace=False)
+        hidden = np.full_like(labels.codes, -1)
+        hidden[some] = labels.codes[some]
+        labels = Labels(hidden, labels.classes)
+    own = labels.codes[labels.labelled]
+    nearest = model._neighbours(labels, _nearest_of(len(own)))
+    if nearest is None:
+        return 0.0
+
+    def agreement(codes: IntArray) -> int:
+        return int((codes[nearest] == codes[:, None]).sum())
+
+    seen = agreement(own)
+    as_well = sum(agreement(rng.permutation(own)) >= seen for _ in range(_DEALS))
+    return (1 + as_well) / (1 + _DEALS)
+
+
+def _nearest_of(n_labelled: int) -> int:
+    return NEAREST if n_labelled >= 40 else NEAREST_OF_FEW
+
+
 def _clearly_other(model: TransductiveClassifier, labels: Labels, found: IntArray) -> BoolArray:
     """Where another class was found, and hardly any neighbour speaks for the label."""
     labelled = labels.labelled
     own = labels.codes[labelled]
     size = np.bincount(own, minlength=len(labels.classes))
     other: BoolArray = (found != own) & (size[own] > 1)
-    nearest = NEAREST if len(labelled) >= 40 else NEAREST_OF_FEW
+    nearest = _nearest_of(len(labelled))
     if other.any():
         agreeing = model._agreeing(labels, labelled[other], nearest)
         if agreeing is not None:

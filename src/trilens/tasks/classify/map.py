@@ -15,7 +15,11 @@ from trilens.maps.geometry import rescaled
 from trilens.maps.registry import MAPS, make_map
 from trilens.statements import Statements
 from trilens.tasks.classify.labels import Labels
-from trilens.tasks.classify.transduction import TransductiveClassifier, alike
+from trilens.tasks.classify.transduction import (
+    TransductiveClassifier,
+    alike,
+    nearest_labelled,
+)
 from trilens.tasks.classify.tuning import chosen_parameters, cross_validated, tuned_classifier
 from trilens.tasks.error_rate import known_error_rate
 from trilens.tasks.method import MOST_STATEMENTS, check_model
@@ -166,6 +170,11 @@ class MapClassifier(TransductiveClassifier):
             maps = [copy.embedding for copy in copies]
         found = [alike(points, labels, objects, k) for points in maps]
         return np.asarray(np.mean(found, axis=0))
+
+    def _neighbours(self, labels: Labels, k: int) -> IntArray:
+        # on all maps: the one that was taken may have been chosen by the labels
+        found = [nearest_labelled(points, labels, labels.labelled, k) for points in self._maps]
+        return np.hstack(found)
 
     def _candidates(self, n_objects: int) -> list[Any]:
         if isinstance(self.n_components, str):

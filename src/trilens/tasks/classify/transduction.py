@@ -93,6 +93,13 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
         """
         return None
 
+    def _neighbours(self, labels: Labels, k: int) -> IntArray | None:
+        """The k nearest labelled others of each labelled object, as places among these.
+
+        They must not depend on which label is whose. None where the method knows no nearest.
+        """
+        return None
+
     @abstractmethod
     def _learn(self, labels: Labels) -> IntArray:
         """The class of every object, those of the labelled ones as given."""
@@ -135,10 +142,15 @@ def central_only(kind: str, what: str) -> None:
 
 def alike(points: FloatArray, labels: Labels, objects: IntArray, k: int) -> IntArray:
     """How many of the k nearest labelled others have the label of each object."""
+    nearest = labels.labelled[nearest_labelled(points, labels, objects, k)]
+    return np.asarray((labels.codes[nearest] == labels.codes[objects][:, None]).sum(axis=1))
+
+
+def nearest_labelled(points: FloatArray, labels: Labels, objects: IntArray, k: int) -> IntArray:
+    """The k nearest labelled others of each object, as places among the labelled ones."""
     from scipy.spatial.distance import cdist
 
     labelled = labels.labelled
     distance = cdist(points[objects], points[labelled])
     distance[objects[:, None] == labelled] = np.inf
-    nearest = labelled[distance.argsort(axis=1, kind="stable")[:, :k]]
-    return np.asarray((labels.codes[nearest] == labels.codes[objects][:, None]).sum(axis=1))
+    return distance.argsort(axis=1, kind="stable")[:, :k]

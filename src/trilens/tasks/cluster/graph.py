@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -113,6 +114,19 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """As `fit` to all statements so far: those of `fit`, of earlier calls, and these."""
         more = pairs_of(X)
         return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
+
+
+def krng_parameters(krng: KRNGClustering, names: Sequence[str]) -> dict[str, Any]:
+    """The method and what it chose, as `trilens.cluster` tells it."""
+    return {
+        "method": "krng",
+        "k": krng.k_,
+        "sigma": krng.sigma,
+        "error_rate": krng.error_rate_,
+        "edges": krng.graph_.nnz // 2,
+        "connected_parts": krng.n_connected_,
+        "isolated": [names[i] for i in krng.isolated_.tolist()],
+    }
 
 
 def _rate(error_rate: Any, X: StatementsLike | PairCounts, random_state: Any) -> float:

@@ -16,8 +16,8 @@ from trilens.errors import ParameterError
 from trilens.maps.registry import coordinates, dimensions
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.tasks.classify.labels import LabelsLike, label_of_each
-from trilens.tasks.cluster.graph import KRNGClustering
-from trilens.tasks.cluster.map import coordinate_clusters
+from trilens.tasks.cluster.graph import KRNGClustering, krng_parameters
+from trilens.tasks.cluster.map import coordinate_clusters, map_parameters
 from trilens.tasks.cluster.partition import check_n_clusters, purity
 from trilens.tasks.cluster.stability import ClusterStability, resampled_maps
 from trilens.tasks.cluster.suggest import (
@@ -216,15 +216,7 @@ def cluster(
         if n_clusters is None:
             raise ParameterError("krng needs the number of clusters; a map can suggest one")
         krng = KRNGClustering(n_clusters, k, sigma, error_rate, seed).fit(given)
-        parameters = {
-            "method": chosen,
-            "k": krng.k_,
-            "sigma": sigma,
-            "error_rate": error_rate,
-            "edges": krng.graph_.nnz // 2,
-            "connected_parts": krng.n_connected_,
-            "isolated": [given.names[i] for i in krng.isolated_],
-        }
+        parameters = krng_parameters(krng, given.names)
         return _clusters(given, krng.labels_, None, parameters, None, None, known, True)
     if error_rate and chosen != "lensmap":
         raise ParameterError(f"{chosen} has no correction for an error rate; krng and lensmap have")
@@ -232,7 +224,7 @@ def cluster(
     sigma = 0.5 if sigma is None else real_number("sigma", sigma, positive=True)
     if len(given) == 0:
         # nothing was said: every object is where every other one is
-        parameters = {"method": chosen, "dim": 0, "k": k, "sigma": sigma, "error_rate": error_rate}
+        parameters = map_parameters(chosen, np.empty((n, 0)), k, sigma, error_rate)
         whole = np.arange(n) % (n_clusters or 1)
         return _clusters(given, whole, None, parameters, None, None, known, n_clusters is not None)
     points, resampled, fitted = _maps(
@@ -247,13 +239,7 @@ def cluster(
         progress(0.9)
     number = suggestion.n_clusters if n_clusters is None else n_clusters
     found = coordinate_clusters(points, number, k, sigma, seed)
-    parameters = {
-        "method": chosen,
-        "dim": points.shape[1],
-        "k": k,
-        "sigma": sigma,
-        "error_rate": error_rate,
-    }
+    parameters = map_parameters(chosen, points, k, sigma, error_rate)
     stability = suggestion.stability_of(found)
     if progress is not None:
         progress(1.0)

@@ -22,6 +22,19 @@ _MOST_SPECTRAL = 10_000
 _ALL_DISTANCES = 2000
 
 
+def map_parameters(
+    method: str, coordinates: FloatArray, k: int, sigma: float, error_rate: float
+) -> dict[str, Any]:
+    """The method and its parameters, as `trilens.cluster` tells them."""
+    return {
+        "method": method,
+        "dim": coordinates.shape[1],
+        "k": k,
+        "sigma": sigma,
+        "error_rate": error_rate,
+    }
+
+
 def coordinate_clusters(
     coordinates: FloatArray,
     n_clusters: int,

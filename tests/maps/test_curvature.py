@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from trilens.maps import _choice_fit as choice_fit, _curvature
+from trilens.maps._choice_fit import fit_choices, part_of_answers
+from trilens.maps._choices import collect_choices, likelihood
+from trilens.maps._curvature import Bent, curvature
+from trilens.maps._evidence import Information
+from trilens.simulate import gaussian, simulate_statements
+
+
+def answers(kind, n=14, m=700, d=2, error_rate=0.2):
+    points = gaussian(n, d, random_state=3)
+    S = simulate_statements(
+        points, m, kind, error_rate=error_rate, sampling="replacement", random_state=4
+    )
+    return collect_choices(S)
+
+
+@pytest.mark.parametrize("length", ["distance", "student"])
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_the_information_is_that_of_the_evidence(kind, length):
+    choices = answers(kind)
+    X = np.random.default_rng(5).standard_normal((14, 3))
+    lapse, l2 = np.array([0.3]), 0.2
+    with likelihood(choices, length, 2.0, path="rows") as f:
+        wanted = Information(choices)(f, X, 0.3)
+        whole = curvature(f, 2.0, 10**9, X, lapse, l2)
+        blocks = curvature(f, 2.0, 0, X, lapse, l2)
+    assert whole.is_whole
+    assert not blocks.is_whole
+    H = 2 * wanted
+    H[np.diag_indices(len(H))] += 2 * l2 + 0.02 * np.median(np.diag(H)) + 1e-12
+    for v in np.random.default_rng(6).standard_normal((5, 42)):
+        # v' H^-1 v, and the same of each object's own block
+        assert (whole.slope(v) ** 2).sum() == pytest.approx(v @ np.linalg.solve(H, v))
+        by_object = 0.0
+        for i in range(14):
+            own = slice(3 * i, 3 * i + 3)
+            by_object += v[own] @ np.linalg.solve(H[own, own], v[own])
+        assert (blocks.slope(v) ** 2).sum() == pytest.approx(by_object)
+
+
+@pytest.mark.parametrize("enough", [0, 10**9])
+def test_a_bent_loss_has_the_slope_that_it_says(enough):
+    choices = answers("odd")
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((14, 2))
+    with likelihood(choices, path="rows") as f:
+        bend = curvature(f, 1.0, enough, X, np.array([0.2]), 0.1)
+        bent = Bent(choice_fit._loss(f, X.shape, 0.1, None), np.append(X, -4.0), bend, 0.05)
+        y, direction = rng.standard_normal((2, 29))
+        slope = bent(y)[1] @ direction
+        ahead, behind = (bent(y + step * direction)[0] for step in (1e-6, -1e-6))
+    assert slope == pytest.approx((ahead - behind) / 2e-6, rel=1e-5)
+
+
+@pytest.mark.parametrize("worth", [0, 15_000])
+@pytest.mark.parametrize("fixed", [False, True])
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_very_many_answers_lead_to_the_same_map(monkeypatch, kind, fixed, worth):
+    points = gaussian(30, 2, random_state=8)
+    S = simulate_statements(points, 3500, kind, error_rate=0.2, random_state=9)
+    start = points.points * 2
+    with likelihood(collect_choices(S)) as f:
+        plain = fit_choices(f, start, 0.3, 0.1, fixed_lapse=fixed)
+        monkeypatch.setattr(choice_fit, "_LEAST_PART", 300)
+        monkeypatch.setattr(_curvature, "_WORTH", worth)
+        assert part_of_answers(f) is not None
+        found = fit_choices(f, start, 0.3, 0.1, fixed_lapse=fixed)
+    assert found.converged
+    assert found.loss == pytest.approx(plain.loss, rel=2e-5)
+    assert found.lapse[0] == pytest.approx(plain.lapse[0], abs=0.005)
+
+
+def test_a_part_leaves_out_answers_that_do_not_count(monkeypatch):
+    monkeypatch.setattr(choice_fit, "_LEAST_PART", 10)
+    choices = answers("central")
+    weight = np.where(np.arange(len(choices)) % 2, 3.0, 0.0)
+    with likelihood(choices) as f:
+        part = part_of_answers(f.weighing(weight), each=1)
+        assert part_of_answers(f, each=10**6) is None
+    assert (part.rows % 2 == 1).all()
+    assert part.times * part.likelihood.weight.sum() == pytest.approx(weight.sum())
