@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -38,34 +37,21 @@ def _of_counts(
 
     known = _read(labels)
     found = classify_counts(counts, known, method, classifier, dim, seed)
-    _tell(found, counts.names, known, output, as_json)
-
-
-def _tell(
-    found: dict[str, Any],
-    names: Sequence[str],
-    known: Mapping[str, str],
-    output: str | None,
-    as_json: bool,
-) -> None:
-    """Write and print the classes of objects that were known by their counts."""
     if output is not None:
-        _save(names, [known.get(name) for name in names], found["labels"], output)
+        every = known | found["labels"]
+        guessed = [name in found["labels"] for name in counts.names]
+        label = [every[name] for name in counts.names]
+        save_table({"object": counts.names, "label": label, "predicted": guessed}, output)
+    _print(found, as_json, output)
+
+
+def _print(found: dict[str, Any], as_json: bool, output: str | None = None) -> None:
     if as_json and output != "-":
         print_json(found)
         return
     if output is None:
         print_table(["object", "class"], list(found["labels"].items()), left=2)
     note(", ".join(f"{name} {value}" for name, value in found["parameters"].items()))
-
-
-def _save(
-    names: Sequence[str], given: Sequence[Any], predicted: Mapping[str, Any], output: str
-) -> None:
-    """A label file of all objects: what was given, else what is predicted."""
-    every = [str(predicted.get(name, label)) for name, label in zip(names, given, strict=True)]
-    guessed = [name in predicted for name in names]
-    save_table({"object": names, "label": every, "predicted": guessed}, output)
 
 
 def _read(labels: str) -> dict[str, str]:
@@ -118,17 +104,16 @@ def command(
     if reading is not None:
         from trilens.tasks.streamed import classify_files
 
-        known = _read(labels)
         large = classify_files(
             source.file,
-            known,
+            _read(labels),
             classifier=classifier,
             n_components=dim,
             random_state=seed,
             **reading,
         )
         told = {"labels": large.predicted, "method": "lensmap", "parameters": large.parameters}
-        _tell(told, large.map.names, known, output, as_json)
+        _print(told, as_json)
         return
     statements = source.read()
     found = classify(
@@ -143,7 +128,12 @@ def command(
     )
     predicted = found.predicted
     if output is not None:
-        _save(statements.names, found.given, predicted, output)
+        every = [
+            str(predicted.get(name, given))
+            for name, given in zip(statements.names, found.given, strict=True)
+        ]
+        guessed = [name in predicted for name in statements.names]
+        save_table({"object": statements.names, "label": every, "predicted": guessed}, output)
     if as_json and output != "-":
         print_json(found.to_dict())
         return

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from trilens.cli.options import json_option, reading_options
-from trilens.cli.progress import status
+from trilens.cli.progress import bar
 from trilens.cli.tables import note, print_json
 
 
@@ -102,8 +102,8 @@ def command(
                 note(f"{look}: {output}")
         return
     told: list[CountReport] = []
-    with status("counting"):
-        found = count_files(list(files), tell=told.append, **options)
+    with bar("counting") as progress:
+        found = count_files(list(files), tell=told.append, progress=progress, **options)
         write_counts(found, output)
     facts = {
         "statements": found.statements,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trilens.cli.options import Source
-from trilens.cli.progress import status
+from trilens.cli.progress import bar
 from trilens.cli.said import at_the_end
 from trilens.cli.tables import note
 
@@ -57,10 +57,12 @@ def counts_of(source: Source, *, pairs: bool = False, streamed: bool = True) -> 
         return None  # the bad rows are wanted: only a whole reading has them all
     from trilens.engines import count_files
 
-    with status(f"counting {source.file}"):
+    with bar(f"counting {source.file}") as progress:
         found = count_files(
             source.file,
             pairs=pairs,
+            first=source.counted[0] if source.counted else None,
+            progress=progress,
             kind=source.kind,
             columns=source.columns,
             objects=source.objects,
@@ -83,9 +85,10 @@ def reading_of(source: Source) -> dict[str, Any] | None:
     from trilens.engines import count_files
 
     reading = {"kind": source.kind, "columns": source.columns, **source.how}
-    with status(f"counting {source.file}"):
-        found = count_files(source.file, **reading)
+    with bar(f"counting {source.file}") as progress:
+        found = count_files(source.file, progress=progress, **reading)
     if found.n_objects <= PAIRED_OBJECTS:
+        source.counted.append(found)
         return None
     if not source.quiet:
         _tell(found)

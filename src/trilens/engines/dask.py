@@ -49,6 +49,9 @@ class DaskEngine:
         # pure=False: the same file may have changed since it was counted
         return self._client.submit(function, *arguments, pure=False, retries=0)
 
+    def watch(self, handle: Handle, told: Callable[[], None]) -> None:
+        handle.add_done_callback(lambda done: told() if done.status == "finished" else None)
+
     def merge(self, function: Callable[..., Any], handles: list[Handle]) -> Handle:
         return merge_by_tree(self, function, handles)
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from trilens.engines.engine import Handle, merge_by_tree
+from trilens.engines.engine import Handle, merge_by_tree, when_done
 from trilens.errors import EngineError, TrilensError
 
 
@@ -26,6 +26,9 @@ class RayEngine:
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Handle:
         return self._ray.remote(max_retries=3)(function).remote(*arguments)
+
+    def watch(self, handle: Handle, told: Callable[[], None]) -> None:
+        when_done(handle.future(), told)
 
     def merge(self, function: Callable[..., Any], handles: list[Handle]) -> Handle:
         return merge_by_tree(self, function, handles)

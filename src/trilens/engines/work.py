@@ -59,6 +59,8 @@ class Plan:
         Of the labels.
     where
         Conditions on the rows that are counted.
+    told
+        Called with the bytes of text that were read, within this process alone.
     """
 
     asked: Asked
@@ -71,6 +73,7 @@ class Plan:
     labels: Int32Array | None = field(default=None, repr=False)
     class_names: tuple[str, ...] = ()
     where: tuple[str, ...] = ()
+    told: Callable[[int], None] | None = field(default=None, repr=False, compare=False)
 
     @property
     def naming(self) -> Naming | None:
@@ -172,7 +175,15 @@ def _feed(
     if narrow is not None:
         return _feed_columns(narrow, plan, tally, pairs)
     file, batches = _batches(file, plan)
-    return _feed_batches(file, ahead(batches), plan, tally, pairs)
+    return _feed_batches(file, _telling(ahead(batches), plan), plan, tally, pairs)
+
+
+def _telling(batches: Iterator[Batch], plan: Plan) -> Iterator[Batch]:
+    """The same, each told of when it is counted."""
+    for batch in batches:
+        yield batch
+        if plan.told is not None:
+            plan.told(BLOCK_BYTES)
 
 
 def _narrowed(file: StatementFile, partition: Partition, plan: Plan) -> TableFile | None:

@@ -197,6 +197,17 @@ def _decode(head: bytes, whole: bool, label: str) -> str:
         raise invalid_utf8(head, error.start, label, 1) from error
 
 
+def whole_text(source: Source, what: str) -> str:
+    """All of a small text file in UTF-8; ``what`` says what such a file holds."""
+    data = source.read().removeprefix(codecs.BOM_UTF8)
+    if b"\0" in data:
+        raise FormatError(f"{source.label} is a binary file; {what}")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise invalid_utf8(data, error.start, source.label, 1) from error
+
+
 def invalid_utf8(data: bytes, at: int, label: str, first_line: int) -> FormatError:
     """The refusal of bytes that are not UTF-8, with the line they are on."""
     row = first_line + len(re.findall(rb"\r\n|\n|\r", data[:at]))
