@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from trilens.errors import FormatError, LabelError
+from trilens.errors import LabelError
 from trilens.formats.dialect import records, whole_text
 from trilens.formats.source import PathLike, Source, decoded, one_line, open_source, quoted
 from trilens.statements import Statements, as_statements
@@ -82,10 +82,7 @@ def read_labels(path: PathLike, encoding: str | None = None) -> Labels:
 def _text_pairs(source: Source) -> Iterator[tuple[str, str, int]]:
     """The object and the label of each row of text, and its number as an editor counts it."""
     label = source.label
-    try:
-        text = whole_text(source, "a label file has the columns object,label")
-    except FormatError as error:
-        raise LabelError(str(error)) from error
+    text = whole_text(source, "a label file has the columns object,label", LabelError)
     if not text.strip():
         raise LabelError(f"{label} is empty; a label file has the columns object,label")
     header, separator = _header(text, label)
