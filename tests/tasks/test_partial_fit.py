@@ -74,6 +74,9 @@ def test_a_classifier_after_each_part_is_that_of_all_so_far(make, count) -> None
     same(model.partial_fit(S.take(np.arange(2000, 3000)), y), whole)
     # a new fit begins anew
     same(model.fit(S, y), whole)
+    with pytest.raises(LabelError, match="not among classes"):
+        make().partial_fit(S, y, classes=["l"])
+    same(make().partial_fit(S, y, classes=["l", "r", "x"]), whole)
     with pytest.raises(LabelError, match="other labels than before"):
         model.partial_fit(S, y[::-1])
     with pytest.raises(ParameterError, match="about other objects"):

@@ -112,7 +112,10 @@ class CountedClassifier(TransductiveClassifier):
     """A classifier that learns from counts, which can grow."""
 
     def partial_fit(
-        self, X: StatementsLike | ClassCounts | LabelledPairCounts, y: LabelsLike | None = None
+        self,
+        X: StatementsLike | ClassCounts | LabelledPairCounts,
+        y: LabelsLike | None = None,
+        classes: ArrayLike | None = None,
     ) -> Self:
         """As `fit` to all statements so far: those of `fit`, of earlier calls, and these.
 
@@ -122,6 +125,9 @@ class CountedClassifier(TransductiveClassifier):
             About the same objects each time.
         y : as in `fit`
             Of the first call; later it may be left out, and must not change.
+        classes : array, optional
+            As scikit-learn passes it. The labels of the first call tell the classes: theirs
+            must be among these.
         """
         self._refuse_unknown()
         counted = hasattr(X, "appears")
@@ -144,6 +150,8 @@ class CountedClassifier(TransductiveClassifier):
             raise LabelError("y is missing; the first partial_fit needs the labels")
         else:
             labels = encode_labels(labels_of_all(X, y), given)
+        if classes is not None and not set(labels.classes.tolist()) <= set(np.ravel(classes)):
+            raise LabelError("y has labels that are not among classes; leave classes out")
         more = self._checked(X, labels) if counted else self._count(given, labels)
         self.counts_ = more if before is None else before + more
         return self._fit(objects.take(np.zeros(0, dtype=np.intp)), labels)
