@@ -277,7 +277,10 @@ count._TASK_FILES = 1
 if __name__ == "__main__":
     import ray
     ray.init(num_cpus=2, log_to_driver=False)  # a cluster of the caller's is used as it is
-    tl.write_counts(count_files(sys.argv[1], cluster="ray"), sys.argv[2])
+    shares = []
+    found = count_files(sys.argv[1], cluster="ray", progress=shares.append)
+    assert shares == sorted(shares) and shares[-1] == 1.0 and len(shares) > 2
+    tl.write_counts(found, sys.argv[2])
     try:
         count_files([sys.argv[1], sys.argv[3]], cluster="ray")
     except tl.StatementError as error:
@@ -286,7 +289,6 @@ if __name__ == "__main__":
 
 
 def test_ray(data: Path, plain: bytes, tmp_path: Path) -> None:
-    pytest.importorskip("ray")
     bad = tmp_path / "bad.csv"
     bad.write_text("a,b,c\na,b,b\n")
     done = subprocess.run(

@@ -131,7 +131,7 @@ class CountedClassifier(TransductiveClassifier):
         """
         self._refuse_unknown()
         counted = hasattr(X, "appears")
-        given = _objects_of(X) if counted else as_statements(X)
+        given = _objects_of(X) if counted else as_statements(X)  # type: ignore[arg-type]
         self._check_kind(given.kind)
         objects, before = given, None
         if hasattr(self, "transduction_"):
