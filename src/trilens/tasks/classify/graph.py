@@ -14,7 +14,7 @@ from trilens.errors import LabelError, ParameterError
 from trilens.graph.krng import share_threshold
 from trilens.statements import Statements
 from trilens.tasks.classify.labels import Labels
-from trilens.tasks.classify.transduction import TransductiveClassifier, central_only
+from trilens.tasks.classify.transduction import CountedClassifier, central_only
 from trilens.tasks.error_rate import known_error_rate
 
 #: How an object came by its label.
@@ -23,7 +23,7 @@ GIVEN, NEIGHBOURS, NEAREST, UNKNOWN = "given", "neighbours", "nearest", "unknown
 RANDOM = "random"
 
 
-class KRNGClassifier(TransductiveClassifier):
+class KRNGClassifier(CountedClassifier):
     """Classification by a vote of the neighbours in the estimated k-RNG (Algorithm 4).
 
     Parameters
@@ -138,10 +138,14 @@ class KRNGClassifier(TransductiveClassifier):
         self.how_ = how
         return codes
 
-    def _counted(self, labels: Labels) -> LabelledPairCounts:
-        if self.counts_ is None:
-            return count_labelled_pairs(self.statements_, labels.labelled)
-        counts = self.counts_
+    def _refuse_unknown(self) -> None:
+        if isinstance(self.error_rate, str):
+            raise ParameterError("counts do not tell the error rate; give partial_fit a number")
+
+    def _count(self, statements: Statements, labels: Labels) -> LabelledPairCounts:
+        return count_labelled_pairs(statements, labels.labelled)
+
+    def _checked(self, counts: Any, labels: Labels) -> LabelledPairCounts:
         if not isinstance(counts, LabelledPairCounts):
             raise ParameterError(
                 f"Algorithm 4 needs LabelledPairCounts, not {type(counts).__name__}; "
