@@ -19,6 +19,7 @@ from . import (
 from .analysis import (
     Analysis as Analysis,
     analyze as analyze,
+    analyze_files as analyze_files,
 )
 from .counts import (
     CentralCounts as CentralCounts,
@@ -126,6 +127,10 @@ from .tasks.outliers import (
 )
 from .tasks.reliability import (
     reliability as reliability,
+)
+from .tasks.streamed import (
+    classify_files as classify_files,
+    cluster_files as cluster_files,
 )
 
 __version__: str

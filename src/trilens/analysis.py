@@ -7,6 +7,7 @@ dashboard read it, and compute nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,18 +18,22 @@ from trilens._parameters import check_progress, whole_number
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress
 from trilens.depth import DepthIntervals, depth_intervals
 from trilens.errors import MissingExtraError
+from trilens.formats.source import PathLike
 from trilens.maps.registry import coordinates
+from trilens.maps.streamed import map_files
 from trilens.statements import StatementsLike, Summary, as_statements
 from trilens.tasks.classify.classes import Classification, classify
 from trilens.tasks.classify.labels import LabelsLike, label_of_each
 from trilens.tasks.cluster.groups import Clusters, cluster
 from trilens.tasks.cluster.partition import check_n_clusters
-from trilens.tasks.graph import Graph, neighbours
+from trilens.tasks.graph import Graph, neighbours, neighbours_on_map
 from trilens.tasks.medoid import Medoid, medoid
 from trilens.tasks.method import choose_method
 from trilens.tasks.model import answer_model
 from trilens.tasks.outliers import Outliers, outliers
 from trilens.tasks.reliability import Reliability, reliability
+from trilens.tasks.reliability.counted import reliability_of_files
+from trilens.tasks.streamed import classify_files, cluster_files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -269,6 +274,87 @@ def analyze(
         title=title,
         seed=seed,
         source=source,
+        command=command,
+    )
+
+
+def analyze_files(
+    source: PathLike | Sequence[PathLike],
+    labels: Mapping[str, str] | None = None,
+    *,
+    n_clusters: int | None = None,
+    title: str = "What the answers say",
+    command: str | None = None,
+    random_state: int = 0,
+    progress: Progress | None = None,
+    **reading: Any,
+) -> Analysis:
+    """Ask every question of files that are too large to hold.
+
+    The counts of the files answer what counts can; one streamed choice map (`map_files`) answers
+    the rest. The parts are what the commands say of the same files. What cannot be told from
+    them is None, or says why: how many groups there are, what stands apart, and everything about
+    raters and repeated questions.
+
+    Parameters
+    ----------
+    source
+        As in `count_files`, and so are ``reading``.
+    labels : dict by name, optional
+        The classes of some objects; the others are predicted.
+    n_clusters : int, optional
+        Without it no groups are claimed.
+    title, command, random_state, progress
+        As in `analyze`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import trilens as tl
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "answers.parquet"
+    >>> tl.write_statements(tl.simulate.study(n_statements=5000).statements, file)
+    >>> found = analyze_files(file)
+    >>> found.medoid.name == tl.medoid(tl.count_central(file)).name
+    True
+    >>> found.clusters.suggestion.caution.split(":")[0]
+    'whether there are groups, and how many, cannot be told'
+    """
+    seed = whole_number("random_state", random_state)
+    check_progress(progress)
+    step: Progress = (lambda share: None) if progress is None else progress
+    placed = map_files(
+        source, None, random_state=seed, progress=lambda share: step(0.8 * share), **reading
+    )
+    counts = placed.counts
+    if n_clusters is not None:
+        check_n_clusters(n_clusters, counts.n_objects)
+    plane = np.zeros((counts.n_objects, 2))
+    plane[:, : placed.embedding.shape[1]] = placed.embedding[:, :2]
+    groups = cluster_files(
+        source, n_clusters, labels=labels, random_state=seed, placed=placed, **reading
+    )
+    step(0.9)
+    classes = None
+    if labels is not None:
+        classes = classify_files(source, labels, random_state=seed, placed=placed, **reading)
+    graph = neighbours_on_map(placed.embedding, placed.names, placed.method)
+    step(1.0)
+    return Analysis(
+        describe=counts.summarised(),
+        reliability=reliability_of_files(placed),
+        medoid=medoid(counts.central),
+        outliers=outliers(counts.central),
+        depth=depth_intervals(counts.central),
+        plane=plane,
+        plane_method=placed.method,
+        graph=graph,
+        clusters=groups,
+        classes=classes,
+        appearances=counts.appearances,
+        seconds=None,
+        title=title,
+        seed=seed,
+        source=source if isinstance(source, str) else None,
         command=command,
     )
 

@@ -11,7 +11,7 @@ import trilens as tl
 from trilens.cli import counting, trilens
 from trilens.errors import LabelError
 from trilens.simulate import mixture, simulate_statements
-from trilens.tasks.streamed import classify_files
+from trilens.tasks.streamed import classify_files, cluster_files
 
 
 @pytest.fixture(scope="module")
@@ -23,27 +23,21 @@ def study(tmp_path_factory):
     return file, drawn.labels
 
 
-def test_classes_of_all_objects(study) -> None:
-    file, truth = study
-    labels = {str(i): "abc"[truth[i]] for i in range(0, 200, 4)}
-    found = classify_files(file, labels)
-    expected = np.array(["abc"[label] for label in truth])
-    assert set(found.predicted) == {str(i) for i in range(200)} - set(labels)
-    assert (found.labels == expected).mean() > 0.97
-    assert found.parameters["map"] == "lensmap"
-    assert found.map.embedding.shape == (200, 20)
-    plane = classify_files(file, labels, n_components=2, classifier="svm-gauss")
-    assert plane.parameters["n_components"] == 2
-    assert (plane.labels == expected).mean() > 0.9
-    with pytest.raises(LabelError, match="no object of the statements has a label"):
-        classify_files(file, {"elsewhere": "a"})
+def _labels(truth) -> dict[str, str]:
+    return {str(i): "abc"[truth[i]] for i in range(0, 200, 4)}
 
 
-def test_the_commands_take_it_for_many_objects(study, tmp_path: Path, monkeypatch) -> None:
-    file, truth = study
-    table = tmp_path / "labels.csv"
-    rows = [f"{i},{'abc'[truth[i]]}" for i in range(0, 200, 4)]
-    table.write_text("object,label\n" + "\n".join(rows) + "\n")
+@pytest.fixture
+def table(study, tmp_path: Path) -> Path:
+    rows = [f"{name},{label}" for name, label in _labels(study[1]).items()]
+    file = tmp_path / "labels.csv"
+    file.write_text("object,label\n" + "\n".join(rows) + "\n")
+    return file
+
+
+@pytest.fixture
+def large(monkeypatch) -> None:
+    """Every file counts as large, and none may be read whole."""
     monkeypatch.setattr(counting, "STREAMED_BYTES", 0)
     monkeypatch.setattr(counting, "PAIRED_OBJECTS", 100)
 
@@ -51,18 +45,184 @@ def test_the_commands_take_it_for_many_objects(study, tmp_path: Path, monkeypatc
         raise AssertionError("the statements were read whole")
 
     monkeypatch.setattr("trilens.formats.read_statements", never)
-    line = ["classify", str(file), "--labels", str(table), "--json"]
-    done = CliRunner().invoke(trilens, line)
+    monkeypatch.setattr("trilens.formats.read.read_statements", never)
+
+
+def _run(*line: object):
+    return CliRunner().invoke(trilens, [str(word) for word in line])
+
+
+def _told(*line: object):
+    done = _run(*line, "--json")
     assert done.exit_code == 0, done.output
-    told = json.loads(done.stdout)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("method", ["auto", "lensmap"])
+def test_classes_of_all_objects(study, method: str) -> None:
+    file, truth = study
+    labels = _labels(truth)
+    found = classify_files(file, labels, method=method)
+    expected = np.array(["abc"[label] for label in truth])
+    assert set(found.predicted) == {str(i) for i in range(200)} - set(labels)
+    assert (found.labels == expected).mean() > 0.97
+    chosen = "choice" if method == "auto" else method
+    assert found.method == found.parameters["map"] == found.map.method == chosen
+    plane = classify_files(file, labels, method=method, n_components=2, classifier="svm-gauss")
+    assert plane.parameters["n_components"] == 2
+    assert (plane.labels == expected).mean() > 0.9
+    with pytest.raises(LabelError, match="no object of the statements has a label"):
+        classify_files(file, {"elsewhere": "a"})
+    with pytest.raises(LabelError, match="all labelled objects are 'a'"):
+        classify_files(file, {"1": "a", "2": "a"}, placed=found.map)
+
+
+def test_hidden_labels_say_how_good_the_classes_are(study) -> None:
+    file, truth = study
+    labels = _labels(truth)
+    labels["8"] = "abc"[(truth[8] + 1) % 3]
+    found = classify_files(file, labels)
+    assert found.check.learnable
+    assert [one.object for one in found.contradictions] == ["8"]
+    assert found.check.error == pytest.approx(1 / 50, abs=0.03)
+    low, high = found.error_interval
+    assert low < found.check.error < high < 0.2
+    dealt = dict(
+        zip(labels, np.random.default_rng(0).permutation(list(labels.values())), strict=True)
+    )
+    chance = classify_files(file, dealt, placed=found.map)
+    assert not chance.check.learnable
+    assert chance.contradictions == ()
+
+
+def test_the_commands_take_it_for_many_objects(study, table, tmp_path: Path, large) -> None:
+    file, truth = study
+    told = _told("classify", file, "--labels", table)
     right = [told["labels"][name] == "abc"[truth[int(name)]] for name in told["labels"]]
-    assert np.mean(right) > 0.95
-    assert told["method"] == "lensmap"
+    assert np.mean(right) > 0.97
+    assert told["method"] == "choice"
+    assert 0 <= told["error_interval"][0] <= told["error"] <= told["error_interval"][1] < 0.2
     out = tmp_path / "map.csv"
-    line = ["embed", str(file), "--method", "lensmap", "-o", str(out), "--json"]
-    done = CliRunner().invoke(trilens, line)
-    assert json.loads(done.stdout) == {"method": "lensmap", "dim": 2, "violations": None}
+    told = _told("embed", file, "--method", "lensmap", "-o", out)
+    assert told == {"method": "lensmap", "dim": 2, "violations": None}
     assert len(out.read_text().splitlines()) == 201
+    told = _told("embed", file, "-o", out)
+    assert told["method"] == "choice"
+    assert told["predicted"] > 0.95
+    every = tmp_path / "every.csv"
+    done = _run("classify", file, "--labels", table, "-o", every)
+    assert "95 % interval" in done.stderr
+    assert len(every.read_text().splitlines()) == 201
+    done = _run("classify", file, "--labels", table, "-k", 3)
+    assert done.exit_code == 2
+
+
+def test_groups_are_found_and_their_number_is_not_claimed(study, table, large) -> None:
+    file, truth = study
+    told = _told("cluster", file, "--n-clusters", 3, "--labels", table)
+    assert tl.purity([told["clusters"][str(i)] for i in range(200)], truth) > 0.97
+    assert told["purity"] > 0.97
+    assert told["method"] == "choice"
+    assert told["suggestion"] is None
+    told = _told("cluster", file)
+    assert told["n_clusters"] == 1
+    assert not told["given"]
+    assert told["suggestion"]["p_value"] is None
+    assert "cannot be told" in told["suggestion"]["caution"]
+    done = _run("cluster", file)
+    assert "give the number with --n-clusters" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["odd", "closer"])
+def test_other_kinds_with_names_in_several_files(tmp_path: Path, kind: str, large) -> None:
+    drawn = mixture(120, [[0, 0], [9, 0]], random_state=1)
+    S = simulate_statements(drawn.points, 12_000, kind=kind, random_state=2)
+    S = tl.Statements(S.triples, 120, [f"thing {i}" for i in range(120)], kind)
+    for i, rows in enumerate(np.split(np.arange(12_000), 3)):
+        tl.write_statements(S.take(rows), tmp_path / f"{i}.csv")
+    labels = {f"thing {i}": "ab"[drawn.labels[i]] for i in range(0, 120, 3)}
+    pattern = str(tmp_path / "*.csv")
+    here = classify_files(pattern, labels)
+    there = classify_files(pattern, labels, cluster="local:2")
+    assert here.predicted == there.predicted
+    right = [label == "ab"[drawn.labels[int(n.split()[1])]] for n, label in here.predicted.items()]
+    assert np.mean(right) > 0.95
+    groups = cluster_files(pattern, 2)
+    truth = [drawn.labels[int(name.split()[1])] for name in groups.names]
+    assert tl.purity(groups.labels, truth) > 0.95
+    told = _told("analyze", pattern)
+    assert told["kind"] == kind
+    assert told["describe"]["statements"] == 12_000
+
+
+def test_the_report_says_what_the_commands_say(study, table, tmp_path: Path, large) -> None:
+    file, _ = study
+    page = tmp_path / "report.html"
+    facts = _told("analyze", file, "-o", page, "--labels", table, "--n-clusters", 3)
+    assert facts["medoid"] == _told("medoid", file)
+    assert facts["outliers"] == _told("outliers", file)
+    assert facts["cluster"] == _told("cluster", file, "--n-clusters", 3, "--labels", table)
+    assert facts["classify"] == _told("classify", file, "--labels", table)
+    described = _told("describe", file)
+    shared = set(described) & set(facts["describe"])
+    assert {"statements", "triples_covered", "appearances"} <= shared
+    assert {key: described[key] for key in shared} == {
+        key: facts["describe"][key] for key in shared
+    }
+    depth = _told("depth", file)["depth"]
+    assert {row["object"]: row["depth"] for row in facts["objects"]} == depth
+    assert facts["reliability"]["predicted"] > 0.95
+    assert facts["reliability"]["cautions"][0]["code"] == "counted"
+    assert facts["reliability"]["raters"] == []
+    html = page.read_text()
+    assert "too large to hold" in html
+    assert "questions asked twice" not in html
+    assert "Three groups, as asked for" in html
+
+
+def test_the_report_claims_no_groups(study, tmp_path: Path, large) -> None:
+    page = tmp_path / "report.html"
+    done = _run("analyze", study[0], "-o", page)
+    assert done.exit_code == 0, done.output
+    html = page.read_text()
+    assert "Whether there are groups, and how many, cannot be told" in html
+    assert "What stands apart cannot be told" in html
+    assert "the map is one cloud" not in html
+    assert "too little to divide" not in html
+
+
+def test_a_page_of_many_objects_is_light(tmp_path: Path, large) -> None:
+    from trilens.simulate import simulate_statements
+
+    rng = np.random.default_rng(0)
+    for n in (2000, 12_000):
+        S = simulate_statements(rng.standard_normal((n, 2)), 20 * n, random_state=1)
+        tl.write_statements(S, tmp_path / f"{n}.parquet")
+        done = _run("analyze", tmp_path / f"{n}.parquet", "-o", tmp_path / f"{n}.html")
+        assert done.exit_code == 0, done.output
+    few, many = ((tmp_path / f"{n}.html").stat().st_size for n in (2000, 12_000))
+    assert many < 1.3 * few
+    assert "10,500 of 12,000 objects are not drawn" in (tmp_path / "12000.html").read_text()
+
+
+def test_bad_input_is_one_line(study, table, tmp_path: Path, large) -> None:
+    counts = tmp_path / "counts.npz"
+    tl.write_counts(tl.count_files(study[0]), counts)
+    done = _run("analyze", counts)
+    assert (done.exit_code, done.stderr) == (
+        1,
+        f"Error: {counts} holds counts; analyze needs the statements that were counted\n",
+    )
+    bad = tmp_path / "bad.csv"
+    bad.write_text("a,b,c\na,a,b\n")
+    for command in ("analyze", "cluster", "embed"):
+        done = _run(command, bad, *(["-o", tmp_path / "x.csv"] if command == "embed" else []))
+        assert done.exit_code == 1
+        assert "appears twice" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    done = _run("analyze", study[0], "--n-clusters", 500)
+    assert done.exit_code == 1
+    assert "500 clusters of 200 objects" in done.stderr
 
 
 def test_many_objects_are_clustered_by_a_sample(monkeypatch) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from trilens.cli.counting import reading_of, refuse_counts
 from trilens.cli.options import (
     Source,
     json_option,
@@ -56,11 +57,14 @@ def command(
     \b
     Example: trilens analyze answers.csv -o report.html --labels classes.csv --images pictures/
     """
-    from trilens.analysis import analyze
+    from trilens.analysis import analyze, analyze_files
+    from trilens.formats import read_labels
     from trilens.report import load_pictures, picture_size, write_tables
 
     _check_folders(output, images)
-    statements = source.read()
+    refuse_counts(source, "analyze")
+    reading = reading_of(source)
+    statements = source.read() if reading is None else None
     target = output if output is not None or as_json else "report.html"
     options = {
         "--kind": source.kind,
@@ -73,22 +77,25 @@ def command(
         "--seed": seed,
         "--title": title,
     }
+    told: dict[str, Any] = {
+        "n_clusters": n_clusters,
+        "title": title or default_title(source.file),
+        "command": command_line(source.file, options, target),
+        "random_state": seed,
+    }
     with bar("analysing") as progress:
-        found = analyze(
-            statements,
-            None if labels is None else read_labels_for(statements, labels),
-            n_clusters=n_clusters,
-            title=title or default_title(source.file),
-            source=source.file,
-            command=command_line(source.file, options, target),
-            random_state=seed,
-            progress=progress,
-        )
+        if statements is None:
+            assert reading is not None
+            known = None if labels is None else dict(read_labels(labels))
+            found = analyze_files(source.file, known, progress=progress, **told, **reading)
+        else:
+            every = None if labels is None else read_labels_for(statements, labels)
+            found = analyze(statements, every, source=source.file, progress=progress, **told)
     if target is not None:
         pictures = None
         if images is not None:
-            size = picture_size(statements.n_objects)
-            pictures = load_pictures(images, statements.names, size)
+            names = found.graph.names
+            pictures = load_pictures(images, names, picture_size(len(names)))
             for name in pictures.missing[:5]:
                 note(f"no picture for {name!r} in {images}")
             for file, why in list(pictures.broken.items())[:5]:

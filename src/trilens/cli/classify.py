@@ -16,10 +16,12 @@ from trilens.cli.options import (
     seed_option,
     statement_options,
 )
+from trilens.cli.progress import status
 from trilens.cli.tables import note, output_option, print_json, print_table, save_table
 
 if TYPE_CHECKING:
     from trilens.counts import Counted
+    from trilens.tasks.classify.classes import Classification
 
 
 def _of_counts(
@@ -100,40 +102,49 @@ def command(
     if counts is not None:
         _of_counts(counts, labels, method, classifier, dim, seed, output, as_json)
         return
-    reading = reading_of(source) if method in ("auto", "lensmap") else None
+    found: Classification
+    reading = reading_of(source) if method in ("auto", "choice", "lensmap") else None
     if reading is not None:
+        if k is not None or error_rate:
+            raise click.UsageError("-k and --error-rate belong to --method krng")
+        if classifier == "max-depth":
+            raise click.UsageError("max-depth belongs to --method depth")
         from trilens.tasks.streamed import classify_files
 
-        large = classify_files(
-            source.file,
-            _read(labels),
+        with status("mapping and classifying"):
+            found = classify_files(
+                source.file,
+                _read(labels),
+                method=method,
+                classifier=classifier,
+                n_components=dim,
+                random_state=seed,
+                **reading,
+            )
+    else:
+        statements = source.read()
+        found = classify(
+            statements,
+            read_labels_for(statements, labels),
+            method,
             classifier=classifier,
+            k=k,
+            error_rate=error_rate,
             n_components=dim,
             random_state=seed,
-            **reading,
         )
-        told = {"labels": large.predicted, "method": "lensmap", "parameters": large.parameters}
-        _print(told, as_json)
-        return
-    statements = source.read()
-    found = classify(
-        statements,
-        read_labels_for(statements, labels),
-        method,
-        classifier=classifier,
-        k=k,
-        error_rate=error_rate,
-        n_components=dim,
-        random_state=seed,
-    )
+    _tell(found, output, as_json)
+
+
+def _tell(found: Classification, output: str | None, as_json: bool) -> None:
     predicted = found.predicted
     if output is not None:
         every = [
             str(predicted.get(name, given))
-            for name, given in zip(statements.names, found.given, strict=True)
+            for name, given in zip(found.names, found.given, strict=True)
         ]
-        guessed = [name in predicted for name in statements.names]
-        save_table({"object": statements.names, "label": every, "predicted": guessed}, output)
+        guessed = [name in predicted for name in found.names]
+        save_table({"object": found.names, "label": every, "predicted": guessed}, output)
     if as_json and output != "-":
         print_json(found.to_dict())
         return
@@ -144,8 +155,10 @@ def command(
     chosen = {"method": found.method, **found.parameters}
     note(", ".join(f"{name} {value}" for name, value in chosen.items()))
     check = found.check
+    low, high = found.error_interval
     note(
-        f"{check.error:.1%} of hidden labels are missed; always naming the largest class misses "
+        f"{check.error:.1%} of hidden labels are missed (95 % interval {low:.1%} to {high:.1%}); "
+        f"always naming the largest class misses "
         f"{check.baseline:.1%}"
     )
     if not check.learnable:

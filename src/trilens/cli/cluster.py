@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trilens.cli.counting import counts_of
+from trilens.cli.counting import counts_of, reading_of
 from trilens.cli.options import (
     Source,
     dim_option,
@@ -18,7 +18,7 @@ from trilens.cli.options import (
     seed_option,
     statement_options,
 )
-from trilens.cli.progress import bar
+from trilens.cli.progress import bar, status
 from trilens.cli.tables import (
     listed,
     note,
@@ -30,6 +30,10 @@ from trilens.cli.tables import (
 
 if TYPE_CHECKING:
     from trilens.statements import Statements
+    from trilens.tasks.cluster.groups import Clusters
+
+#: Of more objects not all members of a group are listed; --output has them.
+_MOST_LISTED = 5000
 
 
 def _labels(statements: Statements | None, labels: str | None) -> Any:
@@ -38,6 +42,41 @@ def _labels(statements: Statements | None, labels: str | None) -> Any:
     if labels is None:
         return None
     return read_labels(labels) if statements is None else read_labels_for(statements, labels)
+
+
+def _in_memory(
+    source: Source,
+    n_clusters: int | None,
+    method: str,
+    k: int | None,
+    sigma: float | None,
+    error_rate: Any,
+    labels: str | None,
+    dim: int | None,
+    seed: int,
+) -> Clusters:
+    """The groups of statements, or of counts of their pairs."""
+    from trilens.tasks.cluster.groups import cluster
+
+    counts = counts_of(
+        source,
+        pairs=True,
+        streamed=n_clusters is not None and method in ("krng", "lensmap"),
+    )
+    statements = source.read() if counts is None else None
+    with bar("looking for groups") as progress:
+        return cluster(
+            statements if counts is None else counts.pairs,  # type: ignore[arg-type]
+            n_clusters,
+            method,
+            k=k,
+            sigma=sigma,
+            error_rate=error_rate,
+            n_components=dim,
+            labels=_labels(statements, labels),
+            random_state=seed,
+            progress=progress,
+        )
 
 
 @click.command("cluster")
@@ -79,37 +118,40 @@ def command(
     \b
     Example: trilens cluster answers.csv --n-clusters 3 -o groups.csv
     """
-    from trilens.tasks.cluster.groups import cluster
+    found: Clusters
+    reading = None
+    if method in ("auto", "choice", "lensmap"):
+        reading = reading_of(source, many=method == "lensmap" and n_clusters is not None)
+    if reading is not None:
+        if error_rate:
+            raise click.UsageError("a map of files this large has no --error-rate; krng has")
+        from trilens.tasks.streamed import cluster_files
 
-    counts = counts_of(
-        source,
-        pairs=True,
-        streamed=n_clusters is not None and method in ("auto", "krng", "lensmap"),
-    )
-    statements = source.read() if counts is None else None
-    with bar("looking for groups") as progress:
-        found = cluster(
-            statements if counts is None else counts.pairs,  # type: ignore[arg-type]
-            n_clusters,
-            method,
-            k=k,
-            sigma=sigma,
-            error_rate=error_rate,
-            n_components=dim,
-            labels=_labels(statements, labels),
-            random_state=seed,
-            progress=progress,
-        )
+        with status("mapping and looking for groups"):
+            found = cluster_files(
+                source.file,
+                n_clusters,
+                method=method,
+                k=10 if k is None else k,
+                sigma=0.5 if sigma is None else sigma,
+                n_components=dim,
+                labels=_labels(None, labels),
+                random_state=seed,
+                **reading,
+            )
+    else:
+        found = _in_memory(source, n_clusters, method, k, sigma, error_rate, labels, dim, seed)
     if output is not None:
         save_table(found.columns(), output)
     if as_json and output != "-":
         print_json(found.to_dict())
         return
     if output is None:
+        most = len(found.names) if len(found.names) <= _MOST_LISTED else 20
         print_table(
             ["group", "size", "most typical", "objects"],
             [
-                (str(g.name), str(g.size), g.medoid, listed(g.objects, most=len(g.objects)))
+                (str(g.name), str(g.size), g.medoid, listed(g.objects, most=most))
                 for g in found.groups
             ],
             left=4,

@@ -74,25 +74,44 @@ def counts_of(source: Source, *, pairs: bool = False, streamed: bool = True) -> 
     return found
 
 
-def reading_of(source: Source) -> dict[str, Any] | None:
-    """How to read files of more objects than a matrix of pairs can have; None: as always."""
+def refuse_counts(source: Source, command: str) -> None:
+    """Raise `FormatError` for a file of counts."""
+    from trilens.counts.file import is_counts
+    from trilens.errors import FormatError
+
+    if is_counts(source.file):
+        raise FormatError(
+            f"{source.file} holds counts; {command} needs the statements that were counted"
+        )
+
+
+def reading_of(source: Source, *, many: bool = False) -> dict[str, Any] | None:
+    """How to read files that are too large to hold, with their counts; None: as always.
+
+    Parameters
+    ----------
+    many
+        Only where there are more objects than a matrix of pairs can have.
+    """
+    from trilens.counts.file import is_counts
+
     if not source.selecting.takes_all:
         return None
     if source.objects is not None or isinstance(source.how.get("skip_bad"), str):
         return None
-    if _size(source.file) < STREAMED_BYTES:
+    if _size(source.file) < STREAMED_BYTES or is_counts(source.file):
         return None
     from trilens.engines import count_files
 
     reading = {"kind": source.kind, "columns": source.columns, **source.how}
     with bar(f"counting {source.file}") as progress:
         found = count_files(source.file, progress=progress, **reading)
-    if found.n_objects <= PAIRED_OBJECTS:
+    if many and found.n_objects <= PAIRED_OBJECTS:
         source.counted.append(found)
         return None
     if not source.quiet:
         _tell(found)
-    return reading
+    return {**reading, "counts": found}
 
 
 def _tell(found: Counted, where: Sequence[str] = ()) -> None:

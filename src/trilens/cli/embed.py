@@ -73,16 +73,30 @@ def command(
         with bar(f"{chosen} in {dim} dimensions") as progress:
             points = make_map(chosen, dim, seed).fit_transform(given, progress=progress)
         share, what = violations(points, given), "comparisons"
-    elif method == "lensmap" and (reading := reading_of(source)) is not None:
+    elif (
+        method in ("auto", "choice", "lensmap")
+        and (reading := reading_of(source, many=method == "lensmap")) is not None
+    ):
         from trilens.maps.streamed import map_files
 
-        with bar(f"lensmap in {dim} dimensions") as progress:
-            found = map_files(source.file, dim, random_state=seed, progress=progress, **reading)
+        chosen = "choice" if method == "auto" else method
+        with bar(f"{chosen} in {dim} dimensions") as progress:
+            found = map_files(
+                source.file, dim, method=chosen, random_state=seed, progress=progress, **reading
+            )
         _write(found.names, found.embedding, output)
         if as_json and output != "-":
-            print_json({"method": method, "dim": dim, "violations": None})
+            told = {"method": chosen, "dim": dim, "violations": None}
+            if found.predicted is not None:
+                told |= {"predicted": found.predicted, "error_rate": found.error_rate}
+            print_json(told)
         else:
-            note(f"{method}, {dim} dimensions, {len(found.names):,} objects: {output}")
+            note(f"{chosen}, {counted(dim, 'dimension')}, {len(found.names):,} objects: {output}")
+            if found.predicted is not None:
+                note(
+                    f"{found.predicted:.1%} of {found.aside:,} answers kept aside are predicted; "
+                    f"about {found.error_rate:.1%} of the answers are wrong by the model"
+                )
         return
     elif (counts := counts_of(source, pairs=True, streamed=method == "lensmap")) is not None:
         from trilens.tasks.from_pairs import map_of_pairs, method_of_pairs

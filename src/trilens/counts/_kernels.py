@@ -67,23 +67,31 @@ def classes(triples: Int32Array, labels: Int32Array, n_classes: int) -> IntArray
 
 
 @compiled()
-def labelled_pairs(triples: Int32Array, column: Int32Array, counted: AnyArray) -> None:
-    """Add third and appears of Algorithm 4 to ``counted``, (2, n, L)."""
+def labelled_pairs(
+    triples: Int32Array, column: Int32Array, row: Int32Array, counted: AnyArray
+) -> None:
+    """Add third and appears of Algorithm 4 to ``counted``, (2, rows, L).
+
+    ``row`` and ``column`` say where an object stands; -1: nowhere.
+    """
     for i in range(len(triples)):
         a, b, c = np.uint32(triples[i, 0]), np.uint32(triples[i, 1]), np.uint32(triples[i, 2])
         col_a, col_b, col_c = column[a], column[b], column[c]
         # the third object is a, the central one
-        if col_a >= 0 and col_c >= 0:
-            counted[0, b, col_c] += 1
-            counted[1, b, col_c] += 1
-            counted[1, b, col_a] += 1
-        if col_a >= 0 and col_b >= 0:
-            counted[0, c, col_b] += 1
-            counted[1, c, col_b] += 1
-            counted[1, c, col_a] += 1
-        if col_b >= 0 and col_c >= 0:
-            counted[1, a, col_b] += 1
-            counted[1, a, col_c] += 1
+        if col_a >= 0 and col_c >= 0 and row[b] >= 0:
+            r = row[b]
+            counted[0, r, col_c] += 1
+            counted[1, r, col_c] += 1
+            counted[1, r, col_a] += 1
+        if col_a >= 0 and col_b >= 0 and row[c] >= 0:
+            r = row[c]
+            counted[0, r, col_b] += 1
+            counted[1, r, col_b] += 1
+            counted[1, r, col_a] += 1
+        if col_b >= 0 and col_c >= 0 and row[a] >= 0:
+            r = row[a]
+            counted[1, r, col_b] += 1
+            counted[1, r, col_c] += 1
 
 
 @compiled()

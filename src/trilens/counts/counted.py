@@ -16,7 +16,7 @@ from trilens.counts.central import CentralCounts
 from trilens.counts.classes import ClassCounts
 from trilens.counts.pairs import PairCounts
 from trilens.errors import ParameterError
-from trilens.statements import Kind
+from trilens.statements import Kind, Summary
 
 #: Of the rows and files that were left out so many are kept in words.
 _MOST_SKIPPED = 100
@@ -163,6 +163,28 @@ class Counted:
             ],
             "skipped": self.n_skipped,
         }
+
+    def summarised(self) -> Summary:
+        """`summary` as what `Statements.summary` returns."""
+        facts = self.summary()
+        seen = facts["appearances"]
+        return Summary(
+            kind=self.kind,
+            statements=self.statements,
+            objects=self.n_objects,
+            triples_possible=facts["triples_possible"],
+            triples_covered=None,
+            coverage_percent=facts["coverage_percent"],
+            appearances_min=seen["min"],
+            appearances_mean=seen["mean"],
+            appearances_max=seen["max"],
+            objects_never_seen=facts["objects_never_seen"],
+            repeated_triples=None,
+            contradictory_triples=None,
+            median_seconds=None,
+            raters=(),
+            rounds=None,
+        )
 
     def with_names(self) -> Counted:
         """The same with pairs that know the names of the objects."""

@@ -23,7 +23,7 @@ class LabelledPairCounts:
 
     Attributes
     ----------
-    third : (n, L) int32
+    third : (n, L) int32, or a row for each object that was asked for
         Statements about the object, the labelled object of the column and a labelled third
         one in which that third one was the most central. ``int64`` once a sum needs it.
     appears : (n, L) int32
@@ -56,7 +56,10 @@ class LabelledPairCounts:
 
 
 def count_labelled_pairs(
-    statements: StatementsLike, labelled: ArrayLike, n_threads: int | None = None
+    statements: StatementsLike,
+    labelled: ArrayLike,
+    n_threads: int | None = None,
+    objects: ArrayLike | None = None,
 ) -> LabelledPairCounts:
     """How often a labelled third object was central to an object and a labelled one.
 
@@ -71,6 +74,9 @@ def count_labelled_pairs(
         The ids of the labelled objects, each once; the columns follow their order.
     n_threads : int, optional
         By default one per core that this process may use.
+    objects : (r,) array of int, optional
+        The ids of the rows, each once; by default all objects. Very many objects against very
+        many labelled ones are counted some rows at a time.
 
     Returns
     -------
@@ -92,10 +98,17 @@ def count_labelled_pairs(
     ids = _check_ids(as_array(labelled, "labelled"), S.n_objects)
     column = np.full(S.n_objects, -1, dtype=np.int32)
     column[ids] = np.arange(len(ids), dtype=np.int32)
-    shape = (S.n_objects, len(ids))
+    row = np.arange(S.n_objects, dtype=np.int32)
+    n_rows = S.n_objects
+    if objects is not None:
+        wanted = _check_ids(as_array(objects, "objects"), S.n_objects)
+        row[:] = -1
+        row[wanted] = np.arange(len(wanted), dtype=np.int32)
+        n_rows = len(wanted)
+    shape = (n_rows, len(ids))
     threads = resolve_threads(n_threads, len(S), shape[0] * shape[1])
     if is_small(len(S)):
-        third, appears = _count_small(S.triples, column, shape)
+        third, appears = _count_small(S.triples, column, row, shape)
     else:
         from trilens.counts import _kernels
 
@@ -103,7 +116,7 @@ def count_labelled_pairs(
 
         def work(part: int) -> AnyArray:
             counted = np.zeros((2, *shape), dtype=cell_dtype(len(S)))
-            _kernels.labelled_pairs(S.triples[ranges[part]], column, counted)
+            _kernels.labelled_pairs(S.triples[ranges[part]], column, row, counted)
             return counted
 
         parts = in_threads(work, threads)
@@ -114,15 +127,15 @@ def count_labelled_pairs(
 
 
 def _count_small(
-    triples: Int32Array, column: Int32Array, shape: tuple[int, int]
+    triples: Int32Array, column: Int32Array, row: Int32Array, shape: tuple[int, int]
 ) -> tuple[AnyArray, AnyArray]:
     n, n_labelled = shape
     third = np.zeros(shape, dtype=np.int32)
     appears = np.zeros(shape, dtype=np.int32)
-    columns = column[triples]
+    columns, rows = column[triples], row[triples]
     for x, label, other in permutations(range(3)):
-        both = (columns[:, label] >= 0) & (columns[:, other] >= 0)
-        cell = triples[both, x].astype(np.int64) * n_labelled + columns[both, label]
+        both = (columns[:, label] >= 0) & (columns[:, other] >= 0) & (rows[:, x] >= 0)
+        cell = rows[both, x].astype(np.int64) * n_labelled + columns[both, label]
         counted = np.bincount(cell, minlength=n * n_labelled).reshape(shape).astype(np.int32)
         appears += counted
         if other == 0:

@@ -27,6 +27,7 @@ MOST_DEPTHS = 600
 MOST_ROWS = 1000
 MOST_MEMBERS = 60
 MOST_CARDS = 12
+MOST_TIPS = 5000
 
 
 def render(facts: Facts, pictures: Pictures | None = None) -> str:
@@ -51,7 +52,7 @@ def render(facts: Facts, pictures: Pictures | None = None) -> str:
     shown = {} if pictures is None else pictures.of
     objects = [_visible(row) for row in facts["objects"]]
     place = {row["object"]: i for i, row in enumerate(facts["objects"])}
-    drawing = _map_drawing(facts, shown)
+    drawing, depths = _map_drawing(facts, shown), _depth_drawing(facts)
     style = asset("report.css") + asset("reliability.css") + drawing["css"]
     script = asset("report.js")
     view = {
@@ -63,7 +64,7 @@ def render(facts: Facts, pictures: Pictures | None = None) -> str:
         "broken": {} if pictures is None else pictures.broken,
         "words": words,
         "map": drawing,
-        "depths": _depth_drawing(facts),
+        "depths": depths,
         "rows": objects[:MOST_ROWS],
         "classes": _classes(facts),
         "limits": {"members": MOST_MEMBERS, "cards": MOST_CARDS, "rows": MOST_ROWS},
@@ -71,7 +72,7 @@ def render(facts: Facts, pictures: Pictures | None = None) -> str:
         "script": script,
         "policy": policy_of(style, script),
         "room": room_of(facts["reliability"]),
-        "data": _script_json(_tips(facts)),
+        "data": _script_json(_tips(facts, _told(facts, place, drawing, depths))),
     }
     return page.render(view)
 
@@ -139,12 +140,28 @@ def _visible(row: Facts) -> Facts:
     return {**row, "shown": text, "short": text if len(text) <= 24 else text[:23] + "…"}
 
 
-def _tips(facts: Facts) -> Facts:
+def _told(facts: Facts, place: dict[str, int], drawing: Facts, depths: Facts) -> list[int]:
+    """The objects that can be hovered over: all, or of very many those that stand on the page."""
+    n = len(facts["objects"])
+    if n <= MOST_TIPS:
+        return list(range(n))
+    told = {point["i"] for point in (*drawing["points"], *depths["points"])}
+    told |= set(range(MOST_ROWS))
+    for group in facts["cluster"]["groups"]:
+        told |= {place[name] for name in group["objects"][:MOST_MEMBERS]}
+    if facts["classify"]:
+        told |= {place[name] for name in list(facts["classify"]["labels"])[:MOST_ROWS]}
+        told |= {place[row["object"]] for row in facts["classify"]["contradicted"][:MOST_ROWS]}
+    return sorted(told)
+
+
+def _tips(facts: Facts, told: list[int]) -> Facts:
     """What the script needs: the lines of the box that a hovered object shows."""
     from trilens.report import words
 
-    tips = []
-    for row in facts["objects"]:
+    tips = {}
+    for i in told:
+        row = facts["objects"][i]
         lines = [
             f"centrality {row['depth']:.2f} ({row['low']:.2f} to {row['high']:.2f})",
             f"in {words.count(row['appearances'], 'answer')}",
@@ -156,7 +173,7 @@ def _tips(facts: Facts) -> Facts:
             lines.append(f"class {row['class']}")
         elif "answers_say" in row:
             lines.append(f"predicted class {row['answers_say']}")
-        tips.append([row["object"], *lines])
+        tips[i] = [row["object"], *lines]
     return {"tips": tips}
 
 

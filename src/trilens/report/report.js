@@ -276,7 +276,7 @@
     show(found.point);
   });
   const list = document.getElementById("object-names");
-  list.append(...tips.slice(0, 2000).map(([name]) => new Option(name, name)));
+  list.append(...Object.values(tips).slice(0, 2000).map(([name]) => new Option(name, name)));
   new ResizeObserver(redraw).observe(area);
   all(".tools,.scripted").forEach((element) => element.removeAttribute("hidden"));
 

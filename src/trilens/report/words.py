@@ -63,6 +63,7 @@ _ABOUT = {
     "same-place": ("About the {}s", "{}s who choose one place on the screen"),
     "contradictions": ("About the answers", "answers that contradict each other"),
     "medoid-open": ("About the most central object", "which object is the most central"),
+    "counted": ("About this report", "what counts of very large files do not tell"),
 }
 MAPS = {"choice": "choice map", "lensmap": "lens map"}
 _SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -241,10 +242,12 @@ def clusters(facts: dict[str, Any]) -> Markup:
 def how_many(facts: dict[str, Any]) -> str:
     """What speaks for the number of groups."""
     s = facts["cluster"]["suggestion"]
+    if s and s["p_value"] is None and s["caution"]:
+        return _sentence(s["caution"])
     if not s or not s["candidates"]:
         return "There is too little to divide."
     if s["p_value"] is None:
-        return _sentence(s["caution"] or "whether there are groups cannot be told")
+        return "Whether there are groups cannot be told."
     if s["n_clusters"] > 1:
         said = (
             f"The answers suggest {count(s['n_clusters'], 'group')}: of clouds without groups at "

@@ -35,21 +35,22 @@ class Summary(Tabular):
 
     ``coverage_percent`` is statements / possible triples * 100, as in the paper, so it may
     pass 100 where triples repeat; ``triples_covered`` counts different triples. For
-    ``closer`` statements a triple is an anchor with an unordered pair.
+    ``closer`` statements a triple is an anchor with an unordered pair. What counts do not tell
+    (`Counted.summarised`) is None.
     """
 
     kind: Kind
     statements: int
     objects: int
     triples_possible: int
-    triples_covered: int
+    triples_covered: int | None
     coverage_percent: float
     appearances_min: int
     appearances_mean: float
     appearances_max: int
     objects_never_seen: int
-    repeated_triples: int
-    contradictory_triples: int
+    repeated_triples: int | None
+    contradictory_triples: int | None
     median_seconds: float | None
     raters: tuple[RaterSummary, ...]
     rounds: int | None

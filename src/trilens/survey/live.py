@@ -202,7 +202,7 @@ class Live:
             medoid=medoid(S, method).name if some else None,
             outliers=outliers(S, method=method).names if some else (),
             points=self._map() if some else None,
-            triples_covered=summary.triples_covered,
+            triples_covered=summary.triples_covered or 0,
             triples_possible=summary.triples_possible,
             coverage_percent=summary.coverage_percent,
         )

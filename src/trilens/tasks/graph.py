@@ -10,7 +10,7 @@ import numpy as np
 
 from trilens._parameters import real_number, seed_of, whole_number
 from trilens._tabular import Tabular
-from trilens._typing import RandomState
+from trilens._typing import FloatArray, RandomState
 from trilens.counts import PairCounts
 from trilens.errors import ParameterError
 from trilens.statements import StatementsLike, as_statements
@@ -123,8 +123,6 @@ def neighbours(
     >>> found.k, found.edges()
     (1, [(0, 1), (1, 2)])
     """
-    from scipy.sparse.csgraph import connected_components
-
     pairs = statements if isinstance(statements, PairCounts) else None
     given = as_statements(statements) if pairs is None else objects_of_pairs(pairs)  # type: ignore[arg-type]
     check_model(model, given)
@@ -167,5 +165,19 @@ def neighbours(
             matrix = neighbour_graph(points, k, width)
         else:
             matrix = csr_array((n, n))
-    parts = int(connected_components(matrix, directed=False)[0]) if n else 0
-    return Graph(matrix, given.names, chosen, int(k), parts)
+    return _graph(matrix, given.names, chosen, int(k))
+
+
+def neighbours_on_map(points: FloatArray, names: tuple[str, ...], method: str) -> Graph:
+    """The nearest neighbours on a map that is there already."""
+    from trilens.tasks.cluster.map import neighbour_graph
+
+    k = min(_NEIGHBOURS, max(len(points) - 1, 1))
+    return _graph(neighbour_graph(points, k), names, method, k)
+
+
+def _graph(matrix: csr_array, names: tuple[str, ...], method: str, k: int) -> Graph:
+    from scipy.sparse.csgraph import connected_components
+
+    parts = int(connected_components(matrix, directed=False)[0]) if len(names) else 0
+    return Graph(matrix, names, method, k, parts)

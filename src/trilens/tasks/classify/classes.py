@@ -71,6 +71,20 @@ class Classification(Tabular):
             if given is None
         }
 
+    @property
+    def error_interval(self) -> tuple[float, float]:
+        """The 95 % interval of the error on hidden labels, taken for independent.
+
+        Clopper and Pearson's (1934).
+        """
+        from scipy.special import betaincinv
+
+        n = len(self.check.codes)
+        wrong = round(self.check.error * n)
+        low = 0.0 if wrong == 0 else float(betaincinv(wrong, n - wrong + 1, 0.025))
+        high = 1.0 if wrong == n else float(betaincinv(wrong + 1, n - wrong, 0.975))
+        return low, high
+
     def columns(self) -> dict[str, Sequence[Any]]:
         """Each object with its label and what the answers say."""
         return {"object": self.names, "label": self.given, "answers_say": self.found.tolist()}
@@ -84,6 +98,7 @@ class Classification(Tabular):
             "parameters": self.parameters,
             "classes": {str(label): known.count(label) for label in sorted(set(known))},
             "error": self.check.error,
+            "error_interval": list(self.error_interval),
             "baseline": self.check.baseline,
             "p_value": self.check.p_value,
             "learnable": self.check.learnable,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,10 @@ from trilens.tasks.error_rate import known_error_rate
 
 #: How an object came by its label.
 GIVEN, NEIGHBOURS, NEAREST, UNKNOWN = "given", "neighbours", "nearest", "unknown"
+#: Cells of a block of objects against the labelled ones; beyond, V is found block by block.
+_MOST_CELLS = 1 << 24
+#: Of more labelled objects so many are left out, evenly chosen.
+_MOST_LEFT_OUT = 2000
 #: The paper's rule for an object without a neighbour below the threshold.
 RANDOM = "random"
 
@@ -30,8 +34,8 @@ class KRNGClassifier(CountedClassifier):
     ----------
     k : int, "loo" or sequence of int
         ``"loo"`` takes the k of least leave-one-out error among 1, ..., |L| - 1; a sequence
-        names the candidates instead. Every labelled object is left out once, where the paper
-        samples twenty of them: its threshold is then k / (|L| - 2).
+        names the candidates instead. Every labelled object is left out once, of more than 2000
+        so many, where the paper samples twenty: its threshold is then k / (|L| - 2).
     error_rate : float or "estimate"
         The share of wrong answers (Noise model I), for which V is corrected as in eq. (16);
         ``"estimate"`` takes what `trilens.reliability` finds. Where k is chosen by
@@ -111,15 +115,13 @@ class KRNGClassifier(CountedClassifier):
         labelled = labels.labelled
         n_labelled = len(labelled)
         candidates = self._candidates(n_labelled)
-        counts = self._counted(labels)
-        value = np.full(counts.third.shape, np.inf)
-        np.divide(counts.third, counts.appears, out=value, where=counts.appears > 0)
+        values = self._values(labels)
         of_class = np.eye(len(labels.classes), dtype=np.int64)[labels.codes[labelled]]
         # rounded once, and so are the shares: equal fractions are equal floats
         thresholds = [
             float(share_threshold(k, self.error_rate_, max(n_labelled - 2, 1))) for k in candidates
         ]
-        errors = _leave_one_out(value[labelled], of_class, thresholds, self.alone)
+        errors = _leave_one_out(values, labelled, of_class, thresholds, self.alone)
         self.loo_errors_ = dict(zip(candidates, errors, strict=True))
         self.k_ = min(self.loo_errors_, key=lambda k: (self.loo_errors_[k], k))
         self.loo_error_ = self.loo_errors_[self.k_]
@@ -131,12 +133,27 @@ class KRNGClassifier(CountedClassifier):
         codes = labels.codes.copy()
         how = np.full(len(codes), GIVEN, dtype="<U10")
         threshold = float(share_threshold(self.k_, self.error_rate_, n_labelled - 1))
-        votes, how[unlabelled] = _votes(value[unlabelled], of_class, threshold, self.alone)
+        votes = np.empty((len(unlabelled), len(labels.classes)), dtype=np.int64)
+        for part in _blocks(len(unlabelled), n_labelled):
+            rows = unlabelled[part]
+            votes[part], how[rows] = _votes(values(rows), of_class, threshold, self.alone)
         rng = generator(self.random_state)
         # below one vote: decides between equal votes and nothing else
         codes[unlabelled] = (votes + rng.random(votes.shape) / 2).argmax(axis=1)
         self.how_ = how
         return codes
+
+    def _values(self, labels: Labels) -> Callable[[IntArray], FloatArray]:
+        """V of some objects against all labelled ones, infinite where nothing is known."""
+        labelled = labels.labelled
+        if self.counts_ is not None or len(labels.codes) * len(labelled) <= _MOST_CELLS:
+            every = _shares(self._counted(labels))
+            return lambda objects: every[objects]
+        # other statements have no part in any V, and each block of rows looks at all of these
+        known = labels.codes >= 0
+        both = known[self.statements_.triples].sum(axis=1) >= 2
+        some = self.statements_.take(np.flatnonzero(both))
+        return lambda objects: _shares(count_labelled_pairs(some, labelled, objects=objects))
 
     def _refuse_unknown(self) -> None:
         if isinstance(self.error_rate, str):
@@ -172,8 +189,25 @@ class KRNGClassifier(CountedClassifier):
         return [whole_number("k", k, least=1) for k in listed]
 
 
+def _shares(counts: LabelledPairCounts) -> FloatArray:
+    value = np.full(counts.third.shape, np.inf)
+    np.divide(counts.third, counts.appears, out=value, where=counts.appears > 0)
+    return value
+
+
+def _blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Rows that are looked at together."""
+    size = max(1, _MOST_CELLS // max(n_columns, 1))
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
+
+
 def _leave_one_out(
-    value: FloatArray, of_class: IntArray, thresholds: Sequence[float], alone: str
+    values: Callable[[IntArray], FloatArray],
+    labelled: IntArray,
+    of_class: IntArray,
+    thresholds: Sequence[float],
+    alone: str,
 ) -> list[float]:
     """The leave-one-out error of every threshold, from V of the labelled objects.
 
@@ -182,19 +216,23 @@ def _leave_one_out(
     """
     n, n_classes = of_class.shape
     right = np.zeros(len(thresholds))
-    for i in range(n):
-        # the object that is left out has no voice in its own vote
-        others = np.delete(np.arange(n), i)
-        order = others[np.argsort(value[i, others], kind="stable")]
-        ranked = value[i, order]
-        voices = np.zeros((n, n_classes), dtype=np.int64)
-        np.cumsum(of_class[order], axis=0, out=voices[1:])
-        # without a neighbour below the threshold those of least V vote, or nobody
-        least = np.searchsorted(ranked, ranked[0], side="right") if alone == NEAREST else 0
-        votes = voices[np.maximum(np.searchsorted(ranked, thresholds, side="left"), least)]
-        winners = votes == votes.max(axis=1, keepdims=True)
-        right += winners[:, of_class[i].argmax()] / winners.sum(axis=1)
-    errors: list[float] = (1 - right / n).tolist()
+    left_out = np.arange(n)
+    if n > _MOST_LEFT_OUT:
+        left_out = np.linspace(0, n - 1, _MOST_LEFT_OUT).astype(np.int64)
+    for part in _blocks(len(left_out), n):
+        for i, own in zip(left_out[part], values(labelled[left_out[part]]), strict=True):
+            # the object that is left out has no voice in its own vote
+            others = np.delete(np.arange(n), i)
+            order = others[np.argsort(own[others], kind="stable")]
+            ranked = own[order]
+            voices = np.zeros((n, n_classes), dtype=np.int64)
+            np.cumsum(of_class[order], axis=0, out=voices[1:])
+            # without a neighbour below the threshold those of least V vote, or nobody
+            least = np.searchsorted(ranked, ranked[0], side="right") if alone == NEAREST else 0
+            votes = voices[np.maximum(np.searchsorted(ranked, thresholds, side="left"), least)]
+            winners = votes == votes.max(axis=1, keepdims=True)
+            right += winners[:, of_class[i].argmax()] / winners.sum(axis=1)
+    errors: list[float] = (1 - right / len(left_out)).tolist()
     return errors
 
 

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 #: More objects than these have no silhouettes, which take all distances.
 _MOST_SILHOUETTES = 5000
+#: Members of a larger group that the typical ones are near to.
+_MEASURED = 2000
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ class Group:
         Its number, from 0 on.
     size : int
     medoid : str or None
-        The member with the least total distance to the others on the map.
+        The member with the least total distance to the others on the map, or, of more than
+        5000, to 2000 of them.
     silhouette : float or None
         Its mean: near 1 far from other groups, near 0 between groups.
     stability : float or None
@@ -267,6 +270,31 @@ def _clusters_of_pairs(
     return _clusters(given, found, points, parameters, None, None, known, True)
 
 
+def clusters_on_map(
+    objects: Statements,
+    points: FloatArray,
+    method: str,
+    n_clusters: int | None,
+    k: int,
+    sigma: float,
+    known: Sequence[Any] | None,
+    suggestion: ClusterSuggestion | None,
+    seed: int,
+) -> Clusters:
+    """The groups on a map that is there already; without a number, all objects as one."""
+    if n_clusters is not None:
+        check_n_clusters(n_clusters, len(points))
+    k = whole_number("k", k, least=1)
+    sigma = real_number("sigma", sigma, positive=True)
+    found = np.zeros(len(points), dtype=np.int64)
+    if n_clusters is not None and n_clusters > 1:
+        found = coordinate_clusters(points, n_clusters, k, sigma, seed)
+    parameters = map_parameters(method, points, k, sigma, 0.0)
+    return _clusters(
+        objects, found, points, parameters, suggestion, None, known, n_clusters is not None
+    )
+
+
 def _maps(
     statements: Statements,
     method: str,
@@ -350,11 +378,9 @@ def _group(
     stability: ClusterStability | None,
     known: Sequence[Any] | None,
 ) -> Group:
-    from trilens.maps.geometry import total_distance
-
     first, medoid, mean = members, None, None
     if points is not None:
-        first = members[np.argsort(total_distance(points[members]), kind="stable")]
+        first = members[np.argsort(_distances(points[members]), kind="stable")]
         medoid = names[first[0]]
     if width is not None:
         mean = float(width[members].mean())
@@ -371,3 +397,16 @@ def _group(
         objects=tuple(names[i] for i in first),
         classes=classes,
     )
+
+
+def _distances(points: FloatArray) -> FloatArray:
+    """How far each point is from the others, or, of very many, from some that stand for them."""
+    from trilens.maps.geometry import total_distance
+
+    if len(points) <= _MOST_SILHOUETTES:
+        return total_distance(points)
+    from scipy.spatial.distance import cdist
+
+    some = points[np.linspace(0, len(points) - 1, _MEASURED).astype(np.int64)]
+    blocks = np.array_split(points, len(points) // 1000)
+    return np.concatenate([cdist(block, some).sum(axis=1) for block in blocks])

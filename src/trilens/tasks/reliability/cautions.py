@@ -35,7 +35,8 @@ class Caution:
     ----------
     code : str
         ``no-statements``, ``unseen``, ``rare``, ``apart``, ``copies``, ``noise``, ``wrong``,
-        ``guessing``, ``most-guess``, ``same-place``, ``contradictions`` or ``medoid-open``.
+        ``guessing``, ``most-guess``, ``same-place``, ``contradictions``, ``medoid-open`` or
+        ``counted``.
     what, therefore, remedy : str
         What was seen, what cannot be concluded, what to do; one sentence each.
     names : tuple of str
@@ -66,8 +67,12 @@ def connected_parts(statements: Statements) -> IntArray:
 
 def about_objects(statements: Statements) -> list[Caution]:
     """Objects that are in few statements, or in none."""
-    appears = statements.appearances
-    names = np.array(statements.names, dtype=object)
+    return about_appearances(statements.names, statements.appearances)
+
+
+def about_appearances(of: Sequence[str], appears: IntArray) -> list[Caution]:
+    """Objects that are in few statements, or in none."""
+    names = np.array(of, dtype=object)
     found = []
     unseen = names[appears == 0].tolist()
     if unseen:
