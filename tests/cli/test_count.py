@@ -127,6 +127,19 @@ def test_classes_are_written(study: Path, counts: Path, tmp_path: Path, ending) 
     assert len(printed.splitlines()) == 41
 
 
+def test_classes_of_a_large_file_are_written(study: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(counting, "STREAMED_BYTES", 1)
+    labels, out = study / "labels.csv", tmp_path / "classes.csv"
+    line = ["classify", study / "all.parquet", "--labels", labels, "--method", "lensmap"]
+    printed = run(*line, "--dim", "2")
+    run(*line, "--dim", "2", "-o", out)
+    given, written = dict(tl.read_labels(labels)), dict(tl.read_labels(out))
+    assert len(written) == 40
+    assert {name: written[name] for name in given} == given
+    for name in written.keys() - given.keys():
+        assert any(row.split() == [name, written[name]] for row in printed.stdout.splitlines())
+
+
 def test_the_raters_of_a_large_file_are_written(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(counting, "STREAMED_BYTES", 1)
     S = tl.Statements([[0, 1, 2], [1, 2, 0]], raters=["ann", "bob"])
