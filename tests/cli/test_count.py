@@ -93,7 +93,12 @@ def test_the_questions_that_counts_answer(study: Path, counts: Path, tmp_path: P
     for name in ("kind", "statements", "objects", "triples_possible", "appearances"):
         assert known[name] == whole[name]
     assert known["repeated_triples"] is None
-    assert "not in counts" in run("describe", counts).stderr
+    assert "triples asked again" in known["not_in_counts"]
+    told = run("describe", counts)
+    assert "not in counts" in told.stdout
+    assert "the statements tell" in told.stderr
+    error = run("describe", counts, "-o", tmp_path / "raters.csv", status=2).stderr
+    assert "which counts do not know" in error
 
 
 def test_classes_from_counts(study: Path, counts: Path) -> None:
@@ -108,6 +113,39 @@ def test_classes_from_counts(study: Path, counts: Path) -> None:
     error = run(*line, "--method", "depth", status=1).stderr
     assert "counted under other labels" in error
     assert "krng needs the statements" in run(*line, "--method", "krng", status=1).stderr
+
+
+@pytest.mark.parametrize("ending", ["csv", "json"])
+def test_classes_are_written(study: Path, counts: Path, tmp_path: Path, ending) -> None:
+    labels = study / "labels.csv"
+    out = tmp_path / f"classes.{ending}"
+    told = facts("classify", counts, "--labels", labels, "-o", out)
+    given = dict(tl.read_labels(labels))
+    assert dict(tl.read_labels(out)) == given | told["labels"]
+    printed = run("classify", counts, "--labels", labels, "-o", "-").stdout
+    assert printed.splitlines()[0] == '"object","label","predicted"'
+    assert len(printed.splitlines()) == 41
+
+
+def test_classes_of_a_large_file_are_written(study: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(counting, "STREAMED_BYTES", 1)
+    labels, out = study / "labels.csv", tmp_path / "classes.csv"
+    line = ["classify", study / "all.parquet", "--labels", labels, "--method", "lensmap"]
+    printed = run(*line, "--dim", "2")
+    run(*line, "--dim", "2", "-o", out)
+    given, written = dict(tl.read_labels(labels)), dict(tl.read_labels(out))
+    assert len(written) == 40
+    assert {name: written[name] for name in given} == given
+    for name in written.keys() - given.keys():
+        assert any(row.split() == [name, written[name]] for row in printed.stdout.splitlines())
+
+
+def test_the_raters_of_a_large_file_are_written(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(counting, "STREAMED_BYTES", 1)
+    S = tl.Statements([[0, 1, 2], [1, 2, 0]], raters=["ann", "bob"])
+    tl.write_statements(S, tmp_path / "s.parquet")
+    run("describe", tmp_path / "s.parquet", "-o", tmp_path / "raters.csv")
+    assert '"bob",1,' in (tmp_path / "raters.csv").read_text()
 
 
 def test_what_counts_cannot_answer(study: Path, counts: Path, tmp_path: Path) -> None:

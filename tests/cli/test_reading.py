@@ -101,6 +101,12 @@ def test_a_folder_and_a_pattern(tmp_path):
         (tmp_path / name).write_text("odd,other_1,other_2\na,b,c\n")
     for path in (tmp_path, tmp_path / "*.csv"):
         assert json.loads(run("describe", path, "--json").stdout)["statements"] == 2
+    # three words a line, and yet no statements
+    (tmp_path / "README.txt").write_text("odd,other_1,other_2\nread,me,first\n")
+    assert json.loads(run("describe", tmp_path, "--json").stdout)["statements"] == 2
+    assert "README.txt not read, for its name" in run("depth", tmp_path).stderr
+    # by its own name it is read
+    assert "first" in run("depth", tmp_path / "README.txt").stdout
 
 
 def test_messages_speak_of_options():

@@ -9,8 +9,6 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 
-from trilens.errors import DatasetError
-
 NOTEBOOKS = Path(__file__).parents[2] / "docs" / "notebooks"
 
 
@@ -26,13 +24,6 @@ def runner():
 def test_a_notebook_shows_what_it_says(runner, name):
     mpl.use("Agg")
     notebook = json.loads((NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8"))
-    if name == "things-to-map":
-        from trilens.datasets import load_things_odd_one_out
-
-        try:
-            load_things_odd_one_out()
-        except DatasetError as error:
-            pytest.skip(str(error))
     stored = [cell["outputs"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert any(stored)
     for told, shown in zip(stored, runner.run(notebook), strict=True):

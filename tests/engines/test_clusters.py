@@ -6,14 +6,21 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import distributed
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import trilens as tl
+from clusters import Cluster
 from trilens.counts.file import to_bytes
 from trilens.engines import CountReport, checkpoint, count_files
 from trilens.engines.checkpoint import Done, count_or_resume, merge_done
@@ -107,7 +114,7 @@ def test_merging_is_by_a_tree_and_in_order() -> None:
     handles = [engine.submit(str, i) for i in range(5)]
     assert engine.collect(engine.merge(join, handles)) == "01234"
     engine.close()
-    dask = pytest.importorskip("trilens.engines.dask")
+    from trilens.engines.dask import DaskEngine
 
     class Client:
         def scheduler_info(self):
@@ -119,78 +126,13 @@ def test_merging_is_by_a_tree_and_in_order() -> None:
     calls.clear()
     handles = [f"{i}," for i in range(FAN * FAN + 1)]
     whole = "".join(handles)
-    assert dask.DaskEngine(Client()).merge(join, handles) == whole
+    assert DaskEngine(Client()).merge(join, handles) == whole
     assert max(calls) == FAN
     assert len(calls) == FAN + 1 + 2 + 1
 
 
-class Cluster:
-    """A Dask scheduler and its workers, processes of their own on loopback."""
-
-    def __init__(self, folder: Path, workers: int = 2) -> None:
-        # the workers see this file's functions
-        here = str(Path(__file__).parent)
-        path = os.pathsep.join([here, *filter(None, sys.path)])
-        self.environment = os.environ | {"PYTHONPATH": path, "DASK_LOGGING__DISTRIBUTED": "error"}
-        self.folder = folder
-        self.file = folder / "scheduler.json"
-        self.processes: list[subprocess.Popen[bytes]] = []
-        self.scheduler = self._start(
-            "scheduler",
-            "--scheduler-file",
-            str(self.file),
-            "--host",
-            "127.0.0.1",
-            "--port",
-            "0",
-            "--no-dashboard",
-            "--no-jupyter",
-        )
-        self.workers = [self.worker() for _ in range(workers)]
-        import distributed
-
-        with distributed.Client(scheduler_file=str(self.file), timeout=60) as client:
-            client.wait_for_workers(workers, timeout=60)
-            self.address = client.scheduler.address
-
-    def worker(self, *options: str) -> subprocess.Popen[bytes]:
-        return self._start(
-            "worker",
-            "--scheduler-file",
-            str(self.file),
-            "--nthreads",
-            "1",
-            "--no-nanny",
-            "--no-dashboard",
-            "--host",
-            "127.0.0.1",
-            "--local-directory",
-            str(self.folder),
-            "--death-timeout",
-            "30",
-            *options,
-        )
-
-    def _start(self, *command: str) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "distributed.cli.dask_" + command[0], *command[1:]],
-            env=self.environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        self.processes.append(process)
-        return process
-
-    def close(self) -> None:
-        for process in self.processes:
-            process.kill()
-        for process in self.processes:
-            process.wait()
-
-
 @pytest.fixture
 def cluster(tmp_path: Path):
-    pytest.importorskip("distributed")
     started = Cluster(tmp_path)
     try:
         yield started
@@ -204,8 +146,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask's own, when its pro
 @pytest.mark.usefixtures("one_file_a_task")
 def test_dask(cluster: Cluster, data: Path, plain: bytes, tmp_path: Path) -> None:
     assert to_bytes(count_files(data, cluster=cluster.address)) == plain
-    import distributed
-
     with distributed.Client(cluster.address, set_as_default=False) as client:
         found = count_files(data, cluster=client, pairs=True)
         assert client.status == "running"  # the caller's client is left open
@@ -232,12 +172,60 @@ def test_a_dask_worker_is_killed_in_the_middle(
     assert to_bytes(done.counts) == plain
 
 
-RUN = """
-import sys
-from trilens.engines import count, count_files
-count._TASK_FILES = 1
-print(count_files(sys.argv[1], cluster=sys.argv[2], checkpoint=sys.argv[3]).statements)
-"""
+def counted_by(folder: str, parts, plan) -> Done:
+    """Count, and leave a mark of who did."""
+    done = count_or_resume(parts, plan, None)
+    for _ in range(5):
+        assert count_or_resume(parts, plan, None).partitions == done.partitions
+    os.close(os.open(f"{folder}/{uuid.uuid4()}.{os.getpid()}", os.O_CREAT | os.O_EXCL))
+    return done
+
+
+@contextmanager
+def slowed(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """A process that is stopped nine tenths of the time."""
+    over = threading.Event()
+
+    def tread() -> None:
+        while not over.is_set():
+            process.send_signal(signal.SIGSTOP)
+            over.wait(0.18)
+            process.send_signal(signal.SIGCONT)
+            over.wait(0.02)
+
+    thread = threading.Thread(target=tread)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_two_dask_workers_of_unequal_speed(
+    cluster: Cluster, data: Path, plain: bytes, tmp_path: Path
+) -> None:
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    parts, plan = partitions(data), Plan(asked())
+    slow, fast = cluster.workers
+    with distributed.Client(cluster.address, set_as_default=False) as client:
+        workers = client.run(os.getpid)
+        # whatever is compiled or loaded at first is, before the race
+        for address in workers:
+            client.submit(count_or_resume, (parts[0],), plan, None, workers=[address]).result()
+    engine = open_engine(cluster.address)
+    try:
+        with slowed(slow):
+            handles = [engine.submit(counted_by, str(marks), (part,), plan) for part in parts]
+            done = engine.collect(engine.merge(merge_done, handles))
+    finally:
+        engine.close()
+    assert to_bytes(done.counts) == plain
+    by = Counter(mark.suffix.removeprefix(".") for mark in marks.iterdir())
+    assert sum(by.values()) == N_FILES  # nothing is done twice
+    assert set(by) <= {str(slow.pid), str(fast.pid)}
+    assert 0 < by[str(slow.pid)] < by[str(fast.pid)] / 2
 
 
 def test_the_scheduler_is_killed_and_the_command_run_again(
@@ -289,7 +277,10 @@ count._TASK_FILES = 1
 if __name__ == "__main__":
     import ray
     ray.init(num_cpus=2, log_to_driver=False)  # a cluster of the caller's is used as it is
-    tl.write_counts(count_files(sys.argv[1], cluster="ray"), sys.argv[2])
+    shares = []
+    found = count_files(sys.argv[1], cluster="ray", progress=shares.append)
+    assert shares == sorted(shares) and shares[-1] == 1.0 and len(shares) > 2
+    tl.write_counts(found, sys.argv[2])
     try:
         count_files([sys.argv[1], sys.argv[3]], cluster="ray")
     except tl.StatementError as error:
@@ -298,7 +289,6 @@ if __name__ == "__main__":
 
 
 def test_ray(data: Path, plain: bytes, tmp_path: Path) -> None:
-    pytest.importorskip("ray")
     bad = tmp_path / "bad.csv"
     bad.write_text("a,b,c\na,b,b\n")
     done = subprocess.run(

@@ -7,6 +7,7 @@ import threading
 import tracemalloc
 from pathlib import Path
 
+import fsspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -268,6 +269,36 @@ def test_a_file_that_grows_is_refused(tmp_path: Path, monkeypatch) -> None:
             count_files(file, skip_bad=skip_bad)
 
 
+@pytest.mark.parametrize("cluster", [None, "local:2"])
+def test_progress_within_a_pass(tmp_path: Path, monkeypatch, cluster) -> None:
+    from trilens.engines import count, work
+
+    monkeypatch.setattr(count, "_TASK_FILES", 1)
+    monkeypatch.setattr(work, "BLOCK_BYTES", 1000)
+    for i in range(3):
+        (tmp_path / f"{i}.csv").write_text("a,b,c\n" * 1000)
+    told: list[float] = []
+    count_files(tmp_path, cluster=cluster, n_threads=1, progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    # threads tell how far a file has come, processes when it is done
+    assert len(told) > 12 if cluster is None else len(told) >= 2
+    told.clear()
+    count_files(tmp_path, n_threads=1, pairs=True, progress=told.append)
+    assert told == sorted(told)
+    assert len([share for share in told if share < 0.5]) > 6
+
+
+def test_a_first_count_is_gone_on_from(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,b,c\nb,c,d\n")
+    (tmp_path / "b.csv").write_text("d,e,a\n")
+    told: list[CountReport] = []
+    whole = count_files(tmp_path, pairs=True, tell=told.append)
+    again = count_files(tmp_path, pairs=True, first=count_files(tmp_path), tell=told.append)
+    assert to_bytes(again) == to_bytes(whole)
+    assert [one.passes for one in told] == [2, 1]
+
+
 def test_kinds_do_not_mix(tmp_path: Path) -> None:
     tl.write_statements(tl.Statements([[0, 1, 2]], kind="odd"), tmp_path / "a.csv")
     tl.write_statements(tl.Statements([[0, 1, 2]]), tmp_path / "b.csv")
@@ -355,7 +386,6 @@ def test_reading_is_ahead_of_counting() -> None:
 
 
 def test_urls(tmp_path: Path) -> None:
-    fsspec = pytest.importorskip("fsspec")
     files = fsspec.filesystem("memory")
     triples = draw(500, 20, 7)
     plain_parquet(tmp_path / "a.parquet", triples, rows=100)

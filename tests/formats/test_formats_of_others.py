@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pyarrow as pa
 import pytest
 import scipy.io
@@ -242,7 +243,6 @@ def test_matlab(tmp_path: Path) -> None:
 
 
 def workbook(path: Path, rows: list[list[Any]], **sheets: list[list[Any]]) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
     for row in rows:
         book.active.append(row)

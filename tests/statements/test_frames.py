@@ -28,6 +28,9 @@ MADE = {
     "polars": pl.DataFrame,
     "arrow": pa.table,
     "dict": dict,
+    "rows": lambda columns: [
+        dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+    ],
     "categories": lambda columns: pd.DataFrame(columns).astype({"Central": "category"}),
     "filtered": lambda columns: pd.DataFrame(columns, index=[7, 3, 9]),
 }
@@ -299,3 +302,16 @@ def test_the_objects_of_statements_stand_for_them():
 
 def test_one_statement_is_no_statements():
     assert repr(Statements([("a", "b", "c")])).startswith("Statements(1 statement about 3 objects")
+
+
+def test_rows_that_are_dicts_have_the_same_columns() -> None:
+    rows = [{"central": "a", "other_1": "b", "other_2": "c"}]
+    assert tl.medoid(rows * 3, method="depth").name == "a"
+    for wrong, said in (
+        ([*rows, {"central": "a", "other_1": "b"}], "row 1 has not the same columns"),
+        ([*rows, {**rows[0], "rater": "x"}], "row 1 has not the same columns"),
+        ([*rows, ["a", "b", "c"]], "row 1 is no dict"),
+        ([{"x": "a"}], "the columns"),
+    ):
+        with pytest.raises(StatementError, match=said):
+            as_statements(wrong)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import trilens as tl
@@ -142,7 +143,6 @@ def test_objects_are_found_by_their_names():
     vectors = {f"o{i}": POINTS[i] for i in order} | {"another": [0.0, 0.0]}
     plain = tl.evaluate(S, embedding=POINTS)
     assert tl.evaluate(named, embedding=vectors).accuracy == plain.accuracy
-    pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(POINTS[order], index=[f"o{i}" for i in order])
     assert tl.evaluate(named, embedding=frame).accuracy == plain.accuracy
 
@@ -278,7 +278,6 @@ def test_answers_without_a_rater_are_not_of_one_rater():
 
 
 def test_tables_are_aligned_by_their_names():
-    pd = pytest.importorskip("pandas")
     S = survey(POINTS, raters=4, per=50, seed=1)
     names = [f"o{i}" for i in range(20)]
     named = Statements(S.triples, names=names)
@@ -297,7 +296,6 @@ def test_tables_are_aligned_by_their_names():
 
 
 def test_tables_with_other_names_are_refused():
-    pd = pytest.importorskip("pandas")
     names = list("abcd")
     for given, words in [
         ({"distances": pd.DataFrame(SQUARE, names, list("abcx"))}, "columns of the distances miss"),

@@ -31,19 +31,28 @@ def _of_counts(
     classifier: str | None,
     dim: int | None,
     seed: int,
+    output: str | None,
     as_json: bool,
 ) -> None:
     """Classes from counts: Algorithm 3 from those of classes, the lens map from those of pairs."""
     from trilens.tasks.classify.from_counts import classify_counts
 
-    _print(classify_counts(counts, _read(labels), method, classifier, dim, seed), as_json)
+    known = _read(labels)
+    found = classify_counts(counts, known, method, classifier, dim, seed)
+    if output is not None:
+        every = known | found["labels"]
+        guessed = [name in found["labels"] for name in counts.names]
+        label = [every[name] for name in counts.names]
+        save_table({"object": counts.names, "label": label, "predicted": guessed}, output)
+    _print(found, as_json, output)
 
 
-def _print(found: dict[str, Any], as_json: bool) -> None:
-    if as_json:
+def _print(found: dict[str, Any], as_json: bool, output: str | None = None) -> None:
+    if as_json and output != "-":
         print_json(found)
         return
-    print_table(["object", "class"], list(found["labels"].items()), left=2)
+    if output is None:
+        print_table(["object", "class"], list(found["labels"].items()), left=2)
     note(", ".join(f"{name} {value}" for name, value in found["parameters"].items()))
 
 
@@ -91,7 +100,7 @@ def command(
 
     counts = counts_of(source, streamed=False)
     if counts is not None:
-        _of_counts(counts, labels, method, classifier, dim, seed, as_json)
+        _of_counts(counts, labels, method, classifier, dim, seed, output, as_json)
         return
     found: Classification
     reading = reading_of(source) if method in ("auto", "choice", "lensmap") else None

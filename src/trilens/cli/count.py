@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from trilens.cli.options import json_option, reading_options
-from trilens.cli.progress import status
+from trilens.cli.progress import bar
 from trilens.cli.tables import note, print_json
 
 
@@ -23,6 +23,7 @@ from trilens.cli.tables import note, print_json
 )
 @click.option("--columns", metavar="ROLE=COLUMN,...", help="As in the other commands.")
 @click.option("--objects", metavar="FILE", help="As in the other commands.")
+@click.option("--where", multiple=True, metavar="CONDITION", help="As in the other commands.")
 @click.option(
     "--cluster",
     metavar="ADDRESS",
@@ -52,6 +53,7 @@ def command(
     kind: str | None,
     columns: str | None,
     objects: str | None,
+    where: tuple[str, ...],
     cluster: str | None,
     checkpoint: str | None,
     followed: str | None,
@@ -86,6 +88,7 @@ def command(
         "kind": kind,
         "columns": columns,
         "objects": objects,
+        "where": where,
         "cluster": cluster,
         "checkpoint": checkpoint,
         **how,
@@ -99,8 +102,8 @@ def command(
                 note(f"{look}: {output}")
         return
     told: list[CountReport] = []
-    with status("counting"):
-        found = count_files(list(files), tell=told.append, **options)
+    with bar("counting") as progress:
+        found = count_files(list(files), tell=told.append, progress=progress, **options)
         write_counts(found, output)
     facts = {
         "statements": found.statements,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from trilens.cli.options import Source
-from trilens.cli.progress import status
-from trilens.cli.said import AT_THE_END
+from trilens.cli.progress import bar
+from trilens.cli.said import at_the_end
 from trilens.cli.tables import note
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def counts_of(source: Source, *, pairs: bool = False, streamed: bool = True) -> 
         for option in ("kind", "columns", "objects"):
             if getattr(source, option) is not None:
                 raise click.UsageError(f"--{option} does not go with a file of counts")
-        if source.selecting != type(source.selecting)():
+        if not source.selecting.takes_all:
             raise click.UsageError(
                 "--exclude-raters, --min-seconds and --where need the statements, not counts"
             )
@@ -48,7 +49,7 @@ def counts_of(source: Source, *, pairs: bool = False, streamed: bool = True) -> 
                 f"{source.file} has no counts of pairs; count the statements with --pairs"
             )
         return found
-    if not streamed or source.selecting != type(source.selecting)():
+    if not streamed or not source.selecting.sifts:
         return None  # counts do not know who answered
     if _size(source.file) < STREAMED_BYTES:
         return None
@@ -56,17 +57,20 @@ def counts_of(source: Source, *, pairs: bool = False, streamed: bool = True) -> 
         return None  # the bad rows are wanted: only a whole reading has them all
     from trilens.engines import count_files
 
-    with status(f"counting {source.file}"):
+    with bar(f"counting {source.file}") as progress:
         found = count_files(
             source.file,
             pairs=pairs,
+            first=source.counted[0] if source.counted else None,
+            progress=progress,
             kind=source.kind,
             columns=source.columns,
             objects=source.objects,
+            where=source.selecting.where,
             **source.how,
         )
     if not source.quiet:
-        _tell(found)
+        _tell(found, source.selecting.where)
     return found
 
 
@@ -91,7 +95,7 @@ def reading_of(source: Source, *, many: bool = False) -> dict[str, Any] | None:
     """
     from trilens.counts.file import is_counts
 
-    if source.selecting != type(source.selecting)():
+    if not source.selecting.takes_all:
         return None
     if source.objects is not None or isinstance(source.how.get("skip_bad"), str):
         return None
@@ -100,25 +104,27 @@ def reading_of(source: Source, *, many: bool = False) -> dict[str, Any] | None:
     from trilens.engines import count_files
 
     reading = {"kind": source.kind, "columns": source.columns, **source.how}
-    with status(f"counting {source.file}"):
-        found = count_files(source.file, **reading)
+    with bar(f"counting {source.file}") as progress:
+        found = count_files(source.file, progress=progress, **reading)
     if many and found.n_objects <= PAIRED_OBJECTS:
+        source.counted.append(found)
         return None
     if not source.quiet:
         _tell(found)
     return {**reading, "counts": found}
 
 
-def _tell(found: Counted) -> None:
+def _tell(found: Counted, where: Sequence[str] = ()) -> None:
     def say() -> None:
+        which = f" where {' and '.join(where)}" if where else ""
         note(
             f"counted {found.statements:,} statements of kind {found.kind} about "
-            f"{found.n_objects:,} objects as they were read; raters are not looked at"
+            f"{found.n_objects:,} objects as they were read{which}; raters are not looked at"
         )
         if found.n_skipped:
             note(f"skipped {found.n_skipped:,}, such as {found.skipped[0]}")
 
-    click.get_current_context().find_root().meta.setdefault(AT_THE_END, []).append(say)
+    at_the_end(say)
 
 
 def _size(file: str) -> int:

@@ -41,9 +41,10 @@ def _describe_counts(counts: Counted, as_json: bool) -> None:
             ),
             "objects never seen": f"{facts['objects_never_seen']:,}",
             "counted": ", ".join(facts["counted"]),
+            "not in counts": ", ".join(facts["not_in_counts"]),
         }
     )
-    note("repeats, raters and response times are not in counts")
+    note("what is not in counts, the statements tell")
 
 
 @click.command("describe")
@@ -58,8 +59,11 @@ def command(source: Source, output: str | None, as_json: bool) -> None:
     \b
     Example: trilens describe answers.csv
     """
-    counts = counts_of(source)
+    # counts do not know the raters: for their table a large file too is read whole
+    counts = counts_of(source, streamed=output is None)
     if counts is not None:
+        if output is not None:
+            raise click.UsageError("-o writes the raters, which counts do not know")
         _describe_counts(counts, as_json)
         return
     statements, reading = replace(source, quiet=True).read_and_tell()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from trilens._typing import AnyArray
+    from trilens.counts import Counted
     from trilens.formats import Reading
     from trilens.statements import Statements
     from trilens.statements.comparisons import Comparisons
@@ -100,6 +101,8 @@ class Source:
     selecting: Selecting
     how: dict[str, Any] = field(default_factory=dict)
     quiet: bool = False
+    #: Counts of the file without pairs, once somebody had to count them.
+    counted: list[Counted] = field(default_factory=list, compare=False, repr=False)
 
     def read_comparisons(self) -> Comparisons:
         """The comparisons of the file, which says itself what it is about."""
@@ -110,7 +113,7 @@ class Source:
             if option in given or getattr(self, option) is not None:
                 name = "from" if option == "preset" else option.replace("_", "-")
                 raise click.UsageError(f"--{name} does not go with --comparisons")
-        if self.selecting != Selecting():
+        if not self.selecting.takes_all:
             raise click.UsageError(
                 "--exclude-raters, --min-seconds and --where do not go with --comparisons"
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
@@ -27,8 +28,13 @@ def understood(reading: Reading) -> None:
         for fault in reading.named_faults():
             note(f"skipped {fault}")
 
-    context = click.get_current_context(silent=True)
-    if context is None or sys.stderr.isatty():
+    if click.get_current_context(silent=True) is None or sys.stderr.isatty():
         say()
     else:
-        context.find_root().meta.setdefault(AT_THE_END, []).append(say)
+        at_the_end(say)
+
+
+def at_the_end(say: Callable[[], None]) -> None:
+    """Say something when the command has succeeded."""
+    root = click.get_current_context().find_root()
+    root.meta.setdefault(AT_THE_END, []).append(say)

@@ -25,6 +25,17 @@ class Selecting:
     min_seconds: float | None = None
     where: tuple[str, ...] = ()
 
+    @property
+    def takes_all(self) -> bool:
+        """Whether all answers are asked for."""
+        return self == Selecting()
+
+    @property
+    def sifts(self) -> bool:
+        """Whether rows by themselves tell whether they are asked for, while they are read."""
+        by_row = not self.exclude_raters and self.min_seconds is None
+        return by_row and not any(text.strip().lower().startswith("place") for text in self.where)
+
     @classmethod
     def taken_from(cls, options: dict[str, Any]) -> Selecting:
         """From a command's options, which lose them."""
@@ -34,7 +45,7 @@ class Selecting:
 
     def selection(self, statements: Statements, further: Further) -> Selection | None:
         """The answers that are used; None for all. ``further`` reads columns of the file."""
-        if self == Selecting():
+        if self.takes_all:
             return None
         from trilens.statements.selection import Condition, select
 

@@ -130,7 +130,10 @@ class Counted:
         return self if other == 0 else NotImplemented  # what sum() starts with
 
     def summary(self) -> dict[str, Any]:
-        """What `Statements.summary` says, as far as counts know it; None where they do not."""
+        """What `Statements.summary` says, as far as counts know it.
+
+        What they do not know is None, and named under ``not_in_counts``.
+        """
         n, appears = self.n_objects, self.appearances
         possible = comb(n, 3) * (3 if self.kind == "closer" else 1)
         counted = ["objects", *(what for what in ("pairs", "classes") if getattr(self, what))]
@@ -151,6 +154,13 @@ class Counted:
             "contradictory_triples": None,
             "median_seconds": None,
             "counted": counted,
+            "not_in_counts": [
+                "triples covered",
+                "triples asked again",
+                "contradictory triples",
+                "raters",
+                "response times",
+            ],
             "skipped": self.n_skipped,
         }
 

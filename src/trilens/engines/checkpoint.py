@@ -11,7 +11,7 @@ from trilens.counts.file import from_bytes, read_counts, to_bytes, write_counts
 from trilens.engines.partition import Partition
 from trilens.engines.work import Plan, count_partition
 from trilens.errors import FormatError
-from trilens.formats.remote import filesystem, is_url
+from trilens.formats.remote import filesystem, is_url, told
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,13 @@ class Checkpoints:
     folder: str
 
     def make(self) -> None:
-        """Make the folder."""
+        """Make the folder; where it is a URL, find out whether counts can be kept there."""
         if is_url(self.folder):
+            place = f"{self.folder.rstrip('/')}/.writable"
+            files, path = filesystem(place)
+            with told(self.folder):
+                files.pipe_file(path, b"")
+                files.rm_file(path)
             return
         try:
             os.makedirs(self.folder, exist_ok=True)
@@ -34,19 +39,14 @@ class Checkpoints:
         name = hashlib.sha256(identity + partition.identity.encode()).hexdigest()
         return f"{self.folder.rstrip('/')}/{name}.npz"
 
-    def has(self, place: str) -> bool:
-        """Whether there is something for a partition, sound or not."""
-        if is_url(place):
-            files, path = filesystem(place)
-            return bool(files.exists(path))
-        return os.path.exists(place)
-
     def load(self, place: str) -> Counted | None:
         """The counts that are kept; None where there are none, or they were cut short."""
         try:
             if is_url(place):
                 files, path = filesystem(place)
-                return from_bytes(files.cat_file(path), place) if files.exists(path) else None
+                with told(place):  # of a failure too: it is counted again
+                    kept = files.cat_file(path) if files.exists(path) else None
+                return None if kept is None else from_bytes(kept, place)
             return read_counts(place) if os.path.exists(place) else None
         except FormatError:
             return None
@@ -55,7 +55,8 @@ class Checkpoints:
         """Write counts whole."""
         if is_url(place):
             files, path = filesystem(place)
-            files.pipe_file(path, to_bytes(counts))  # object storage shows whole objects only
+            with told(place):
+                files.pipe_file(path, to_bytes(counts))  # object storage shows whole objects only
         else:
             write_counts(counts, place)
 

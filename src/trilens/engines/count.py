@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,17 @@ from trilens._typing import Progress
 from trilens.counts._align import listed
 from trilens.counts.counted import Counted
 from trilens.engines.checkpoint import Checkpoints, Done, count_or_resume, merge_done
-from trilens.engines.engine import Engine, open_engine
+from trilens.engines.engine import Engine, Threads, open_engine
 from trilens.engines.partition import Partition, partitions
 from trilens.engines.work import Plan
-from trilens.errors import FormatError, LabelError, StatementError
+from trilens.errors import FormatError, LabelError, ParameterError, StatementError
 from trilens.formats.asked import asked
 from trilens.formats.names import Naming
 from trilens.formats.objects import Objects, ObjectsLike, names_or_ids, object_list
 from trilens.formats.source import PathLike, quoted
 from trilens.formats.spec import ColumnsLike
+from trilens.statements.columns import as_list
+from trilens.statements.selection import Condition
 from trilens.statements.value import shown
 
 #: Bytes and files that are counted by one task: it lasts a tenth of a second or more.
@@ -60,9 +63,11 @@ def count_files(
     counts_from: int | None = None,
     encoding: str | None = None,
     skip_bad: bool = False,
+    where: Sequence[str] | str = (),
     n_threads: int | None = None,
     cluster: Any = None,
     checkpoint: PathLike | None = None,
+    first: Counted | None = None,
     progress: Progress | None = None,
     tell: Callable[[CountReport], None] | None = None,
 ) -> Counted:
@@ -86,6 +91,11 @@ def count_files(
     skip_bad : bool
         Leave out rows that are no statements and files that cannot be read, and report them in
         ``skipped``, instead of stopping at the first.
+    where : list of str
+        Conditions that must all hold for a row to be counted, such as ``"day = 3"``: a column
+        of the files, one of ``= != < <= > >=``, and a value. Row groups of Parquet files of
+        which the file says that none of their rows is meant are not read. Without
+        ``objects`` the objects are those of the rows that are counted.
     n_threads : int, optional
         Of this process, where there is no cluster; by default one per core.
     cluster : str or Dask client, optional
@@ -94,8 +104,11 @@ def count_files(
     checkpoint : path or URL, optional
         A folder that keeps the counts of each finished partition, under the hash of what was
         counted: a second run counts only what is missing. Workers must see the same folder.
+    first : Counted, optional
+        The counts of the same files without pairs and classes, where they are known: one pass
+        is then enough for these.
     progress : callable, optional
-        Called with the share of the partitions that are done.
+        Called with the share of the bytes that are counted.
     tell : callable, optional
         Called with a `CountReport` at the end.
 
@@ -122,9 +135,9 @@ def count_files(
         header=header,
         counts_from=counts_from,
         skip_bad=skip_bad,
-        listed=() if objects_ is None else objects_.names,
+        objects=objects_,
     )
-    plan = Plan(wish, encoding, objects_, skip_bad)
+    plan = Plan(wish, encoding, objects_, skip_bad, where=_conditions(where))
     parts = partitions(source)
     folder = None if checkpoint is None else str(checkpoint)
     if folder is not None:
@@ -132,8 +145,16 @@ def count_files(
     second = pairs or labels is not None
     engine = open_engine(cluster, n_threads)
     try:
-        done = _run(engine, parts, plan, folder, _part_of(progress, 0, 2 if second else 1))
+        passes = 1 if first is not None or not second else 2
+        if first is None or not second:
+            done = _run(engine, parts, plan, folder, _part_of(progress, 0, passes))
+        else:
+            done = Done(first, len(parts), len(parts))
         found = done.counts
+        if plan.where and not found.statements:
+            raise ParameterError(
+                f"no answer is left where {' and '.join(plan.where)}; leave a condition out"
+            )
         if not found.n_objects and not found.n_skipped:
             raise FormatError(f"{parts[0].path} has no statements; add a row per statement")
         if second:
@@ -147,16 +168,24 @@ def count_files(
                 labels=None if known is None else known[0],
                 class_names=classes,
             )
-            more = _run(engine, parts, again, folder, _part_of(progress, 1, 2))
+            more = _run(engine, parts, again, folder, _part_of(progress, passes - 1, passes))
             found = more.counts
             done = Done(found, done.partitions, min(done.resumed, more.resumed))
     finally:
         engine.close()
     if tell is not None:
-        tell(CountReport(done.partitions, done.resumed, 2 if second else 1))
+        tell(CountReport(done.partitions, done.resumed, passes))
     if objects_ is not None:
         found = _renamed(found, objects_, counts_from)
     return found.with_names()
+
+
+def _conditions(where: Sequence[str] | str) -> tuple[str, ...]:
+    """The conditions, each of them sound."""
+    texts = [where] if isinstance(where, str) else as_list(where, "where")
+    for text in texts:
+        Condition.of(text).holds(np.zeros(0))
+    return tuple(texts)
 
 
 def _run(
@@ -166,11 +195,63 @@ def _run(
     folder: str | None,
     progress: Progress | None,
 ) -> Done:
-    handles = [engine.submit(count_or_resume, task, plan, folder) for task in _tasks(parts)]
-    done: Done = engine.collect(engine.merge(merge_done, handles))
+    tasks = _tasks(parts)
+    share = None if progress is None else _Share(progress, sum(part.size for part in parts))
+    handles = []
+    for task in tasks:
+        part = None if share is None else share.of(sum(one.size for one in task))
+        # how far a task has come can be told within this process alone
+        told = part.add if part is not None and isinstance(engine, Threads) else None
+        handles.append(engine.submit(count_or_resume, task, replace(plan, told=told), folder))
+        if part is not None:
+            engine.watch(handles[-1], part.end)
+    try:
+        done: Done = engine.collect(engine.merge(merge_done, handles))
+    finally:
+        if share is not None:
+            share.over = True
     if progress is not None:
         progress(1.0)
     return done
+
+
+@dataclass
+class _Share:
+    """The share of the bytes that are counted, told as it grows; engines tell by threads."""
+
+    progress: Progress
+    total: int
+    done: int = 0
+    over: bool = False
+    lock: Any = field(default_factory=threading.Lock)
+
+    def of(self, size: int) -> _Part:
+        """The part of a task."""
+        return _Part(self, size)
+
+    def add(self, size: int) -> None:
+        with self.lock:
+            self.done += size
+            if not self.over:
+                self.progress(self.done / max(self.total, self.done, 1))
+
+
+@dataclass
+class _Part:
+    """What is left of a task, in bytes."""
+
+    share: _Share
+    left: int
+
+    def add(self, size: int) -> None:
+        """So many bytes are counted, as far as one can tell: files may be compressed."""
+        some = min(size, self.left)
+        self.left -= some
+        self.share.add(some)
+
+    def end(self) -> None:
+        """All are."""
+        self.add(self.left)
 
 
 def _tasks(parts: Sequence[Partition]) -> list[tuple[Partition, ...]]:

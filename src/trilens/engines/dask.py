@@ -8,7 +8,7 @@ from typing import Any
 
 import distributed
 
-from trilens.engines.engine import FAN, Handle
+from trilens.engines.engine import Handle, merge_by_tree
 from trilens.errors import EngineError, TrilensError
 
 #: Seconds in which a scheduler must answer.
@@ -49,12 +49,11 @@ class DaskEngine:
         # pure=False: the same file may have changed since it was counted
         return self._client.submit(function, *arguments, pure=False, retries=0)
 
+    def watch(self, handle: Handle, told: Callable[[], None]) -> None:
+        handle.add_done_callback(lambda done: told() if done.status == "finished" else None)
+
     def merge(self, function: Callable[..., Any], handles: list[Handle]) -> Handle:
-        while len(handles) > 1:
-            handles[:] = [
-                self.submit(function, *handles[at : at + FAN]) for at in range(0, len(handles), FAN)
-            ]
-        return handles[0]
+        return merge_by_tree(self, function, handles)
 
     def collect(self, handle: Handle) -> Any:
         try:

@@ -32,6 +32,10 @@ class Engine(Protocol):
         """Start ``function(*results)`` where the results are, by a tree, in their order."""
         ...
 
+    def watch(self, handle: Handle, told: Callable[[], None]) -> None:
+        """Call ``told`` once when the work has succeeded, on a thread of the engine's."""
+        ...
+
     def collect(self, handle: Handle) -> Any:
         """Wait for the result, or raise what the work raised."""
         ...
@@ -39,6 +43,28 @@ class Engine(Protocol):
     def close(self) -> None:
         """Let go of the workers that the engine itself started."""
         ...
+
+
+def when_done(future: Any, told: Callable[[], None]) -> None:
+    """Call ``told`` when a future of any package has succeeded."""
+
+    def look(done: Any) -> None:
+        if not done.cancelled() and done.exception() is None:
+            told()
+
+    future.add_done_callback(look)
+
+
+def merge_by_tree(engine: Engine, function: Callable[..., Any], handles: list[Handle]) -> Handle:
+    """Start a merge of `FAN` results at a time on the workers, and of these, until one is left.
+
+    ``handles`` is emptied of what is merged, so that nobody holds results that are added up.
+    """
+    while len(handles) > 1:
+        handles[:] = [
+            engine.submit(function, *handles[at : at + FAN]) for at in range(0, len(handles), FAN)
+        ]
+    return handles[0]
 
 
 def open_engine(cluster: Any = None, n_threads: int | None = None) -> Engine:
@@ -98,6 +124,9 @@ class _Pool:
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Handle:
         return self._pool.submit(function, *arguments)
 
+    def watch(self, handle: Handle, told: Callable[[], None]) -> None:
+        when_done(handle, told)
+
     def merge(self, function: Callable[..., Any], handles: list[Handle]) -> Handle:
         return _Folded(function, handles)
 
@@ -136,6 +165,7 @@ class _Task:
     future: Future[Any]
     pool: Executor
     tries: int = 1
+    told: Callable[[], None] | None = None
 
 
 class Processes(_Pool):
@@ -150,6 +180,10 @@ class Processes(_Pool):
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Handle:
         return _Task(function, arguments, self._start(function, arguments), self._pool)
+
+    def watch(self, handle: Handle, told: Callable[[], None]) -> None:
+        handle.told = told
+        when_done(handle.future, told)
 
     def _start(self, function: Callable[..., Any], arguments: Sequence[Any]) -> Future[Any]:
         try:
@@ -179,3 +213,5 @@ class Processes(_Pool):
                 task.tries += 1
                 task.future = self._start(task.function, task.arguments)
                 task.pool = self._pool
+                if task.told is not None:
+                    when_done(task.future, task.told)

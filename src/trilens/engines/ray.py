@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from trilens.engines.engine import FAN, Handle
+from trilens.engines.engine import Handle, merge_by_tree, when_done
 from trilens.errors import EngineError, TrilensError
 
 
@@ -27,12 +27,11 @@ class RayEngine:
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Handle:
         return self._ray.remote(max_retries=3)(function).remote(*arguments)
 
+    def watch(self, handle: Handle, told: Callable[[], None]) -> None:
+        when_done(handle.future(), told)
+
     def merge(self, function: Callable[..., Any], handles: list[Handle]) -> Handle:
-        while len(handles) > 1:
-            handles[:] = [
-                self.submit(function, *handles[at : at + FAN]) for at in range(0, len(handles), FAN)
-            ]
-        return handles[0]
+        return merge_by_tree(self, function, handles)
 
     def collect(self, handle: Handle) -> Any:
         lost = self._ray.exceptions

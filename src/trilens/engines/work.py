@@ -19,11 +19,13 @@ from trilens.engines.partition import Partition, stamp_and_size
 from trilens.errors import FormatError, StatementError, TrilensError
 from trilens.formats.asked import Asked
 from trilens.formats.batch import Batch, StatementFile
+from trilens.formats.columns import Layout
 from trilens.formats.names import Naming
 from trilens.formats.objects import Objects
 from trilens.formats.paths import sources
 from trilens.formats.read import open_file, sound
 from trilens.formats.scan import BLOCK_BYTES
+from trilens.formats.sieve import Sieve
 from trilens.formats.tables import TableFile, narrowed
 from trilens.formats.text import TextFile
 from trilens.statements import Kind
@@ -55,6 +57,10 @@ class Plan:
         The class of each object, -1 where it has none; None: classes are not counted.
     class_names
         Of the labels.
+    where
+        Conditions on the rows that are counted.
+    told
+        Called with the bytes of text that were read, within this process alone.
     """
 
     asked: Asked
@@ -66,6 +72,8 @@ class Plan:
     pairs: bool = False
     labels: Int32Array | None = field(default=None, repr=False)
     class_names: tuple[str, ...] = ()
+    where: tuple[str, ...] = ()
+    told: Callable[[int], None] | None = field(default=None, repr=False, compare=False)
 
     @property
     def naming(self) -> Naming | None:
@@ -96,6 +104,7 @@ class Plan:
             self.pairs,
             None if self.labels is None else self.labels.tolist(),
             self.class_names,
+            *self.where,
         ]
         return hashlib.sha256(json.dumps(said).encode()).digest()
 
@@ -162,13 +171,38 @@ def _feed(
     file: StatementFile, partition: Partition, plan: Plan, tally: Tally, pairs: PairTally | None
 ) -> tuple[tuple[str, ...], int]:
     """Count all rows; what was left out."""
-    if isinstance(file, TableFile):
-        narrow = narrowed(file, partition.start, partition.stop, partition.first_row, _ROWS)
-        if narrow is not None:
-            return _feed_columns(narrow, plan, tally, pairs)
-    file = _without_the_rest(file)
-    batches = ahead(file.batches(_fast(file), BLOCK_BYTES))
-    return _feed_batches(file, batches, plan, tally, pairs)
+    narrow = _narrowed(file, partition, plan)
+    if narrow is not None:
+        return _feed_columns(narrow, plan, tally, pairs)
+    file, batches = _batches(file, plan)
+    return _feed_batches(file, _telling(ahead(batches), plan), plan, tally, pairs)
+
+
+def _telling(batches: Iterator[Batch], plan: Plan) -> Iterator[Batch]:
+    """The same, each told of when it is counted."""
+    for batch in batches:
+        yield batch
+        if plan.told is not None:
+            plan.told(BLOCK_BYTES)
+
+
+def _narrowed(file: StatementFile, partition: Partition, plan: Plan) -> TableFile | None:
+    """A Parquet file as the columns that are needed of some of its row groups."""
+    if not isinstance(file, TableFile):
+        return None
+    sieve = Sieve.of(plan.where, file.layout, file.label) if plan.where else None
+    start, stop, row = partition.start, partition.stop, partition.first_row
+    return narrowed(file, start, stop, row, _ROWS, sieve)
+
+
+def _batches(file: StatementFile, plan: Plan) -> tuple[StatementFile, Iterator[Batch]]:
+    """Any other file, and those of its rows that are asked for."""
+    if not plan.where:
+        bare = _with_layout(file, None if file.layout is None else file.layout.bare)
+        return bare, bare.batches(_fast(file), BLOCK_BYTES)
+    sieve = Sieve.of(plan.where, file.layout, file.label)
+    some = _with_layout(file, sieve.layout)
+    return some, sieve.batches(some.batches(_fast(file), BLOCK_BYTES))
 
 
 def _feed_columns(
@@ -241,14 +275,12 @@ def _feed_batches(
     return tuple(skipped), n_skipped
 
 
-def _without_the_rest(file: StatementFile) -> StatementFile:
-    """The same file without what is known of the statements besides their objects."""
-    nothing: dict[str, Any] = {"rater": None, "round": None, "seconds": None, "place": None}
-    if isinstance(file, TextFile):
-        layout = replace(file.dialect.layout, **nothing)
+def _with_layout(file: StatementFile, layout: Layout | None) -> StatementFile:
+    """The same file with other columns read beside the objects."""
+    if isinstance(file, TextFile) and layout is not None:
         return replace(file, dialect=replace(file.dialect, layout=layout))
-    if isinstance(file, TableFile):
-        return replace(file, layout=replace(file.layout, **nothing))
+    if isinstance(file, TableFile) and layout is not None:
+        return replace(file, layout=layout)
     return file
 
 
@@ -266,9 +298,7 @@ def each_batch(partition: Partition, plan: Plan) -> Iterator[tuple[Kind, list[An
     for source in sources(partition.path, spool=True, encoding=plan.encoding):
         file = open_file(source, plan.asked)
         kind = file.kind or plan.asked.kind or "central"
-        narrow = None
-        if isinstance(file, TableFile):
-            narrow = narrowed(file, partition.start, partition.stop, partition.first_row, _ROWS)
+        narrow = _narrowed(file, partition, plan)
         if narrow is not None:
             for table, row_in_file in narrow.pieces(None):
                 # ids that are their own names were checked when they were counted
@@ -279,8 +309,7 @@ def each_batch(partition: Partition, plan: Plan) -> Iterator[tuple[Kind, list[An
                 for batch in _one_piece(narrow, table, row_in_file).batches(_fast(file)):
                     yield from _known(batch, plan, naming, kind, file)
         else:
-            rest = _without_the_rest(file)
-            for batch in ahead(rest.batches(_fast(file), BLOCK_BYTES)):
+            for batch in ahead(_batches(file, plan)[1]):
                 yield from _known(batch, plan, naming, kind, file)
     refuse_changed(partition)
 

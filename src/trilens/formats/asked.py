@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from trilens._parameters import whole_number
 from trilens.errors import ParameterError
@@ -12,6 +11,9 @@ from trilens.formats.columns import asked_kind
 from trilens.formats.source import one_line
 from trilens.formats.spec import Columns, ColumnsLike, column_spec
 from trilens.statements import Kind
+
+if TYPE_CHECKING:
+    from trilens.formats.objects import Objects
 
 Preset = Literal["salmon", "things", "jspsych", "cblearn", "tripletools"]
 
@@ -65,9 +67,12 @@ def asked(
     header: bool | None = None,
     counts_from: int | None = None,
     skip_bad: bool = False,
-    listed: Sequence[str] = (),
+    objects: Objects | None = None,
 ) -> Asked:
-    """The caller's wishes with the preset's; the caller's own go first."""
+    """The caller's wishes with the preset's; the caller's own go first.
+
+    The names of ``objects`` are never missing cells.
+    """
     if preset is not None and not (isinstance(preset, str) and preset in PRESETS):
         raise ParameterError(
             f"the preset is {one_line(repr(preset), 40)}; it must be one of {', '.join(PRESETS)}"
@@ -83,7 +88,7 @@ def asked(
         header,
         counts_from,
         skip_bad=skip_bad,
-        listed=frozenset(listed),
+        listed=frozenset(() if objects is None else objects.names),
         preset=preset,  # type: ignore[arg-type]
     )
     if preset == "jspsych":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from trilens.errors import FormatError
@@ -42,6 +42,11 @@ class Layout:
     shape: tuple[str, ...] = ()
     unit: Unit | None = "s"
     header: bool = True
+
+    @property
+    def bare(self) -> Layout:
+        """The same with nothing but the objects."""
+        return replace(self, **dict.fromkeys(OPTIONAL))  # type: ignore[arg-type]
 
     @property
     def used(self) -> dict[str, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import gzip
 import io
@@ -14,7 +13,7 @@ import numpy as np
 from trilens.errors import FormatError, StatementError
 from trilens.formats.atomic import atomic_write
 from trilens.formats.cell import is_integer, is_missing
-from trilens.formats.dialect import invalid_utf8, records
+from trilens.formats.dialect import records, whole_text
 from trilens.formats.names import in_order
 from trilens.formats.source import PathLike, checked_path, one_line, open_source, quoted
 from trilens.statements.comparisons import Comparisons, first_wrong
@@ -49,13 +48,7 @@ def read_comparisons(path: PathLike) -> Comparisons:
     """
     source = open_source(path)
     label = source.label
-    data = source.read().removeprefix(codecs.BOM_UTF8)
-    if b"\0" in data:
-        raise FormatError(f"{label} is a binary file; comparisons are text, four objects a row")
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        raise invalid_utf8(data, error.start, label, 1) from error
+    text = whole_text(source, "comparisons are text, four objects a row")
     if not text.strip():
         raise FormatError(f"{label} is empty; comparisons are four objects a row")
     separator, at, width, header = _layout(text, label)

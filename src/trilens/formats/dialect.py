@@ -11,7 +11,7 @@ from functools import lru_cache
 from io import StringIO
 from itertools import chain, islice
 
-from trilens.errors import FormatError
+from trilens.errors import FormatError, TrilensError
 from trilens.formats.asked import Asked
 from trilens.formats.cell import is_integer
 from trilens.formats.columns import Layout, plain_layout, resolve
@@ -195,6 +195,17 @@ def _decode(head: bytes, whole: bool, label: str) -> str:
         return codecs.getincrementaldecoder("utf-8")().decode(head, whole)
     except UnicodeDecodeError as error:
         raise invalid_utf8(head, error.start, label, 1) from error
+
+
+def whole_text(source: Source, what: str, refusal: type[TrilensError] = FormatError) -> str:
+    """All of a small text file in UTF-8; ``what`` says what such a file holds."""
+    data = source.read().removeprefix(codecs.BOM_UTF8)
+    if b"\0" in data:
+        raise refusal(f"{source.label} is a binary file; {what}")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise refusal(str(invalid_utf8(data, error.start, source.label, 1))) from error
 
 
 def invalid_utf8(data: bytes, at: int, label: str, first_line: int) -> FormatError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from trilens._typing import AnyArray
 from trilens.errors import FormatError
-from trilens.formats.dialect import records
+from trilens.formats.dialect import records, whole_text
 from trilens.formats.read import read_statements
 from trilens.formats.reading import Reading
 from trilens.formats.source import PathLike, checked_path, one_line, open_source
@@ -103,7 +102,7 @@ def read_pairs(path: PathLike, key: str, value: str) -> dict[str, str]:
     {'1': 'young', '2': 'old'}
     """
     source = open_source(path)
-    text = source.read().removeprefix(codecs.BOM_UTF8).decode(errors="replace")
+    text = whole_text(source, f"it must have the columns {key} and {value}")
     for separator in (",", "\t", ";"):
         rows = [[cell.strip() for cell in cells] for cells, _, _ in records(text, separator)]
         header = [cell.casefold() for cell in rows[0]] if rows else []

@@ -18,7 +18,7 @@ from trilens.statements.positions import Positions, are_names, find_positions
 from trilens.statements.roles import MILLISECONDS_FROM
 
 #: Response times that tell their unit.
-_ENOUGH = 1 << 17
+ENOUGH = 1 << 17
 
 
 @dataclass
@@ -97,7 +97,7 @@ def _judge_unit(column: Any, layout: Layout, asked: Asked, judged: Judged) -> No
         if judged.unit == "ms":
             judged.notes["unit"] = f"{name} in ms"
         return
-    values = column.slice(0, _ENOUGH).to_numpy()
+    values = column.slice(0, ENOUGH).to_numpy()
     values = values[np.isfinite(values)]
     if not len(values):
         return

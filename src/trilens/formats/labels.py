@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterator, Mapping
 
 from trilens.errors import LabelError
-from trilens.formats.dialect import invalid_utf8, records
+from trilens.formats.dialect import records, whole_text
 from trilens.formats.source import PathLike, Source, decoded, one_line, open_source, quoted
 from trilens.statements import Statements, as_statements
 from trilens.statements.value import shown
@@ -83,13 +82,7 @@ def read_labels(path: PathLike, encoding: str | None = None) -> Labels:
 def _text_pairs(source: Source) -> Iterator[tuple[str, str, int]]:
     """The object and the label of each row of text, and its number as an editor counts it."""
     label = source.label
-    data = source.read().removeprefix(codecs.BOM_UTF8)
-    if b"\0" in data:
-        raise LabelError(f"{label} is a binary file; a label file has the columns object,label")
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        raise LabelError(str(invalid_utf8(data, error.start, label, 1))) from error
+    text = whole_text(source, "a label file has the columns object,label", LabelError)
     if not text.strip():
         raise LabelError(f"{label} is empty; a label file has the columns object,label")
     header, separator = _header(text, label)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import TypeAlias
 
 from trilens.errors import FormatError, ParameterError
 from trilens.formats.cell import is_integer
-from trilens.formats.dialect import invalid_utf8, records
+from trilens.formats.dialect import records, whole_text
 from trilens.formats.names import Naming
 from trilens.formats.source import PathLike, open_source, quoted
 from trilens.statements.columns import as_list
@@ -113,13 +112,7 @@ def _refuse_twice(names: Sequence[str]) -> None:
 
 def _listed(path: PathLike) -> Objects:
     source = open_source(path)
-    data = source.read().removeprefix(codecs.BOM_UTF8)
-    if b"\0" in data:
-        raise FormatError(f"{source.label} is a binary file; a list of objects has a name a line")
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        raise invalid_utf8(data, error.start, source.label, 1) from error
+    text = whole_text(source, "a list of objects has a name a line")
     table = _table(text)
     if table is not None:
         return _with_ids(*table, source.label)

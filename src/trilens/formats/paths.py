@@ -24,6 +24,8 @@ from trilens.formats.source import (
 )
 from trilens.statements.columns import as_list
 
+#: What is written about data rather than in it, where its ending is that of any text.
+_ABOUT = frozenset({"readme", "license", "licence", "copying", "notice", "changelog", "citation"})
 #: Unpacked bytes of an archive: more is an accident, or worse.
 _MOST = 1 << 33
 
@@ -78,8 +80,27 @@ def _in_folder(folder: Path) -> list[PathLike]:
     return found
 
 
+def left_aside(given: PathLike | Sequence[PathLike]) -> list[str]:
+    """Of a folder, the files that are about the data, in words."""
+    if not isinstance(given, str | os.PathLike) or not os.path.isdir(given):
+        return []
+    names = [name for name in sorted(os.listdir(given)) if _is_about(name)]
+    return [f"{one_line(', '.join(names), 80)} not read, for its name"] if names else []
+
+
+def _is_about(name: str) -> bool:
+    path = PurePosixPath(name.lower())
+    return path.suffix in (".txt", ".dat") and path.stem in _ABOUT
+
+
 def is_known(name: str) -> bool:
-    """Whether a file's ending is that of a statement file."""
+    """Whether a file's name is that of a statement file: its ending is, and it is no README.
+
+    >>> is_known("day.csv.gz"), is_known("README.txt"), is_known("readme.csv"), is_known("a.md")
+    (True, False, True, False)
+    """
+    if _is_about(name):
+        return False
     path = PurePosixPath(name.lower())
     if path.suffix in PACKINGS:
         return path.suffix == ".zip" or PurePosixPath(path.stem).suffix in ENDINGS

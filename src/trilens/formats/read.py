@@ -14,7 +14,7 @@ from trilens.formats.cell import is_integer
 from trilens.formats.faults import Fault, without_faults, write_faults
 from trilens.formats.names import Names, Naming
 from trilens.formats.objects import Objects, ObjectsLike, names_or_ids, object_list
-from trilens.formats.paths import sources
+from trilens.formats.paths import left_aside, sources
 from trilens.formats.reading import Reading, raters_in
 from trilens.formats.source import PathLike, Source, one_line
 from trilens.formats.spec import ColumnsLike
@@ -116,7 +116,7 @@ def read_statements(
         header=header,
         counts_from=counts_from,
         skip_bad=skips,
-        listed=() if listed is None else listed.names,
+        objects=listed,
     )
     files = [open_file(source, wish) for source in sources(path, encoding=encoding)]
     settled = one_kind(files, wish.kind)
@@ -143,6 +143,7 @@ def read_statements(
     if not isinstance(skip_bad, bool):
         write_faults(faults, skip_bad)
     if tell is not None:
+        notes += left_aside(path)
         tell(reading(files, settled, wish, parts, naming.n_objects, faults, notes))
     return parts[0] if len(parts) == 1 else concatenate(parts)
 

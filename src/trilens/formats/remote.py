@@ -29,7 +29,7 @@ def filesystem(url: str) -> tuple[Any, str]:
         import fsspec
     except ImportError as error:
         raise MissingExtraError(f"reading {one_line(url, 60)}", "remote") from error
-    with _told(url):
+    with told(url):
         found, path = fsspec.core.url_to_fs(url)
         return found, str(path)
 
@@ -39,7 +39,7 @@ def expand(url: str) -> list[str]:
     from trilens.formats.paths import is_known
 
     files, path = filesystem(url)
-    with _told(url):
+    with told(url):
         if any(sign in path for sign in "*?["):
             found = sorted(files.glob(path))
         elif files.isdir(path):
@@ -60,7 +60,7 @@ def open_url(url: str) -> Source:
     packing = PACKINGS.get(ending, "")
     if packing:
         ending = PurePosixPath(name.stem).suffix.lower()
-    with _told(url):
+    with told(url):
         stream = cast(BinaryIO, files.open(path, "rb"))
     return Source(url, ending, None, "" if packing == "zip" else packing, stream)
 
@@ -68,7 +68,8 @@ def open_url(url: str) -> Source:
 def stamp_of(url: str) -> str:
     """What changes when the file does."""
     files, path = filesystem(url)
-    with _told(url):
+    with told(url):
+        files.invalidate_cache()  # a listing of before does not know of a change
         facts = files.info(path)
         known = [facts.get(key) for key in ("ETag", "etag", "md5", "mtime", "LastModified")]
         return f"{facts.get('size')} {' '.join(str(one) for one in known if one is not None)}"
@@ -77,13 +78,13 @@ def stamp_of(url: str) -> str:
 def size_of(url: str) -> int:
     """Its length in bytes."""
     files, path = filesystem(url)
-    with _told(url):
+    with told(url):
         return int(files.size(path) or 0)
 
 
 @contextmanager
-def _told(url: str) -> Iterator[None]:
-    """What a file system raises, in one line."""
+def told(url: str) -> Iterator[None]:
+    """What a file system raises, as one line."""
     try:
         yield
     except FileNotFoundError as error:

@@ -104,7 +104,7 @@ def scan_statements(
         header=header,
         counts_from=counts_from,
         skip_bad=skip_bad,
-        listed=() if listed is None else listed.names,
+        objects=listed,
     )
     files = tuple(
         open_file(source, wish) for source in sources(path_or_glob, spool=True, encoding=encoding)

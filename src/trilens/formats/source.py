@@ -205,8 +205,21 @@ def decoded(source: Source, encoding: str) -> Source:
 def _unpacked_zst(raw: BinaryIO) -> BinaryIO:
     import pyarrow as pa
 
-    stream = pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd")
+    stream = pa.CompressedInputStream(pa.PythonFile(_LeftOpen(raw), "r"), "zstd")
     return cast(BinaryIO, _Native(stream))
+
+
+class _LeftOpen(RawIOBase):
+    """A stream that pyarrow does not close: what is stored is read again."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1) -> bytes:
+        return self._stream.read(-1 if size is None else size)
 
 
 class _Native(RawIOBase):

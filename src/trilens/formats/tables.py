@@ -16,8 +16,9 @@ from trilens.formats.batch import Batch, columns_of, first_null, missing_cell
 from trilens.formats.cell import is_missing
 from trilens.formats.columns import Layout, plain_layout, resolve
 from trilens.formats.faults import Fault
-from trilens.formats.judge import Judged, make_batch
+from trilens.formats.judge import ENOUGH, Judged, make_batch
 from trilens.formats.names import Naming
+from trilens.formats.sieve import Sieve, sifted
 from trilens.formats.source import Source, one_line, owned
 from trilens.statements import KINDS, Kind
 
@@ -332,46 +333,107 @@ def parquet_rows(source: Source) -> list[int]:
 
 
 def narrowed(
-    file: TableFile, start: int, stop: int | None, first_row: int, rows: int
+    file: TableFile,
+    start: int,
+    stop: int | None,
+    first_row: int,
+    rows: int,
+    sieve: Sieve | None = None,
 ) -> TableFile | None:
     """The same Parquet file as nothing but its objects, some row groups and rows at a time.
+
+    With a sieve, its columns are read too, rows for which it does not hold are left out, and so
+    are row groups of which the file says that they have no others.
 
     None where its columns cannot be told by name.
     """
     import pyarrow.parquet as pq
 
-    names, layout, source = file.layout.names, file.layout, file.source
-    wanted = [names[at] for at in layout.objects]
-    if source.format != "parquet" or len(set(names)) < len(names):
+    layout, source = file.layout, file.source
+    if source.format != "parquet" or len(set(layout.names)) < len(layout.names):
         return None
     data = pq.ParquetFile(_handle(source), pre_buffer=True)
-    if list(data.schema_arrow.names) != list(names):
-        wanted = [data.schema_arrow.names[at] for at in layout.objects]
+    names = data.schema_arrow.names
+    wanted = [names[at] for at in layout.objects]
+    sifter = None if sieve is None else _Sifter.of(file, sieve, names)
 
     def pieces(block_bytes: int | None) -> Iterator[tuple[Any, Callable[[int], int]]]:
-        groups = range(start, data.num_row_groups if stop is None else stop)
-        row = first_row
+        end = data.num_row_groups if stop is None else stop
+        runs: Iterator[tuple[int, ...]] = iter([(start, end, first_row)])
         try:
-            for batch in data.iter_batches(rows, list(groups), wanted, use_threads=False):
-                # a file keeps its own order of columns
-                yield pa.Table.from_batches([batch]).select(wanted), _counting(row)
-                row += batch.num_rows
+            if sifter is not None:
+                sifter.judge(data)
+                runs = sifter.sieve.runs(data.metadata, start, end, first_row)
+            columns = [*wanted, *(sifter.columns if sifter is not None else ())]
+            for low, high, row in runs:
+                for batch in data.iter_batches(
+                    rows, list(range(low, high)), columns, use_threads=False
+                ):
+                    # a file keeps its own order of columns
+                    table, finder = pa.Table.from_batches([batch]), _counting(row)
+                    row += batch.num_rows
+                    if sifter is not None:
+                        table, finder = sifter.sifted(table, finder)
+                    yield table.select(wanted), finder
         except (TrilensError, GeneratorExit):
             raise
         except Exception as error:
             raise undecodable(source, "a Parquet file", error) from error
 
     narrow = replace(
-        layout,
+        layout.bare,
         n_columns=len(wanted),
         names=tuple(wanted),
         objects=tuple(range(len(wanted))),
-        rater=None,
-        round=None,
-        seconds=None,
-        place=None,
     )
     return replace(file, layout=narrow, pieces=pieces)
+
+
+@dataclass(frozen=True)
+class _Sifter:
+    """A sieve, and the columns that it looks at as a table of their own."""
+
+    sieve: Sieve
+    columns: list[str]
+    file: TableFile
+
+    @classmethod
+    def of(cls, file: TableFile, sieve: Sieve, names: Sequence[str]) -> _Sifter:
+        layout = sieve.layout
+        assert layout is not None
+        at = {role: getattr(layout, role) for role in dict.fromkeys(sieve.roles)}
+        columns = list(dict.fromkeys(names[i] for i in at.values()))
+        places: Any = {role: columns.index(names[i]) for role, i in at.items()}
+        own = replace(
+            layout, n_columns=len(columns), names=tuple(columns), objects=(), form="statement"
+        )
+        asking = replace(file, layout=replace(own, **places), stored=None)
+        named = replace(sieve, layout=replace(layout, names=tuple(names)))
+        return cls(named, columns, asking)
+
+    def judge(self, data: Any) -> None:
+        """Find the unit of the times where only the first rows of the file tell it."""
+        at = self.file.layout.seconds
+        if at is None or self.file.judged.unit is not None:
+            return
+        first: list[Any] = []
+        for batch in data.iter_batches(ENOUGH, columns=self.columns, use_threads=False):
+            first.append(batch)
+            if sum(one.num_rows for one in first) >= ENOUGH:
+                break
+        if first:
+            table = pa.Table.from_batches(first).select(self.columns).combine_chunks()
+            self.file._batch(table, _counting(1))
+
+    def sifted(
+        self, table: Any, row_in_file: Callable[[int], int]
+    ) -> tuple[Any, Callable[[int], int]]:
+        """The rows for which the sieve holds."""
+        if not len(table):
+            return table, row_in_file
+        batch = self.file._batch(table.select(self.columns), row_in_file)
+        good = self.sieve.holds(batch.columns(replace(batch, strict=False)), self.file.label)
+        return sifted(table, good, row_in_file)
 
 
 def _row_bytes(file: Any) -> Iterator[int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -30,8 +30,10 @@ _FOLDS = 3
 #: From so many different answers on, one part held out says enough.
 _ONE_FOLD_FROM = 50_000
 _HELD_OUT = 0.2
-#: At most so many answers are used to choose, and so many for each object.
+#: At most so many answers are used to choose, or so many for each object.
 _MOST_ANSWERS, _MOST_EACH = 50_000, 150
+#: Where one in so many are still more than that, they may ask for more dimensions.
+_ONE_IN = 8
 _MOST_ITER, _TOL = 200, 2e-5
 #: On the ladder.
 _LONGEST_STRIDE = 3
@@ -92,11 +94,45 @@ def select(
     and the penalty is chosen again; if it has changed, so may the dimensions. Of dimensions
     that are as good as the best, to one standard error of their difference, the fewest are
     taken. The length is chosen last, by held-out answers.
+
+    Very many answers are not needed for that, but they tell more dimensions apart: then the
+    number goes on rising with an eighth of them.
     """
-    part, part_weights = _at_most(statements, weights, rng)
+    few = max(_MOST_ANSWERS, _MOST_EACH * statements.n_objects)
+    chosen = _select(
+        *_at_most(statements, weights, few, rng),
+        n_components=n_components,
+        l2=l2,
+        length=length,
+        rng=rng,
+        n_threads=n_threads,
+        progress=progress,
+    )
+    more = len(statements) // _ONE_IN
+    if more > 2 * few and n_components is None:
+        part = _at_most(statements, weights, more, rng)
+        with _prepare(*part, rng, n_threads, None) as held_out:
+            start = Point(chosen.n_components, chosen.l2, chosen.length)
+            point = _simplest(held_out, _climb_dimensions(held_out, start), start.n_components)
+            scores = held_out.by_dimension(point)
+        chosen = Selection(point.n_components, point.l2, point.length, scores, None)
+    return chosen if len(statements) <= few else replace(chosen, evident=None)
+
+
+def _select(
+    part: Statements,
+    part_weights: FloatArray | None,
+    *,
+    n_components: int | None,
+    l2: float | None,
+    length: Length | None,
+    rng: np.random.Generator,
+    n_threads: int | None,
+    progress: Progress | None,
+) -> Selection:
     with _prepare(part, part_weights, rng, n_threads, progress) as held_out:
         point = Point(
-            n_components or min(2, statements.n_objects - 1),
+            n_components or min(2, part.n_objects - 1),
             _FIRST_L2 if l2 is None else l2,
             length or "distance",
         )
@@ -123,7 +159,7 @@ def select(
             point.l2,
             point.length,
             held_out.by_dimension(point),
-            held_out.evident(point) if l2 is None and part is statements else None,
+            held_out.evident(point) if l2 is None else None,
         )
 
 
@@ -189,9 +225,9 @@ def _climb_dimensions(held_out: _HeldOut, point: Point) -> Point:
     return point
 
 
-def _simplest(held_out: _HeldOut, best: Point) -> Point:
+def _simplest(held_out: _HeldOut, best: Point, least: int = 1) -> Point:
     """Fewer dimensions, as long as they are within one standard error of the best."""
-    rungs = [d for d in _LADDER if d < best.n_components]
+    rungs = [d for d in _LADDER if least <= d < best.n_components]
     found = best
     for d in reversed(rungs):
         simpler = Point(d, best.l2, best.length)
@@ -357,10 +393,9 @@ def _prepare(
 
 
 def _at_most(
-    statements: Statements, weights: FloatArray | None, rng: np.random.Generator
+    statements: Statements, weights: FloatArray | None, most: int, rng: np.random.Generator
 ) -> tuple[Statements, FloatArray | None]:
     """A random part of very many statements."""
-    most = max(_MOST_ANSWERS, _MOST_EACH * statements.n_objects)
     if len(statements) <= most:
         return statements, weights
     rows = np.sort(rng.choice(len(statements), most, replace=False, shuffle=False))

@@ -42,9 +42,14 @@ _LARGEST = 2**62
 
 
 def is_table(given: Any) -> bool:
-    """Whether something is a table: it speaks Arrow, or maps names to columns."""
+    """Whether something is a table: it speaks Arrow, maps names to columns, or lists dicts."""
     speaks = hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__")
-    return speaks or isinstance(given, Mapping)
+    return speaks or isinstance(given, Mapping) or _are_records(given)
+
+
+def _are_records(given: Any) -> bool:
+    """Whether something is a list of rows, each a dict by the names of the columns."""
+    return isinstance(given, list | tuple) and bool(given) and isinstance(given[0], Mapping)
 
 
 def roles_of(names: Sequence[str]) -> dict[str, str]:
@@ -100,7 +105,7 @@ def from_table(
     Parameters
     ----------
     given
-        A pandas, polars or Arrow table, or a dict of columns.
+        A pandas, polars or Arrow table, a dict of columns, or a list of dicts, a row each.
     kind
         What the caller asks for.
     columns
@@ -276,6 +281,8 @@ def _arrow(given: Any) -> Any:
         if hasattr(given, "columns") and hasattr(given, "iloc"):
             # numbers may be the names of columns there, and objects of mixed types their cells
             given = given.rename(columns=str).reset_index(drop=True)
+        if _are_records(given):
+            given = _columns_of(given)
         if isinstance(given, Mapping):
             given = {str(name): as_array(column, str(name)) for name, column in given.items()}
         return pa.table(given)
@@ -284,6 +291,18 @@ def _arrow(given: Any) -> Any:
         raise StatementError(
             f"the {type(given).__name__} cannot be read as a table: {why}"
         ) from None
+
+
+def _columns_of(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The columns of rows that are dicts; every row has a cell in each."""
+    names = list(records[0])
+    for row, record in enumerate(records):
+        if not isinstance(record, Mapping):
+            raise TypeError(f"row {row} is no dict, as the first is")
+        missing = [name for name in names if name not in record] + [*(record.keys() - set(names))]
+        if missing:
+            raise ValueError(f"row {row} has not the same columns as the first ({missing[0]!r})")
+    return {name: [record[name] for record in records] for name in names}
 
 
 def _stored(table: Any) -> dict[str, Any]:

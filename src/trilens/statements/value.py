@@ -57,7 +57,7 @@ class SpeaksArrow(Protocol):
         """The table as a stream of record batches."""
 
 
-StatementTable: TypeAlias = SpeaksArrow | Mapping[str, Any]
+StatementTable: TypeAlias = SpeaksArrow | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
 #: What is known of each statement besides its objects.
 COLUMNS = ("raters", "rounds", "seconds", "places", "questions")

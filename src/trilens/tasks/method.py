@@ -28,7 +28,7 @@ METHODS: dict[Question, tuple[str, ...]] = {
 }
 #: Beyond these the model takes minutes, and counting takes over. Classes need the map alone,
 #: once, and no copies of it to judge a claim by: there any number of statements will do, of
-#: which `trilens.tasks.model` looks at a million.
+#: which `trilens.tasks.model` looks at ten million.
 MOST_OBJECTS = 1000
 MOST_STATEMENTS = 300_000
 #: With fewer answers for each object a model has nothing to hold on to.

@@ -13,7 +13,7 @@ from trilens.statements import Statements
 from trilens.tasks.copies import Copies, draw_copies, left_over, pair_dispersion
 
 #: Of more statements a random part is fitted.
-MOST_FITTED = 1_000_000
+MOST_FITTED = 10_000_000
 #: Up to so many objects the depth of a copy is the mean over all triples.
 _ALL_TRIPLES_OBJECTS = 250
 #: Beyond, over so many for each object, the same ones in every copy.

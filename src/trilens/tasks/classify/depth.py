@@ -11,15 +11,16 @@ from trilens._typing import FloatArray, IntArray
 from trilens.counts import ClassCounts, count_classes
 from trilens.depth import class_depth
 from trilens.errors import LabelError, ParameterError
+from trilens.statements import Statements
 from trilens.tasks.classify.labels import Labels
-from trilens.tasks.classify.transduction import TransductiveClassifier, alike, central_only
+from trilens.tasks.classify.transduction import CountedClassifier, alike, central_only
 from trilens.tasks.classify.tuning import chosen_parameters, tuned_classifier
 
 #: The rule of Liu (1990): the class in which the object is deepest, without learning.
 MAX_DEPTH = "max-depth"
 
 
-class LensDepthClassifier(TransductiveClassifier):
+class LensDepthClassifier(CountedClassifier):
     """Classification by lens depth with respect to each class (Algorithm 3).
 
     Every object is described by its estimated lens depth within each class; an ordinary
@@ -106,11 +107,11 @@ class LensDepthClassifier(TransductiveClassifier):
             codes[unlabelled] = self.classifier_.predict(self.features_[unlabelled])
         return codes
 
-    def _counted(self, labels: Labels) -> ClassCounts:
+    def _count(self, statements: Statements, labels: Labels) -> ClassCounts:
+        return count_classes(statements, labels.codes, len(labels.classes))
+
+    def _checked(self, counts: Any, labels: Labels) -> ClassCounts:
         n_classes = len(labels.classes)
-        if self.counts_ is None:
-            return count_classes(self.statements_, labels.codes, n_classes)
-        counts = self.counts_
         if not isinstance(counts, ClassCounts):
             raise ParameterError(
                 f"Algorithm 3 needs ClassCounts, not {type(counts).__name__}; count_classes() "

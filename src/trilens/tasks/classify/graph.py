@@ -14,7 +14,7 @@ from trilens.errors import LabelError, ParameterError
 from trilens.graph.krng import share_threshold
 from trilens.statements import Statements
 from trilens.tasks.classify.labels import Labels
-from trilens.tasks.classify.transduction import TransductiveClassifier, central_only
+from trilens.tasks.classify.transduction import CountedClassifier, central_only
 from trilens.tasks.error_rate import known_error_rate
 
 #: How an object came by its label.
@@ -27,7 +27,7 @@ _MOST_LEFT_OUT = 2000
 RANDOM = "random"
 
 
-class KRNGClassifier(TransductiveClassifier):
+class KRNGClassifier(CountedClassifier):
     """Classification by a vote of the neighbours in the estimated k-RNG (Algorithm 4).
 
     Parameters
@@ -146,28 +146,34 @@ class KRNGClassifier(TransductiveClassifier):
     def _values(self, labels: Labels) -> Callable[[IntArray], FloatArray]:
         """V of some objects against all labelled ones, infinite where nothing is known."""
         labelled = labels.labelled
-        counts = self.counts_
-        if counts is not None:
-            if not isinstance(counts, LabelledPairCounts):
-                raise ParameterError(
-                    f"Algorithm 4 needs LabelledPairCounts, not {type(counts).__name__}; "
-                    f"count_labelled_pairs() makes them"
-                )
-            if not np.array_equal(counts.labelled, labelled):
-                raise LabelError(
-                    "the counts are against other labelled objects than those of y; count again, "
-                    "with the labelled ids in increasing order"
-                )
-        elif len(labels.codes) * len(labelled) <= _MOST_CELLS:
-            counts = count_labelled_pairs(self.statements_, labelled)
-        if counts is not None:
-            every = _shares(counts)
+        if self.counts_ is not None or len(labels.codes) * len(labelled) <= _MOST_CELLS:
+            every = _shares(self._counted(labels))
             return lambda objects: every[objects]
         # other statements have no part in any V, and each block of rows looks at all of these
         known = labels.codes >= 0
         both = known[self.statements_.triples].sum(axis=1) >= 2
         some = self.statements_.take(np.flatnonzero(both))
         return lambda objects: _shares(count_labelled_pairs(some, labelled, objects=objects))
+
+    def _refuse_unknown(self) -> None:
+        if isinstance(self.error_rate, str):
+            raise ParameterError("counts do not tell the error rate; give partial_fit a number")
+
+    def _count(self, statements: Statements, labels: Labels) -> LabelledPairCounts:
+        return count_labelled_pairs(statements, labels.labelled)
+
+    def _checked(self, counts: Any, labels: Labels) -> LabelledPairCounts:
+        if not isinstance(counts, LabelledPairCounts):
+            raise ParameterError(
+                f"Algorithm 4 needs LabelledPairCounts, not {type(counts).__name__}; "
+                f"count_labelled_pairs() makes them"
+            )
+        if not np.array_equal(counts.labelled, labels.labelled):
+            raise LabelError(
+                "the counts are against other labelled objects than those of y; count again, "
+                "with the labelled ids in increasing order"
+            )
+        return counts
 
     def _candidates(self, n_labelled: int) -> list[int]:
         if isinstance(self.k, str):

@@ -50,8 +50,11 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
             X = _objects_of(X)
         statements = as_statements(X)
         self._check_kind(statements.kind)
-        labels = encode_labels(labels_of_all(X, y), statements)
+        return self._fit(statements, encode_labels(labels_of_all(X, y), statements))
+
+    def _fit(self, statements: Statements, labels: Labels) -> Self:
         self.statements_ = statements
+        self._labels = labels
         self.classes_ = labels.classes
         self._prepare(statements)
         self.transduction_ = self.classes_[self._learn(labels)]
@@ -103,6 +106,72 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
     @abstractmethod
     def _learn(self, labels: Labels) -> IntArray:
         """The class of every object, those of the labelled ones as given."""
+
+
+class CountedClassifier(TransductiveClassifier):
+    """A classifier that learns from counts, which can grow."""
+
+    def partial_fit(
+        self,
+        X: StatementsLike | ClassCounts | LabelledPairCounts,
+        y: LabelsLike | None = None,
+        classes: ArrayLike | None = None,
+    ) -> Self:
+        """As `fit` to all statements so far: those of `fit`, of earlier calls, and these.
+
+        Parameters
+        ----------
+        X : as in `fit`
+            About the same objects each time.
+        y : as in `fit`
+            Of the first call; later it may be left out, and must not change.
+        classes : array, optional
+            As scikit-learn passes it. The labels of the first call tell the classes: theirs
+            must be among these.
+        """
+        self._refuse_unknown()
+        counted = hasattr(X, "appears")
+        given = _objects_of(X) if counted else as_statements(X)  # type: ignore[arg-type]
+        self._check_kind(given.kind)
+        objects, before = given, None
+        if hasattr(self, "transduction_"):
+            objects, labels = self.statements_, self._labels
+            if objects.n_objects != given.n_objects or (
+                not counted and objects.names != given.names
+            ):
+                raise ParameterError(
+                    "these statements are about other objects than those before; give all the "
+                    "same names, in the same order"
+                )
+            if y is not None and encode_labels(labels_of_all(X, y), objects).given != labels.given:
+                raise LabelError("y has other labels than before; fit to all statements anew")
+            before = self._counted(labels)
+        elif y is None:
+            raise LabelError("y is missing; the first partial_fit needs the labels")
+        else:
+            labels = encode_labels(labels_of_all(X, y), given)
+        if classes is not None and not set(labels.classes.tolist()) <= set(np.ravel(classes)):
+            raise LabelError("y has labels that are not among classes; leave classes out")
+        more = self._checked(X, labels) if counted else self._count(given, labels)
+        self.counts_ = more if before is None else before + more
+        return self._fit(objects.take(np.zeros(0, dtype=np.intp)), labels)
+
+    def _counted(self, labels: Labels) -> Any:
+        """The counts of what the classifier was fitted to."""
+        if self.counts_ is None:
+            return self._count(self.statements_, labels)
+        return self._checked(self.counts_, labels)
+
+    def _refuse_unknown(self) -> None:
+        """Refuse parameters that counts cannot serve."""
+
+    @abstractmethod
+    def _count(self, statements: Statements, labels: Labels) -> Any:
+        """The counts that the algorithm is made of."""
+
+    @abstractmethod
+    def _checked(self, counts: Any, labels: Labels) -> Any:
+        """Counts that a caller made, if they are of this kind and under these labels."""
 
 
 def _objects_of(counts: Any) -> Statements:

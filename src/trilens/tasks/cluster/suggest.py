@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray
-from trilens.tasks.clouds import LEVEL, Shape, clouds, p_value
+from trilens.tasks.clouds import LEVEL, Shape, clouds, error_of_places, p_value
 from trilens.tasks.cluster.map import neighbour_graph
 from trilens.tasks.cluster.separation import separations
 from trilens.tasks.cluster.spectral import laplacian_eigenvectors, spectral_clusters
@@ -128,9 +128,9 @@ def suggest_clusters(
     ----------
     coordinates : (n, d) array
     resampled : sequence of (n, d) arrays
-        Maps of resampled statements; only for the evidence.
+        Maps of resampled statements: how far the places on the map can be trusted.
     kind : str
-        Of the statements, for the caution.
+        Of the statements: for the caution, and the rim of the uniform clouds.
 
     Examples
     --------
@@ -151,10 +151,13 @@ def suggest_clusters(
         some = coordinates[np.linspace(0, n - 1, _MOST_POINTS).astype(int)]
     rng = np.random.default_rng([random_state, 19])
     shapes: tuple[Shape, ...] = ("gaussian", "box")
+    # Measured: maps of central answers about a box are as smooth as their errors make them, those
+    # of the other kinds, which know who is whose neighbour, as lumpy as the box itself.
+    blur = error_of_places(coordinates, resampled) if kind == "central" else None
     with threadpool_limits(1):
         observed = _evidence(some, numbers)
         drawn = {
-            shape: np.array([_evidence(c, numbers) for c in clouds(some, shape, n, rng)])
+            shape: np.array([_evidence(c, numbers) for c in clouds(some, shape, n, rng, blur)])
             for shape in shapes
         }
     level = np.mean([one[:, 0] for one in drawn.values()], axis=(0, 1))

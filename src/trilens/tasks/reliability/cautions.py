@@ -132,13 +132,18 @@ def about_copies(statements: Statements) -> list[Caution]:
     m = len(statements)
     if not 2 * _FEW_ROWS <= m <= _MOST_ROWS:
         return []
-    columns = [*statements.triples.T]
-    for own in (statements.raters, statements.rounds, statements.seconds, statements.places):
-        if own is not None:
-            columns.append(np.unique(own, return_inverse=True)[1])
-    _, times = np.unique(np.column_stack(columns), axis=0, return_counts=True)
+    known = (statements.raters, statements.rounds, statements.seconds, statements.places)
+    codes, times = np.zeros(m, dtype=np.int64), np.array([m])
+    # rows that are alike in all columns are alike in the first ones: most often these tell
+    for values in (*statements.triples.T, *(own for own in known if own is not None)):
+        kinds, column = np.unique(values, return_inverse=True)
+        _, codes, times = np.unique(
+            codes * len(kinds) + column, return_inverse=True, return_counts=True
+        )
+        if np.gcd.reduce(times) < 2:
+            return []
     times_all = int(np.gcd.reduce(times))
-    if times_all < 2 or len(times) < _FEW_ROWS:
+    if len(times) < _FEW_ROWS:
         return []
     return [
         Caution(
