@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from trilens.maps import _choice_fit as choice_fit, _curvature
+from trilens.maps import ChoiceMap, _choice_fit as choice_fit, _curvature
 from trilens.maps._choice_fit import fit_choices, part_of_answers
 from trilens.maps._choices import collect_choices, likelihood
 from trilens.maps._curvature import Bent, curvature
@@ -32,7 +32,7 @@ def test_the_information_is_that_of_the_evidence(kind, length):
     assert whole.is_whole
     assert not blocks.is_whole
     H = 2 * wanted
-    H[np.diag_indices(len(H))] += 2 * l2 + 0.02 * np.median(np.diag(H)) + 1e-12
+    H[np.diag_indices(len(H))] += 2 * l2 + 0.02 * np.median(np.diag(H))
     for v in np.random.default_rng(6).standard_normal((5, 42)):
         # v' H^-1 v, and the same of each object's own block
         assert (whole.slope(v) ** 2).sum() == pytest.approx(v @ np.linalg.solve(H, v))
@@ -68,7 +68,7 @@ def test_very_many_answers_lead_to_the_same_map(monkeypatch, kind, fixed, worth)
         plain = fit_choices(f, start, 0.3, 0.1, fixed_lapse=fixed)
         monkeypatch.setattr(choice_fit, "_LEAST_PART", 300)
         monkeypatch.setattr(_curvature, "_WORTH", worth)
-        assert part_of_answers(f) is not None
+        assert part_of_answers(f, 0.1) is not None
         found = fit_choices(f, start, 0.3, 0.1, fixed_lapse=fixed)
     assert found.converged
     assert found.loss == pytest.approx(plain.loss, rel=2e-5)
@@ -80,7 +80,23 @@ def test_a_part_leaves_out_answers_that_do_not_count(monkeypatch):
     choices = answers("central")
     weight = np.where(np.arange(len(choices)) % 2, 3.0, 0.0)
     with likelihood(choices) as f:
-        part = part_of_answers(f.weighing(weight), each=1)
-        assert part_of_answers(f, each=10**6) is None
+        part = part_of_answers(f.weighing(weight), 0.1, each=1)
+        assert part_of_answers(f, 0.1, each=10**6) is None
     assert (part.rows % 2 == 1).all()
     assert part.times * part.likelihood.weight.sum() == pytest.approx(weight.sum())
+
+
+@pytest.mark.parametrize(
+    ("l2", "length", "weights"),
+    [(0.5, "student", None), (0.0, "distance", None), (0.5, "distance", "wild")],
+)
+def test_where_a_part_tells_nothing_all_answers_do(monkeypatch, l2, length, weights):
+    points = gaussian(40, 2, random_state=1)
+    S = simulate_statements(points, 12_000, error_rate=0.1, sampling="replacement", random_state=1)
+    given = None if weights is None else np.random.default_rng(0).pareto(0.5, len(S)) + 1e-3
+    losses = []
+    for least in (10**9, 500):
+        monkeypatch.setattr(choice_fit, "_LEAST_PART", least)
+        found = ChoiceMap(2, l2=l2, length=length).fit(S, weights=given)
+        losses.append(l2 * (found.embedding_**2).sum() - found.log_likelihood_)
+    assert losses[1] <= 1.01 * losses[0]

@@ -27,12 +27,18 @@ _MORE, _ROUGH_ITER = 3, 40
 #: and at least so many for each object, where a start is sought: of fewer it may lead astray.
 _PART, _LEAST_PART = 8, 10_000
 _EACH, _EACH_TO_START = 10, 100
+#: How even the weights of answers must be for a part to be like all, and what penalty, by the
+#: mean weight, holds coordinates together.
+_EVEN, _LEAST_HELD = 0.1, 1e-6
 #: The logit of the blind share moves in this unit: its slope sums over all answers, that of
 #: a coordinate over the answers about one object, and L-BFGS likes them alike.
 _UNIT = 0.3
 #: Where coordinates are alike: the step of the logit, by the root of the number of answers, and
 #: over how many iterations the fall is looked at, if all are alike and if only each object's.
 _SHARE_STEP, _SHORT_WINDOW, _WINDOW = 10.0, 3, 10
+#: After so many iterations, or where the loss stays at this share of that of guesses, it goes on
+#: without.
+_MOST_BENT, _NO_BETTER = 150, 0.999
 
 
 @dataclass(frozen=True)
@@ -104,7 +110,7 @@ def fit_choices(
     share = float(np.clip(np.mean(lapse), 1e-4, 1 - 1e-4))
     start = X if fixed_lapse else np.append(X, np.log(share / (1 - share)) / _UNIT)
     loss = _loss(likelihood, X.shape, l2, shares)
-    part = part_of_answers(likelihood)
+    part = part_of_answers(likelihood, l2)
     if part is None:
         found = minimise(loss, start, max_iter, tol, progress, memory=_MEMORY)
         best = found.X
@@ -114,9 +120,15 @@ def fit_choices(
         bend = curvature(part.likelihood, part.times, len(likelihood.choices), X, at, l2)
         bent = Bent(loss, start, bend, _SHARE_STEP / float(likelihood.weight.sum()) ** 0.5)
         window = _SHORT_WINDOW if bend.is_whole else _WINDOW
-        origin = np.zeros(start.size)
-        found = minimise(bent, origin, max_iter, tol, progress, memory=_MEMORY, window=window)
+        origin, few = np.zeros(start.size), min(max_iter, _MOST_BENT)
+        found = minimise(bent, origin, few, tol, progress, memory=_MEMORY, window=window)
         best = bent.at(found.X)
+        guessed = float(likelihood.weight.sum()) * np.log(likelihood.choices.n_sides)
+        if found.loss >= _NO_BETTER * guessed or (not found.converged and few < max_iter):
+            # the curvature was of no use: without it, from the start or from where it led
+            start = start if found.loss >= _NO_BETTER * guessed else best
+            found = minimise(loss, start, max_iter, tol, progress, memory=_MEMORY)
+            best = found.X
     if shares is None:
         best, shares = best[:-1].reshape(X.shape), np.array([expit(best[-1] * _UNIT)])
     return ChoiceFit(best, shares, found.loss, found.n_iter, found.converged)
@@ -171,10 +183,14 @@ class Part:
     times: float
 
 
-def part_of_answers(likelihood: Likelihood, each: int = _EACH) -> Part | None:
+def part_of_answers(likelihood: Likelihood, l2: float, each: int = _EACH) -> Part | None:
     """One answer in eight, drawn at random; None where they are too few."""
     counted = np.flatnonzero(likelihood.weight)
-    size = len(counted) // _PART
+    size, weight = len(counted) // _PART, likelihood.weight / max(likelihood.weight.max(), 1e-300)
+    if weight.sum() ** 2 < _EVEN * len(counted) * (weight**2).sum():
+        return None  # a few answers count for all: a part may not have them
+    if l2 * len(counted) < _LEAST_HELD * float(likelihood.weight.sum()):
+        return None  # no penalty to speak of: coordinates run away, and their curvature with them
     if size < max(_LEAST_PART, each * likelihood.choices.n_objects):
         return None
     rng = np.random.default_rng(len(counted))
@@ -212,7 +228,7 @@ def prepare_start(
 def _start_from(
     X: FloatArray, statements: Statements, likelihood: Likelihood, d: int, l2: float
 ) -> Start:
-    part = part_of_answers(likelihood, _EACH_TO_START)
+    part = part_of_answers(likelihood, l2, _EACH_TO_START)
     if part is None:
         return _first_start(statements, likelihood, X, d, l2)
     first = _start_from(X, statements, part.likelihood, d, l2)
@@ -224,7 +240,7 @@ def _first_start(
     statements: Statements, likelihood: Likelihood, X: FloatArray, d: int, l2: float
 ) -> Start:
     share = np.array([START_LAPSE])
-    X = best_scale(lambda x: likelihood(x, share)[:2], X)
+    X = best_scale(lambda x: with_l2(*likelihood(x, share)[:2], x, l2), X)
     X = without_unseen(X, statements.triples)
     if X.shape[1] == d:
         return Start(X)

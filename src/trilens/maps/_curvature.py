@@ -99,7 +99,9 @@ def curvature(
     if not whole:
         H = H.reshape(n, d, d)
     diagonal = np.einsum("...ii->...i", H)
-    diagonal += 2 * l2 + _LEAST * float(np.median(diagonal)) + 1e-12
+    # of the objects that were asked about; the others have nothing to bend
+    usual = float(np.median(diagonal[diagonal > 0])) if (diagonal > 0).any() else 1.0
+    diagonal += 2 * l2 + _LEAST * usual
     return _Whole(H, X.shape) if whole else _Blocks(H)
 
 

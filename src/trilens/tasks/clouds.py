@@ -10,7 +10,7 @@ import numpy as np
 from trilens._typing import FloatArray
 
 #: Gaussian: thin at the rim, so that some points stand alone. Box: uniform, which falls into
-#: parts more readily than any other shape without a gap.
+#: parts more readily than other full shapes. Rings and crosses do so still more.
 Shape: TypeAlias = Literal["gaussian", "box"]
 
 #: Clouds of one shape. The largest but one of 39 is passed by chance in 5 % of clouds.
@@ -27,6 +27,7 @@ def clouds(
     most: int,
     rng: np.random.Generator,
     blur: FloatArray | None = None,
+    number: int = CLOUDS,
 ) -> Iterator[FloatArray]:
     """Clouds of one shape, of at most so many points, with the spread of a map along its axes.
 
@@ -37,6 +38,8 @@ def clouds(
     blur : (d, d) array, optional
         Covariance of the error of a place on the map. A box is then drawn narrower, and its
         points moved by such errors: what answers draw of a box has no sharp rim.
+    number : int
+        How many.
     """
     n, dimension = coordinates.shape
     centred = coordinates - coordinates.mean(axis=0)
@@ -48,7 +51,7 @@ def clouds(
         error = np.sqrt(np.minimum(np.maximum(along, 0), _MOST_BLUR * spread**2))
     inner = np.sqrt(spread**2 - error**2)
     size = (min(n, most), dimension)
-    for _ in range(CLOUDS):
+    for _ in range(number):
         if shape == "gaussian":
             yield rng.standard_normal(size)[:, : len(spread)] * spread
             continue

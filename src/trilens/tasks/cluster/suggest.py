@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray
-from trilens.tasks.clouds import LEVEL, Shape, clouds, error_of_places, p_value
+from trilens.tasks.clouds import CLOUDS, LEVEL, Shape, clouds, error_of_places, p_value
 from trilens.tasks.cluster.map import neighbour_graph
 from trilens.tasks.cluster.separation import separations
 from trilens.tasks.cluster.spectral import laplacian_eigenvectors, spectral_clusters
@@ -22,6 +22,8 @@ _MOST_CLUSTERS = 8
 #: Points of a cloud, and objects of the map that are compared with it: beyond that a mean over
 #: more objects is no other mean.
 _MOST_POINTS = 200
+#: Up to this p-value, and from half the level on, so many clouds more are drawn.
+_CLEARLY_NOT, _MORE_CLOUDS = 0.2, 160
 CENTRAL_CAUTION = (
     "answers about the most central object cannot tell how wide a gap between two groups is: "
     "two groups may look like one long cloud"
@@ -156,13 +158,13 @@ def suggest_clusters(
     blur = error_of_places(coordinates, resampled) if kind == "central" else None
     with threadpool_limits(1):
         observed = _evidence(some, numbers)
-        drawn = {
-            shape: np.array([_evidence(c, numbers) for c in clouds(some, shape, n, rng, blur)])
-            for shape in shapes
-        }
-    level = np.mean([one[:, 0] for one in drawn.values()], axis=(0, 1))
-    at = _best(observed, level)
-    p = max(_p_value(observed[0], at, one, level) for one in drawn.values())
+        drawn = _of_clouds(some, shapes, n, rng, blur, numbers, CLOUDS)
+        at, p, level = _judged(observed, drawn)
+        if LEVEL / 2 < p <= _CLEARLY_NOT:
+            # not clear yet: more clouds, so that chance has less of a say
+            more = _of_clouds(some, shapes, n, rng, blur, numbers, _MORE_CLOUDS)
+            drawn = [np.concatenate(both) for both in zip(drawn, more, strict=True)]
+            at, p, level = _judged(observed, drawn)
     best = numbers[at]
     suggested = best if p <= LEVEL else 1
     candidates = tuple(
@@ -173,6 +175,29 @@ def suggest_clusters(
     return ClusterSuggestion(
         suggested, candidates, best, p, caution, tuple(resampled), random_state
     )
+
+
+def _of_clouds(
+    points: FloatArray,
+    shapes: Sequence[Shape],
+    most: int,
+    rng: np.random.Generator,
+    blur: FloatArray | None,
+    numbers: Sequence[int],
+    how_many: int,
+) -> list[FloatArray]:
+    """The evidence of clouds of each shape, (how_many, 2, len(numbers))."""
+    return [
+        np.array([_evidence(c, numbers) for c in clouds(points, shape, most, rng, blur, how_many)])
+        for shape in shapes
+    ]
+
+
+def _judged(observed: FloatArray, drawn: list[FloatArray]) -> tuple[int, float, FloatArray]:
+    """Which number is the best, its p-value, and the mean separation of clouds."""
+    level = np.mean([one[:, 0] for one in drawn], axis=(0, 1))
+    at = _best(observed, level)
+    return at, max(_p_value(observed[0], at, one, level) for one in drawn), level
 
 
 def _evidence(points: FloatArray, numbers: Sequence[int]) -> FloatArray:
