@@ -142,3 +142,21 @@ def test_killed_at_the_worst_moment_every_file_is_still_counted_once(
         counted.append(tl.read_counts(output).statements if output.exists() else 0)
     assert counted == ([0, 0] if moment == "before" else [3, 10])
     assert look(folder, output).statements == 15
+
+
+def test_what_cannot_be_read_is_named_and_tried_again(tmp_path: Path) -> None:
+    folder, output = tmp_path / "answers", tmp_path / "counts.npz"
+    folder.mkdir()
+    (folder / "good.csv").write_text("a,b,c\nb,c,d\n")
+    (folder / "rows.csv").write_text("a,b,c\na,a,b\nc,d,a\n")
+    S = tl.Statements([[0, 1, 2], [1, 2, 3]], names=["a", "b", "c", "d"])
+    tl.write_statements(S, tmp_path / "late.parquet")
+    whole = (tmp_path / "late.parquet").read_bytes()
+    (folder / "late.parquet").write_bytes(whole[: len(whole) // 2])
+    (look,) = follow(folder, output, skip_bad=True)
+    assert (look.counted, look.statements, look.skipped) == (2, 4, 1)
+    assert "late.parquet" in " ".join(look.left_out)
+    assert "late.parquet" in str(look)
+    (folder / "late.parquet").write_bytes(whole)
+    (look,) = follow(folder, output, skip_bad=True)
+    assert (look.counted, look.statements, look.left_out) == (1, 6, ())

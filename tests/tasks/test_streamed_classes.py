@@ -236,3 +236,11 @@ def test_many_objects_are_clustered_by_a_sample(monkeypatch) -> None:
     assert tl.purity(whole, found) > 0.99
     again = clusters.coordinate_clusters(drawn.points, 3, random_state=0)
     assert np.array_equal(found, again)
+
+
+def test_a_class_may_be_called_0(study) -> None:
+    file, truth = study
+    found = classify_files(file, {str(i): int(truth[i]) for i in range(60)})
+    assert set(found.labels) == {str(label) for label in set(truth.tolist())}
+    with pytest.raises(LabelError, match="a dict by name"):
+        classify_files(file, "labels.csv", placed=found.map)

@@ -18,6 +18,8 @@ from trilens.formats.source import PathLike, checked_path
 
 #: Files that are counted before the counts are written.
 _FILES = 256
+#: What is left out, named at most.
+_MOST_NAMED = 20
 
 
 @dataclass(frozen=True)
@@ -33,23 +35,36 @@ class Look:
     statements : int
     changed : tuple of str
         Files that changed after they were counted, or are gone: their counts stay as they were.
+    skipped : int
+        Rows that were skipped at this look.
+    left_out : tuple of str
+        What was skipped, the first of it, and the files that could not be read: these are
+        tried again at the next look.
     """
 
     counted: int
     files: int
     statements: int
     changed: tuple[str, ...] = ()
+    skipped: int = 0
+    left_out: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values."""
-        return asdict(self) | {"changed": list(self.changed)}
+        return asdict(self) | {"changed": list(self.changed), "left_out": list(self.left_out)}
 
     def __str__(self) -> str:
-        changed = f", {len(self.changed)} changed after they were counted" if self.changed else ""
-        return (
-            f"{self.counted:,} new files, {self.files:,} in all, "
-            f"{self.statements:,} statements{changed}"
+        said = (
+            f"{self.counted:,} new {'file' if self.counted == 1 else 'files'}, "
+            f"{self.files:,} in all, {self.statements:,} statements"
         )
+        if self.skipped:
+            said += f", {self.skipped:,} rows skipped"
+        if self.left_out:
+            said += f", left out {'; '.join(self.left_out[:3])}"
+        if self.changed:
+            said += f", changed or gone after they were counted: {', '.join(self.changed[:3])}"
+        return said
 
 
 def follow(
@@ -89,20 +104,25 @@ def follow(
     while True:
         total, seen = _so_far(target)
         fresh = [path for path in _files(name, target) if path not in seen]
-        done = 0
+        done, skipped = 0, 0
+        left_out: list[str] = []
         for at in range(0, len(fresh), _FILES):
             some = fresh[at : at + _FILES]
             stamps = {path: stamp_and_size(os.path.join(name, path))[0] for path in some}
-            found, some = _count(name, some, options)
+            found, some, unread = _count(name, some, options)
+            left_out += unread
             if found is None:
                 continue
+            skipped += found.n_skipped
+            left_out += found.skipped
             total = found if total is None else total + found
             seen |= {path: stamps[path] for path in some}
             total = replace(total, files=tuple(seen.items()))
             write_counts(total, target)
             done += len(some)
         changed = tuple(sorted(path for path in seen if _stamp(name, path) != seen[path]))
-        yield Look(done, len(seen), 0 if total is None else total.statements, changed)
+        statements = 0 if total is None else total.statements
+        yield Look(done, len(seen), statements, changed, skipped, tuple(left_out[:_MOST_NAMED]))
         if every is None:
             return
         wait(every)
@@ -110,22 +130,30 @@ def follow(
 
 def _count(
     folder: str, some: list[str], options: dict[str, Any]
-) -> tuple[Counted | None, list[str]]:
-    """The counts of files; one that changes meanwhile is left for later."""
+) -> tuple[Counted | None, list[str], list[str]]:
+    """The counts of files, which these are, and what is said of those that cannot be read.
+
+    One that changes meanwhile, or cannot be read although bad rows are skipped, is left for later.
+    """
     try:
-        return count_files([os.path.join(folder, path) for path in some], **options), some
+        found = count_files([os.path.join(folder, path) for path in some], **options)
+        if not found.n_skipped or (len(some) == 1 and found.statements):
+            return found, some, []
+        if len(some) == 1:
+            return None, [], list(found.skipped)
     except FormatError as error:
         if "changed while it was read" not in str(error):
             raise
         if len(some) == 1:
-            return None, []
-    total, kept = None, []
+            return None, [], []
+    total, kept, unread = None, [], []
     for path in some:
-        found, one = _count(folder, [path], options)
-        if found is not None:
-            total = found if total is None else total + found
-            kept += one
-    return total, kept
+        one, its, why = _count(folder, [path], options)
+        unread += why
+        if one is not None:
+            total = one if total is None else total + one
+            kept += its
+    return total, kept, unread
 
 
 def _files(folder: str, output: str) -> list[str]:

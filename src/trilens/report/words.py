@@ -244,7 +244,9 @@ def how_many(facts: dict[str, Any]) -> str:
     s = facts["cluster"]["suggestion"]
     if s and s["p_value"] is None and s["caution"]:
         return _sentence(s["caution"])
-    if not s or not s["candidates"]:
+    if not s:
+        return "How many groups there are was not looked at."
+    if not s["candidates"]:
         return "There is too little to divide."
     if s["p_value"] is None:
         return "Whether there are groups cannot be told."

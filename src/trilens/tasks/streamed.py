@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trilens._parameters import one_of, seed_of, whole_number
+from trilens._parameters import one_of, seed_of, shown, whole_number
 from trilens._typing import FloatArray, IntArray
 from trilens.errors import LabelError
 from trilens.formats.source import PathLike
@@ -160,7 +160,7 @@ def classify_files(
             width = max(DIMENSIONS)
         placed = map_files(source, width, method=method, random_state=seed, **reading)
     names = placed.names
-    known = [labels.get(name) or None for name in names]
+    known = _labels_of(labels, names)
     classes, codes = _coded(known)
     encoded = Labels(codes, classes)
     X = placed.embedding
@@ -191,8 +191,17 @@ def classify_files(
     )
 
 
-def _coded(known: list[str | None]) -> tuple[Any, IntArray]:
-    given = np.array([label or "" for label in known], dtype=object).astype(str)
+def _labels_of(labels: Mapping[str, str], names: Sequence[str]) -> list[Any]:
+    """The label of each object, None where there is none; a class may be called 0."""
+    if not isinstance(labels, Mapping):
+        raise LabelError(
+            f"labels must be a dict by name, such as that of read_labels, not {shown(labels)}"
+        )
+    return [None if labels.get(name) in (None, "") else labels[name] for name in names]
+
+
+def _coded(known: list[Any]) -> tuple[Any, IntArray]:
+    given = np.array(["" if label is None else str(label) for label in known], dtype=str)
     classes = np.unique(given[given != ""])
     if len(classes) == 0:
         raise LabelError("no object of the statements has a label; are the names the same?")
@@ -257,7 +266,7 @@ def cluster_files(
     suggestion = None
     if n_clusters is None:
         suggestion = ClusterSuggestion(1, (), 1, None, NO_NUMBER)
-    known = None if labels is None else [labels.get(name) or None for name in placed.names]
+    known = None if labels is None else _labels_of(labels, placed.names)
     objects = Statements(
         np.empty((0, 3), dtype=np.int32), len(placed.names), placed.names, placed.counts.kind
     )
