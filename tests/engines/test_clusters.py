@@ -90,7 +90,7 @@ def test_a_killed_process_costs_nothing_but_time(data: Path, plain: bytes, tmp_p
         done = engine.collect(engine.merge(merge_done, handles))
         assert os.path.exists(flag)
         assert to_bytes(done.counts) == plain
-        with pytest.raises(EngineError, match="a process was killed 3 times"):
+        with pytest.raises(EngineError, match="a process ended 3 times"):
             engine.collect(engine.submit(killed_always))
     finally:
         engine.close()

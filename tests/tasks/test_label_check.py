@@ -7,6 +7,7 @@ from trilens.datasets.cars import CLASSES
 from trilens.errors import LabelError
 from trilens.formats import read_statements
 from trilens.simulate import mixture, simulate_statements
+from trilens.statements import Statements
 from trilens.tasks.classify.check import _dealt_anew, check_labels
 from trilens.tasks.classify.classes import classify, make_classifier
 from trilens.tasks.classify.labels import encode_labels
@@ -135,3 +136,14 @@ def test_labels_dealt_out_at_random_pass_no_more_often_than_the_level_says(drawn
         shares.append(_dealt_anew(classifier, y, seed))
     # a fifth, give or take four standard errors
     assert 0.09 <= np.mean(np.array(shares) <= 0.2) <= 0.31
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_classes_that_no_answer_speaks_for_are_called_guesses(method):
+    points = mixture(24, [[0, 0], [9, 0]], random_state=1)
+    one = simulate_statements(points.points[:12], 150, random_state=2).triples
+    other = simulate_statements(points.points[12:], 150, random_state=3).triples + 12
+    S = Statements(np.concatenate([one, other]), 25)
+    y = [str(c) if i < 8 else None for i, c in enumerate(points.labels)] + [None]
+    said = " ".join(classify(S, y, method).remarks)
+    assert "their classes are guesses: 12, 13, 14, 15, 16 and 8 more" in said

@@ -205,8 +205,9 @@ class Processes(_Pool):
             except BrokenProcessPool:
                 if task.tries >= _TRIES:
                     raise EngineError(
-                        f"a process was killed {_TRIES} times over the same work; it may need "
-                        f"more memory: take fewer workers"
+                        f"a process ended {_TRIES} times over the same work; it may need more "
+                        f"memory (take fewer workers), or a script that starts processes lacks "
+                        f"its if __name__ == '__main__'"
                     ) from None
                 # every task of a broken pool fails, whoever broke it
                 self._replace(task.pool)

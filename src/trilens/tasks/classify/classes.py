@@ -12,7 +12,7 @@ from trilens._parameters import seed_of
 from trilens._tabular import Tabular
 from trilens._typing import AnyArray
 from trilens.errors import ParameterError
-from trilens.statements import StatementsLike, as_statements
+from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.tasks.classify.check import LabelCheck, check_labels
 from trilens.tasks.classify.labels import Labels, LabelsLike, encode_labels
 from trilens.tasks.error_rate import known_error_rate
@@ -190,7 +190,11 @@ def classify(
             Contradiction(given.names[i], label_of[i], found[i : i + 1].tolist()[0])
             for i in labels.labelled[check.contradicted]
         ),
-        remarks=(*_about_classes(labels), *_remarks(learner, given.names)),
+        remarks=(
+            *_about_classes(labels),
+            *_remarks(learner, given.names),
+            *_out_of_reach(given, labels),
+        ),
     )
 
 
@@ -243,6 +247,22 @@ def _about_classes(labels: Labels) -> tuple[str, ...]:
     return (
         f"one labelled object, so nothing to check it by, and few will be taken for its like: "
         f"{', '.join(alone)}",
+    )
+
+
+def _out_of_reach(statements: Statements, labels: Labels) -> tuple[str, ...]:
+    """Objects of which no answer says anything beside a labelled one."""
+    from trilens.tasks.reliability.cautions import connected_parts
+
+    part = connected_parts(statements)
+    reached = np.isin(part, part[labels.labelled])
+    those = [statements.names[i] for i in np.flatnonzero(~reached).tolist()]
+    if not those or len(statements) == 0:
+        return ()
+    more = f" and {len(those) - 5:,} more" if len(those) > 5 else ""
+    return (
+        f"never compared with labelled objects, not even by way of third ones, so their classes "
+        f"are guesses: {', '.join(those[:5])}{more}",
     )
 
 

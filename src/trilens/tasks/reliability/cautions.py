@@ -11,7 +11,6 @@ import numpy as np
 from trilens._typing import IntArray
 from trilens.statements import Statements
 from trilens.tasks.reliability.error_rate import Rate, Repeats
-from trilens.tasks.reliability.held_out import HeldOut
 
 #: Below this many statements an object's 95 % interval is wider than +-0.2.
 FEW_APPEARANCES = 25
@@ -156,11 +155,10 @@ def about_copies(statements: Statements) -> list[Caution]:
     ]
 
 
-def about_noise(held_out: HeldOut, chance: float) -> list[Caution]:
-    """Whether the answers as a whole say anything."""
+def about_noise(m: int, hits: int, chance: float) -> list[Caution]:
+    """Whether the answers as a whole say anything, when so many of m were predicted."""
     from scipy.special import bdtrc
 
-    m, hits = len(held_out.right), int(held_out.right.sum())
     if bdtrc(hits - 1, m, chance) <= _LEVEL:
         return []
     return [

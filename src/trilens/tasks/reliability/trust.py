@@ -334,7 +334,7 @@ def reliability(
         first = best_held_out(part, inside, model.map, random_state, folds=_FOLDS[0])
         predicted = float(first.right.mean())
         error, wrong = blind_rate(first, given.kind), wrong_rate(first)
-        noise = about_noise(first, base.chance)
+        noise = about_noise(len(first.right), int(first.right.sum()), base.chance)
         cautions += noise
         if names is not None and rater is not None and inside is not None:
             last, judgement = _judged(part, inside, len(names), model.map, first, random_state)
