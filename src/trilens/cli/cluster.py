@@ -45,17 +45,9 @@ def _labels(statements: Statements | None, labels: str | None) -> Any:
 
 
 def _in_memory(
-    source: Source,
-    n_clusters: int | None,
-    method: str,
-    k: int | None,
-    sigma: float | None,
-    error_rate: Any,
-    labels: str | None,
-    dim: int | None,
-    seed: int,
+    source: Source, n_clusters: int | None, method: str, labels: str | None, **how: Any
 ) -> Clusters:
-    """The groups of statements, or of counts of their pairs."""
+    """The groups of statements, or of counts of their pairs; ``how`` as `trilens.cluster`."""
     from trilens.tasks.cluster.groups import cluster
 
     counts = counts_of(
@@ -69,13 +61,9 @@ def _in_memory(
             statements if counts is None else counts.pairs,  # type: ignore[arg-type]
             n_clusters,
             method,
-            k=k,
-            sigma=sigma,
-            error_rate=error_rate,
-            n_components=dim,
             labels=_labels(statements, labels),
-            random_state=seed,
             progress=progress,
+            **how,
         )
 
 
@@ -140,7 +128,17 @@ def command(
                 **reading,
             )
     else:
-        found = _in_memory(source, n_clusters, method, k, sigma, error_rate, labels, dim, seed)
+        found = _in_memory(
+            source,
+            n_clusters,
+            method,
+            labels,
+            k=k,
+            sigma=sigma,
+            error_rate=error_rate,
+            n_components=dim,
+            random_state=seed,
+        )
     if output is not None:
         save_table(found.columns(), output)
     if as_json and output != "-":

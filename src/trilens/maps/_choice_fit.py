@@ -124,10 +124,11 @@ def fit_choices(
         found = minimise(bent, origin, few, tol, progress, memory=_MEMORY, window=window)
         best = bent.at(found.X)
         guessed = float(likelihood.weight.sum()) * np.log(likelihood.choices.n_sides)
-        if found.loss >= _NO_BETTER * guessed or (not found.converged and few < max_iter):
+        lost = found.loss >= _NO_BETTER * guessed
+        if lost or (not found.converged and few < max_iter):
             # the curvature was of no use: without it, from the start or from where it led
-            start = start if found.loss >= _NO_BETTER * guessed else best
-            found = minimise(loss, start, max_iter, tol, progress, memory=_MEMORY)
+            again = start if lost else best
+            found = minimise(loss, again, max_iter, tol, progress, memory=_MEMORY)
             best = found.X
     if shares is None:
         best, shares = best[:-1].reshape(X.shape), np.array([expit(best[-1] * _UNIT)])

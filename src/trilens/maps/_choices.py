@@ -37,6 +37,19 @@ from trilens.maps._pairs import (
 from trilens.statements import Kind, Statements
 
 
+def sign_of(kind: Kind) -> float:
+    """+1 where the longest side is chosen, -1 where the shortest is."""
+    return 1.0 if kind == "central" else -1.0
+
+
+def sides_of(kind: Kind, triples: AnyArray) -> list[tuple[AnyArray, AnyArray]]:
+    """The ends of the sides that statements choose from, the chosen one first."""
+    a, b, c = triples.T
+    if kind == "closer":
+        return [(a, b), (a, c)]
+    return [(b, c), (a, c), (a, b)]
+
+
 @dataclass(frozen=True)
 class Choices:
     """Different answers, sorted by the side that they choose, repeats as weights.
@@ -62,7 +75,7 @@ class Choices:
     @property
     def sign(self) -> float:
         """+1 where the longest side is chosen, -1 where the shortest is."""
-        return 1.0 if self.kind == "central" else -1.0
+        return sign_of(self.kind)
 
     @property
     def n_sides(self) -> int:
@@ -79,10 +92,7 @@ class Choices:
 
     def sides(self) -> list[tuple[AnyArray, AnyArray]]:
         """The ends of the sides of every answer, the chosen one first."""
-        a, b, c = self.triples.T
-        if self.kind == "closer":
-            return [(a, b), (a, c)]
-        return [(b, c), (a, c), (a, b)]
+        return sides_of(self.kind, self.triples)
 
     def weights_of(self, weights: FloatArray) -> FloatArray:
         """Weights of the given statements, added up for each different answer."""

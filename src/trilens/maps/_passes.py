@@ -12,6 +12,7 @@ from trilens._typing import AnyArray, BoolArray, FloatArray, Int32Array
 from trilens.engines.engine import Engine
 from trilens.engines.partition import Partition
 from trilens.engines.work import Plan, each_batch
+from trilens.maps._choices import sign_of
 from trilens.statements import Kind
 
 #: Statements of a part in memory; fixed, so that sums do not depend on the number of threads.
@@ -117,8 +118,8 @@ def score(part: Part, plan: Plan | None, X: FloatArray, lapse: float, draw: Draw
     sums = np.zeros((n, d + d * (d + 1) // 2))
     loss, many = 0.0, 0
     for kind, (a, b, c) in batches(part, plan, draw):
-        sign = 1.0 if kind == "central" else -1.0
-        loss += _scoring_kernels.score(a, b, c, kind == "closer", sign, X, lapse, sums)
+        closer, sign = kind == "closer", sign_of(kind)
+        loss += _scoring_kernels.score(a, b, c, closer, sign, X, lapse, sums)
         many += len(a)
     return Sums(loss, many, sums)
 

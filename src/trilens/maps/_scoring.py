@@ -17,6 +17,8 @@ import numpy as np
 from trilens._typing import FloatArray, Int32Array
 from trilens.engines.engine import Engine
 from trilens.engines.work import Plan
+from trilens.maps._choice_fit import expit
+from trilens.maps._choices import sides_of, sign_of
 from trilens.maps._passes import Draw, Sums, score, total
 from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.comparisons import squared
@@ -82,7 +84,7 @@ class Aside:
             u = np.exp(min(at[0], 50.0)) * v
             u -= u.max(axis=0)
             np.exp(u, out=u)
-            blind = 1.0 / (1.0 + np.exp(-np.clip(at[1], -30, 30)))
+            blind = expit(at[1])
             own = (1.0 - blind) * u[0] / u.sum(axis=0) + blind * share
             return float(-np.log(np.maximum(own, 1e-300)).mean())
 
@@ -106,15 +108,13 @@ class Aside:
                 "maxiter": 60,
             },
         )
-        blind = 1.0 / (1.0 + np.exp(-np.clip(found.x[1], -30, 30)))
-        return Fitted(X * np.exp(min(found.x[0], 50.0)), float(blind), float(found.fun))
+        scale = np.exp(min(found.x[0], 50.0))
+        return Fitted(X * scale, expit(found.x[1]), float(found.fun))
 
     def _lengths(self, X: FloatArray) -> FloatArray:
         """The sides as what is chosen by: the larger, the likelier; the chosen one first."""
-        a, b, c = self._triples.T
-        sides = [(a, b), (a, c)] if self.kind == "closer" else [(b, c), (a, c), (a, b)]
-        sign = 1.0 if self.kind == "central" else -1.0
-        return sign * np.sqrt(np.stack([squared(X, i, j) for i, j in sides]))
+        sides = sides_of(self.kind, self._triples)
+        return sign_of(self.kind) * np.sqrt(np.stack([squared(X, i, j) for i, j in sides]))
 
 
 def climb(

@@ -10,6 +10,7 @@ import numpy as np
 from trilens._parameters import generator, whole_number
 from trilens._typing import AnyArray, FloatArray, RandomState
 from trilens.errors import KindError, ParameterError
+from trilens.maps._choices import sides_of, sign_of
 from trilens.maps._pairs import ODDS_RANGE, Length, lengths
 from trilens.maps.comparisons import squared
 from trilens.statements import Kind, StatementsLike, as_statements
@@ -146,7 +147,7 @@ class ChoiceModel:
 
     @property
     def _sign(self) -> float:
-        return 1.0 if self.kind == "central" else -1.0
+        return sign_of(self.kind)
 
     def _side(self, i: AnyArray, j: AnyArray) -> FloatArray:
         """The logarithms of the odds of choosing the sides (i, j)."""
@@ -157,8 +158,7 @@ class ChoiceModel:
         out = np.empty((len(triples), 2 if self.kind == "closer" else 3))
         for start in range(0, len(triples), _CHUNK):
             part = slice(start, start + _CHUNK)
-            a, b, c = triples[part].T
-            sides = [(a, b), (a, c)] if self.kind == "closer" else [(b, c), (a, c), (a, b)]
+            sides = sides_of(self.kind, triples[part])
             u = np.stack([self._side(i, j) for i, j in sides], axis=1)
             u -= u.max(axis=1, keepdims=True)
             np.exp(u, out=out[part])

@@ -254,10 +254,12 @@ def _out_of_reach(statements: Statements, labels: Labels) -> tuple[str, ...]:
     """Objects of which no answer says anything beside a labelled one."""
     from trilens.tasks.reliability.cautions import connected_parts
 
+    if len(statements) == 0 or len(labels.labelled) == statements.n_objects:
+        return ()
     part = connected_parts(statements)
     reached = np.isin(part, part[labels.labelled])
     those = [statements.names[i] for i in np.flatnonzero(~reached).tolist()]
-    if not those or len(statements) == 0:
+    if not those:
         return ()
     more = f" and {len(those) - 5:,} more" if len(those) > 5 else ""
     return (

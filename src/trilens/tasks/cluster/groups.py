@@ -200,9 +200,12 @@ def cluster(
     (3, 1.0)
     """
     if isinstance(statements, PairCounts):
-        return _clusters_of_pairs(
-            statements, n_clusters, method, k, sigma, error_rate, n_components, labels, random_state
+        objects = objects_of_pairs(statements)
+        known = None if labels is None else label_of_each(labels, objects)
+        found, at, parameters = groups_of_pairs(
+            statements, n_clusters, method, k, sigma, error_rate, n_components, random_state
         )
+        return _clusters(objects, found, at, parameters, None, None, known, True)
     given = as_statements(statements)
     n = given.n_objects
     if n_clusters is not None:
@@ -249,25 +252,6 @@ def cluster(
     return _clusters(
         given, found, points, parameters, suggestion, stability, known, n_clusters is not None
     )
-
-
-def _clusters_of_pairs(
-    pairs: PairCounts,
-    n_clusters: int | None,
-    method: str,
-    k: int | None,
-    sigma: float | None,
-    error_rate: Any,
-    n_components: int | None,
-    labels: LabelsLike | None,
-    random_state: Any,
-) -> Clusters:
-    given = objects_of_pairs(pairs)
-    known = None if labels is None else label_of_each(labels, given)
-    found, points, parameters = groups_of_pairs(
-        pairs, n_clusters, method, k, sigma, error_rate, n_components, random_state
-    )
-    return _clusters(given, found, points, parameters, None, None, known, True)
 
 
 def clusters_on_map(
