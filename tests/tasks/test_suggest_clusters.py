@@ -9,9 +9,10 @@ from trilens.statements import Statements
 from trilens.tasks.cluster.groups import cluster
 from trilens.tasks.cluster.map import neighbour_graph
 from trilens.tasks.cluster.partition import purity
-from trilens.tasks.cluster.separation import separations
+from trilens.tasks.cluster.separation import divide
 from trilens.tasks.cluster.spectral import laplacian_eigenvectors
 from trilens.tasks.cluster.suggest import map_dimension, silhouettes, suggest_clusters
+from trilens.tasks.cluster.tightness import within_shares
 
 CENTRES = np.array([[0, 0], [8, 0], [0, 8], [8, 8], [16, 4]])
 
@@ -56,19 +57,71 @@ def test_separation_of_two_groups_ignores_their_width_across():
     rng = np.random.default_rng(0)
     line = np.r_[rng.normal(size=20), rng.normal(12, 1, size=20)]
     thin, thick = (np.c_[line, width * rng.normal(size=40)] for width in (0.1, 3.0))
-    assert separations(thick, [2])[0] == pytest.approx(separations(thin, [2])[0], abs=0.05)
-    assert silhouettes(thick, np.repeat([0, 1], 20)).mean() < separations(thick, [2])[0] - 0.1
+    one, other = divide(thick, [2])[0], divide(thin, [2])[0]
+    assert one.silhouette == pytest.approx(other.silhouette, abs=0.05)
+    assert silhouettes(thick, np.repeat([0, 1], 20)).mean() < one.silhouette - 0.1
+    assert one.inside.shape == (40, 1)
 
 
 def test_separation_is_the_mean_silhouette_where_centres_span_the_map():
     X = _groups(4)
     labels = np.repeat(np.arange(4), 20)
-    assert separations(X, [4])[0] == pytest.approx(silhouettes(X, labels).mean())
+    assert divide(X, [4])[0].silhouette == pytest.approx(silhouettes(X, labels).mean())
 
 
-def test_points_that_coincide_do_not_fall_into_more_parts_than_there_are():
+def test_points_that_coincide_are_best_divided_as_they_lie():
     X = np.repeat([[0.0, 0], [5, 0], [0, 5]], 4, axis=0)
-    assert separations(X, [3, 4]).tolist() == [1.0, -1.0]
+    three, four = divide(X, [3, 4])
+    assert three.silhouette == 1.0
+    assert four.silhouette < 1.0
+    assert len(np.unique(four.labels)) == 4
+
+
+def test_ward_clusters_are_those_of_scipy():
+    from scipy.cluster.hierarchy import cut_tree, linkage
+
+    from trilens.tasks.cluster.separation import _cut
+
+    tree = linkage(np.random.default_rng(3).normal(size=(40, 3)), "ward")
+    found = _cut(tree, range(2, 9))
+    for number in range(2, 9):
+        assert purity(found[number], cut_tree(tree, number)[:, 0]) == 1.0
+        assert len(np.unique(found[number])) == number
+
+
+def test_what_errors_add_to_groups_is_taken_off():
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(3), 200)
+    true = CENTRES[labels] + rng.normal(size=(600, 2))
+    errors = np.array([[4.0, 1.0], [1.0, 1.0]]) * rng.uniform(0, 2, size=(600, 1, 1))
+    noise = np.einsum("nij,nj->ni", np.linalg.cholesky(errors), rng.normal(size=(600, 2)))
+    seen = true + noise
+    for X, known, expected in (
+        (true, np.zeros((600, 2, 2)), 1.0),
+        (seen, errors, 1.0),
+        (seen, np.zeros((600, 2, 2)), 3.5),
+    ):
+        share = within_shares(X[None], known[None], labels[None])[0]
+        assert share * X.var(axis=0).mean() == pytest.approx(expected, rel=0.1)
+
+
+def test_groups_that_errors_hide_are_found_where_the_errors_are_known():
+    rng = np.random.default_rng(1)
+    found = []
+    for _ in range(12):
+        true = np.repeat(CENTRES[:3], 20, axis=0) + 0.5 * rng.normal(size=(60, 2))
+        # far off along the line from the middle, as central answers leave the objects at a rim
+        out = true - true.mean(axis=0)
+        out /= np.linalg.norm(out, axis=1, keepdims=True)
+        errors = 14.0 * out[:, :, None] * out[:, None] + 0.2 * np.eye(2)
+        noise = np.einsum("nij,nj->ni", np.linalg.cholesky(errors), rng.normal(size=(60, 2)))
+        known, unknown = (
+            suggest_clusters(true + noise, errors=e).n_clusters == 3 for e in (errors, None)
+        )
+        found.append((known, unknown))
+    known, unknown = np.sum(found, axis=0)
+    assert known >= 7
+    assert known > unknown
 
 
 def test_eigenvalues_are_those_of_the_laplacian():

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from trilens._typing import FloatArray
-from trilens.maps._choices import Likelihood
+from trilens.maps._choices import Choices, Likelihood
 from trilens.maps._minimise import Loss
+from trilens.maps._pairs import Length
 
 #: Coordinates whose information is factored as a whole, for each answer (to the third power).
 _WORTH = 15_000
@@ -77,25 +78,9 @@ def curvature(
     X, lapse, l2
         Where, and the penalty.
     """
-    from trilens.maps import _choice_kernels as kernels
-    from trilens.maps._embedding_kernels import LENGTHS
-
     n, d = X.shape
     whole = float(X.size) ** 3 <= _WORTH * n_answers
-    H = np.zeros((n * d, n * d if whole else d))
-    kernels.add_information(
-        np.ascontiguousarray(X),
-        some.choices.triples,
-        some.weight,
-        lapse,
-        LENGTHS[some.length],
-        some.alpha,
-        some.choices.sign,
-        some.choices.n_sides == 3,
-        whole,
-        H,
-    )
-    H *= times
+    H = times * _information(some.choices, some.weight, X, lapse, some.length, some.alpha, whole)
     if not whole:
         H = H.reshape(n, d, d)
     diagonal = np.einsum("...ii->...i", H)
@@ -103,6 +88,47 @@ def curvature(
     usual = float(np.median(diagonal[diagonal > 0])) if (diagonal > 0).any() else 1.0
     diagonal += 2 * l2 + _LEAST * usual
     return _Whole(H, X.shape) if whole else _Blocks(H)
+
+
+def own_information(
+    choices: Choices,
+    weight: FloatArray,
+    X: FloatArray,
+    lapse: float,
+    length: Length,
+    alpha: float,
+) -> FloatArray:
+    """(n, d, d): the Fisher information of each object's coordinates, the others being known."""
+    found = _information(choices, weight, X, np.array([lapse]), length, alpha, whole=False)
+    return found.reshape(*X.shape, X.shape[1])
+
+
+def _information(
+    choices: Choices,
+    weight: FloatArray,
+    X: FloatArray,
+    lapse: FloatArray,
+    length: Length,
+    alpha: float,
+    whole: bool,
+) -> FloatArray:
+    from trilens.maps import _choice_kernels as kernels
+    from trilens.maps._embedding_kernels import LENGTHS
+
+    H = np.zeros((X.size, X.size if whole else X.shape[1]))
+    kernels.add_information(
+        np.ascontiguousarray(X),
+        choices.triples,
+        weight,
+        lapse,
+        LENGTHS[length],
+        alpha,
+        choices.sign,
+        choices.n_sides == 3,
+        whole,
+        H,
+    )
+    return H
 
 
 class _Whole(Curvature):

@@ -14,12 +14,14 @@ nearly unbiased, and the shares whose evidence is within 1.92 of it are a 95 % i
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray
 from trilens.maps._choice_fit import BLIND, SEEING, fit_choices
 from trilens.maps._choices import Choices, Likelihood, Sides, collect_choices, likelihood
+from trilens.maps._curvature import own_information
 from trilens.maps._minimise import one_blas_thread
 from trilens.maps._pairs import lengths
 from trilens.maps.choice_model import ChoiceModel
@@ -37,6 +39,8 @@ _STEP = 10.0**0.5
 #: takes a region of maps that are all as good for a hill. The fewer answers there are for each
 #: coordinate, the sooner.
 _LEAST_L2, _LEAST_L2_FEW, _MOST_L2 = 1e-3, 0.03, 1e2
+#: Stands for no penalty, where the place of an object that nobody was asked about is unknown.
+_NO_L2 = 1e-6
 #: The evidence may fall by so many times more for each coordinate per answer: where answers
 #: are few for the coordinates the share varies more than Laplace's method says (measured).
 _FEW = 20.0
@@ -139,6 +143,49 @@ def lapse_interval(
         low, high = maximise_evidence(f, model.embedding[seen], l2, fixed_l2=True).interval
     # A share that was fitted together with a map of everything may lie a little below.
     return min(low, model.lapse), max(high, model.lapse)
+
+
+def place_errors(
+    statements: Statements, weights: FloatArray | None, model: ChoiceModel, l2: float
+) -> FloatArray:
+    """How far the place of each object on a fitted map may be off: (n, d, d) covariances.
+
+    By the inverse of the Fisher information plus the penalty, without shifts and turns of the
+    whole map. Where that is too dear, as if the other objects' places were known.
+
+    Parameters
+    ----------
+    statements, weights
+        That the map was fitted to.
+    model : ChoiceModel
+    l2
+        The penalty of the fit.
+    """
+    X, choices = model.embedding, collect_choices(statements, weights)
+    l2 = max(l2, _NO_L2)
+    n, d = X.shape
+    if not is_affordable(n * d, len(choices)):
+        alone = own_information(choices, choices.weight, X, model.lapse, model.length, model.alpha)
+        return np.asarray(np.linalg.inv(alone + 2 * l2 * np.eye(d)), dtype=np.float64)
+    with one_blas_thread():
+        with likelihood(choices, model.length, model.alpha, 1) as f:
+            H = Information(choices)(f, X, model.lapse)
+        free = _moves_of_the_whole(X)
+        H += 1e3 * np.trace(H) / len(H) * (free @ free.T)
+        H[np.diag_indices(len(H))] += 2 * l2
+        whole = np.asarray(np.linalg.inv(H), dtype=np.float64).reshape(n, d, n, d)
+    return whole[np.arange(n), :, np.arange(n)]
+
+
+def _moves_of_the_whole(X: FloatArray) -> FloatArray:
+    """Orthonormal (n d, k): the shifts and turns of a map, about which answers say nothing."""
+    n, d = X.shape
+    moves = [np.tile(axis, (n, 1)) for axis in np.eye(d)]
+    for a, b in combinations(range(d), 2):
+        turn = np.zeros((n, d))
+        turn[:, a], turn[:, b] = X[:, b], -X[:, a]
+        moves.append(turn)
+    return np.linalg.qr(np.array(moves).reshape(len(moves), n * d).T)[0]
 
 
 def _likelihood_interval(

@@ -236,7 +236,10 @@ def cluster(
     points, resampled, fitted = _maps(
         given, chosen, n_components, error_rate, seed, model, progress
     )
-    suggestion = suggest_clusters(points, resampled, kind=given.kind, random_state=seed)
+    errors = None if fitted is None else fitted.place_errors_
+    suggestion = suggest_clusters(
+        points, resampled, errors=errors, kind=given.kind, random_state=seed
+    )
     reason = why_nothing_can_be_claimed(given, fitted)
     if reason is not None:
         said = f"whether there are groups cannot be told: {reason}"

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray
-from trilens.tasks.clouds import CLOUDS, LEVEL, Shape, clouds, error_of_places, p_value
+from trilens.tasks.clouds import CLOUDS, LEVEL, Shape, clouds, nearest, p_value
 from trilens.tasks.cluster.map import neighbour_graph
-from trilens.tasks.cluster.separation import separations
+from trilens.tasks.cluster.separation import divide
 from trilens.tasks.cluster.spectral import laplacian_eigenvectors, spectral_clusters
 from trilens.tasks.cluster.stability import ClusterStability, cluster_stability
+from trilens.tasks.cluster.tightness import within_shares
 
 if TYPE_CHECKING:
     from trilens.counts import PairCounts
@@ -24,6 +25,7 @@ _MOST_CLUSTERS = 8
 _MOST_POINTS = 200
 #: Up to this p-value, and from half the level on, so many clouds more are drawn.
 _CLEARLY_NOT, _MORE_CLOUDS = 0.2, 160
+_SHAPES: tuple[Shape, ...] = ("gaussian", "box")
 CENTRAL_CAUTION = (
     "answers about the most central object cannot tell how wide a gap between two groups is: "
     "two groups may look like one long cloud"
@@ -42,6 +44,9 @@ class Candidate:
         apart, near 0 for none.
     cloud : float
         The mean silhouette of as many clusters in clouds without groups.
+    within : float
+        The share of the variance that lies within the clusters, there, with what the errors of
+        places add taken off.
     gap : float
         1 - l(L) / l(L + 1) for the sorted eigenvalues l of the neighbourhood graph's normalised
         Laplacian: near 1 where L parts hang together much more than any L + 1 do.
@@ -50,6 +55,7 @@ class Candidate:
     n_clusters: int
     silhouette: float
     cloud: float
+    within: float
     gap: float
 
 
@@ -103,6 +109,7 @@ class ClusterSuggestion:
                     "n_clusters": c.n_clusters,
                     "silhouette": c.silhouette,
                     "cloud_silhouette": c.cloud,
+                    "within": c.within,
                     "gap": c.gap,
                 }
                 for c in self.candidates
@@ -114,6 +121,7 @@ def suggest_clusters(
     coordinates: FloatArray,
     resampled: Sequence[FloatArray] = (),
     *,
+    errors: FloatArray | None = None,
     kind: str = "odd",
     max_clusters: int = _MOST_CLUSTERS,
     random_state: int = 0,
@@ -122,17 +130,20 @@ def suggest_clusters(
 
     The number from 2 to ``max_clusters`` with the largest product of separation
     (`trilens.tasks.cluster.separation`), by that of as many clusters in clouds, and spectral gap
-    is the best one. It is suggested if its separation, in standard deviations above the mean of
-    as many clusters in clouds without groups, is beyond that of the best number of all but 5 %
-    of the clouds, of Gaussian as well as of uniform ones; else 1 is.
+    is the best one. It is suggested if its clusters are tight (`trilens.tasks.cluster.tightness`):
+    more so, in standard deviations beyond the mean of as many clusters in clouds without groups,
+    than the best number of all but 5 % of the clouds, of Gaussian as well as of uniform ones;
+    else 1 is.
 
     Parameters
     ----------
     coordinates : (n, d) array
     resampled : sequence of (n, d) arrays
-        Maps of resampled statements: how far the places on the map can be trusted.
+        Maps of resampled statements, for how stable the groups are.
+    errors : (n, d, d) array, optional
+        How far each place may be off, as covariances; by default not at all.
     kind : str
-        Of the statements: for the caution, and the rim of the uniform clouds.
+        Of the statements, for the caution.
 
     Examples
     --------
@@ -147,28 +158,30 @@ def suggest_clusters(
     numbers = range(2, min(max_clusters, n - 2) + 1)
     if not numbers or len(np.unique(coordinates, axis=0)) < max(numbers):
         return ClusterSuggestion(1, (), 1, None)
-    some = coordinates
-    if n > _MOST_POINTS:
-        # evenly through the objects
-        some = coordinates[np.linspace(0, n - 1, _MOST_POINTS).astype(int)]
     rng = np.random.default_rng([random_state, 19])
-    shapes: tuple[Shape, ...] = ("gaussian", "box")
-    # Measured: maps of central answers about a box are as smooth as their errors make them, those
-    # of the other kinds, which know who is whose neighbour, as lumpy as the box itself.
-    blur = error_of_places(coordinates, resampled) if kind == "central" else None
     with threadpool_limits(1):
-        observed = _evidence(some, numbers)
-        drawn = _of_clouds(some, shapes, n, rng, blur, numbers, CLOUDS)
-        at, p, level = _judged(observed, drawn)
+        map_ = _Map.of(coordinates, errors)
+        own = _Divisions([map_.points], [map_.errors], numbers)
+        drawn = [_clouds_like(map_, shape, numbers, CLOUDS, rng) for shape in _SHAPES]
+        level = np.mean([clouds.separation for clouds in drawn], axis=(0, 1))
+        at = int(own.best(level)[0])
+        tests = [_Test(clouds, level, at) for clouds in drawn]
+        p = max(test.p_value(own) for test in tests)
         if LEVEL / 2 < p <= _CLEARLY_NOT:
             # not clear yet: more clouds, so that chance has less of a say
-            more = _of_clouds(some, shapes, n, rng, blur, numbers, _MORE_CLOUDS)
-            drawn = [np.concatenate(both) for both in zip(drawn, more, strict=True)]
-            at, p, level = _judged(observed, drawn)
+            for shape, test in zip(_SHAPES, tests, strict=True):
+                test.compare(_clouds_like(map_, shape, numbers, _MORE_CLOUDS, rng))
+            p = max(test.p_value(own) for test in tests)
     best = numbers[at]
     suggested = best if p <= LEVEL else 1
     candidates = tuple(
-        Candidate(number, *map(float, (observed[0, i], level[i], observed[1, i])))
+        Candidate(
+            number,
+            float(own.separation[0, i]),
+            float(level[i]),
+            float(np.exp(-own.tightness(i)[0])),
+            float(own.gap[0, i]),
+        )
         for i, number in enumerate(numbers)
     )
     caution = CENTRAL_CAUTION if kind == "central" and suggested <= 2 else None
@@ -177,48 +190,111 @@ def suggest_clusters(
     )
 
 
-def _of_clouds(
-    points: FloatArray,
-    shapes: Sequence[Shape],
-    most: int,
-    rng: np.random.Generator,
-    blur: FloatArray | None,
-    numbers: Sequence[int],
-    how_many: int,
-) -> list[FloatArray]:
-    """The evidence of clouds of each shape, (how_many, 2, len(numbers))."""
-    return [
-        np.array([_evidence(c, numbers) for c in clouds(points, shape, most, rng, blur, how_many)])
-        for shape in shapes
-    ]
+@dataclass(frozen=True)
+class _Map:
+    """A map along its axes, or some objects of it, with the errors of their places."""
+
+    points: FloatArray
+    errors: FloatArray
+
+    @classmethod
+    def of(cls, coordinates: FloatArray, errors: FloatArray | None) -> _Map:
+        n, d = coordinates.shape
+        centred = coordinates - coordinates.mean(axis=0)
+        axes = np.linalg.svd(centred, full_matrices=False)[2]
+        # evenly through the objects
+        some = np.unique(np.linspace(0, n - 1, min(n, _MOST_POINTS)).astype(int))
+        least = 1e-12 * float(centred.var(axis=0).max()) * np.eye(len(axes))
+        given = np.zeros((n, d, d)) if errors is None else errors
+        turned = np.einsum("ai,nij,bj->nab", axes, given[some], axes)
+        return cls(centred[some] @ axes.T, turned + least)
+
+    def errors_near(self, points: FloatArray) -> FloatArray:
+        """The errors of the objects that points are nearest to."""
+        return self.errors[nearest(self.points, points)]
 
 
-def _judged(observed: FloatArray, drawn: list[FloatArray]) -> tuple[int, float, FloatArray]:
-    """Which number is the best, its p-value, and the mean separation of clouds."""
-    level = np.mean([one[:, 0] for one in drawn], axis=(0, 1))
-    at = _best(observed, level)
-    return at, max(_p_value(observed[0], at, one, level) for one in drawn), level
+class _Divisions:
+    """Maps divided into each number of clusters.
+
+    Attributes
+    ----------
+    separation, gap : (maps, numbers) float64
+    """
+
+    def __init__(
+        self, maps: Sequence[FloatArray], errors: Sequence[FloatArray], numbers: Sequence[int]
+    ) -> None:
+        self._errors = errors
+        self._parts = [divide(points, numbers) for points in maps]
+        self.separation = np.array([[part.silhouette for part in one] for one in self._parts])
+        self.gap = np.array([_spectral_gaps(points, numbers) for points in maps])
+
+    def best(self, level: FloatArray) -> IntArray:
+        """For each map the place of its best number of clusters."""
+        found: IntArray = (self.separation / level * self.gap).argmax(axis=1)
+        return found
+
+    def tightness(self, at: int, which: IntArray | None = None) -> FloatArray:
+        """Of one number of clusters, of some of the maps: -log of the share within."""
+        which = np.arange(len(self._parts)) if which is None else which
+        parts = [self._parts[i][at] for i in which]
+        inside = [
+            np.einsum("ai,nij,bj->nab", part.axes, self._errors[i], part.axes)
+            for i, part in zip(which, parts, strict=True)
+        ]
+        shares = within_shares(
+            np.array([part.inside for part in parts]),
+            np.array(inside),
+            np.array([part.labels for part in parts]),
+        )
+        return -np.log(shares)
 
 
-def _evidence(points: FloatArray, numbers: Sequence[int]) -> FloatArray:
-    """The separation and the spectral gap of each number of clusters, (2, len(numbers))."""
+class _Test:
+    """How tight the best clusters of clouds of one shape are.
+
+    In standard deviations beyond the mean tightness of as many clusters in the clouds: in the
+    first ones, and for the number that is tested in all of them.
+    """
+
+    def __init__(self, first: _Divisions, level: FloatArray, at: int) -> None:
+        self._level, self._at = level, at
+        self._tight = [first.tightness(i) for i in range(len(level))]
+        self._best = first.best(level)
+        self._of_best = np.array(self._tight)[self._best, np.arange(len(self._best))]
+
+    def compare(self, more: _Divisions) -> None:
+        """Take more clouds in."""
+        best = more.best(self._level)
+        tight = np.empty(len(best))
+        for i in np.unique(best):
+            which = np.flatnonzero(best == i)
+            tight[which] = more.tightness(int(i), which)
+        self._tight[self._at] = np.append(self._tight[self._at], more.tightness(self._at))
+        self._best = np.append(self._best, best)
+        self._of_best = np.append(self._of_best, tight)
+
+    def p_value(self, own: _Divisions) -> float:
+        """Of the number of clusters that is tested, on a map."""
+        mean = np.array([one.mean() for one in self._tight])
+        spread = np.array([one.std() + 1e-12 for one in self._tight])
+        by_chance = (self._of_best - mean[self._best]) / spread[self._best]
+        tight = own.tightness(self._at)[0]
+        return p_value((tight - mean[self._at]) / spread[self._at], by_chance)
+
+
+def _clouds_like(
+    map_: _Map, shape: Shape, numbers: Sequence[int], how_many: int, rng: np.random.Generator
+) -> _Divisions:
+    drawn = list(clouds(map_.points, shape, _MOST_POINTS, rng, map_.errors, how_many))
+    return _Divisions(drawn, [map_.errors_near(one) for one in drawn], numbers)
+
+
+def _spectral_gaps(points: FloatArray, numbers: Sequence[int]) -> list[float]:
     values, _ = laplacian_eigenvectors(neighbour_graph(points), max(numbers) + 1)
     values = np.maximum(values, 1e-9)
-    gap = [1 - values[number - 1] / values[number] for number in numbers]
-    return np.stack([separations(points, numbers), np.array(gap)])
-
-
-def _best(evidence: FloatArray, level: FloatArray) -> int:
-    return int((evidence[0] / level * evidence[1]).argmax())
-
-
-def _p_value(separation: FloatArray, at: int, drawn: FloatArray, level: FloatArray) -> float:
-    """Of the separation of one number, among those of the best numbers of clouds."""
-    mean, spread = drawn[:, 0].mean(axis=0), drawn[:, 0].std(axis=0) + 1e-12
-    best = np.array([_best(one, level) for one in drawn])
-    row = np.arange(len(drawn))
-    by_chance = (drawn[row, 0, best] - mean[best]) / spread[best]
-    return p_value((separation[at] - mean[at]) / spread[at], by_chance)
+    return [1 - values[number - 1] / values[number] for number in numbers]
 
 
 def map_dimension(pairs: PairCounts, most: int = 8) -> int:
