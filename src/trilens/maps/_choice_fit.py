@@ -240,8 +240,10 @@ def _start_from(
 def _first_start(
     statements: Statements, likelihood: Likelihood, X: FloatArray, d: int, l2: float
 ) -> Start:
-    share = np.array([START_LAPSE])
-    X = best_scale(lambda x: with_l2(*likelihood(x, share)[:2], x, l2), X)
+    share, part = np.array([START_LAPSE]), part_of_answers(likelihood, l2)
+    # a scale needs few answers
+    some, held = (likelihood, l2) if part is None else (part.likelihood, l2 / part.times)
+    X = best_scale(lambda x: with_l2(*some(x, share)[:2], x, held), X)
     X = without_unseen(X, statements.triples)
     if X.shape[1] == d:
         return Start(X)

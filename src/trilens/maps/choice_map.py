@@ -129,7 +129,8 @@ class ChoiceMap(MapEstimator):
     log_likelihood_ : float
         Of the answers, without penalties.
     violations_ : float
-        The share of similarity triplets (anchor, near, far) with d(anchor, near) >= d(anchor, far).
+        The share of similarity triplets (anchor, near, far) with d(anchor, near) >= d(anchor, far);
+        computed when it is first asked for.
     model_ : ChoiceModel
         The coordinates and the share of blind answers as a value of their own.
     n_iter_ : int
@@ -215,7 +216,7 @@ class ChoiceMap(MapEstimator):
         rng = generator(self.random_state)
         with one_blas_thread():
             chosen = self._choose(statements, given, rng, part_of(progress, 0.0, 0.7))
-            found, lapse, raters = self._fit(statements, given, chosen, rng, progress)
+            found, lapse, value, raters = self._fit(statements, given, chosen, rng, progress)
         alpha = alpha_of(chosen.n_components)
         X = principal_axes(found.X)
         self.model_ = ChoiceModel(X, lapse, statements.kind, chosen.length, alpha)
@@ -229,11 +230,10 @@ class ChoiceMap(MapEstimator):
         self.error_rate_ = self.model_.error_rate
         self._interval = None if chosen.evident is None else chosen.evident.interval
         self._errors: FloatArray | None = None
+        self._violations: float | None = None
         self._fitted_to = statements, given
         self.rater_lapses_, self.rater_lapse_intervals_ = raters
-        chances = np.log(self.model_.chosen(statements.triples))
-        self.log_likelihood_ = float((chances if given is None else chances * given).sum())
-        self.violations_ = violations(X, statements)
+        self.log_likelihood_ = value
         self.n_iter_ = found.n_iter
         self.converged_ = found.converged
         if progress is not None:
@@ -260,6 +260,14 @@ class ChoiceMap(MapEstimator):
         share = 1 / 2 if self.model_.kind == "closer" else 2 / 3
         low, high = self._interval
         return low * share, high * share
+
+    @property
+    def violations_(self) -> float:
+        """The share of similarity triplets that the map violates."""
+        check_is_fitted(self)
+        if self._violations is None:
+            self._violations = violations(self.embedding_, self._fitted_to[0])
+        return self._violations
 
     @property
     def place_errors_(self) -> FloatArray:
@@ -473,8 +481,10 @@ class ChoiceMap(MapEstimator):
         chosen: Selection,
         rng: np.random.Generator,
         progress: Progress | None,
-    ) -> tuple[ChoiceFit, float, tuple[dict[object, float], dict[object, tuple[float, float]]]]:
-        """The fit of all statements, the share of blind answers, and the raters' own."""
+    ) -> tuple[
+        ChoiceFit, float, float, tuple[dict[object, float], dict[object, tuple[float, float]]]
+    ]:
+        """The fit of all statements, the share of blind answers, its likelihood, raters' own."""
         d, l2, evident = chosen.n_components, chosen.l2, chosen.evident
         known = not isinstance(self.lapses, str)
         groups = group_raters(statements) if self.lapses == "raters" else None
@@ -503,7 +513,7 @@ class ChoiceMap(MapEstimator):
             )
             lapse = float(found.lapse[0])
             if groups is None:
-                return found, lapse, ({}, {})
+                return found, lapse, -f(found.X, found.lapse)[0], ({}, {})
             assert choices.row is not None
             for _ in range(_ROUNDS):
                 model = ChoiceModel(found.X, 0.0, choices.kind, chosen.length, alpha_of(d))
@@ -517,7 +527,8 @@ class ChoiceMap(MapEstimator):
                 own = np.empty(len(choices))
                 own[choices.row] = np.append(shares.mean, lapse)[groups.of]
                 found = fit(f, found.X, own, l2, fixed_lapse=True)
-        return found, lapse, _by_name(groups, shares)
+            value = -f(found.X, np.array([lapse]))[0]
+        return found, lapse, value, _by_name(groups, shares)
 
     def _known_lapses(self, statements: Statements) -> FloatArray | None:
         """The share of blind answers of each statement's rater, where the fit had raters."""
