@@ -128,12 +128,13 @@ def suggest_clusters(
 ) -> ClusterSuggestion:
     """Suggest a number of clusters of a map.
 
-    The number from 2 to ``max_clusters`` with the largest product of separation
-    (`trilens.tasks.cluster.separation`), by that of as many clusters in clouds, and spectral gap
-    is the best one. It is suggested if its clusters are tight (`trilens.tasks.cluster.tightness`):
-    more so, in standard deviations beyond the mean of as many clusters in clouds without groups,
-    than the best number of all but 5 % of the clouds, of Gaussian as well as of uniform ones;
-    else 1 is.
+    The score of a number from 2 to ``max_clusters`` is the product of separation
+    (`trilens.tasks.cluster.separation`), by that of as many clusters in clouds, and spectral gap.
+    There are groups if the clusters with the largest score are tight
+    (`trilens.tasks.cluster.tightness`): more so, in standard deviations beyond the mean of as many
+    clusters in clouds without groups, than those of all but 5 % of the clouds, of Gaussian as
+    well as of uniform ones. Then the number is suggested whose score times tightness beyond
+    uniform clouds is the largest; else 1 is.
 
     Parameters
     ----------
@@ -162,16 +163,20 @@ def suggest_clusters(
     with threadpool_limits(1):
         map_ = _Map.of(coordinates, errors)
         own = _Divisions([map_.points], [map_.errors], numbers)
+        tight = np.array([own.tightness(i)[0] for i in range(len(numbers))])
         drawn = [_clouds_like(map_, shape, numbers, CLOUDS, rng) for shape in _SHAPES]
         level = np.mean([clouds.separation for clouds in drawn], axis=(0, 1))
         at = int(own.best(level)[0])
         tests = [_Test(clouds, level, at) for clouds in drawn]
-        p = max(test.p_value(own) for test in tests)
+        p = max(test.p_value(tight) for test in tests)
         if LEVEL / 2 < p <= _CLEARLY_NOT:
             # not clear yet: more clouds, so that chance has less of a say
             for shape, test in zip(_SHAPES, tests, strict=True):
                 test.compare(_clouds_like(map_, shape, numbers, _MORE_CLOUDS, rng))
-            p = max(test.p_value(own) for test in tests)
+            p = max(test.p_value(tight) for test in tests)
+        # which number, if any: also by how much tighter it is than in uniform clouds
+        score = (own.score(level) * np.maximum(tests[-1].beyond(tight), 0))[0]
+        at = int(score.argmax()) if score.max() > 0 else at
     best = numbers[at]
     suggested = best if p <= LEVEL else 1
     candidates = tuple(
@@ -179,7 +184,7 @@ def suggest_clusters(
             number,
             float(own.separation[0, i]),
             float(level[i]),
-            float(np.exp(-own.tightness(i)[0])),
+            float(np.exp(-tight[i])),
             float(own.gap[0, i]),
         )
         for i, number in enumerate(numbers)
@@ -230,9 +235,14 @@ class _Divisions:
         self.separation = np.array([[part.silhouette for part in one] for one in self._parts])
         self.gap = np.array([_spectral_gaps(points, numbers) for points in maps])
 
+    def score(self, level: FloatArray) -> FloatArray:
+        """Separation, by that of clouds, times spectral gap."""
+        found: FloatArray = self.separation / level * self.gap
+        return found
+
     def best(self, level: FloatArray) -> IntArray:
-        """For each map the place of its best number of clusters."""
-        found: IntArray = (self.separation / level * self.gap).argmax(axis=1)
+        """For each map the place of the number of clusters with the largest score."""
+        found: IntArray = self.score(level).argmax(axis=1)
         return found
 
     def tightness(self, at: int, which: IntArray | None = None) -> FloatArray:
@@ -275,13 +285,21 @@ class _Test:
         self._best = np.append(self._best, best)
         self._of_best = np.append(self._of_best, tight)
 
-    def p_value(self, own: _Divisions) -> float:
-        """Of the number of clusters that is tested, on a map."""
-        mean = np.array([one.mean() for one in self._tight])
-        spread = np.array([one.std() + 1e-12 for one in self._tight])
+    def p_value(self, tight: FloatArray) -> float:
+        """Of the number of clusters that is tested, on a map with such clusters."""
+        mean, spread = self._usual()
         by_chance = (self._of_best - mean[self._best]) / spread[self._best]
-        tight = own.tightness(self._at)[0]
-        return p_value((tight - mean[self._at]) / spread[self._at], by_chance)
+        return p_value(float(self.beyond(tight)[self._at]), by_chance)
+
+    def beyond(self, tight: FloatArray) -> FloatArray:
+        """How tight each number of clusters of a map is, in standard deviations."""
+        mean, spread = self._usual()
+        found: FloatArray = (tight - mean) / spread
+        return found
+
+    def _usual(self) -> tuple[FloatArray, FloatArray]:
+        mean = np.array([one.mean() for one in self._tight])
+        return mean, np.array([one.std() + 1e-12 for one in self._tight])
 
 
 def _clouds_like(
