@@ -68,7 +68,7 @@ def command(
     target = output if output is not None or as_json else "report.html"
     options = {
         "--kind": source.kind,
-        "--columns": None if source.columns is None else ",".join(source.columns),
+        "--columns": source.columns,
         "--objects": source.objects,
         **source.selecting.options(),
         "--labels": labels,

@@ -163,8 +163,9 @@ def _tell(found: Classification, output: str | None, as_json: bool) -> None:
     )
     if not check.learnable:
         note(
-            "guesses would do as well too often to say that the labels can be learnt: take the "
-            "classes above for guesses, or label more objects"
+            "the labels cannot be learnt from the answers: guesses would do as well too often; "
+            + ("take the classes above for guesses, or " if predicted else "")
+            + "label more objects"
         )
     for wrong in found.contradictions:
         note(f"{wrong.object!r} is labelled {wrong.label!r}; the answers say {wrong.answers_say!r}")

@@ -154,10 +154,18 @@ def command(
             ],
             left=4,
         )
-    note(", ".join(f"{name} {value}" for name, value in found.parameters.items()))
+    suggestion = found.suggestion
+    if not found.given and suggestion is not None and suggestion.p_value is not None:
+        chance = f"p = {suggestion.p_value:.3f}, clouds without groups"
+        number = f"{found.n_clusters} groups" if found.n_clusters > 1 else "no groups beyond chance"
+        note(f"{number} ({chance})")
+    used = {
+        name: value for name, value in found.parameters.items() if name != "error_rate" or value
+    }
+    note(", ".join(f"{name} {value}" for name, value in used.items()))
     if found.stability is not None:
         note(f"agreement with resampled answers {found.stability.agreement:.2f}")
-    if found.suggestion is not None and found.suggestion.caution is not None:
-        note(found.suggestion.caution)
+    if suggestion is not None and suggestion.caution is not None:
+        note(suggestion.caution)
     if found.purity is not None:
         note(f"purity {found.purity:.3f}")

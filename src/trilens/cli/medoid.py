@@ -80,7 +80,10 @@ def command(
     if found.tied:
         note(f"equally central: {listed(found.tied)}")
     others = [name for name in found.candidates if name != found.name]
-    if others:
+    if not found.stands_out:
+        may = f"{len(found.candidates):,} of {len(found.scores):,}"
+        note(f"no object stands out: at {found.level:.0%} confidence {may} may be it")
+    elif others:
         note(f"may be it too, at {found.level:.0%} confidence: {listed(others)}")
     else:
         note(f"no other object may be it, at {found.level:.0%} confidence")

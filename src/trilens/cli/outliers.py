@@ -77,7 +77,8 @@ def command(
         note(found.caution)
     else:
         what = "object stands" if apart == 1 else "objects stand"
-        note(f"{apart or 'no'} {what} apart beyond chance")
+        sure = ", the last ones least surely" if apart > 1 else ""
+        note(f"{apart or 'no'} {what} apart beyond chance{sure}")
     if found.tied:
         note(f"as low as the last one listed: {listed(found.tied)}")
     note(f"method {found.method}")

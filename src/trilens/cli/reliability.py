@@ -168,7 +168,7 @@ def _print(found: Reliability) -> None:
     for text, most in (("questions", found.questions), ("pairs", found.pairs)):
         if most:
             shown = [
-                f"({', '.join(each.objects)}) {each.agreement:.2f} of {each.answers}"
+                f"({', '.join(each.objects)}) {each.agreement:.2f} agreement of {each.answers}"
                 for each in most[:3]
             ]
             note(f"{text} people disagree about most: {'; '.join(shown)}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from trilens.errors import FormatError
-from trilens.formats.spec import Columns, listed_columns, suggestion
+from trilens.formats.spec import Columns, is_closer, listed_columns, suggestion
 from trilens.statements import Kind
 from trilens.statements.roles import (
     KIND_OF_ROLE,
@@ -241,8 +241,9 @@ def _missing(
     fitting = [
         shape for _, shape in SHAPES if kind is None or KIND_OF_ROLE.get(shape[0]) in (None, kind)
     ]
-    nearest = min(fitting, key=lambda shape: sum(role not in at for role in shape))
-    lacking = [role for role in nearest if role not in at]
+    told = [role for role in at if role != "near" or is_closer(at)]
+    nearest = min(fitting, key=lambda shape: sum(role not in told for role in shape))
+    lacking = [role for role in nearest if role not in told]
     word = "column" if len(lacking) == 1 else "columns"
     place, looks = label, ""
     if row is not None:

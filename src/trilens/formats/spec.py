@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+import shlex
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
@@ -131,16 +132,27 @@ def suggestion(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         picked = {"chosen": chosen} | {f"shown_{j + 1}": i for j, i in enumerate(three)}
     else:
         order = ("anchor", "near", "far")
-        if not any(role in known for role in order):
+        if not is_closer(known):
             order = ("odd" if "odd" in known else "central", "other_1", "other_2")
         left = [i for i in three if i not in [known.get(role) for role in order]]
+        # a lone winner was chosen of three
+        left.sort(key=lambda i: i != known.get("near"))
         picked = {}
         for role in order:
             at = known.get(role, left.pop(0) if left and role not in known else None)
             if at is not None:
                 picked[role] = at
     picked |= {role: known[role] for role in OPTIONAL if role in known}
-    return ",".join(f"{role}={_quoted(names, i)}" for role, i in picked.items())
+    return shlex.quote(",".join(f"{role}={_quoted(names, i)}" for role, i in picked.items()))
+
+
+def is_closer(known: Container[str]) -> bool:
+    """Whether the columns that are known by their names speak of an anchor, or of two sides.
+
+    >>> is_closer({"near": 0}), is_closer({"near": 0, "far": 1})
+    (False, True)
+    """
+    return "anchor" in known or ("near" in known and "far" in known)
 
 
 def _likely(names: Sequence[str], rows: Sequence[Sequence[str]], taken: Sequence[int]) -> list[int]:

@@ -152,7 +152,7 @@ def medoid(facts: dict[str, Any]) -> Markup:
     others = [x for x in m["candidates"] if x != m["medoid"]]
     n = facts["describe"]["objects"]
     level = f"{m['level']:.0%}"
-    if len(others) > max(10, n / 3):
+    if not m["stands_out"]:
         return Markup(
             "No object stands out as the most central: at {} confidence {} of {} may be it. {} "
             "comes first in these answers."
@@ -194,7 +194,8 @@ def outlier_rule(facts: dict[str, Any]) -> str:
         return "The objects are ranked by how little they fit the others; that claims nothing."
     return (
         "An object stands apart when at most one cloud in twenty without outliers, of as many "
-        "objects and answers, shows as much."
+        "objects and answers, shows as much. That holds of them together: of several, those listed "
+        "last are the least sure."
     )
 
 
@@ -254,6 +255,12 @@ def how_many(facts: dict[str, Any]) -> str:
         said = (
             f"The answers suggest {count(s['n_clusters'], 'group')}: of clouds without groups at "
             f"most one in twenty falls apart so clearly."
+        )
+    elif s["p_value"] <= 0.2:
+        said = (
+            f"The best division, into {s['best']}, is clearer than those of most clouds without "
+            f"groups, but {s['p_value']:.0%} of them are divided as clearly: too many to say that "
+            f"there are groups."
         )
     else:
         said = (

@@ -71,6 +71,11 @@ class Medoid(Tabular):
     per_class: dict[str, ClassMedoid] | None = None
     close: tuple[str, ...] = ()
 
+    @property
+    def stands_out(self) -> bool:
+        """Whether few others may be it: at most ten, or a third of the objects."""
+        return len(self.candidates) - 1 <= max(10, len(self.scores) / 3)
+
     def columns(self) -> dict[str, list[Any]]:
         """One row: the object and its depth."""
         return {"object": [self.name], "depth": [self.depth], "method": [self.method]}
@@ -83,6 +88,7 @@ class Medoid(Tabular):
             "method": self.method,
             "candidates": list(self.candidates),
             "level": self.level,
+            "stands_out": self.stands_out,
             "tied": list(self.tied),
             "close": list(self.close),
         }

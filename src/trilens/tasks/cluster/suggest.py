@@ -205,12 +205,14 @@ class _Map:
     @classmethod
     def of(cls, coordinates: FloatArray, errors: FloatArray | None) -> _Map:
         n, d = coordinates.shape
-        centred = coordinates - coordinates.mean(axis=0)
+        unit = np.abs(coordinates).max()
+        centred = coordinates / unit
+        centred -= centred.mean(axis=0)
         axes = np.linalg.svd(centred, full_matrices=False)[2]
         # evenly through the objects
         some = np.unique(np.linspace(0, n - 1, min(n, _MOST_POINTS)).astype(int))
         least = 1e-12 * float(centred.var(axis=0).max()) * np.eye(len(axes))
-        given = np.zeros((n, d, d)) if errors is None else errors
+        given = np.zeros((n, d, d)) if errors is None else errors / unit / unit
         turned = np.einsum("ai,nij,bj->nab", axes, given[some], axes)
         return cls(centred[some] @ axes.T, turned + least)
 

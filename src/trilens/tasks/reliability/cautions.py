@@ -188,9 +188,26 @@ def about_errors(error_rate: Rate) -> list[Caution]:
 
 
 def about_raters(
-    guessing: Sequence[str], one_place: Sequence[str], share: float, n_raters: int, unit: str
+    guessing: Sequence[str],
+    one_place: Sequence[str],
+    share: float,
+    n_raters: int,
+    unit: str,
+    noise: bool = False,
 ) -> list[Caution]:
-    """Who guesses, who always chooses the same place, and whether most do."""
+    """Who guesses, who always chooses the same place, and whether most do.
+
+    Parameters
+    ----------
+    noise
+        Whether the answers as a whole cannot be told from guesses.
+    """
+    rest = (
+        "Perhaps all of them do: no answer could be predicted from the others."
+        if noise
+        else "What the answers say rests on the others alone, and some of those who guess may be "
+        "among them."
+    )
     found = []
     if share >= 0.5 or 2 * len(guessing) >= n_raters:
         most = max(share, len(guessing) / n_raters)
@@ -198,8 +215,7 @@ def about_raters(
             Caution(
                 "most-guess",
                 f"About {most:.0%} of the {unit}s seem to answer without looking.",
-                "What the answers say rests on the others alone, and some of those who guess may "
-                "be among them.",
+                rest,
                 f"Find out how the {unit}s were recruited; leave out those who guess, and ask "
                 "others.",
             )

@@ -353,6 +353,7 @@ def reliability(
                 share,
                 len(checks),
                 unit or "rater",
+                noise=bool(noise),
             )
         if not noise:
             cautions += about_errors(error)
