@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import json
 from contextlib import nullcontext
 
@@ -9,6 +10,8 @@ from click.testing import CliRunner
 
 from carlabels import car_classes
 from trilens.cli import COMMANDS, trilens
+from trilens.formats import write_statements
+from trilens.simulate import gaussian, mixture, simulate_statements
 
 
 def run(*arguments, stdin=None, status=0):
@@ -167,3 +170,37 @@ def test_objects_fix_the_order_and_add_unseen_ones(tmp_path):
 def test_names_cannot_write_to_the_terminal(tmp_path):
     (tmp_path / "a.csv").write_text("\x1b[31mred,b,c\n", encoding="utf-8")
     assert "\x1b" not in run("depth", tmp_path / "a.csv").stdout
+
+
+def test_medoid_and_cluster_say_that_nothing_stands_out(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = ["central,other_1,other_2"]
+    rows += [",".join(f"o{i}" for i in rng.choice(30, 3, replace=False)) for _ in range(400)]
+    file = tmp_path / "guesses.csv"
+    file.write_text("\n".join(rows) + "\n")
+    told = run("medoid", file).stderr
+    assert "no object stands out: at 95% confidence" in told
+    assert json.loads(run("medoid", file, "--json").stdout)["stands_out"] is False
+    assert "error_rate" not in run("cluster", file).stderr
+
+
+def test_cluster_says_whether_there_are_groups(tmp_path):
+    drawn = mixture(45, [[0, 0], [9, 0], [0, 9]], random_state=1)
+    for points, said in ((drawn.points, "3 groups (p = 0.025"), (gaussian(45).points, "no groups")):
+        file = tmp_path / "answers.csv"
+        write_statements(simulate_statements(points, 3000, random_state=2), file)
+        assert said in run("cluster", file, "-o", tmp_path / "groups.csv").stderr
+
+
+def test_a_lone_winner_was_chosen_of_three(tmp_path):
+    file = tmp_path / "answers.csv"
+    file.write_text("winner,other,third one\na,b,c\nb,c,d\nc,a,d\n")
+    told = run("medoid", file, status=1).stderr
+    assert "no columns central, other_1" in told
+    advice = "--columns 'central=winner,other_1=other,other_2=third one'"
+    assert advice in told
+    given = advice.split("'")[1]
+    run("medoid", file, "--columns", given)
+    report = tmp_path / "report.html"
+    run("analyze", file, "--columns", given, "-o", report)
+    assert html.unescape(report.read_text()).count(advice) == 1

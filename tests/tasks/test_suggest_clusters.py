@@ -195,3 +195,23 @@ def test_nothing_said_is_one_group(method):
     found = cluster(S, method=method)
     assert (found.n_clusters, found.suggestion, found.stability) == (1, None, None)
     assert cluster(S, 2, method=method).n_clusters == 2
+
+
+@pytest.mark.parametrize("kind", ["odd", "closer"])
+def test_a_lens_map_of_other_kinds_does_not_tell_whether_there_are_groups(kind):
+    points = np.random.default_rng(0).normal(size=(40, 2))
+    S = simulate_statements(points, 1500, kind, error_rate=0.1, random_state=0)
+    found = cluster(S, method="lensmap")
+    assert found.n_clusters == 1
+    assert found.suggestion.p_value is None
+    assert "falls into parts by itself" in found.suggestion.caution
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e150])
+def test_the_unit_of_a_map_does_not_matter(scale):
+    X = _groups(3)
+    assert suggest_clusters(scale * X).n_clusters == 3
+    errors = np.tile(0.1 * np.eye(2), (60, 1, 1))
+    assert suggest_clusters(100 * X, errors=1e4 * errors).p_value == pytest.approx(
+        suggest_clusters(X, errors=errors).p_value
+    )
