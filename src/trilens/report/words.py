@@ -219,14 +219,16 @@ def clusters(facts: dict[str, Any]) -> Markup:
             if suggested is None
             else "as the answers suggest"
             if suggested == c["n_clusters"]
+            else "as asked for; the answers suggest none"
+            if suggested == 1
             else f"as asked for; the answers suggest {count(suggested, 'group')}"
         )
-        start = f"{count(c['n_clusters'], 'group').capitalize()}, {said}"
+        start = f"{count(c['n_clusters'], 'group').capitalize()} of {sizes} objects, {said}"
     else:
-        start = f"The objects form {count(c['n_clusters'], 'group')}"
+        start = f"The objects form {count(c['n_clusters'], 'group')}, of {sizes} objects"
     kept = c["agreement"]
     if kept is None:
-        return Markup(f"{start}, of {sizes} objects.")
+        return Markup(f"{start}.")
     how = (
         "They hardly change"
         if kept >= 0.85
@@ -234,10 +236,7 @@ def clusters(facts: dict[str, Any]) -> Markup:
         if kept >= 0.6
         else "They change much"
     )
-    return Markup(
-        f"{start}, of {sizes} objects. {how} when the answers are drawn anew "
-        f"(agreement {kept:.2f} of 1)."
-    )
+    return Markup(f"{start}. {how} when the answers are drawn anew (agreement {kept:.2f} of 1).")
 
 
 def how_many(facts: dict[str, Any]) -> str:
