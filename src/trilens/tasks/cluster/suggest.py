@@ -71,7 +71,7 @@ class ClusterSuggestion:
     best : int
         The best number of two or more clusters, groups or not.
     p_value : float or None
-        How often a cloud without groups falls into parts so far apart: the larger one of the
+        How often a cloud without groups falls into parts so tight: the larger one of the
         shares of Gaussian and of uniform clouds. Groups are suggested up to 0.05.
     caution : str or None
         What the answers cannot tell.
@@ -165,9 +165,9 @@ def suggest_clusters(
         own = _Divisions([map_.points], [map_.errors], numbers)
         tight = np.array([own.tightness(i)[0] for i in range(len(numbers))])
         drawn = [_clouds_like(map_, shape, numbers, CLOUDS, rng) for shape in _SHAPES]
-        level = np.mean([clouds.separation for clouds in drawn], axis=(0, 1))
+        level = np.mean([one.separation for one in drawn], axis=(0, 1))
         at = int(own.best(level)[0])
-        tests = [_Test(clouds, level, at) for clouds in drawn]
+        tests = [_Test(one, level, at) for one in drawn]
         p = max(test.p_value(tight) for test in tests)
         if LEVEL / 2 < p <= _CLEARLY_NOT:
             # not clear yet: more clouds, so that chance has less of a say
