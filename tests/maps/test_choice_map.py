@@ -18,6 +18,7 @@ from trilens.errors import KindError, ParameterError, StatementError
 from trilens.maps import ChoiceMap, ChoiceModel, _pairs as pairs_module, choice_model, violations
 from trilens.simulate import ask_raters, draw_raters, gaussian, simulate_statements, study
 from trilens.statements import Statements
+from trilens.tasks.apart import simulated_answers
 
 import reference
 
@@ -409,3 +410,32 @@ def test_the_cars_are_mapped_without_a_compiler(data_dir):
 
 def test_the_public_name():
     assert tl.ChoiceMap is ChoiceMap
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_errors_of_places_are_about_right(kind):
+    true = 2 * np.random.default_rng(3).standard_normal((16, 2))
+    model = ChoiceModel(true - true.mean(axis=0), 0.1, kind)
+    made, claimed = [], []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        rows = np.array([rng.choice(16, 3, replace=False) for _ in range(4000)])
+        S = simulated_answers(model, Statements(rows, n_objects=16, kind=kind), rng)
+        M = ChoiceMap(2, l2=0.01, lapses=0.1, init=model.embedding).fit(S)
+        left, _, right = np.linalg.svd(M.embedding_.T @ model.embedding)
+        made.append(((M.embedding_ @ (left @ right) - model.embedding) ** 2).sum(axis=1))
+        claimed.append(np.trace(M.place_errors_, axis1=1, axis2=2))
+    assert 0.5 < np.sum(made) / np.sum(claimed) < 2
+    assert not M.place_errors_.flags.writeable
+
+
+def test_errors_of_places_are_smaller_if_the_others_are_known(monkeypatch):
+    from trilens.maps import _evidence
+
+    S = study().statements
+    M = ChoiceMap(2, l2=0.01).fit(S)
+    whole = np.trace(M.place_errors_, axis1=1, axis2=2)
+    monkeypatch.setattr(_evidence, "MOST_COORDINATES", 0)
+    alone = np.trace(ChoiceMap(2, l2=0.01).fit(S).place_errors_, axis1=1, axis2=2)
+    assert (alone < whole).all()
+    assert np.median(alone / whole) > 0.5
