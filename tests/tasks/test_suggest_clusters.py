@@ -110,7 +110,7 @@ def test_groups_that_errors_hide_are_found_where_the_errors_are_known():
     found = []
     for _ in range(12):
         true = np.repeat(CENTRES[:3], 20, axis=0) + 0.5 * rng.normal(size=(60, 2))
-        # far off along the line from the middle, as central answers leave the objects at a rim
+        # far off along the line from the middle, and hardly across it
         out = true - true.mean(axis=0)
         out /= np.linalg.norm(out, axis=1, keepdims=True)
         errors = 14.0 * out[:, :, None] * out[:, None] + 0.2 * np.eye(2)

@@ -16,9 +16,8 @@ def within_shares(X: FloatArray, errors: FloatArray, labels: IntArray) -> FloatA
     """The share of the variance of maps that lies within their groups, errors taken off.
 
     Places are those of groups, Gaussians of one spread, moved by errors of which each object
-    has its own: of an object at the rim, say, the distance from the middle is known less well
-    than the direction. The mixture is fitted by the EM algorithm of Bovy, Hogg and Roweis
-    (2011), which takes such errors off, started from a division.
+    has its own, not the same in every direction. The mixture is fitted by the EM algorithm of
+    Bovy, Hogg and Roweis (2011), which takes such errors off, started from a division.
 
     Parameters
     ----------
