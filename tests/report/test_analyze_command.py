@@ -29,7 +29,7 @@ def test_cars_report(cars, tmp_path, browser):
     assert far <= set(facts["outliers"]["least_central"])
     assert {row["object"] for row in facts["outliers"]["outliers"]} & far
     suggested = facts["cluster"]["suggestion"]
-    assert suggested["best"] == 3
+    assert (suggested["n_clusters"], suggested["best"]) == (1, 3)
     assert suggested["p_value"] < 0.2
     assert (tmp_path / "tables" / "objects.csv").exists()
     browser.resize(1440)

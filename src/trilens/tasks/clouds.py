@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -48,7 +48,7 @@ def clouds(
     if errors is not None:
         variance = np.minimum(np.einsum("nii->i", errors) / n, _MOST_ERROR * spread**2)
         spread = np.sqrt(spread**2 - variance)
-        roots = np.linalg.cholesky(errors)
+        roots, nearest = np.linalg.cholesky(errors), nearest_of(coordinates)
     size = (min(n, most), dimension)
     for _ in range(number):
         if shape == "gaussian":
@@ -57,16 +57,17 @@ def clouds(
             drawn = rng.uniform(-np.sqrt(3), np.sqrt(3), size)
         drawn = drawn[:, : len(spread)] * spread
         if errors is not None:
-            root = roots[nearest(coordinates, drawn)]
+            root = roots[nearest(drawn)]
             drawn += np.einsum("nij,nj->ni", root, rng.standard_normal(drawn.shape))
         yield drawn
 
 
-def nearest(coordinates: FloatArray, points: FloatArray) -> IntArray:
-    """The object of a map that each point is nearest to."""
+def nearest_of(coordinates: FloatArray) -> Callable[[FloatArray], IntArray]:
+    """Tells which object of a map each point is nearest to."""
     from scipy.spatial import KDTree
 
-    return np.asarray(KDTree(coordinates).query(points)[1], dtype=np.int64)
+    tree = KDTree(coordinates)
+    return lambda points: np.asarray(tree.query(points)[1], dtype=np.int64)
 
 
 def p_value(value: float, by_chance: FloatArray) -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray
-from trilens.tasks.clouds import CLOUDS, LEVEL, Shape, clouds, nearest, p_value
+from trilens.tasks.clouds import CLOUDS, LEVEL, Shape, clouds, nearest_of, p_value
 from trilens.tasks.cluster.map import neighbour_graph
 from trilens.tasks.cluster.separation import divide
 from trilens.tasks.cluster.spectral import laplacian_eigenvectors, spectral_clusters
@@ -216,10 +216,6 @@ class _Map:
         turned = np.einsum("ai,nij,bj->nab", axes, given[some], axes)
         return cls(centred[some] @ axes.T, turned + least)
 
-    def errors_near(self, points: FloatArray) -> FloatArray:
-        """The errors of the objects that points are nearest to."""
-        return self.errors[nearest(self.points, points)]
-
 
 class _Divisions:
     """Maps divided into each number of clusters.
@@ -278,12 +274,11 @@ class _Test:
 
     def compare(self, more: _Divisions) -> None:
         """Take more clouds in."""
-        best = more.best(self._level)
-        tight = np.empty(len(best))
-        for i in np.unique(best):
+        best, tight = more.best(self._level), more.tightness(self._at)
+        self._tight[self._at] = np.append(self._tight[self._at], tight)
+        for i in np.unique(best[best != self._at]):
             which = np.flatnonzero(best == i)
             tight[which] = more.tightness(int(i), which)
-        self._tight[self._at] = np.append(self._tight[self._at], more.tightness(self._at))
         self._best = np.append(self._best, best)
         self._of_best = np.append(self._of_best, tight)
 
@@ -308,7 +303,8 @@ def _clouds_like(
     map_: _Map, shape: Shape, numbers: Sequence[int], how_many: int, rng: np.random.Generator
 ) -> _Divisions:
     drawn = list(clouds(map_.points, shape, _MOST_POINTS, rng, map_.errors, how_many))
-    return _Divisions(drawn, [map_.errors_near(one) for one in drawn], numbers)
+    nearest = nearest_of(map_.points)
+    return _Divisions(drawn, [map_.errors[nearest(one)] for one in drawn], numbers)
 
 
 def _spectral_gaps(points: FloatArray, numbers: Sequence[int]) -> list[float]:
