@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow.csv as pc
 
 from trilens.counts import count_central
-from trilens.formats import read_statements, write_statements
+from trilens.files import read_statements, write_statements
 from trilens.statements import Statements
 
 N_OBJECTS = 8638

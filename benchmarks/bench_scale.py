@@ -228,7 +228,7 @@ def bench_resume(folder: Path, m: int) -> None:
         make(file, m // 16, seed=i)
     code = (
         "import json, os, sys; sys.path[:0] = json.loads(os.environ['BENCH_PATH'])\n"
-        "from trilens.engines import count_files\n"
+        "from trilens.counts import count_files\n"
         "count_files(sys.argv[1], checkpoint=sys.argv[2], n_threads=1)\n"
     )
     environment = os.environ | {"BENCH_PATH": json.dumps([p for p in sys.path if p])}
@@ -238,7 +238,7 @@ def bench_resume(folder: Path, m: int) -> None:
     process.send_signal(signal.SIGKILL)
     process.wait()
     finished = len(list(kept.glob("[!.]*.npz")))
-    from trilens.engines import CountReport, count_files
+    from trilens.counts import CountReport, count_files
 
     told: list[CountReport] = []
     found = count_files(parts, checkpoint=kept, tell=told.append)

@@ -12,8 +12,8 @@ from importlib import import_module
 from typing import Any
 
 import trilens
-from trilens.formats.asked import PRESETS
-from trilens.formats.source import ENDINGS, READ_ONLY
+from trilens.files.asked import PRESETS
+from trilens.files.source import ENDINGS, READ_ONLY
 from trilens.statements.roles import NAMES, SHOWN_STEMS
 from trilens.statements.shapes import COLUMNS_OF_KIND, SHAPES
 

@@ -15,7 +15,7 @@ class Cluster:
 
     def __init__(self, folder: Path, workers: int = 2) -> None:
         # the workers see the functions of the tests
-        here = str(Path(__file__).parent / "engines")
+        here = str(Path(__file__).parent / "counts")
         path = os.pathsep.join([here, *filter(None, sys.path)])
         self.environment = os.environ | {"PYTHONPATH": path, "DASK_LOGGING__DISTRIBUTED": "error"}
         self.folder = folder

@@ -33,7 +33,7 @@ import pyarrow.parquet as pq
 import scipy.io
 
 from trilens.errors import TrilensError
-from trilens.formats import read_statements, scan_statements
+from trilens.files import read_statements, scan_statements
 
 POOLS = (
     ["van", "bus", "tram", "bike", "plane"],

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from trilens.cli import trilens
-from trilens.formats import write_statements, write_table
+from trilens.files import write_statements, write_table
 from trilens.simulate import mixture, simulate_statements, study
 from trilens.statements import Statements
 

@@ -4,10 +4,9 @@ from . import (
     counts as counts,
     datasets as datasets,
     depth as depth,
-    engines as engines,
     errors as errors,
     exact as exact,
-    formats as formats,
+    files as files,
     graph as graph,
     maps as maps,
     plots as plots,
@@ -21,11 +20,13 @@ from .analysis import (
     analyze as analyze,
     analyze_files as analyze_files,
 )
+from .answers import Answers as Answers
 from .counts import (
     CentralCounts as CentralCounts,
     Counted as Counted,
     PairCounts as PairCounts,
     count_central as count_central,
+    count_files as count_files,
     count_pairs as count_pairs,
     merge_counts as merge_counts,
     read_counts as read_counts,
@@ -35,9 +36,6 @@ from .depth import (
     centrality as centrality,
     depth_intervals as depth_intervals,
     lens_depth as lens_depth,
-)
-from .engines import (
-    count_files as count_files,
 )
 from .errors import (
     DatasetError as DatasetError,
@@ -55,7 +53,7 @@ from .errors import (
     TrilensError as TrilensError,
 )
 from .exact import LensDepth as LensDepth
-from .formats import (
+from .files import (
     labels_for as labels_for,
     read_labels as read_labels,
     read_statements as read_statements,

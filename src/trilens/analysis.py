@@ -18,7 +18,7 @@ from trilens._parameters import check_progress, whole_number
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress
 from trilens.depth import DepthIntervals, depth_intervals
 from trilens.errors import MissingExtraError
-from trilens.formats.source import PathLike
+from trilens.files.source import PathLike
 from trilens.maps.registry import coordinates
 from trilens.maps.streamed import map_files
 from trilens.statements import StatementsLike, Summary, as_statements

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from carlabels import car_classes
 from trilens.cli import COMMANDS, trilens
-from trilens.formats import write_statements
+from trilens.files import write_statements
 from trilens.simulate import gaussian, mixture, simulate_statements
 
 

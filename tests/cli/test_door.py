@@ -86,7 +86,7 @@ def test_a_signal_leaves_nothing_half_written(tmp_path, signal):
     script = (
         "import os, signal\n"
         "from trilens.cli import door\n"
-        "from trilens.formats import atomic_write\n"
+        "from trilens.files import atomic_write\n"
         "door.leave_when_terminated()\n"
         "with atomic_write('out.csv') as file:\n"
         "    file.write(b'half')\n"

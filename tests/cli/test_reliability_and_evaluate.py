@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from people import survey
 from trilens.cli import COMMANDS, trilens
-from trilens.formats import write_statements
+from trilens.files import write_statements
 from trilens.statements import Statements
 
 POINTS = np.random.default_rng(5).standard_normal((16, 2))
@@ -184,7 +184,7 @@ def test_models_in_one_table(file, people, tmp_path):
 
 
 def _names_of(file):
-    from trilens.formats import read_statements
+    from trilens.files import read_statements
 
     return read_statements(file).names
 

@@ -5,22 +5,22 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import trilens_paper
 from tiny_experiment import TINY
-from trilens import experiments
 from trilens.cli.reproduce import command
 from trilens.errors import DatasetError, ParameterError
 
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(experiments.EXPERIMENTS, "tiny", TINY)
+    monkeypatch.setitem(trilens_paper.EXPERIMENTS, "tiny", TINY)
 
 
 def test_list_names_every_experiment() -> None:
     result = CliRunner().invoke(command, ["--list"])
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    assert [line.split()[0] for line in lines[1:]] == list(experiments.EXPERIMENTS)
+    assert [line.split()[0] for line in lines[1:]] == list(trilens_paper.EXPERIMENTS)
 
 
 def test_unknown_name_is_answered_by_the_names(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_unknown_name_is_answered_by_the_names(tmp_path: Path) -> None:
     assert isinstance(result.exception, ParameterError)
     message = str(result.exception)
     assert "\n" not in message
-    assert all(name in message for name in experiments.EXPERIMENTS)
+    assert all(name in message for name in trilens_paper.EXPERIMENTS)
     assert not (tmp_path / "out").exists()
 
 
@@ -58,9 +58,7 @@ def test_results_of_other_code_are_said_to_be_done_again(
     arguments = ["tiny", "--runs", "1", "--processes", "1", "--out", str(tmp_path)]
     journal = tmp_path / "tiny" / "cells.jsonl"
     assert CliRunner().invoke(command, arguments).exit_code == 0
-    monkeypatch.setattr(
-        "trilens.experiments.framework.runner.fingerprint", lambda measure: "other code"
-    )
+    monkeypatch.setattr("trilens_paper.framework.runner.fingerprint", lambda measure: "other code")
     result = CliRunner().invoke(command, arguments)
     assert result.exit_code == 0, result.output
     assert result.stderr.splitlines()[0] == "7 results were computed by other code: done again"
@@ -74,7 +72,7 @@ def test_missing_data_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         raise DatasetError("cars are not to be had")
 
     broken = replace(TINY, name="broken", prepare=missing)
-    monkeypatch.setitem(experiments.EXPERIMENTS, "broken", broken)
+    monkeypatch.setitem(trilens_paper.EXPERIMENTS, "broken", broken)
     result = CliRunner().invoke(command, ["broken", "--out", str(tmp_path)])
     assert isinstance(result.exception, DatasetError)
     assert str(result.exception) == "cars are not to be had"

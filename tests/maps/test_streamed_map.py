@@ -9,10 +9,10 @@ import pytest
 from scipy.spatial import procrustes
 
 import trilens as tl
-from trilens.engines.partition import partitions
-from trilens.engines.work import Plan
+from trilens.counts.partition import partitions
+from trilens.counts.work import Plan
 from trilens.errors import ParameterError
-from trilens.formats.asked import asked
+from trilens.files.asked import asked
 from trilens.maps import _passes, streamed
 from trilens.maps._passes import Draw, Rows, drawn, product, score
 from trilens.maps._scoring import Aside

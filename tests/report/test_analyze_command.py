@@ -94,7 +94,7 @@ def test_a_rater_who_always_chooses_the_first_place_is_named(tmp_path):
 
 @pytest.fixture
 def small(tmp_path):
-    from trilens.formats import write_statements
+    from trilens.files import write_statements
     from trilens.simulate import study
 
     S = study(n_objects=16, n_statements=400, random_state=0).statements

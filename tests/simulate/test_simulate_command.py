@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from trilens.cli.simulate import command
 from trilens.errors import FormatError, ParameterError
-from trilens.formats import read_statements
+from trilens.files import read_statements
 
 
 def run(*arguments):

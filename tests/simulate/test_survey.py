@@ -11,7 +11,7 @@ from scipy import stats
 
 from trilens.cli import trilens
 from trilens.errors import ParameterError
-from trilens.formats import read_statements
+from trilens.files import read_statements
 from trilens.simulate import ask_survey, draw_raters, gaussian
 from trilens.statements import keep_passed, passed_tests
 from trilens.statements.combine import questions

@@ -7,7 +7,7 @@ import pytest
 
 from trilens.datasets.cars import TEST
 from trilens.errors import ParameterError
-from trilens.formats import read_statements
+from trilens.files import read_statements
 from trilens.statements import Statements, keep_passed, passed_tests
 
 ANSWERS = [

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from carlabels import car_classes
-from trilens.formats import read_statements
+from trilens.files import read_statements
 from trilens.tasks.classify.depth import LensDepthClassifier
 from trilens.tasks.classify.graph import KRNGClassifier
 from trilens.tasks.cluster.graph import KRNGClustering

@@ -5,7 +5,7 @@ import pytest
 
 from trilens.datasets.cars import CLASSES
 from trilens.errors import LabelError
-from trilens.formats import read_statements
+from trilens.files import read_statements
 from trilens.simulate import mixture, simulate_statements
 from trilens.statements import Statements
 from trilens.tasks.classify.check import _dealt_anew, check_labels

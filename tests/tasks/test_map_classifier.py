@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from trilens.errors import LabelError, ParameterError
-from trilens.formats import read_statements
+from trilens.files import read_statements
 from trilens.maps.geometry import local_outliers
 from trilens.simulate import mixture, simulate_statements
 from trilens.tasks.classify.map import LensMapClassifier

@@ -45,8 +45,8 @@ def large(monkeypatch) -> None:
     def never(*arguments, **options):
         raise AssertionError("the statements were read whole")
 
-    monkeypatch.setattr("trilens.formats.read_statements", never)
-    monkeypatch.setattr("trilens.formats.read.read_statements", never)
+    monkeypatch.setattr("trilens.files.read_statements", never)
+    monkeypatch.setattr("trilens.files.read.read_statements", never)
 
 
 def _run(*line: object):

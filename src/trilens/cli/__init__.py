@@ -59,7 +59,9 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"trilens.cli.{cmd_name}").command
+        # the reproduction of the paper is a package of its own, which the `paper` extra completes
+        place = "trilens_paper.command" if cmd_name == "reproduce" else f"trilens.cli.{cmd_name}"
+        command = import_module(place).command
         assert isinstance(command, click.Command)
         return command
 

@@ -58,7 +58,7 @@ def command(
     Example: trilens analyze answers.csv -o report.html --labels classes.csv --images pictures/
     """
     from trilens.analysis import analyze, analyze_files
-    from trilens.formats import read_labels
+    from trilens.files import read_labels
     from trilens.report import load_pictures, picture_size, write_tables
 
     _check_folders(output, images)

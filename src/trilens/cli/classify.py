@@ -57,7 +57,7 @@ def _print(found: dict[str, Any], as_json: bool, output: str | None = None) -> N
 
 
 def _read(labels: str) -> dict[str, str]:
-    from trilens.formats import read_labels
+    from trilens.files import read_labels
 
     return dict(read_labels(labels))
 

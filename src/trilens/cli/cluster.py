@@ -37,7 +37,7 @@ _MOST_LISTED = 5000
 
 
 def _labels(statements: Statements | None, labels: str | None) -> Any:
-    from trilens.formats import read_labels
+    from trilens.files import read_labels
 
     if labels is None:
         return None

@@ -41,7 +41,7 @@ def command(
     \b
     Example: trilens convert answers.csv triplets.parquet --to closer
     """
-    from trilens.formats import write_comparisons, write_statements
+    from trilens.files import write_comparisons, write_statements
     from trilens.maps.comparisons import as_comparisons
     from trilens.statements import keep_passed
     from trilens.statements.combine import as_kind

@@ -71,10 +71,9 @@ def command(
     \b
     Example: trilens count answers/ -o counts.npz
     """
-    from trilens.counts import write_counts
-    from trilens.engines import CountReport, count_files
-    from trilens.engines.follow import follow
-    from trilens.formats import read_labels, refuse_to_overwrite
+    from trilens.counts import CountReport, count_files, write_counts
+    from trilens.counts.follow import follow
+    from trilens.files import read_labels, refuse_to_overwrite
 
     if bool(files) == (followed is not None):
         raise click.UsageError("name the files to count, or a folder with --follow")

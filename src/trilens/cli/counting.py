@@ -55,7 +55,7 @@ def counts_of(source: Source, *, pairs: bool = False, streamed: bool = True) -> 
         return None
     if isinstance(source.how.get("skip_bad"), str):
         return None  # the bad rows are wanted: only a whole reading has them all
-    from trilens.engines import count_files
+    from trilens.counts import count_files
 
     with bar(f"counting {source.file}") as progress:
         found = count_files(
@@ -101,7 +101,7 @@ def reading_of(source: Source, *, many: bool = False) -> dict[str, Any] | None:
         return None
     if _size(source.file) < STREAMED_BYTES or is_counts(source.file):
         return None
-    from trilens.engines import count_files
+    from trilens.counts import count_files
 
     reading = {"kind": source.kind, "columns": source.columns, **source.how}
     with bar(f"counting {source.file}") as progress:
@@ -130,8 +130,8 @@ def _tell(found: Counted, where: Sequence[str] = ()) -> None:
 def _size(file: str) -> int:
     """Bytes of all files; 0 for what can only be read once, or cannot be found."""
     from trilens.errors import TrilensError
-    from trilens.formats.paths import file_paths
-    from trilens.formats.remote import is_url, size_of
+    from trilens.files.paths import file_paths
+    from trilens.files.remote import is_url, size_of
 
     if file == "-":
         return 0

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trilens.simulate import Study
+    from trilens.statements import Statements
 
 
 @click.command("demo")
@@ -33,8 +34,7 @@ def command(output: str, seed: int) -> None:
     """
     from pathlib import Path
 
-    from trilens.experiments.demo import compare_with_truth
-    from trilens.formats import read_statements
+    from trilens.files import read_statements
     from trilens.simulate import study
 
     made = study(random_state=seed)
@@ -58,7 +58,7 @@ def command(output: str, seed: int) -> None:
 
 def write_study(made: Study, folder: Path) -> None:
     """The answers, some of the labels, and pictures of the shapes."""
-    from trilens.formats import write_statements, write_table
+    from trilens.files import write_statements, write_table
     from trilens.report import draw_stimuli
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -70,3 +70,44 @@ def write_study(made: Study, folder: Path) -> None:
         folder / "labels.csv",
     )
     draw_stimuli(made.points.points, folder / "shapes", S.names)
+
+
+def compare_with_truth(
+    made: Study, statements: Statements | None = None, random_state: int = 0
+) -> list[tuple[str, str, str]]:
+    """A row for each question: what was asked, what was found, what is true.
+
+    Parameters
+    ----------
+    statements : Statements, optional
+        The answers as they were read from a file, with the objects in another order.
+
+    >>> from trilens.simulate import study
+    >>> made = study(n_statements=3000)
+    >>> [row[0] for row in compare_with_truth(made)]
+    ['medoid', 'outliers', 'classes', 'clusters']
+    """
+    from trilens.tasks.classify.classes import classify
+    from trilens.tasks.cluster.groups import cluster
+    from trilens.tasks.medoid import medoid
+    from trilens.tasks.outliers import outliers
+
+    S = made.statements if statements is None else statements
+    names = S.names
+    place = made.statements.object_ids(list(names))
+    labels, half = made.labels[place], made.half_labelled()
+    best, apart = medoid(S, random_state=random_state), outliers(S, random_state=random_state)
+    shown = [half[i] for i in place]
+    predicted = classify(S, shown, random_state=random_state).predicted
+    asked = [i for i, label in enumerate(labels) if label >= 0 and shown[i] is None]
+    right = sum(predicted[names[i]] == made.classes[labels[i]] for i in asked)
+    inside = [i for i, label in enumerate(labels) if label >= 0]
+    groups = cluster(S.subset(inside), labels=labels[inside].tolist(), random_state=random_state)
+    true_names = made.statements.names
+    truth = ", ".join(sorted(true_names[i] for i in made.outliers))
+    return [
+        ("medoid", best.name, true_names[made.medoid]),
+        ("outliers", ", ".join(sorted(apart.names)) or "none", truth),
+        ("classes", f"{right} of {len(asked)} unlabelled shapes right", ", ".join(made.classes)),
+        ("clusters", f"{groups.n_clusters} groups, purity {groups.purity:.2f}", "3 groups"),
+    ]

@@ -61,8 +61,8 @@ def command(
     \b
     Example: trilens evaluate answers.csv --embedding clip.npy --embedding words.csv
     """
-    from trilens.formats import read_matrix, read_statements
-    from trilens.formats.vectors import read_vector_table
+    from trilens.files import read_matrix, read_statements
+    from trilens.files.vectors import read_vector_table
     from trilens.tasks.evaluate import compare_models
     from trilens.tasks.evaluate.evaluation import evaluations_of
 

@@ -49,7 +49,7 @@ def command(
     \b
     Example: trilens medoid answers.csv --labels classes.csv
     """
-    from trilens.formats import read_labels
+    from trilens.files import read_labels
     from trilens.tasks.medoid import medoid
 
     counts = counts_of(source, streamed=labels is None and method in ("auto", "depth"))

@@ -19,7 +19,7 @@ def command(files: tuple[str, ...], output: str, as_json: bool) -> None:
     Example: trilens merge monday.npz tuesday.npz -o both.npz
     """
     from trilens.counts import merge_counts, write_counts
-    from trilens.formats import refuse_to_overwrite
+    from trilens.files import refuse_to_overwrite
 
     refuse_to_overwrite(output, *files)
     found = merge_counts(files)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from trilens._typing import AnyArray
     from trilens.counts import Counted
-    from trilens.formats import Reading
+    from trilens.files import Reading
     from trilens.statements import Statements
     from trilens.statements.comparisons import Comparisons
     from trilens.tasks.method import Question
@@ -106,7 +106,7 @@ class Source:
 
     def read_comparisons(self) -> Comparisons:
         """The comparisons of the file, which says itself what it is about."""
-        from trilens.formats import read_comparisons
+        from trilens.files import read_comparisons
 
         given = [name for name, value in self.how.items() if value]
         for option in ("kind", "columns", "objects", *given):
@@ -131,7 +131,7 @@ class Source:
 
     def further(self, names: Sequence[str]) -> dict[str, AnyArray]:
         """Columns of the file beyond those that statements have, as text."""
-        from trilens.formats import read_columns
+        from trilens.files import read_columns
 
         how = self.how | {"skip_bad": bool(self.how.get("skip_bad", False))}
         return read_columns(
@@ -140,7 +140,7 @@ class Source:
 
     def read_all(self) -> tuple[Statements, Reading]:
         """All statements of the file, and what was understood of it."""
-        from trilens.formats import read_statements
+        from trilens.files import read_statements
 
         told: list[Reading] = []
         with status(f"reading {self.file}"):
@@ -157,7 +157,7 @@ class Source:
         return statements, told[0]
 
 
-#: As in `trilens.formats.asked`, without loading it.
+#: As in `trilens.files.asked`, without loading it.
 PRESETS = ("salmon", "things", "jspsych", "cblearn", "tripletools")
 
 
@@ -244,7 +244,7 @@ def statement_options(command: F) -> F:
         quiet: bool,
         **rest: Any,
     ) -> Any:
-        from trilens.formats import refuse_to_overwrite
+        from trilens.files import refuse_to_overwrite
 
         skipped = how["skip_bad"] if isinstance(how["skip_bad"], str) else None
         inputs = (file, objects, rest.get("labels"))
@@ -261,6 +261,6 @@ def statement_options(command: F) -> F:
 
 def read_labels_for(statements: Statements, path: str) -> list[str | None]:
     """The label of each object by a label file; None where the file leaves it out."""
-    from trilens.formats import labels_for, read_labels
+    from trilens.files import labels_for, read_labels
 
     return list(labels_for(statements, read_labels(path)))

@@ -19,7 +19,7 @@ def command(source: Source, output: str, seed: int, as_json: bool) -> None:
     \b
     Example: trilens reduce answers.csv reduced.csv
     """
-    from trilens.formats import write_statements
+    from trilens.files import write_statements
 
     statements = source.read()
     reduced = statements.reduce(random_state=seed)

@@ -207,7 +207,7 @@ def _named(names: tuple[str, ...]) -> str:
 
 
 def _write(found: Reliability, statements: Statements, output: str, file: str) -> None:
-    from trilens.formats import refuse_to_overwrite, write_table
+    from trilens.files import refuse_to_overwrite, write_table
 
     refuse_to_overwrite(output, file)
     if Path(output).suffix.lower() in (".csv", ".tsv"):
@@ -252,7 +252,7 @@ def _column(source: Source, statements: Statements, name: str) -> Any:
 def _groups(source: Source, statements: Statements, by: str) -> Any:
     if not _is_file(by):
         return _column(source, statements, by).tolist()
-    from trilens.formats.extra import read_pairs
+    from trilens.files.extra import read_pairs
 
     return read_pairs(by, "rater", "group")
 
@@ -260,7 +260,7 @@ def _groups(source: Source, statements: Statements, by: str) -> Any:
 def _listed_or_column(source: Source, statements: Statements, given: str) -> Any:
     if not _is_file(given):
         return _column(source, statements, given).tolist()
-    from trilens.formats import read_statements
+    from trilens.files import read_statements
 
     return read_statements(given, kind=statements.kind)
 

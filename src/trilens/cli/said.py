@@ -11,7 +11,7 @@ import click
 from trilens.cli.tables import note
 
 if TYPE_CHECKING:
-    from trilens.formats import Reading
+    from trilens.files import Reading
 
 #: The key of what is said when the command has succeeded.
 AT_THE_END = "trilens.cli.at_the_end"

@@ -156,7 +156,7 @@ def command(
     """
     import numpy as np
 
-    from trilens.formats import atomic_write, write_statements
+    from trilens.files import atomic_write, write_statements
     from trilens.simulate import (
         ask_raters,
         ask_survey,

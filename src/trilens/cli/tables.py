@@ -38,7 +38,7 @@ def table_ending(ctx: click.Context, param: click.Parameter, value: str | None) 
 
 def save_table(columns: Mapping[str, Sequence[Any]], path: str) -> None:
     """Write columns by the ending of the file, and say so; ``-`` is CSV on standard output."""
-    from trilens.formats import atomic_write, write_table
+    from trilens.files import atomic_write, write_table
 
     ending = Path(path).suffix.lower()
     if ending == ".json":

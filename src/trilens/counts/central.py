@@ -106,7 +106,7 @@ def count_central(
     ([2, 0, 1, 0], [3, 2, 2, 2])
     """
     if is_path(statements):
-        from trilens.engines import count_files
+        from trilens.counts import count_files
 
         return count_files(statements, n_threads=n_threads, cluster=cluster).central
     if cluster is not None:

@@ -166,7 +166,7 @@ def count_pairs(
     """
     one_of("layout", layout, get_args(Layout))
     if is_path(statements):
-        from trilens.engines import count_files
+        from trilens.counts import count_files
 
         found = count_files(statements, pairs=True, n_threads=n_threads, cluster=cluster).pairs
         assert found is not None

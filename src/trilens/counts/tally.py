@@ -14,8 +14,8 @@ from trilens.counts.classes import ClassCounts, count_classes
 from trilens.counts.counted import Counted
 from trilens.counts.pairs import PairCounts, count_pairs
 from trilens.errors import StatementError
-from trilens.formats.batch import Batch
-from trilens.formats.names import TABLE_LIMIT, Names, Naming, negative
+from trilens.files.batch import Batch
+from trilens.files.names import TABLE_LIMIT, Names, Naming, negative
 from trilens.statements import Kind, Statements
 from trilens.statements.value import check_triples
 

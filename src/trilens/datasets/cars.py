@@ -115,7 +115,7 @@ def load_cars(pictures: bool = True) -> Cars:
     DatasetError
         If the files are not to be had, or corrupted.
     """
-    from trilens.formats import read_statements
+    from trilens.files import read_statements
 
     tables = [f"cars/ordinal_data_preprocessed/{name}.csv" for name in COLLECTIONS]
     images = [f"cars/car_data_set_images/{name}.jpg" for name in NAMES] if pictures else []

@@ -63,7 +63,7 @@ def load_things_odd_one_out() -> Things:
     DatasetError
         If the files are not to be had, or corrupted.
     """
-    from trilens.formats import read_statements
+    from trilens.files import read_statements
 
     (answers,) = find_files(["things/test_10.txt"], ORIGIN)
     (names_file,) = find_files(["things/unique_id.txt"], NAMES_ORIGIN)

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from trilens.errors import FormatError
-from trilens.formats import atomic_write, write_table
+from trilens.files import atomic_write, write_table
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from trilens._typing import AnyArray, BoolArray, FloatArray, Int32Array
-from trilens.engines.engine import Engine
-from trilens.engines.partition import Partition
-from trilens.engines.work import Plan, each_batch
+from trilens.counts.engine import Engine
+from trilens.counts.partition import Partition
+from trilens.counts.work import Plan, each_batch
 from trilens.maps._choices import sign_of
 from trilens.statements import Kind
 

@@ -11,13 +11,13 @@ import numpy as np
 from trilens._parameters import generator, one_of, real_number, whole_number
 from trilens._typing import FloatArray, Progress
 from trilens.counts import Counted
-from trilens.engines.count import count_files
-from trilens.engines.engine import Engine, open_engine
-from trilens.engines.partition import partitions
-from trilens.engines.work import Plan
+from trilens.counts.count_files import count_files
+from trilens.counts.engine import Engine, open_engine
+from trilens.counts.partition import partitions
+from trilens.counts.work import Plan
 from trilens.errors import ParameterError
-from trilens.formats.asked import asked
-from trilens.formats.source import PathLike
+from trilens.files.asked import asked
+from trilens.files.source import PathLike
 from trilens.maps._choice_fit import principal_axes
 from trilens.maps._passes import Draw, Rows, drawn, product, score, total
 from trilens.maps._scoring import Aside, Fitted, climb, step_of

@@ -52,7 +52,7 @@ def write_reliability(facts: Facts, path: str | Path, source: str) -> None:
     source : str
         The name of the statement file.
     """
-    from trilens.formats import atomic_write
+    from trilens.files import atomic_write
     from trilens.report.page import asset, policy_of, template
 
     page = template("reliability_page.html")

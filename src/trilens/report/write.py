@@ -20,7 +20,7 @@ def picture_size(n_objects: int) -> int:
 
 def write_report(facts: Facts, path: str | Path, pictures: Pictures | None = None) -> None:
     """Write the page to a file."""
-    from trilens.formats import atomic_write
+    from trilens.files import atomic_write
 
     # a name read from elsewhere may hold half a character, which UTF-8 has no bytes for
     page = render(facts, pictures).encode("utf-8", "replace")
@@ -42,7 +42,7 @@ def write_tables(facts: Facts, folder: str | Path) -> list[Path]:
     -------
     list of Path
     """
-    from trilens.formats import atomic_write
+    from trilens.files import atomic_write
 
     place = Path(folder)
     try:

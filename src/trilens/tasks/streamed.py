@@ -11,7 +11,7 @@ import numpy as np
 from trilens._parameters import one_of, seed_of, shown, whole_number
 from trilens._typing import FloatArray, IntArray
 from trilens.errors import LabelError
-from trilens.formats.source import PathLike
+from trilens.files.source import PathLike
 from trilens.maps.geometry import rescaled
 from trilens.maps.streamed import StreamedMap, map_files
 from trilens.statements import Statements

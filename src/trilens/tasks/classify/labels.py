@@ -11,7 +11,7 @@ import numpy as np
 from trilens._parameters import shown
 from trilens._typing import AnyArray, IntArray
 from trilens.errors import LabelError
-from trilens.formats.labels import labels_for
+from trilens.files.labels import labels_for
 from trilens.statements import Statements
 
 #: What users give: a label for each object, or a dict of labels by name.

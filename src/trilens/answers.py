@@ -1,0 +1,262 @@
+"""Answers, wherever they lie: one handle for files, folders, addresses and tables in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+from trilens._typing import AnyArray, Progress
+from trilens.counts.central import is_path
+from trilens.counts.count_files import CountReport, count_files
+from trilens.counts.counted import Counted, counted
+from trilens.counts.file import is_counts, read_counts
+from trilens.errors import FormatError, ParameterError, TrilensError
+from trilens.files.extra import read_columns
+from trilens.files.objects import ObjectsLike
+from trilens.files.paths import file_paths
+from trilens.files.read import read_statements
+from trilens.files.reading import Reading
+from trilens.files.remote import is_url, size_of
+from trilens.files.scan import Scan, scan_statements
+from trilens.files.source import PathLike
+from trilens.files.spec import ColumnsLike
+from trilens.statements import Selection, Statements, StatementsLike, as_statements, select
+from trilens.statements.columns import as_list
+from trilens.statements.frames import is_table
+from trilens.statements.selection import Condition
+
+#: Files from so many bytes on are not held in memory, but read as often as a question needs.
+STREAMED_BYTES = 1 << 26
+
+
+class Answers:
+    """Answers that are read when they are needed, and no further than they are.
+
+    Every question takes such a handle: ``tl.medoid(tl.Answers("answers.csv"))``. Small files
+    are read once and held; large ones are counted and mapped as they are read.
+
+    Parameters
+    ----------
+    source : path, folder, pattern, URL, list of these, or a table
+        A table is a pandas, polars or Arrow one, or anything that `Statements` takes. A file of
+        counts (`write_counts`) serves those questions that counts can answer.
+    kind, columns, objects, preset, header, counts_from, encoding, skip_bad
+        As in `read_statements`.
+    where : list of str
+        Use only the answers for which all these conditions hold, such as ``"country = DE"``.
+    exclude_raters : list of str
+        Leave out these raters (rounds, where no raters are known).
+    min_seconds : float, optional
+        Leave out answers that were faster.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "answers.csv"
+    >>> _ = file.write_text("central,other_1,other_2,country\\na,b,c,DE\\nb,a,c,FR\\n")
+    >>> answers = Answers(file, where=["country = DE"])
+    >>> answers.read().names, len(answers.read()), answers.count().statements
+    (('a', 'b', 'c'), 1, 1)
+    >>> answers.column("country").tolist()
+    ['DE']
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        kind: str | None = None,
+        columns: ColumnsLike | None = None,
+        objects: ObjectsLike | None = None,
+        *,
+        preset: str | None = None,
+        header: bool | None = None,
+        counts_from: int | None = None,
+        encoding: str | None = None,
+        skip_bad: bool | PathLike = False,
+        where: Sequence[str] | str = (),
+        exclude_raters: Sequence[Any] = (),
+        min_seconds: float | None = None,
+    ) -> None:
+        self.source = source
+        self.kind, self.columns, self.objects = kind, columns, objects
+        self.preset, self.header, self.counts_from = preset, header, counts_from
+        self.encoding, self.skip_bad = encoding, skip_bad
+        self.where = (where,) if isinstance(where, str) else tuple(as_list(where, "where"))
+        self.exclude_raters = tuple(as_list(exclude_raters, "exclude_raters"))
+        self.min_seconds = min_seconds
+        self._statements: Statements | None = None
+        self._reading: Reading | None = None
+        self._selection: Selection | None = None
+        self._counted: Counted | None = None
+
+    def __repr__(self) -> str:
+        shown = self.source if self.in_files else type(self.source).__name__
+        return f"Answers({shown!r})"
+
+    @property
+    def in_files(self) -> bool:
+        """Whether the answers lie in files."""
+        return is_path(self.source)
+
+    @property
+    def in_counts(self) -> bool:
+        """Whether only counts of the answers are there, in a file of counts."""
+        return isinstance(self.source, str | os.PathLike) and is_counts(self.source)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of all files; 0 in memory, and for what can be read only once."""
+        if not self.in_files or self.source == "-":
+            return 0
+        try:
+            paths = [os.fspath(path) for path in file_paths(self.source)]
+            return sum(size_of(path) if is_url(path) else os.stat(path).st_size for path in paths)
+        except (TrilensError, OSError, ValueError):
+            return 0  # reading it says what is wrong
+
+    @property
+    def selects(self) -> bool:
+        """Whether some of the answers are left out."""
+        return bool(self.where or self.exclude_raters or self.min_seconds is not None)
+
+    @property
+    def held(self) -> bool:
+        """Whether the answers are held in memory; otherwise they are counted as they are read."""
+        if self._statements is not None or not self.in_files:
+            return True
+        by_rater = bool(self.exclude_raters) or self.min_seconds is not None
+        by_place = any(Condition.of(text).column.casefold() == "place" for text in self.where)
+        # only a whole reading has all the bad rows
+        wants_faults = not isinstance(self.skip_bad, bool)
+        return by_rater or by_place or wants_faults or self.n_bytes < STREAMED_BYTES
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How the files are to be read: what the functions that read files take."""
+        return {
+            "kind": self.kind,
+            "columns": self.columns,
+            "objects": self.objects,
+            "preset": self.preset,
+            "header": self.header,
+            "counts_from": self.counts_from,
+            "encoding": self.encoding,
+            "skip_bad": self.skip_bad,
+        }
+
+    @property
+    def reading(self) -> Reading | None:
+        """What was understood of the files; None for what was in memory already."""
+        self.read()
+        return self._reading
+
+    @property
+    def selection(self) -> Selection | None:
+        """Which answers were left out and why; None where all are used."""
+        self.read()
+        return self._selection
+
+    def read(self) -> Statements:
+        """The answers that are asked for; read once."""
+        if self._statements is None:
+            every = self._read_all()
+            if self.selects:
+                beyond = [c.column for c in map(Condition.of, self.where) if not c.is_own]
+                self._selection = select(
+                    every,
+                    exclude_raters=self.exclude_raters,
+                    min_seconds=self.min_seconds,
+                    where=self.where,
+                    columns=self._columns(beyond) if beyond else None,
+                )
+                every = self._selection.of(every)
+            self._statements = every
+        return self._statements
+
+    def scan(self, chunk_rows: int = 1_000_000) -> Scan:
+        """The answers in chunks, for what does not fit in memory; all of them."""
+        if not self.in_files:
+            raise ParameterError("a table in memory is not scanned; read() gives its statements")
+        if self.selects:
+            raise ParameterError("scan() reads all answers; where= and the like go with read()")
+        if not isinstance(self.skip_bad, bool):
+            raise ParameterError("skip_bad must be True or False where answers are scanned")
+        return scan_statements(self.source, chunk_rows, **self.options)
+
+    def count(
+        self,
+        *,
+        pairs: bool = False,
+        labels: Mapping[str, str] | None = None,
+        n_threads: int | None = None,
+        cluster: Any = None,
+        checkpoint: PathLike | None = None,
+        progress: Progress | None = None,
+        tell: Callable[[CountReport], None] | None = None,
+    ) -> Counted:
+        """The counts of the answers, without holding them; parameters as in `count_files`."""
+        if self.in_counts:
+            return self._stored_counts(pairs)
+        if not self.in_files:
+            return counted(self.read())
+        plain = not pairs and labels is None
+        if plain and self._counted is not None:
+            return self._counted
+        found = count_files(
+            self.source,
+            pairs=pairs,
+            labels=labels,
+            where=self.where,
+            n_threads=n_threads,
+            cluster=cluster,
+            checkpoint=checkpoint,
+            first=self._counted,
+            progress=progress,
+            tell=tell,
+            **(self.options | {"skip_bad": bool(self.skip_bad)}),
+        )
+        if plain:
+            self._counted = found
+        return found
+
+    def column(self, name: str) -> AnyArray:
+        """A column beyond those that statements have, as text, for the answers that are used."""
+        values = self._columns([name])[name]
+        chosen = self.selection
+        return values if chosen is None else values[chosen.kept]
+
+    def _read_all(self) -> Statements:
+        if not self.in_files:
+            return _in_memory(self)
+        told: list[Reading] = []
+        found = read_statements(self.source, tell=told.append, **self.options)
+        self._reading = told[0]
+        return found
+
+    def _columns(self, names: Sequence[str]) -> dict[str, AnyArray]:
+        if not self.in_files:
+            raise ParameterError(f"column {names[0]!r}: only those of files can be read")
+        how = self.options | {"skip_bad": bool(self.skip_bad)}
+        return read_columns(self.source, names, how.pop("columns"), **how)
+
+    def _stored_counts(self, pairs: bool) -> Counted:
+        found = read_counts(self.source).with_names()
+        if pairs and found.pairs is None:
+            raise FormatError(
+                f"{self.source} has no counts of pairs; count the statements with --pairs"
+            )
+        return found
+
+
+#: What every question takes.
+AnswersLike: TypeAlias = Answers | StatementsLike
+
+
+def _in_memory(answers: Answers) -> Statements:
+    if is_table(answers.source):
+        columns = cast(Any, answers.columns)
+        return Statements.from_frame(
+            answers.source, columns, kind=answers.kind, counts_from=answers.counts_from
+        )
+    return as_statements(answers.source)

@@ -1,0 +1,35 @@
+"""Statement files: reading, writing and scanning; label files and lists of objects."""
+
+from trilens.files.atomic import atomic_write, refuse_to_overwrite
+from trilens.files.comparisons import read_comparisons, write_comparisons
+from trilens.files.csv_table import write_table
+from trilens.files.extra import read_columns
+from trilens.files.faults import Fault
+from trilens.files.labels import Labels, labels_for, read_labels
+from trilens.files.objects import read_objects
+from trilens.files.read import read_statements
+from trilens.files.reading import Reading
+from trilens.files.scan import Scan, scan_statements
+from trilens.files.vectors import read_matrix, read_vectors
+from trilens.files.write import write_statements
+
+__all__ = [
+    "Fault",
+    "Labels",
+    "Reading",
+    "Scan",
+    "atomic_write",
+    "labels_for",
+    "read_columns",
+    "read_comparisons",
+    "read_labels",
+    "read_matrix",
+    "read_objects",
+    "read_statements",
+    "read_vectors",
+    "refuse_to_overwrite",
+    "scan_statements",
+    "write_comparisons",
+    "write_statements",
+    "write_table",
+]

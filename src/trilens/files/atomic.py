@@ -1,0 +1,148 @@
+"""Output files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from trilens.errors import FormatError
+from trilens.files.source import checked_path
+
+#: What a write, a flush or a close may meet. Other errors inside the `with` block are the
+#: caller's own (a file that it reads meanwhile) and must not be blamed on the output.
+_WRITE_PROBLEMS = {
+    errno.ENOSPC: "the disk is full; free some space or write elsewhere",
+    errno.EDQUOT: "the disk quota is used up; free some space or write elsewhere",
+    errno.EFBIG: "the file is too large for this disk; write elsewhere",
+    errno.EIO: "the disk reports an input/output error; write elsewhere",
+    errno.EROFS: "the disk is read-only; write elsewhere",
+    errno.EPIPE: "the reader closed the pipe before everything was written",
+}
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A binary file that replaces ``path`` when the block ends well, and vanishes otherwise.
+
+    The bytes go to a temporary file in the same folder, which is flushed to the disk and
+    then renamed; on any failure, ``KeyboardInterrupt`` included, it is removed and what
+    stood at ``path`` stays as it was. ``"-"`` is the standard output; devices and pipes are
+    written directly. A symbolic link is followed, not replaced.
+
+    Raises
+    ------
+    FormatError
+        Where the file cannot be written: one line that names it.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> with atomic_write(folder / "depth.txt") as file:
+    ...     _ = file.write(b"0.5")
+    >>> [found.name for found in folder.iterdir()]
+    ['depth.txt']
+    """
+    name = checked_path(path)
+    label = "standard output" if name == "-" else name
+    try:
+        if name == "-":
+            if sys.stdout is None:
+                raise FormatError("standard output is closed; write to a file")
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
+            return
+        target, mode = _target(path)
+        if mode is not None and not stat.S_ISREG(mode):
+            # a plain handle, closed with its buffer dropped when the write has failed
+            with open(target, "wb", buffering=0) as device:
+                yield device
+            return
+        with _temporary(target, mode) as file:
+            yield file
+    except OSError as error:
+        problem = _WRITE_PROBLEMS.get(error.errno or 0)
+        if problem is None:
+            raise
+        raise FormatError(f"{label}: {problem}") from error
+
+
+def refuse_to_overwrite(
+    output: str | os.PathLike[str], *inputs: str | os.PathLike[str] | None
+) -> None:
+    """Raise `FormatError` where an output file is one of the files that are read.
+
+    >>> refuse_to_overwrite("answers.csv", "./answers.csv", None)
+    Traceback (most recent call last):
+    ...
+    trilens.errors.FormatError: answers.csv is what is read; write to another file
+    """
+    for given in inputs:
+        if given is None or "-" in (checked_path(given), checked_path(output)):
+            continue
+        try:
+            same = os.path.samefile(given, output)
+            regular = stat.S_ISREG(os.stat(output).st_mode)  # a terminal is read and written
+        except (OSError, ValueError):
+            same, regular = os.path.realpath(given) == os.path.realpath(output), True
+        if same and regular:
+            raise FormatError(f"{os.fspath(output)} is what is read; write to another file")
+
+
+@contextmanager
+def _temporary(target: Path, mode: int | None) -> Iterator[BinaryIO]:
+    draft = target.with_name(f".{target.name[:64]}.{uuid.uuid4().hex}.part")
+    try:
+        # not tempfile: its files are private to the user, an output file obeys the umask
+        handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+    except OSError as error:
+        raise _cannot_open(target, error) from error
+    try:
+        with open(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            os.chmod(draft, stat.S_IMODE(mode))
+        try:
+            os.replace(draft, target)
+        except OSError as error:
+            raise _cannot_open(target, error) from error
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(draft)
+        raise
+
+
+def _target(path: str | os.PathLike[str]) -> tuple[Path, int | None]:
+    """Where to write, links followed, and the mode of what is there now."""
+    try:
+        target = Path(os.path.realpath(path))
+        mode = os.stat(target).st_mode
+    except FileNotFoundError:
+        return target, None
+    except (OSError, ValueError) as error:
+        raise _cannot_open(Path(path), error) from error
+    if stat.S_ISDIR(mode):
+        raise FormatError(f"{os.fspath(path)} is a folder; give the name of a file to write")
+    return target, mode
+
+
+def _cannot_open(target: Path, error: OSError | ValueError) -> FormatError:
+    if isinstance(error, FileNotFoundError):
+        return FormatError(
+            f"{target} cannot be written: the folder {target.parent} does not exist; make it first"
+        )
+    if isinstance(error, PermissionError):
+        return FormatError(
+            f"{target} cannot be written: no permission in {target.parent}; write elsewhere"
+        )
+    why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return FormatError(f"{str(target)!r} cannot be written: {why}; write elsewhere")

@@ -1,0 +1,143 @@
+"""The table of results: one row per cell, method and metric."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trilens._typing import FloatArray
+from trilens.files.atomic import atomic_write
+
+#: The columns and their types, in order.
+COLUMNS = {
+    "experiment": "string",
+    "panel": "string",
+    "n_statements": "int64",
+    "error_rate": "float64",
+    "noise_param": "float64",
+    "sampling": "string",
+    "dim": "int64",
+    "collection": "string",
+    "run": "int64",
+    "method": "string",
+    "k": "int64",
+    "sigma": "float64",
+    "item": "int64",
+    "metric": "string",
+    "value": "float64",
+    "cpu_seconds": "float64",
+    "wall_seconds": "float64",
+}
+
+#: Different in every run: no part of what resuming must give again.
+TIMINGS = ("cpu_seconds", "wall_seconds")
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """Rows of the table, and ways to pick from them.
+
+    Examples
+    --------
+    >>> rows = [
+    ...     {"method": "a", "run": 0, "n_statements": 5, "value": 1.0},
+    ...     {"method": "a", "run": 0, "n_statements": 9, "value": 3.0},
+    ...     {"method": "b", "run": 0, "n_statements": 5, "value": 4.0},
+    ... ]
+    >>> results = Results(tuple(rows))
+    >>> results.where(method="a").per_run()
+    array([2.])
+    >>> results.where(n_statements=lambda n: n > 5).values
+    array([3.])
+    """
+
+    rows: tuple[dict[str, Any], ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def where(self, **conditions: Any) -> Results:
+        """The rows whose columns equal a value, are in a tuple, or satisfy a function."""
+        tests = [(name, _test(wanted)) for name, wanted in conditions.items()]
+        return Results(tuple(row for row in self.rows if all(ok(row[c]) for c, ok in tests)))
+
+    @property
+    def values(self) -> FloatArray:
+        """The column ``value``."""
+        return np.array([row["value"] for row in self.rows], dtype=np.float64)
+
+    def column(self, name: str) -> list[Any]:
+        """A column."""
+        return [row[name] for row in self.rows]
+
+    def levels(self, name: str) -> list[Any]:
+        """The different values of a column, in the order of appearance."""
+        return list(dict.fromkeys(self.column(name)))
+
+    @property
+    def runs(self) -> int:
+        """The number of different runs."""
+        return len(set(self.column("run")))
+
+    def by_run(self) -> dict[int, float]:
+        """The mean value of each run that has as many rows as any other."""
+        grouped: dict[int, list[float]] = {}
+        for row in self.rows:
+            grouped.setdefault(row["run"], []).append(row["value"])
+        most = max(map(len, grouped.values()), default=0)
+        return {run: float(np.mean(v)) for run, v in sorted(grouped.items()) if len(v) == most}
+
+    def per_run(self) -> FloatArray:
+        """The mean value of each complete run, in the order of the runs."""
+        return np.array(list(self.by_run().values()), dtype=np.float64)
+
+    def differences(self, method: str, other: str, **conditions: Any) -> FloatArray:
+        """Run by run, the mean value of one method minus that of another one."""
+        return self.where(method=method, **conditions).minus(self.where(method=other, **conditions))
+
+    def minus(self, other: Results) -> FloatArray:
+        """Run by run, the mean value of these rows minus that of others."""
+        a, b = self.by_run(), other.by_run()
+        return np.array([a[run] - b[run] for run in a if run in b], dtype=np.float64)
+
+    def means(self, over: str) -> dict[Any, float]:
+        """The mean value at each level of a column."""
+        return {
+            level: float(self.where(**{over: level}).values.mean())
+            for level in sorted(self.levels(over))
+        }
+
+    def write(self, folder: Path) -> None:
+        """``results.csv`` and ``results.parquet`` in the folder."""
+        import pyarrow as pa
+        import pyarrow.csv
+        import pyarrow.parquet
+
+        table = pa.table(
+            {
+                name: pa.array([row[name] for row in self.rows], type=pa.type_for_alias(kind))
+                for name, kind in COLUMNS.items()
+            }
+        )
+        folder.mkdir(parents=True, exist_ok=True)
+        with atomic_write(folder / "results.csv") as file:
+            pyarrow.csv.write_csv(table, file)
+        with atomic_write(folder / "results.parquet") as file:
+            pyarrow.parquet.write_table(table, file)
+
+
+def _test(wanted: Any) -> Callable[[Any], bool]:
+    if callable(wanted):
+        return wanted  # type: ignore[no-any-return]
+    if isinstance(wanted, (tuple, set, frozenset)):
+        return lambda value: value in wanted
+    return lambda value: bool(value == wanted)
+
+
+def joined(parts: Iterable[list[dict[str, Any]]]) -> Results:
+    """The rows of many cells, one after another."""
+    return Results(tuple(row for part in parts for row in part))

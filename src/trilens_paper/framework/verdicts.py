@@ -1,0 +1,252 @@
+"""Verdicts: is what we measured what the paper says? Computed, never typed in.
+
+Everything here takes one number per run (or one difference per run, where two methods are
+compared on the same draws), and allows for chance by the standard error of their mean,
+se = sd / sqrt(runs). A rule is met when all of mean ± 2 se meets it, and missed when none of it
+does; in between the runs are too few to tell. With a single run the standard error is unknown,
+and only what holds exactly, without chance, is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from trilens_paper.framework.results import Results
+
+Verdict: TypeAlias = Literal["agrees", "differs", "undecided", "not judged"]
+
+#: Width of the interval about a mean, in standard errors.
+WIDTH = 2.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What we found, in words, and whether it agrees."""
+
+    ours: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One line of the summary.
+
+    Attributes
+    ----------
+    text : str
+        What is claimed.
+    paper : str
+        The paper's number or words; ``"-"`` where the claim is about what trilens adds.
+    rule : str
+        When it counts as agreeing, with the tolerance.
+    judge : callable
+        Results to the finding.
+    why : str
+        Shown beside a verdict that is not ``"agrees"``: the reason, where it is known.
+    """
+
+    text: str
+    paper: str
+    rule: str
+    judge: Callable[[Results], Finding]
+    why: str = ""
+
+
+NOT_RUN = Finding("not run", "not judged")
+
+
+def mean_and_error(values: ArrayLike) -> tuple[float, float, int]:
+    """The mean, its standard error (NaN for a single run) and the number of runs.
+
+    >>> mean_and_error([1.0, 3.0])
+    (2.0, 1.0, 2)
+    """
+    x = np.asarray(values, dtype=np.float64)
+    error = float(x.std(ddof=1) / np.sqrt(len(x))) if len(x) > 1 else float("nan")
+    return float(x.mean()), error, len(x)
+
+
+def shown(values: ArrayLike, digits: int = 3) -> str:
+    """A mean with its standard error and the number of runs, for the page.
+
+    >>> shown([1.0, 3.0], 1)
+    '2.0 ± 1.0 (2 runs)'
+    """
+    mean, error, runs = mean_and_error(values)
+    if runs == 1:
+        return f"{mean:.{digits}f} (1 run)"
+    return f"{mean:.{digits}f} ± {error:.{digits}f} ({runs} runs)"
+
+
+def equal(ours: object, paper: object) -> Finding:
+    """Agrees when both are the same: for what has no chance in it.
+
+    >>> equal(7097, 7097).verdict
+    'agrees'
+    """
+    return Finding(str(ours), "agrees" if ours == paper else "differs")
+
+
+def _by_mean(values: ArrayLike, digits: int, rule: Callable[[float, float], Verdict]) -> Finding:
+    """The verdict of a rule on the mean and its standard error; one run is not judged."""
+    if not np.size(values):
+        return NOT_RUN
+    mean, error, runs = mean_and_error(values)
+    return Finding(shown(values, digits), rule(mean, error) if runs > 1 else "not judged")
+
+
+def near(
+    values: ArrayLike,
+    paper: float,
+    tolerance: float,
+    *,
+    paper_sd: float | None = None,
+    paper_runs: int = 100,
+    digits: int = 3,
+) -> Finding:
+    """Agrees when all of mean ± 2 se is within a tolerance of the paper's value.
+
+    Where the paper gives a standard deviation over its runs, chance on both sides is allowed
+    for: |mean - paper| <= tolerance + 3 sqrt(sd_paper^2 / runs_paper + sd_ours^2 / runs_ours).
+
+    >>> near([0.10, 0.12, 0.11], 0.14, 0.01).verdict
+    'differs'
+    >>> near([0.10, 0.12, 0.11], 0.14, 0.02).verdict
+    'undecided'
+    >>> near([0.10, 0.12, 0.11], 0.12, 0.03).verdict
+    'agrees'
+    """
+    if paper_sd is None:
+        return within(values, paper - tolerance, paper + tolerance, digits)
+
+    def rule(mean: float, error: float) -> Verdict:
+        chance = 3 * float(np.sqrt(paper_sd**2 / paper_runs + error**2))
+        return "agrees" if abs(mean - paper) <= tolerance + chance else "differs"
+
+    return _by_mean(values, digits, rule)
+
+
+def near_exactly(value: float, paper: float, tolerance: float, digits: int = 3) -> Finding:
+    """Agrees when |value - paper| <= tolerance: for what has no chance in it.
+
+    >>> near_exactly(0.4695, 0.47, 0.005).verdict
+    'agrees'
+    """
+    close = abs(value - paper) <= tolerance
+    return Finding(f"{value:.{digits}f}", "agrees" if close else "differs")
+
+
+def within(values: ArrayLike, low: float, high: float, digits: int = 3) -> Finding:
+    """Agrees when mean ± 2 se lies in [low, high], differs when it lies outside of it.
+
+    >>> within([3.9, 4.1, 4.0], 3.0, 5.0).verdict, within([2.0, 4.0, 3.0], 3.0, 5.0).verdict
+    ('agrees', 'undecided')
+    >>> at_most([2.0, 4.0, 3.0], 1.0).verdict
+    'differs'
+    """
+
+    def rule(mean: float, error: float) -> Verdict:
+        least, most = mean - WIDTH * error, mean + WIDTH * error
+        if low <= least and most <= high:
+            return "agrees"
+        return "differs" if most < low or least > high else "undecided"
+
+    return _by_mean(values, digits, rule)
+
+
+def at_most(values: ArrayLike, high: float, digits: int = 3) -> Finding:
+    """Agrees when all of mean ± 2 se is at most ``high``."""
+    return within(values, -np.inf, high, digits)
+
+
+def at_least(values: ArrayLike, low: float, digits: int = 3) -> Finding:
+    """Agrees when all of mean ± 2 se is at least ``low``."""
+    return within(values, low, np.inf, digits)
+
+
+def below(differences: ArrayLike, digits: int = 3) -> Finding:
+    """Of the differences A - B, run by run: agrees when A is smaller beyond chance.
+
+    mean + 2 se < 0 agrees, mean - 2 se > 0 differs, all else is undecided.
+
+    >>> below([-0.2, -0.1, -0.15]).verdict, below([0.1, -0.1]).verdict
+    ('agrees', 'undecided')
+    """
+    return _by_mean(differences, digits, _beyond)
+
+
+def above(differences: ArrayLike, digits: int = 3) -> Finding:
+    """Of the differences A - B, run by run: agrees when A is larger beyond chance."""
+    return _by_mean(differences, digits, lambda mean, error: _beyond(-mean, error))
+
+
+def _beyond(mean: float, error: float) -> Verdict:
+    if mean + WIDTH * error < 0:
+        return "agrees"
+    return "differs" if mean - WIDTH * error > 0 else "undecided"
+
+
+def not_below(differences: ArrayLike, margin: float, digits: int = 3) -> Finding:
+    """Of the differences A - B: agrees when A is less than B by no more than ``margin``.
+
+    For "A is not better than B": all of mean ± 2 se above -margin agrees, A smaller beyond
+    chance differs, all else is undecided. Few runs can so not agree.
+
+    >>> not_below([0.0, 0.01, -0.01], 0.02).verdict, not_below([0.3, -0.3], 0.02).verdict
+    ('agrees', 'undecided')
+    """
+
+    def rule(mean: float, error: float) -> Verdict:
+        if mean + WIDTH * error < 0:
+            return "differs"
+        return "agrees" if mean - WIDTH * error >= -margin else "undecided"
+
+    return _by_mean(differences, digits, rule)
+
+
+def not_above(differences: ArrayLike, margin: float, digits: int = 3) -> Finding:
+    """Of the differences A - B: agrees when A exceeds B by no more than ``margin``.
+
+    >>> not_above([0.1, 0.2, 0.1], 0.02).verdict, not_above([0.01, -0.01], 0.05).verdict
+    ('differs', 'agrees')
+    """
+    found = not_below(-np.asarray(differences, dtype=np.float64), margin, digits)
+    return Finding(shown(differences, digits), found.verdict) if np.size(differences) else found
+
+
+def quorum(findings: Mapping[str, Finding], need: int | float) -> Finding:
+    """Agrees when at least ``need`` of the findings do (a share where it is a float).
+
+    Differs when so many differ that the quorum cannot be reached any more; else undecided.
+
+    >>> quorum({"SOE": equal(1, 1), "STE": equal(1, 2)}, 2).verdict
+    'differs'
+    >>> quorum({"SOE": equal(1, 1), "STE": equal(1, 2)}, 0.5).ours
+    '1 of 2: SOE 1; not STE 1'
+    """
+    judged = {name: f for name, f in findings.items() if f.verdict != "not judged"}
+    if not judged:
+        return Finding("; ".join(f"{name} {f.ours}" for name, f in findings.items()), "not judged")
+    wanted = int(np.ceil(need * len(judged) - 1e-9)) if isinstance(need, float) else need
+    n_agree = sum(f.verdict == "agrees" for f in judged.values())
+    n_differ = sum(f.verdict == "differs" for f in judged.values())
+    marks = {"agrees": "", "differs": "not ", "undecided": "undecided "}
+    listed = "; ".join(f"{marks[f.verdict]}{name} {_nested(f.ours)}" for name, f in judged.items())
+    if n_agree >= wanted:
+        verdict: Verdict = "agrees"
+    elif len(judged) - n_differ < wanted:
+        verdict = "differs"
+    else:
+        verdict = "undecided"
+    return Finding(f"{n_agree} of {len(judged)}: {listed}", verdict)
+
+
+def _nested(text: str) -> str:
+    """A quorum within a quorum stands in brackets."""
+    return f"[{text}]" if "; " in text else text

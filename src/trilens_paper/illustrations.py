@@ -1,0 +1,343 @@
+"""Lenses, graphs and depth functions: the paper's illustrations (Sections 3 and 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trilens._typing import FloatArray
+from trilens.simulate import mixture
+from trilens_paper.framework.experiment import Experiment, Measure, Point, Seeds
+from trilens_paper.framework.figures import new_figure
+from trilens_paper.framework.results import Results
+from trilens_paper.framework.verdicts import Claim, Finding, above, at_least, at_most, quorum
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+NAME = "illustrations"
+#: Points of the heat map, of the graphs, and of the samples that stand for a distribution.
+N_HEAT, N_GRAPH, N_SAMPLE = 18, 80, 400
+KS = (1, 3, 10)
+KRNG, KNN = "k-RNG", "k-NN graph"
+CONNECTED, ACROSS = "connected", "edges between the components"
+HALFSPACE, LENS, FUNCTION_F = "halfspace depth", "lens depth", "F of Crowd-Median"
+AT_CENTRE = "share of places less deep than the centre"
+LENSES, GRAPHS, DEPTHS = (Point(panel=p) for p in ("lenses", "graphs", "depths"))
+SYMMETRIC = Point(panel="symmetric")
+
+
+def beta_sample(rng: np.random.Generator, n: int = N_SAMPLE) -> FloatArray:
+    """Two independent Beta(2, 4) coordinates."""
+    return rng.beta(2, 4, size=(n, 2))
+
+
+def gauss_sample(rng: np.random.Generator, n: int = N_SAMPLE) -> FloatArray:
+    """An equal mixture of N((-2, 0), I) and N((2, 0), I)."""
+    return mixture(n, [[-2, 0], [2, 0]], random_state=rng).points
+
+
+#: The paper's two distributions: a sample, the density, and the part of the plane that is drawn.
+DISTRIBUTIONS: dict[str, tuple[Any, Any, tuple[float, float, float, float]]] = {
+    "Beta(2, 4) x Beta(2, 4)": (
+        beta_sample,
+        lambda x, y: 400 * x * (1 - x) ** 3 * y * (1 - y) ** 3,
+        (0.0, 1.0, 0.0, 1.0),
+    ),
+    "two Gaussians": (
+        gauss_sample,
+        lambda x, y: (
+            (np.exp(-((x - 2) ** 2) / 2) + np.exp(-((x + 2) ** 2) / 2))
+            * np.exp(-(y**2) / 2)
+            / (4 * np.pi)
+        ),
+        (-5.0, 5.0, -3.5, 3.5),
+    ),
+}
+
+
+def halfspace_depth(queries: FloatArray, sample: FloatArray) -> FloatArray:
+    """The smallest share of a sample of the plane in a closed half-plane that holds the query.
+
+    Tukey (1975). Only lines through the query and a point of the sample matter: turned a little,
+    such a line leaves that point on either side.
+
+    >>> square = np.array([[1.0, 0.1], [-0.1, 1.0], [-1.0, -0.1], [0.1, -1.0]])
+    >>> halfspace_depth(np.array([[0.0, 0.0], [3.0, 0.0]]), square).tolist()
+    [0.25, 0.0]
+    """
+    n = len(sample)
+    depth = np.empty(len(queries))
+    for i, x in enumerate(queries):
+        off = sample - x
+        angle = np.sort(np.arctan2(off[:, 1], off[:, 0]))
+        # how many follow each point within half a turn
+        ahead = np.searchsorted(np.r_[angle, angle + 2 * np.pi], angle + np.pi) - np.arange(n) - 1
+        depth[i] = min(ahead.min(), (n - 1 - ahead).min()) / n
+    return depth
+
+
+def f_of_crowd_median(queries: FloatArray, sample: FloatArray) -> FloatArray:
+    """F(x), the paper's eq. (19): the share of pairs of which x is not the odd one."""
+    from scipy.spatial.distance import cdist
+
+    away, sides = cdist(queries, sample), cdist(sample, sample)
+    i, j = np.triu_indices(len(sample), 1)
+    return np.array([1 - np.mean(np.minimum(d[i], d[j]) > sides[i, j]) for d in away])
+
+
+def lens_depth_at(queries: FloatArray, sample: FloatArray) -> FloatArray:
+    """The share of pairs of the sample whose lens holds the query."""
+    from trilens.exact import lens_depth
+
+    found: FloatArray = lens_depth(sample, queries, metric="euclidean", normalise=True, n_threads=1)
+    return found
+
+
+#: Symmetric about 0: a cloud, a ring, a square, two modes on the line far from each other.
+SYMMETRICAL: dict[str, Callable[[np.random.Generator], FloatArray]] = {
+    "Gaussian": lambda rng: rng.standard_normal((N_SAMPLE // 2, 2)),
+    "square": lambda rng: rng.uniform(-1, 1, (N_SAMPLE // 2, 2)),
+    "ring": lambda rng: _turned(rng, 1 + 0.1 * rng.standard_normal(N_SAMPLE // 2)),
+    "two modes": lambda rng: np.column_stack(
+        [6 + rng.standard_normal(N_SAMPLE // 2), 0.01 * rng.standard_normal(N_SAMPLE // 2)]
+    ),
+}
+
+
+def _turned(rng: np.random.Generator, radius: FloatArray) -> FloatArray:
+    angle = 2 * np.pi * rng.random(len(radius))
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+
+
+def measure_illustrations(point: Point, seeds: Seeds) -> Iterator[Measure]:
+    """What the illustrations show, as numbers."""
+    if point.panel == GRAPHS.panel:
+        yield from _measure_graphs(seeds)
+    elif point.panel == DEPTHS.panel:
+        yield from _measure_depths(seeds)
+    elif point.panel == SYMMETRIC.panel:
+        yield from _measure_symmetric(seeds)
+    else:
+        # the middle of 18 points is in more lenses than their rim
+        X = seeds.rng("points").standard_normal((N_HEAT, 2))
+        out = np.linalg.norm(X - X.mean(axis=0), axis=1)
+        depth = lens_depth_at(X, X)
+        order = np.argsort(out)
+        yield Measure(
+            LENS, "middle minus rim", float(depth[order[:6]].mean() - depth[order[-6:]].mean())
+        )
+
+
+def graph_points(seeds: Seeds) -> Any:
+    """80 points of two Gaussians, and the component of each."""
+    return mixture(N_GRAPH, [[0, 0], [5, 0]], random_state=seeds.rng("points"))
+
+
+def graphs(X: FloatArray, k: int) -> dict[str, FloatArray]:
+    """The k-RNG and the symmetric k-NN graph."""
+    from scipy.spatial.distance import cdist
+
+    from trilens.exact import k_rng
+
+    D = cdist(X, X)
+    near = np.zeros_like(D)
+    order = (D + np.diag(np.full(len(D), np.inf))).argsort(axis=1)[:, :k]
+    np.put_along_axis(near, order, 1.0, axis=1)
+    return {KRNG: k_rng(D, k, n_threads=1).toarray(), KNN: np.maximum(near, near.T)}
+
+
+def _measure_graphs(seeds: Seeds) -> Iterator[Measure]:
+    from scipy.sparse.csgraph import connected_components
+
+    drawn = graph_points(seeds)
+    across = drawn.labels[:, None] != drawn.labels
+    for k in KS:
+        for method, graph in graphs(drawn.points, k).items():
+            parts = connected_components(graph, directed=False)[0]
+            yield Measure(method, CONNECTED, float(parts == 1), k=k)
+            yield Measure(method, ACROSS, float(graph[across].sum() / 2), k=k)
+
+
+def _measure_depths(seeds: Seeds) -> Iterator[Measure]:
+    """How deep the middle between two modes is, beside the modes."""
+    sample = gauss_sample(seeds.rng("points"))
+    places = np.array([[0.0, 0.0], [-2.0, 0.0], [2.0, 0.0]])
+    for method, depth in ((HALFSPACE, halfspace_depth), (LENS, lens_depth_at)):
+        found = depth(places, sample)
+        yield Measure(method, "middle minus modes", float(found[0] - found[1:].max()))
+    density = DISTRIBUTIONS["two Gaussians"][1](places[:, 0], places[:, 1])
+    yield Measure("density", "middle minus modes", float(density[0] - density[1:].max()))
+
+
+def _measure_symmetric(seeds: Seeds) -> Iterator[Measure]:
+    """How many places of a symmetric sample are less deep than its centre."""
+    for item, (name, draw) in enumerate(SYMMETRICAL.items()):
+        half = draw(seeds.rng(name))
+        sample = np.r_[half, -half]
+        places = np.r_[[[0.0, 0.0]], sample[::4]]
+        for method, depth in (
+            (HALFSPACE, halfspace_depth),
+            (LENS, lens_depth_at),
+            (FUNCTION_F, f_of_crowd_median),
+        ):
+            found = depth(places, sample)
+            yield Measure(method, AT_CENTRE, float((found[1:] <= found[0]).mean()), item=item)
+
+
+def _centre(results: Results, method: str, names: tuple[str, ...]) -> Finding:
+    mine = results.where(metric=AT_CENTRE, method=method)
+    listed = list(SYMMETRICAL)
+    return quorum(
+        {name: at_least(mine.where(item=listed.index(name)).per_run(), 0.99, 2) for name in names},
+        len(names),
+    )
+
+
+def _figure(results: Results) -> Figure:
+    """Two rows of lenses and graphs, and one of depth functions for each distribution."""
+    figure, axes = new_figure(4, 4, (2.6, 2.4))
+    _draw_lenses(axes[0], axes[4])
+    for column, k in enumerate(KS, start=1):
+        X = graph_points(Seeds(NAME, GRAPHS, 0)).points
+        for row, (name, graph) in enumerate(graphs(X, k).items()):
+            _draw_graph(axes[4 * row + column], X, graph, f"{name}, k = {k}")
+    for row, (name, (draw, density, box)) in enumerate(DISTRIBUTIONS.items(), start=2):
+        sample = draw(Seeds(NAME, DEPTHS, 0).rng("points"))
+        x, y = np.meshgrid(np.linspace(*box[:2], 45), np.linspace(*box[2:], 45))
+        places = np.column_stack([x.ravel(), y.ravel()])
+        fields = {
+            f"density, {name}": density(x, y),
+            HALFSPACE: halfspace_depth(places, sample).reshape(x.shape),
+            LENS: lens_depth_at(places, sample).reshape(x.shape),
+            FUNCTION_F: f_of_crowd_median(places, sample[:200]).reshape(x.shape),
+        }
+        for ax, (title, values) in zip(axes[4 * row :], fields.items(), strict=False):
+            ax.contourf(x, y, values, levels=14, cmap="viridis")
+            ax.set_title(title, fontsize="small")
+            ax.set_xticks([])
+            ax.set_yticks([])
+    return figure
+
+
+def _draw_lenses(sketch: Axes, heat: Axes) -> None:
+    from trilens.plots.style import ACCENT, PALETTE, bare
+
+    x, y = np.meshgrid(np.linspace(-1.2, 2.2, 200), np.linspace(-1.7, 1.7, 200))
+    inside = np.maximum(np.hypot(x, y), np.hypot(x - 1, y)) < 1
+    sketch.contourf(x, y, inside, levels=[0.5, 1], colors=[PALETTE[5]], alpha=0.5)
+    angle = np.linspace(0, 2 * np.pi, 100)
+    for centre in (0, 1):
+        sketch.plot(centre + np.cos(angle), np.sin(angle), color=PALETTE[6], linewidth=0.8)
+    sketch.scatter([0, 1], [0, 0], s=14, color="black", zorder=3)
+    sketch.scatter([0.4], [0.4], s=14, color=ACCENT, zorder=3)
+    sketch.set_title("a lens: the point in it is the most central", fontsize="x-small")
+    bare(sketch)
+    X = Seeds(NAME, LENSES, 0).rng("points").standard_normal((N_HEAT, 2))
+    x, y = np.meshgrid(np.linspace(-3, 3, 120), np.linspace(-3, 3, 120))
+    depth = lens_depth_at(np.column_stack([x.ravel(), y.ravel()]), X).reshape(x.shape)
+    heat.contourf(x, y, depth, levels=14, cmap="viridis")
+    heat.scatter(X[:, 0], X[:, 1], s=8, color="white")
+    heat.set_title("lens depth of 18 points", fontsize="small")
+    bare(heat)
+
+
+def _draw_graph(ax: Axes, X: FloatArray, graph: FloatArray, title: str) -> None:
+    from matplotlib.collections import LineCollection
+
+    from trilens.plots.style import FAINT, PALETTE, bare
+
+    i, j = np.nonzero(np.triu(graph))
+    lines = list(np.stack([X[i], X[j]], axis=1))
+    ax.add_collection(LineCollection(lines, colors=FAINT, linewidths=0.7))
+    ax.scatter(X[:, 0], X[:, 1], s=6, color=PALETTE[0], zorder=3)
+    ax.set_title(title, fontsize="small")
+    bare(ax)
+
+
+ILLUSTRATIONS = Experiment(
+    name=NAME,
+    title="Lenses, graphs and depth functions",
+    paper="Sections 3 and 5, Figures 2, 3 and 4",
+    drawn="18 points; 80 points of two Gaussians; samples of 400 points of a product of two "
+    "Beta(2, 4) and of a mixture of two Gaussians; samples that are symmetric about 0",
+    asked="nothing: the true distances are known",
+    spoiled="not at all",
+    compared="the k-RNG and the symmetric k-NN graph; the density, halfspace depth, lens depth and "
+    "the function F of Crowd-Median",
+    grid=(LENSES, GRAPHS, DEPTHS, SYMMETRIC),
+    runs=20,
+    measure=measure_illustrations,
+    claims=(
+        Claim(
+            "Points in the middle are deeper than points at the rim (18 points, six of each).",
+            "many lenses, few lenses",
+            "difference of the mean lens depths above 0 beyond 2 se",
+            lambda r: above(r.where(metric="middle minus rim").per_run()),
+        ),
+        Claim(
+            "A k-RNG is always connected.",
+            "always",
+            "in every run, k = 1, 3 and 10",
+            lambda r: at_least(r.where(method=KRNG, metric=CONNECTED).per_run(), 1.0, 2),
+        ),
+        Claim(
+            "A k-NN graph is not (k = 1 and 3).",
+            "as opposed to",
+            "connected in less than half of the runs",
+            lambda r: at_most(r.where(method=KNN, metric=CONNECTED, k=(1, 3)).per_run(), 0.5, 2),
+        ),
+        Claim(
+            "The k-RNG has more edges between the two components than the k-NN graph.",
+            "tends to have more",
+            "above beyond 2 se, k = 1, 3 and 10",
+            lambda r: quorum(
+                {
+                    f"k {k}": above(r.where(metric=ACROSS, k=k).differences(KRNG, KNN), 1)
+                    for k in KS
+                },
+                3,
+            ),
+        ),
+        Claim(
+            "Depth does not see two modes: the middle between them is deeper than either.",
+            "intended to be unimodal",
+            "depth of the middle above that of the deeper mode beyond 2 se, both depths",
+            lambda r: quorum(
+                {
+                    m: above(r.where(metric="middle minus modes", method=m).per_run())
+                    for m in (HALFSPACE, LENS)
+                },
+                2,
+            ),
+        ),
+        Claim(
+            "Lens depth is highest at the centre of a symmetric distribution (not proved).",
+            "we still believe",
+            "at least 0.99 of the sampled places are no deeper, each of four distributions",
+            lambda r: _centre(r, LENS, tuple(SYMMETRICAL)),
+        ),
+        Claim(
+            "The function F of Crowd-Median is not: with two modes far from each other the centre "
+            "is where it is least.",
+            "in fact a minimizer",
+            "at most 0.01 of the sampled places have a lower F",
+            lambda r: at_most(
+                r.where(
+                    metric=AT_CENTRE, method=FUNCTION_F, item=list(SYMMETRICAL).index("two modes")
+                ).per_run(),
+                0.01,
+                2,
+            ),
+        ),
+    ),
+    figure=_figure,
+    notes=(
+        "The paper does not say where its two Gaussians lie: here at a distance of 5 (graphs) and "
+        "of 4 (depths).",
+        "The figure shows the first run. F is drawn from 200 points of the sample.",
+    ),
+)

@@ -1,0 +1,464 @@
+"""Medoids of Gaussian points (the paper's Section 6.1.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trilens.simulate import gaussian
+from trilens_paper.framework.experiment import Experiment, Measure, Point, Seeds
+from trilens_paper.framework.figures import Curves, curve_figure
+from trilens_paper.framework.results import Results
+from trilens_paper.framework.verdicts import (
+    NOT_RUN,
+    Claim,
+    Finding,
+    Verdict,
+    above,
+    at_least,
+    at_most,
+    below,
+    not_below,
+    quorum,
+    within,
+)
+from trilens_paper.ingredients.grids import N_POINTS, against_numbers, against_rates
+from trilens_paper.ingredients.methods import (
+    ALG1,
+    CROWD_MEDIAN,
+    EMBEDDINGS,
+    ERROR,
+    LENS_MAP,
+    clocked_often,
+    depths,
+    each_embedding,
+    embeddings,
+    lens_map,
+    spoiled,
+    statements_of,
+    warm,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+#: Panels against errorprob, and their dimensions.
+JUMPS = (("e", 2), ("f", 5))
+
+
+def measure_gauss2(point: Point, seeds: Seeds) -> Iterator[Measure]:
+    """One draw of 100 points N(0, I_2), their statements, and the medoid of every method."""
+    if point.panel == "o":
+        return measure_appearances(point, seeds)
+    return _measure(point, seeds, dim=2)
+
+
+def measure_gauss20(point: Point, seeds: Seeds) -> Iterator[Measure]:
+    """The same with N(0, I_20)."""
+    return _measure(point, seeds, dim=20)
+
+
+def _measure(point: Point, seeds: Seeds, dim: int) -> Iterator[Measure]:
+    from trilens.exact import dissimilarities
+    from trilens.maps.geometry import total_distance
+    from trilens.tasks.medoid import relative_error
+
+    warm()
+    D = dissimilarities(gaussian(N_POINTS, dim, seeds.rng("points")).points)
+    totals = D.sum(axis=1)
+    followed = spoiled(D, point, seeds)
+    S = statements_of(followed, point, seeds)
+    odd = statements_of(followed, point, seeds, kind="odd")
+    for method, given in ((ALG1, S), (CROWD_MEDIAN, odd)):
+        score, clock = clocked_often(lambda given=given: depths(given))  # type: ignore[misc]
+        error = relative_error(int(score.argmax()), totals)
+        yield Measure(method, ERROR, error, clock=clock)
+    for method, X, clock in embeddings(S, point.dim, seeds):
+        error = relative_error(int(total_distance(X).argmin()), totals)
+        yield Measure(method, ERROR, error, clock=clock)
+    X, clock = lens_map(S, point.dim)
+    yield Measure(
+        LENS_MAP, ERROR, relative_error(int(total_distance(X).argmin()), totals), clock=clock
+    )
+
+
+def measure_appearances(point: Point, seeds: Seeds) -> Iterator[Measure]:
+    """How often each of 100 points appears: uniform statements and Sampling II."""
+    from trilens.exact import dissimilarities
+
+    D = dissimilarities(gaussian(N_POINTS, 2, seeds.rng("points")).points)
+    for shown, sampling in (("uniform", "uniform"), ("Sampling II", "sampling2")):
+        S = statements_of(D, replace(point, sampling=sampling), seeds)
+        appears = np.sort(S.appearances)
+        yield Measure(shown, "max / median", float(appears[-1] / np.median(appears)))
+        yield Measure(shown, "max / min", float(appears[-1] / max(appears[0], 1)))
+        if seeds.run == 0:
+            for rank, value in enumerate(appears):
+                yield Measure(shown, "appearances", float(value), item=rank)
+
+
+def _embedding_beats_counting(results: Results, name: str) -> Finding:
+    many = results.where(panel="a", n_statements=lambda m: m >= 13500)
+    both = {
+        f"minus {other}": below(many.differences(name, other)) for other in (ALG1, CROWD_MEDIAN)
+    }
+    return quorum(both, 2)
+
+
+def _steps(results: Results, method: str) -> Finding:
+    """Whether the error rises most from 0.6 to 0.7, in two and in five dimensions."""
+    return quorum(
+        {f"dim {dim}": _jump(results.where(panel=panel, method=method)) for panel, dim in JUMPS}, 2
+    )
+
+
+def _jump(mine: Results) -> Finding:
+    """The rise from 0.6 to 0.7 beside that between every two other neighbouring errorprobs."""
+    rates = sorted(mine.levels("error_rate"))
+    if 0.7 not in rates or len(rates) < 3:
+        return NOT_RUN
+    # runs that are not whole have no say
+    whole = set.intersection(*(set(mine.where(error_rate=e).by_run()) for e in rates))
+    at = {rate: mine.where(error_rate=rate, run=whole) for rate in rates}
+    here = at[0.7].minus(at[0.6])
+    if not len(here):
+        return NOT_RUN
+    rises = {(low, high): at[high].minus(at[low]) for low, high in pairwise(rates) if high != 0.7}
+    found = {above(here - rise).verdict for rise in rises.values()}
+    order: tuple[Verdict, ...] = ("not judged", "differs", "undecided", "agrees")
+    largest = max(rises, key=lambda step: float(rises[step].mean()))
+    text = f"{here.mean():+.2f}, next {largest[0]} to {largest[1]} {rises[largest].mean():+.2f}"
+    return Finding(text, next(v for v in order if v in found))
+
+
+def _log_seconds(results: Results) -> Results:
+    """The same rows with the logarithm of their CPU seconds as the value."""
+    return Results(
+        tuple(row | {"value": float(np.log(max(row["cpu_seconds"], 1e-9)))} for row in results.rows)
+    )
+
+
+def _slower(results: Results, one: dict[str, Any], other: dict[str, Any]) -> Finding:
+    """Agrees when the times of one part of the rows are longer than of another, run by run."""
+    times = _log_seconds(results)
+    differences = times.where(**one).minus(times.where(**other))
+    found = above(differences)
+    if found.verdict == "not judged":
+        return NOT_RUN
+    return Finding(f"{np.exp(differences.mean()):.2f} times", found.verdict)
+
+
+def _linear_times(results: Results, name: str) -> Finding:
+    times = _log_seconds(results.where(panel="a", method=name))
+    small, large = (times.where(n_statements=m) for m in (13500, 161700))
+    slopes = large.minus(small) / np.log(161700 / 13500)
+    return within(slopes, 0.7, 1.3, 2)
+
+
+def _slower_with_errors(results: Results, name: str, least: float) -> Finding:
+    both = {}
+    for panel, dim in JUMPS:
+        mine = results.where(panel=panel, method=name)
+        few, many = (
+            {"error_rate": (least, round(least + 0.1, 1))},
+            {"error_rate": (0.6, 0.7)},
+        )
+        both[f"dim {dim}"] = _slower(mine, many, few)
+    return quorum(both, 2)
+
+
+def _as_fast_with_errors(results: Results) -> Finding:
+    mine = _log_seconds(results.where(panel="e", method=ALG1))
+    differences = mine.where(error_rate=(0.9, 1.0)).minus(mine.where(error_rate=(0.0, 0.1)))
+    found = within(differences, -np.log(1.3), np.log(1.3))
+    if found.verdict == "not judged":
+        return NOT_RUN
+    return Finding(f"{np.exp(differences.mean()):.2f} times", found.verdict)
+
+
+def _sampling2_costs(results: Results) -> Finding:
+    many = results.where(method=ALG1, n_statements=lambda m: m >= 1500)
+    return at_most(many.where(panel="m").minus(many.where(panel="a")), 0.02)
+
+
+def _slope(results: Results) -> Finding:
+    times = results.where(panel="a", method=ALG1, n_statements=(13500, 161700))
+    if len(times.levels("n_statements")) < 2:
+        return NOT_RUN
+    small, large = (
+        np.median(times.where(n_statements=m).column("cpu_seconds")) for m in (13500, 161700)
+    )
+    slope = float(np.log(large / small) / np.log(161700 / 13500))
+    return Finding(f"{slope:.2f}", "agrees" if 0.5 <= slope <= 1.2 else "differs")
+
+
+GAUSS2_CLAIMS = (
+    Claim(
+        "No wrong answers, many statements: the embeddings find better medoids than "
+        "Algorithm 1 and Crowd-Median.",
+        "clearly better",
+        "below both beyond 2 se at 13,500 statements or more, 3 of 4 embeddings",
+        each_embedding(_embedding_beats_counting),
+    ),
+    Claim(
+        "errorprob 0.3, embedded into 5 dimensions: the embeddings are not better than "
+        "Algorithm 1.",
+        "not superior",
+        "less than Algorithm 1 by at most 0.02 on average over the numbers, and not beyond chance, "
+        "3 of 4 embeddings",
+        each_embedding(lambda r, name: not_below(r.where(panel="d").differences(name, ALG1), 0.02)),
+    ),
+    Claim(
+        "Algorithm 1 is better than Crowd-Median, with and without wrong answers.",
+        "consistently better",
+        "below beyond 2 se on average over the numbers, errorprob 0 and 0.3",
+        lambda r: quorum(
+            {
+                f"errorprob {rate}": below(r.where(panel=panel).differences(ALG1, CROWD_MEDIAN))
+                for panel, rate in (("a", 0), ("d", 0.3))
+            },
+            2,
+        ),
+    ),
+    Claim(
+        "Every method's error jumps at the errorprob where answers turn into their opposite "
+        "(embeddings into 2, and 5 dimensions).",
+        "between 0.6 and 0.7",
+        "the rise from 0.6 to 0.7 above that between any other neighbouring errorprobs beyond "
+        "2 se in both, each of the six methods",
+        lambda r: quorum({m: _steps(r, m) for m in (ALG1, CROWD_MEDIAN, *EMBEDDINGS)}, 6),
+    ),
+    Claim(
+        "Sampling II does not hurt Algorithm 1.",
+        "similar results",
+        "at most 0.02 worse than uniform sampling, 1500 statements or more",
+        _sampling2_costs,
+    ),
+    Claim(
+        "Under Sampling II some objects appear far more often than others.",
+        "twice as often",
+        "max / median at least 1.6; uniform max / min at most 1.7",
+        lambda r: quorum(
+            {
+                "Sampling II max / median": at_least(
+                    r.where(panel="o", method="Sampling II", metric="max / median").per_run(), 1.6
+                ),
+                "uniform max / min": at_most(
+                    r.where(panel="o", method="uniform", metric="max / min").per_run(), 1.7
+                ),
+            },
+            2,
+        ),
+    ),
+    Claim(
+        "The time of Algorithm 1 is linear in the number of statements.",
+        "linear",
+        "log-log slope of its CPU seconds from 13,500 to 161,700 in [0.5, 1.2]",
+        _slope,
+        why="From 65,536 statements on compiled loops take over, faster for each statement; "
+        "medoid-network checks the law where all counting is compiled.",
+    ),
+    Claim(
+        "The time of Algorithm 1 does not depend on errorprob.",
+        "independent",
+        "CPU seconds at 0.9 and 1 by those at 0 and 0.1 between 1 / 1.3 and 1.3",
+        _as_fast_with_errors,
+    ),
+    Claim(
+        "The times of the embeddings grow linearly with the number of statements.",
+        "linear",
+        "log-log slope of CPU seconds from 13,500 to 161,700 in [0.7, 1.3], errorprob 0, "
+        "dimension 2, 3 of 4 embeddings",
+        each_embedding(_linear_times),
+    ),
+    Claim(
+        "The embeddings take longer in five dimensions than in two.",
+        "tends to increase",
+        "CPU seconds of panel dimension 5 above those of dimension 2 beyond 2 se, all numbers, "
+        "errorprob 0 and 0.3, 3 of 4 embeddings",
+        each_embedding(
+            lambda r, name: quorum(
+                {
+                    f"errorprob {rate}": _slower(
+                        r.where(method=name), {"panel": five}, {"panel": two}
+                    )
+                    for rate, two, five in ((0, "a", "c"), (0.3, "b", "d"))
+                },
+                2,
+            )
+        ),
+    ),
+    Claim(
+        "SOE takes longer the more answers are wrong.",
+        "increases",
+        "CPU seconds at errorprob 0.6 and 0.7 above those at 0 and 0.1 beyond 2 se, both "
+        "dimensions",
+        lambda r: _slower_with_errors(r, "SOE", 0.0),
+    ),
+    Claim(
+        "GNMDS takes longer the more answers are wrong, from errorprob 0.1 on.",
+        "increases",
+        "CPU seconds at errorprob 0.6 and 0.7 above those at 0.1 and 0.2 beyond 2 se, both "
+        "dimensions",
+        lambda r: _slower_with_errors(r, "GNMDS", 0.1),
+    ),
+    Claim(
+        "Added: the lens map beside Algorithm 1, errorprob 0.3, at most 1500 statements.",
+        "-",
+        "Algorithm 1 stays better (below beyond 2 se)",
+        lambda r: below(r.where(panel="b", n_statements=(500, 1500)).differences(ALG1, LENS_MAP)),
+    ),
+)
+
+
+def _figure_gauss2(results: Results) -> Figure:
+    """As the paper lays it out: two rows of errors, two rows of the same panels' times."""
+    titles = {
+        "a": "errorprob 0, dim 2",
+        "b": "errorprob 0.3, dim 2",
+        "c": "errorprob 0, dim 5",
+        "d": "errorprob 0.3, dim 5",
+        "e": "16,170 statements, dim 2",
+        "f": "16,170 statements, dim 5",
+    }
+    panels = []
+    for column in ("value", "cpu_seconds"):
+        timed = column == "cpu_seconds"
+        for panel, title in titles.items():
+            rates = panel in "ef"
+            panels.append(
+                Curves(
+                    f"CPU seconds, {title}" if timed else title,
+                    {"panel": panel},
+                    "seconds" if timed else ERROR,
+                    x="error_rate" if rates else "n_statements",
+                    log=not rates,
+                    column=column,
+                    log_y=timed,
+                )
+            )
+    for panel, rate in (("m", "0"), ("n", "0.3")):
+        panels.append(Curves(f"Sampling II, errorprob {rate}", {"panel": panel}, ERROR))
+    panels.append(
+        Curves(
+            "appearances, sorted, 4500 statements",
+            {"panel": "o", "metric": "appearances"},
+            "statements",
+            x="item",
+            log=False,
+        )
+    )
+    return curve_figure(results, panels, columns=3)
+
+
+GAUSS2 = Experiment(
+    name="medoid-gauss2",
+    title="Medoid of 100 points in two dimensions",
+    paper="Section 6.1.1, first figure",
+    drawn="100 points N(0, I) in 2 dimensions, Euclidean distance",
+    asked="500 to all 161,700 statements, uniform without replacement or Sampling II",
+    spoiled="Noise model I, errorprob 0 to 1",
+    compared="Algorithm 1, Crowd-Median, GNMDS, SOE, STE, t-STE (dimension 2 and 5), lens map",
+    grid=(
+        *against_numbers("a"),
+        *against_numbers("b", error_rate=0.3),
+        *against_numbers("c", dim=5),
+        *against_numbers("d", error_rate=0.3, dim=5),
+        *against_rates("e", 16170),
+        *against_rates("f", 16170, dim=5),
+        *against_numbers("m", sampling="sampling2"),
+        *against_numbers("n", sampling="sampling2", error_rate=0.3),
+        Point(panel="o", n_statements=4500),
+    ),
+    runs=10,
+    measure=measure_gauss2,
+    claims=GAUSS2_CLAIMS,
+    figure=_figure_gauss2,
+    notes=(
+        "The numbers of statements are our choice, except 4500; so is 16,170 (10 %) against "
+        "errorprob.",
+        "Embeddings start at random, once, with their default parameters.",
+    ),
+)
+
+
+def _least(results: Results) -> Finding:
+    few = results.where(panel="b", n_statements=(500, 1500))
+    others = [m for m in few.levels("method") if m != ALG1]
+    return quorum({other: not_below(few.differences(other, ALG1), 0.03) for other in others}, 1.0)
+
+
+GAUSS20 = Experiment(
+    name="medoid-gauss20",
+    title="Medoid of 100 points in twenty dimensions",
+    paper="Section 6.1.1, second figure",
+    drawn="100 points N(0, I) in 20 dimensions, Euclidean distance",
+    asked="500 to all 161,700 statements, uniform without replacement",
+    spoiled="Noise model I, errorprob 0 and 0.3",
+    compared="Algorithm 1, Crowd-Median, GNMDS, SOE, STE, t-STE (dimension 10 and 20), lens map",
+    grid=(
+        *against_numbers("a", dim=20),
+        *against_numbers("b", error_rate=0.3, dim=20),
+        *against_numbers("c", error_rate=0.3, dim=10),
+        *against_numbers("d", dim=10),
+        *against_rates("e", 16170, dim=10),
+    ),
+    runs=5,
+    measure=measure_gauss20,
+    claims=(
+        Claim(
+            "No wrong answers: the embeddings are not better than Algorithm 1.",
+            "not superior",
+            "less by at most 0.01 on average over the numbers, and not beyond chance, 3 of 4 "
+            "embeddings, dimension 20",
+            each_embedding(
+                lambda r, name: not_below(r.where(panel="a").differences(name, ALG1), 0.01)
+            ),
+        ),
+        Claim(
+            "errorprob 0.3 and few statements (500, 1500): Algorithm 1 has the least error.",
+            "best",
+            "no other method less by more than 0.03, or by anything beyond chance, dimension 20",
+            _least,
+        ),
+        Claim(
+            "The embeddings take longer still in so many dimensions: 20 against 10.",
+            "even more severe",
+            "CPU seconds above beyond 2 se, errorprob 0 and 0.3, 3 of 4 embeddings",
+            each_embedding(
+                lambda r, name: quorum(
+                    {
+                        f"errorprob {rate}": _slower(
+                            r.where(method=name), {"panel": twenty}, {"panel": ten}
+                        )
+                        for rate, twenty, ten in ((0, "a", "d"), (0.3, "b", "c"))
+                    },
+                    2,
+                )
+            ),
+        ),
+    ),
+    figure=lambda results: curve_figure(
+        results,
+        [
+            Curves("errorprob 0, dim 20", {"panel": "a"}, ERROR),
+            Curves("errorprob 0.3, dim 20", {"panel": "b"}, ERROR),
+            Curves("errorprob 0.3, dim 10", {"panel": "c"}, ERROR),
+            Curves("errorprob 0, dim 10", {"panel": "d"}, ERROR),
+            Curves("16,170 statements, dim 10", {"panel": "e"}, ERROR, x="error_rate", log=False),
+            Curves(
+                "CPU seconds, errorprob 0, dim 20",
+                {"panel": "a"},
+                "seconds",
+                column="cpu_seconds",
+                log_y=True,
+            ),
+        ],
+    ),
+    notes=("The paper does not name its embedding dimensions here; 10 and 20 are our choice.",),
+)

@@ -1,0 +1,329 @@
+"""The same count on processes and on Dask, with real processes that are really killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import distributed
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import trilens as tl
+from clusters import Cluster
+from trilens.counts import CountReport, checkpoint, count_files
+from trilens.counts.checkpoint import Done, count_or_resume, merge_done
+from trilens.counts.engine import FAN, Processes, Threads, open_engine
+from trilens.counts.file import to_bytes
+from trilens.counts.partition import partitions
+from trilens.counts.work import Plan
+from trilens.errors import EngineError, FormatError
+from trilens.files.asked import asked
+
+N_FILES = 2 * FAN + 3
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("answers")
+    rng = np.random.default_rng(0)
+    for i in range(N_FILES):
+        triples = rng.permuted(np.tile(np.arange(30 + i), (40, 1)), axis=1)[:, :3]
+        names = np.array([f"o{j}" for j in range(30 + i)])[triples]
+        columns = dict(zip(("central", "other_1", "other_2"), names.T.tolist(), strict=True))
+        pq.write_table(pa.table(columns), folder / f"{i:02}.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def plain(data: Path) -> bytes:
+    return to_bytes(count_files(data, n_threads=1))
+
+
+@pytest.fixture
+def one_file_a_task(monkeypatch) -> None:
+    from trilens.counts import count
+
+    monkeypatch.setattr(count, "_TASK_FILES", 1)
+
+
+def killed_once(flag: str, parts, plan, folder) -> Done:
+    """Count, but the first process to come here is killed in the middle."""
+    try:
+        os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return count_or_resume(parts, plan, folder)
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError
+
+
+def killed_always() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.usefixtures("one_file_a_task")
+@pytest.mark.parametrize("cluster", [None, "local:2"])
+def test_threads_and_processes(data: Path, plain: bytes, cluster) -> None:
+    assert to_bytes(count_files(data, cluster=cluster, n_threads=3)) == plain
+    expected = tl.count_central(tl.read_statements(data))
+    found = tl.count_central(data, cluster=cluster)
+    at = [found.names.index(name) for name in expected.names]
+    assert found.singled[at].tolist() == expected.singled.tolist()
+
+
+def test_a_killed_process_costs_nothing_but_time(data: Path, plain: bytes, tmp_path: Path) -> None:
+    engine = Processes(2)
+    try:
+        parts, plan = partitions(data), Plan(asked())
+        flag = str(tmp_path / "flag")
+        handles = [engine.submit(killed_once, flag, (part,), plan, None) for part in parts]
+        done = engine.collect(engine.merge(merge_done, handles))
+        assert os.path.exists(flag)
+        assert to_bytes(done.counts) == plain
+        with pytest.raises(EngineError, match="a process ended 3 times"):
+            engine.collect(engine.submit(killed_always))
+    finally:
+        engine.close()
+
+
+def test_an_error_of_a_worker_is_the_error_of_the_command(data: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.csv"
+    bad.write_text("a,b,c\na,b,b\n")
+    with pytest.raises(tl.StatementError, match=r"bad\.csv, row 2"):
+        count_files([data, bad], cluster="local:2")
+
+
+def test_merging_is_by_a_tree_and_in_order() -> None:
+    engine = Threads(2)
+    calls: list[int] = []
+
+    def join(*parts: str) -> str:
+        calls.append(len(parts))
+        return "".join(parts)
+
+    handles = [engine.submit(str, i) for i in range(5)]
+    assert engine.collect(engine.merge(join, handles)) == "01234"
+    engine.close()
+    from trilens.counts.dask import DaskEngine
+
+    class Client:
+        def scheduler_info(self):
+            return {"workers": {"one": 1}}
+
+        def submit(self, function, *arguments, **options):
+            return function(*arguments)
+
+    calls.clear()
+    handles = [f"{i}," for i in range(FAN * FAN + 1)]
+    whole = "".join(handles)
+    assert DaskEngine(Client()).merge(join, handles) == whole
+    assert max(calls) == FAN
+    assert len(calls) == FAN + 1 + 2 + 1
+
+
+@pytest.fixture
+def cluster(tmp_path: Path):
+    started = Cluster(tmp_path)
+    try:
+        yield started
+    finally:
+        started.close()
+
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask's own, when its processes are killed
+
+
+@pytest.mark.usefixtures("one_file_a_task")
+def test_dask(cluster: Cluster, data: Path, plain: bytes, tmp_path: Path) -> None:
+    assert to_bytes(count_files(data, cluster=cluster.address)) == plain
+    with distributed.Client(cluster.address, set_as_default=False) as client:
+        found = count_files(data, cluster=client, pairs=True)
+        assert client.status == "running"  # the caller's client is left open
+    assert (found.pairs.third == count_files(data, pairs=True).pairs.third).all()
+    bad = tmp_path / "bad.csv"
+    bad.write_text("a,b,c\na,b,b\n")
+    with pytest.raises(tl.StatementError, match=r"bad\.csv, row 2"):
+        count_files([data, bad], cluster=cluster.address)
+
+
+def test_a_dask_worker_is_killed_in_the_middle(
+    cluster: Cluster, data: Path, plain: bytes, tmp_path: Path
+) -> None:
+    engine = open_engine(cluster.address)
+    try:
+        parts, plan = partitions(data), Plan(asked())
+        flag = str(tmp_path / "flag")
+        handles = [engine.submit(killed_once, flag, (part,), plan, None) for part in parts]
+        done = engine.collect(engine.merge(merge_done, handles))
+    finally:
+        engine.close()
+    assert os.path.exists(flag)
+    assert sorted(worker.wait(0) if worker.poll() else 0 for worker in cluster.workers)[0] == -9
+    assert to_bytes(done.counts) == plain
+
+
+def counted_by(folder: str, parts, plan) -> Done:
+    """Count, and leave a mark of who did."""
+    done = count_or_resume(parts, plan, None)
+    for _ in range(5):
+        assert count_or_resume(parts, plan, None).partitions == done.partitions
+    os.close(os.open(f"{folder}/{uuid.uuid4()}.{os.getpid()}", os.O_CREAT | os.O_EXCL))
+    return done
+
+
+@contextmanager
+def slowed(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """A process that is stopped nine tenths of the time."""
+    over = threading.Event()
+
+    def tread() -> None:
+        while not over.is_set():
+            process.send_signal(signal.SIGSTOP)
+            over.wait(0.18)
+            process.send_signal(signal.SIGCONT)
+            over.wait(0.02)
+
+    thread = threading.Thread(target=tread)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_two_dask_workers_of_unequal_speed(
+    cluster: Cluster, data: Path, plain: bytes, tmp_path: Path
+) -> None:
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    parts, plan = partitions(data), Plan(asked())
+    slow, fast = cluster.workers
+    with distributed.Client(cluster.address, set_as_default=False) as client:
+        workers = client.run(os.getpid)
+        # whatever is compiled or loaded at first is, before the race
+        for address in workers:
+            client.submit(count_or_resume, (parts[0],), plan, None, workers=[address]).result()
+    engine = open_engine(cluster.address)
+    try:
+        with slowed(slow):
+            handles = [engine.submit(counted_by, str(marks), (part,), plan) for part in parts]
+            done = engine.collect(engine.merge(merge_done, handles))
+    finally:
+        engine.close()
+    assert to_bytes(done.counts) == plain
+    by = Counter(mark.suffix.removeprefix(".") for mark in marks.iterdir())
+    assert sum(by.values()) == N_FILES  # nothing is done twice
+    assert set(by) <= {str(slow.pid), str(fast.pid)}
+    assert 0 < by[str(slow.pid)] < by[str(fast.pid)] / 2
+
+
+def test_the_scheduler_is_killed_and_the_command_run_again(
+    cluster: Cluster, data: Path, plain: bytes, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept"
+    # the first half is counted, then the scheduler dies
+    files = sorted(data.iterdir())
+    half = files[: N_FILES // 2]
+    count_files(half, cluster=cluster.address, checkpoint=kept)
+    assert len(list(kept.iterdir())) == len(half)
+    cluster.scheduler.kill()
+    cluster.scheduler.wait()
+    with pytest.raises(EngineError, match="there is no Dask scheduler at"):
+        count_files(data, cluster=cluster.address, checkpoint=kept)
+    told: list[CountReport] = []
+    found = count_files(data, checkpoint=kept, tell=told.append)  # another engine goes on
+    assert to_bytes(found) == plain
+    assert told[0].resumed == len(half)
+
+
+def kill_scheduler(pid: int, parts, plan, folder) -> Done:
+    done = count_or_resume(parts, plan, folder)
+    os.kill(pid, signal.SIGKILL)
+    return done
+
+
+def test_the_scheduler_dies_while_it_is_waited_for(
+    cluster: Cluster, data: Path, tmp_path: Path, monkeypatch
+) -> None:
+    import dask
+
+    monkeypatch.setitem(dask.config.config["distributed"]["comm"]["timeouts"], "connect", "2s")
+    engine = open_engine(cluster.address)
+    try:
+        part, plan = partitions(data)[:1], Plan(asked())
+        work = engine.submit(kill_scheduler, cluster.scheduler.pid, tuple(part), plan, None)
+        with pytest.raises(EngineError, match=r"was lost .* run the same command again"):
+            engine.collect(engine.merge(merge_done, [work]))
+    finally:
+        engine.close()
+
+
+RAY = """
+import sys
+import trilens as tl
+from trilens.counts import count, count_files
+count._TASK_FILES = 1
+if __name__ == "__main__":
+    import ray
+    ray.init(num_cpus=2, log_to_driver=False)  # a cluster of the caller's is used as it is
+    shares = []
+    found = count_files(sys.argv[1], cluster="ray", progress=shares.append)
+    assert shares == sorted(shares) and shares[-1] == 1.0 and len(shares) > 2
+    tl.write_counts(found, sys.argv[2])
+    try:
+        count_files([sys.argv[1], sys.argv[3]], cluster="ray")
+    except tl.StatementError as error:
+        print(error)
+"""
+
+
+def test_ray(data: Path, plain: bytes, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.csv"
+    bad.write_text("a,b,c\na,b,b\n")
+    done = subprocess.run(
+        [sys.executable, "-c", RAY, str(data), str(tmp_path / "counts.npz"), str(bad)],
+        capture_output=True,
+        text=True,
+        env=os.environ
+        | {
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_TMPDIR": "/tmp",
+        },
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "counts.npz").read_bytes() == plain
+    assert "bad.csv, row 2" in done.stdout
+
+
+def test_a_checkpoint_that_cannot_be_written_stops_the_count(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FormatError, match="choose another folder"):
+        count_files(data, checkpoint=tmp_path / "file")
+    code = (
+        "import resource, signal, sys\n"
+        "from trilens.counts import count_files\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))\n"
+        "count_files(sys.argv[1], checkpoint=sys.argv[2])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(data), str(tmp_path / "kept")],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    assert "too large for this disk" in done.stderr
+    assert list((tmp_path / "kept").iterdir()) == []
+    assert checkpoint.Checkpoints(str(tmp_path / "kept")).load(str(tmp_path / "none")) is None

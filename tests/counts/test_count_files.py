@@ -1,0 +1,409 @@
+"""Files counted as they come: whatever the format and the way, the plain count, bit for bit."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+import tracemalloc
+from pathlib import Path
+
+import fsspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import trilens as tl
+from trilens.counts import CountReport, _threads, count_files, partition, work
+from trilens.counts.ahead import ahead
+from trilens.counts.count_files import _tasks
+from trilens.counts.file import to_bytes
+from trilens.errors import FormatError, LabelError, ParameterError, StatementError
+
+
+def draw(m: int, n: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.permuted(np.tile(np.arange(n), (m, 1)), axis=1)[:, :3]
+
+
+def check(path, **options) -> None:
+    """The counts of files are those of the statements read whole."""
+    reading = {key: value for key, value in options.items() if key in ("kind", "objects")}
+    S = tl.read_statements(path, **reading)
+    found = count_files(path, **options)
+    expected = tl.count_central(S)
+    assert found.names == S.names
+    assert found.kind == S.kind
+    assert found.statements == len(S)
+    assert found.central.singled.tolist() == expected.singled.tolist()
+    assert found.central.appears.tolist() == expected.appears.tolist()
+    assert found.appearances.tolist() == S.appearances.tolist()
+    if options.get("pairs"):
+        pairs = tl.count_pairs(S)
+        assert (found.pairs.to_dense().third == pairs.to_dense().third).all()
+        assert (found.pairs.to_dense().appears == pairs.to_dense().appears).all()
+        assert found.pairs.names == S.names
+
+
+@pytest.fixture(params=["numpy", "compiled"])
+def loops(request, monkeypatch) -> None:
+    if request.param == "compiled":
+        monkeypatch.setattr(_threads, "small", 0)
+
+
+@pytest.mark.usefixtures("loops")
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+@pytest.mark.parametrize(
+    "ending", ["csv", "tsv", "parquet", "arrow", "jsonl", "npz", "csv.gz", "parquet.gz"]
+)
+@pytest.mark.parametrize("names", ["ids", "gaps", "text"])
+def test_every_format(tmp_path: Path, kind: str, ending: str, names: str) -> None:
+    named = {
+        "ids": None,
+        "gaps": [str(3 * i + 1) for i in range(12)],
+        "text": [f"o {i}" for i in range(12)],
+    }
+    for seed in range(2):
+        S = tl.Statements(draw(60, 12, seed), 12, named[names], kind)
+        tl.write_statements(S, tmp_path / f"{seed}.{ending}")
+    check(str(tmp_path / f"*.{ending}"), pairs=seed == 1)
+    check(tmp_path)
+
+
+def plain_parquet(path: Path, triples: np.ndarray, rows: int = 1 << 20, **more) -> None:
+    columns = dict(zip(("central", "other_1", "other_2"), triples.T, strict=True))
+    pq.write_table(pa.table(columns | more), path, row_group_size=rows)
+
+
+@pytest.mark.usefixtures("loops")
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.uint32, np.int64, np.uint64])
+def test_integers_of_every_width(tmp_path: Path, dtype) -> None:
+    triples = (draw(300, 40, 0) * 2 + 5).astype(dtype)
+    plain_parquet(tmp_path / "a.parquet", triples, rows=70, rater=np.arange(300))
+    check(tmp_path / "a.parquet", pairs=True)
+
+
+def test_a_table_grows_with_the_ids(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(_threads, "small", 0)
+    triples = np.array([[0, 1, 2], [5000, 1, 2], [3, 200_000, 1], [0, 1, 200_000]])
+    plain_parquet(tmp_path / "a.parquet", triples)
+    check(tmp_path / "a.parquet")
+    plain_parquet(tmp_path / "a.parquet", triples + (1 << 27))  # too large for a table
+    check(tmp_path / "a.parquet")
+    triples[2, 0] = 1 << 40
+    plain_parquet(tmp_path / "a.parquet", triples)
+    check(tmp_path / "a.parquet")
+
+
+def test_row_groups_are_counted_apart(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(partition, "PARTITION_ROWS", 100)
+    monkeypatch.setattr(work, "_ROWS", 33)
+    triples = draw(1000, 50, 1)
+    plain_parquet(tmp_path / "a.parquet", triples, rows=64)
+    parts = partition.partitions(tmp_path / "a.parquet")
+    assert len(parts) == 16
+    assert [part.first_row for part in parts[:3]] == [1, 65, 129]
+    for n_threads in (1, 3):
+        check(tmp_path / "a.parquet", n_threads=n_threads, pairs=True)
+    triples[700, 1] = triples[700, 0]
+    plain_parquet(tmp_path / "a.parquet", triples, rows=64)
+    with pytest.raises(StatementError, match=r"a\.parquet, row 701: object .* appears twice"):
+        count_files(tmp_path / "a.parquet")
+
+
+@pytest.mark.usefixtures("loops")
+@pytest.mark.parametrize(
+    ("text", "row"),
+    [("0,1,2\n1,2,1\n", 2), ("a,b,c\nb,c,a\na,b,b\n", 3)],
+)
+def test_a_bad_row_is_named(tmp_path: Path, text: str, row: int) -> None:
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(StatementError, match=rf"a\.csv, row {row}: "):
+        count_files(tmp_path / "a.csv")
+    found = count_files(tmp_path / "a.csv", skip_bad=True)
+    assert found.statements == row - 1
+    assert found.n_skipped == 1
+    assert f"row {row}" in found.skipped[0]
+
+
+def test_negative_ids_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("0,1,2\n-1,2,3\n")
+    for skip_bad in (False, True):
+        with pytest.raises(StatementError, match=r"row 2: the object id -1 is negative"):
+            count_files(tmp_path / "a.csv", skip_bad=skip_bad)
+    plain_parquet(tmp_path / "a.parquet", np.array([[0, 1, 2], [3, -4, 1]]))
+    with pytest.raises(StatementError, match=r"row 2: the object id -4 is negative"):
+        count_files(tmp_path / "a.parquet")
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.lists(
+            st.lists(
+                st.sampled_from(["0", "1", "2", "7", "10", "x", "y z", "é"]),
+                min_size=3,
+                max_size=3,
+                unique=True,
+            ),
+            min_size=1,
+            max_size=6,
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_numbers_that_turn_out_to_be_names(tmp_path_factory, files) -> None:
+    folder = tmp_path_factory.mktemp("mixed")
+    for i, rows in enumerate(files):
+        text = "central,other_1,other_2\n" + "".join(",".join(row) + "\n" for row in rows)
+        (folder / f"{i}.csv").write_text(text)
+    S, found = tl.read_statements(folder), count_files(folder)
+    assert sorted(found.names) == sorted(S.names)
+    at = [found.names.index(name) for name in S.names]
+    assert found.central.singled[at].tolist() == tl.count_central(S).singled.tolist()
+    assert found.central.appears[at].tolist() == tl.count_central(S).appears.tolist()
+    if len(files) == 1 or not any(name.isdigit() for name in S.names):
+        assert found.names == S.names
+
+
+def test_names_within_one_file_from_block_to_block(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(work, "BLOCK_BYTES", 40)
+    rows = ["9,8,7", "8,7,6", *["10,9,8"] * 10, "x,9,8", "8,x,y", *["1,x,2"] * 10]
+    (tmp_path / "a.csv").write_text("\n".join(rows) + "\n")
+    check(tmp_path / "a.csv", pairs=True)
+
+
+def test_chosen_and_shown(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(
+        "survey_round,chosen_center,triplet_object_1,triplet_object_2,triplet_object_3\n"
+        "1,b,a,b,c\n1,c,c,d,a\n"
+    )
+    check(tmp_path / "a.csv", pairs=True)
+
+
+def test_a_list_of_objects(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("b,a,c\nc,a,b\n")
+    check(tmp_path / "a.csv", objects=["a", "zero", "c", "b"], pairs=True)
+    with pytest.raises(StatementError, match="'c' is not in the list of objects"):
+        count_files(tmp_path / "a.csv", objects=["a", "b"])
+    (tmp_path / "n.csv").write_text("0,1,2\n2,1,3\n")
+    check(tmp_path / "n.csv", objects=["w", "x", "y", "z"], pairs=True)
+
+
+def test_classes(tmp_path: Path) -> None:
+    S = tl.Statements(draw(200, 9, 4), names=[f"o{i}" for i in range(9)])
+    tl.write_statements(S, tmp_path / "a.csv")
+    labels = {f"o{i}": "xy"[i % 2] for i in range(7)}
+    found = count_files(tmp_path / "a.csv", labels=labels)
+    y = np.array([{"x": 0, "y": 1}.get(labels.get(name), -1) for name in found.names])
+    expected = tl.counts.count_classes(
+        tl.read_statements(tmp_path / "a.csv", objects=found.names), y, 2
+    )
+    assert found.class_names == ("x", "y")
+    assert (found.classes.singled == expected.singled).all()
+    assert (found.classes.appears == expected.appears).all()
+    with pytest.raises(LabelError, match="no object of the statements has a label"):
+        count_files(tmp_path / "a.csv", labels={"elsewhere": "x"})
+
+
+def test_counts_of_paths(tmp_path: Path) -> None:
+    S = tl.Statements(draw(100, 8, 0), 8)
+    tl.write_statements(S, tmp_path / "a.csv")
+    for path in (tmp_path / "a.csv", str(tmp_path), [tmp_path / "a.csv"]):
+        assert tl.count_central(path).singled.tolist() == tl.count_central(S).singled.tolist()
+    assert (tl.count_pairs(tmp_path).third == tl.count_pairs(S).third).all()
+    with pytest.raises(ParameterError, match="a cluster counts files"):
+        tl.count_central(S, cluster="local:2")
+    for wrong in ("local:0", "local:x", "there", 3):
+        with pytest.raises(ParameterError, match=r"cluster is .* it must be local"):
+            tl.count_central(tmp_path, cluster=wrong)
+
+
+def test_nothing_to_count(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("central,other_1,other_2\n")
+    with pytest.raises(FormatError, match="has no statements"):
+        count_files(tmp_path / "a.csv")
+    with pytest.raises(FormatError, match="there is no such file"):
+        count_files(tmp_path / "b.csv")
+    with pytest.raises(FormatError, match="no file matches"):
+        count_files(str(tmp_path / "*.parquet"))
+
+
+def test_a_corrupt_file_is_named_or_skipped(tmp_path: Path) -> None:
+    for i in range(3):
+        plain_parquet(tmp_path / f"{i}.parquet", draw(50, 6, i))
+    good = count_files([tmp_path / "0.parquet", tmp_path / "2.parquet"])
+    whole = (tmp_path / "1.parquet").read_bytes()
+    (tmp_path / "1.parquet").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(FormatError, match=r"1\.parquet is truncated"):
+        count_files(tmp_path)
+    found = count_files(tmp_path, skip_bad=True)
+    assert found.central.singled.tolist() == good.central.singled.tolist()
+    assert found.statements == 100
+    assert found.n_skipped == 1
+    assert "1.parquet is left out" in found.skipped[0]
+    with gzip.open(tmp_path / "3.csv.gz", "wt") as file:
+        file.write("0,1,2\n" * 1000)
+    cut = (tmp_path / "3.csv.gz").read_bytes()[:-10]
+    (tmp_path / "3.csv.gz").write_bytes(cut)
+    with pytest.raises(FormatError, match=r"3\.csv\.gz is truncated"):
+        count_files(tmp_path / "3.csv.gz")
+
+
+def test_a_file_that_grows_is_refused(tmp_path: Path, monkeypatch) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("0,1,2\n" * 100)
+    honest = work._count
+
+    def growing(part, plan):
+        with open(file, "a") as more:
+            more.write("2,1,0\n")
+        return honest(part, plan)
+
+    monkeypatch.setattr(work, "_count", growing)
+    for skip_bad in (False, True):  # not a bad file: one that is not there yet
+        with pytest.raises(FormatError, match=r"a\.csv changed while it was read"):
+            count_files(file, skip_bad=skip_bad)
+
+
+@pytest.mark.parametrize("cluster", [None, "local:2"])
+def test_progress_within_a_pass(tmp_path: Path, monkeypatch, cluster) -> None:
+    from trilens.counts import count, work
+
+    monkeypatch.setattr(count, "_TASK_FILES", 1)
+    monkeypatch.setattr(work, "BLOCK_BYTES", 1000)
+    for i in range(3):
+        (tmp_path / f"{i}.csv").write_text("a,b,c\n" * 1000)
+    told: list[float] = []
+    count_files(tmp_path, cluster=cluster, n_threads=1, progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    # threads tell how far a file has come, processes when it is done
+    assert len(told) > 12 if cluster is None else len(told) >= 2
+    told.clear()
+    count_files(tmp_path, n_threads=1, pairs=True, progress=told.append)
+    assert told == sorted(told)
+    assert len([share for share in told if share < 0.5]) > 6
+
+
+def test_a_first_count_is_gone_on_from(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,b,c\nb,c,d\n")
+    (tmp_path / "b.csv").write_text("d,e,a\n")
+    told: list[CountReport] = []
+    whole = count_files(tmp_path, pairs=True, tell=told.append)
+    again = count_files(tmp_path, pairs=True, first=count_files(tmp_path), tell=told.append)
+    assert to_bytes(again) == to_bytes(whole)
+    assert [one.passes for one in told] == [2, 1]
+
+
+def test_kinds_do_not_mix(tmp_path: Path) -> None:
+    tl.write_statements(tl.Statements([[0, 1, 2]], kind="odd"), tmp_path / "a.csv")
+    tl.write_statements(tl.Statements([[0, 1, 2]]), tmp_path / "b.csv")
+    with pytest.raises(tl.KindError, match="odd and of central statements cannot be added"):
+        count_files(tmp_path)
+
+
+def test_checkpoints_are_gone_on_from(tmp_path: Path, monkeypatch) -> None:
+    data, kept = tmp_path / "data", tmp_path / "kept"
+    data.mkdir()
+    for i in range(5):
+        plain_parquet(data / f"{i}.parquet", draw(50, 6, i))
+    told: list[CountReport] = []
+
+    def run(**options):
+        return count_files(data, checkpoint=kept, tell=told.append, **options)
+
+    plain = to_bytes(count_files(data))
+    assert to_bytes(run()) == plain
+    files = sorted(kept.iterdir())
+    assert len(files) == 5
+    (files[0]).write_bytes(files[0].read_bytes()[:-20])  # cut short: counted again
+    files[1].unlink()
+    assert to_bytes(run()) == plain
+    assert to_bytes(run()) == plain
+    assert [report.resumed for report in told] == [0, 3, 5]
+    run(columns="central=other_1,other_1=central,other_2=3")  # another question, other counts
+    assert told[-1].resumed == 0
+    plain_parquet(data / "2.parquet", draw(51, 6, 9))  # and so has another file
+    assert run().statements == 251
+    assert told[-1].resumed == 4
+    run(pairs=True)
+    assert told[-1].resumed == 0
+    with_pairs = run(pairs=True)
+    assert told[-1].resumed == 5
+    assert (with_pairs.pairs.third == tl.count_pairs(tl.read_statements(data)).third).all()
+
+
+def test_small_files_share_a_task() -> None:
+    parts = [partition.Partition(str(i), size=1 << 20) for i in range(100)]
+    tasks = _tasks(parts)
+    assert [len(task) for task in tasks] == [32, 32, 32, 4]
+    assert [part for task in tasks for part in task] == parts
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    plain_parquet(tmp_path / "a.parquet", np.tile(draw(1000, 50, 0), (200, 1)), rows=20_000)
+    work_rows = 3 * 8 * work._ROWS
+    tracemalloc.start()
+    try:
+        count_files(tmp_path / "a.parquet", n_threads=1)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < work_rows + (1 << 20)
+    assert peak < 200_000 * 3 * 8 // 2
+
+
+def test_reading_is_ahead_of_counting() -> None:
+    made: list[int] = []
+    second = threading.Event()
+
+    def items():
+        for i in range(6):
+            made.append(i)
+            if i == 2:
+                second.set()
+            yield i
+
+    rows = ahead(items())
+    assert next(rows) == 0
+    assert second.wait(10)  # while the caller has taken one, more are ready
+    assert list(rows) == [1, 2, 3, 4, 5]
+
+    def failing():
+        yield 1
+        raise FormatError("no")
+
+    with pytest.raises(FormatError, match="no"):
+        list(ahead(failing()))
+    rows = ahead(iter(range(1000)))
+    next(rows)
+    rows.close()  # whoever stops early does not leave a thread behind
+    assert not [t for t in threading.enumerate() if t.name == "trilens-reader"]
+
+
+def test_urls(tmp_path: Path) -> None:
+    files = fsspec.filesystem("memory")
+    triples = draw(500, 20, 7)
+    plain_parquet(tmp_path / "a.parquet", triples, rows=100)
+    tl.write_statements(tl.Statements(triples), tmp_path / "b.csv.gz")
+    for name in ("a.parquet", "b.csv.gz"):
+        files.pipe_file(f"/answers/{name}", (tmp_path / name).read_bytes())
+    try:
+        plain = count_files(tmp_path)
+        for url in ("memory://answers", "memory://answers/*"):
+            found = count_files(url, pairs=True, checkpoint="memory://kept")
+            assert found.central.singled.tolist() == plain.central.singled.tolist()
+        told: list[CountReport] = []
+        count_files("memory://answers", checkpoint="memory://kept", tell=told.append)
+        assert told[0].resumed == 2
+        assert len(tl.read_statements("memory://answers/a.parquet")) == 500
+        with pytest.raises(FormatError, match="there is no such file"):
+            count_files("memory://answers/none.csv")
+        with pytest.raises(FormatError, match=r"cannot be reached|needs another package"):
+            count_files("nowhere://answers/none.csv")
+    finally:
+        files.rm("/answers", recursive=True)
+        files.rm("/kept", recursive=True)

@@ -1,0 +1,263 @@
+"""Counting the rows for which conditions hold, and only the row groups that may have some."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import trilens as tl
+from clusters import Cluster
+from trilens.cli import counting, trilens
+from trilens.counts import count_files
+from trilens.counts.file import to_bytes
+from trilens.errors import FormatError, ParameterError
+from trilens.files import sieve
+
+GROUP = 100
+
+
+def answers(days: int = 6, seed: int = 0) -> pa.Table:
+    """A day's answers are a row group; each day has a few objects of its own."""
+    rng = np.random.default_rng(seed)
+    day = np.repeat(np.arange(days), GROUP)
+    m = len(day)
+    triples = rng.permuted(np.tile(np.arange(20), (m, 1)), axis=1)[:, :3] + 5 * day[:, None]
+    names = np.char.add("o", triples.astype(str))
+    town = np.array(["Aden", "Bonn", "Cork", "Duns", "Ely", "Fes"])[day]
+    worker = np.char.add("w", (day * 3 + rng.integers(0, 3, m)).astype(str))
+    gaps = day == 2
+    return pa.table(
+        {
+            "central": names[:, 0],
+            "other_1": names[:, 1],
+            "other_2": names[:, 2],
+            "worker": worker,
+            "day": day,
+            "price": np.where(rng.random(m) < 0.1, np.nan, day * 1.5),
+            "date": (np.datetime64("2026-03-01") + day).astype("datetime64[D]"),
+            "town": pa.array(town.tolist(), mask=gaps),
+            "code": pa.array([str(d) for d in day]),
+            "some": pa.array(day, mask=rng.random(m) < 0.3),
+            "seconds": day + rng.random(m),
+            "question": np.arange(m) % 7,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("where") / "answers.parquet"
+    pq.write_table(answers(), path, row_group_size=GROUP)
+    return path
+
+
+def groups_read(monkeypatch) -> list[int]:
+    """The row groups that are asked for from now on."""
+    seen: list[int] = []
+    reading = pq.ParquetFile.iter_batches
+
+    def iter_batches(self, batch_size=65536, row_groups=None, columns=None, **rest):
+        seen.extend(row_groups or [])
+        return reading(self, batch_size, row_groups, columns, **rest)
+
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", iter_batches)
+    return seen
+
+
+def counted_by_hand(path: Path, where: list[str]) -> dict[str, list[int]]:
+    """The same from the statements in memory, by the functions that do it there."""
+    from trilens.files import read_columns
+    from trilens.statements.selection import Condition, select
+
+    S = tl.read_statements(path)
+    beyond = [c.column for c in map(Condition.of, where) if not c.is_own]
+    chosen = select(S, where=where, columns=read_columns(path, beyond)).of(S)
+    return {name: one for name, one in as_dict(tl.count_central(chosen)).items() if one[1]}
+
+
+def as_dict(counts) -> dict[str, list[int]]:
+    columns = counts.names, counts.singled.tolist(), counts.appears.tolist()
+    return {name: [singled, appears] for name, singled, appears in zip(*columns, strict=True)}
+
+
+CONDITIONS = [
+    (["day = 3"], [3]),
+    (["day = 3.0"], [3]),
+    (["day >= 4"], [4, 5]),
+    (["day > 4"], [5]),
+    (["day < 1"], [0]),
+    (["day <= 1", "day != 0"], [1]),
+    (["day != 2"], [0, 1, 3, 4, 5]),
+    (["day >= 1", "day < 3", "town = Bonn"], [1]),
+    (["town = Cork", "day = 2"], None),
+    (["town = Ely"], [4]),
+    (["town != Ely"], [0, 1, 2, 3, 5]),
+    (["town = "], [0, 1, 2, 3, 4, 5]),
+    (["code = 3"], [0, 1, 2, 3, 4, 5]),
+    (["code >= 5"], [0, 1, 2, 3, 4, 5]),
+    (["date = 2026-03-05"], [4]),
+    (["date != 2026-03-05"], [0, 1, 2, 3, 5]),
+    (["price > 5.9"], [4, 5]),
+    (["price = 3"], [2]),
+    (["price != 3"], [0, 1, 2, 3, 4, 5]),
+    (["some = 5"], [5]),
+    (["some != 5"], [0, 1, 2, 3, 4, 5]),
+    (["rater = w4"], [1, 3]),  # w10, w11, w9 stand around it
+    (["rater != w4", "seconds < 2", "question = 3"], [0, 1]),
+    (["seconds >= 5.5"], [5]),
+]
+
+
+@pytest.mark.parametrize(("where", "groups"), CONDITIONS)
+def test_only_the_needed_row_groups_are_read(file: Path, monkeypatch, where, groups) -> None:
+    seen = groups_read(monkeypatch)
+    if groups is None:
+        with pytest.raises(ParameterError, match="no answer is left where town = Cork and day = 2"):
+            count_files(file, where=where)
+        assert seen == []
+        return
+    found = count_files(file, where=where)
+    assert seen == groups
+    assert as_dict(found.central) == counted_by_hand(file, where)
+    # without what the file says of its groups, the same
+    monkeypatch.setattr(sieve, "_may_hold", lambda *_: True)
+    assert to_bytes(count_files(file, where=where)) == to_bytes(found)
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "jsonl", "arrow", "parquet"])
+def test_other_files_and_files_that_say_nothing(tmp_path: Path, ending: str) -> None:
+    table = answers().drop_columns(["date"])  # JSON knows no dates
+    path = tmp_path / f"answers.{ending}"
+    if ending == "parquet":
+        pq.write_table(table, path, row_group_size=GROUP, write_statistics=False)
+    elif ending == "arrow":
+        with pa.OSFile(str(path), "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
+            writer.write_table(table)
+    elif ending == "jsonl":
+        table.to_pandas().to_json(path, orient="records", lines=True)
+    else:
+        table.to_pandas().to_csv(path, index=False)
+    for where in (["day = 3"], ["town = Bonn", "seconds < 1.5"], ["price > 5.9", "rater != w13"]):
+        assert as_dict(count_files(path, where=where).central) == counted_by_hand(path, where)
+    both = count_files(path, where="day = 3", pairs=True, labels={"o20": "x", "o21": "y"})
+    assert both.pairs is not None
+    assert both.statements == GROUP
+
+
+def test_a_damaged_group_that_is_not_needed_does_no_harm(file: Path, tmp_path: Path) -> None:
+    facts = pq.ParquetFile(file).metadata
+    data = bytearray(file.read_bytes())
+    for i in range(facts.num_columns):
+        chunk = facts.row_group(2).column(i)
+        start = chunk.dictionary_page_offset or chunk.data_page_offset
+        data[start : start + chunk.total_compressed_size] = b"\xff" * chunk.total_compressed_size
+    bad = tmp_path / "bad.parquet"
+    bad.write_bytes(bytes(data))
+    with pytest.raises(FormatError, match=r"bad\.parquet is truncated or is not"):
+        count_files(bad)
+    with pytest.raises(FormatError, match=r"bad\.parquet is truncated or is not"):
+        count_files(bad, where="day >= 2")
+    assert to_bytes(count_files(bad, where="day >= 3")) == to_bytes(
+        count_files(file, where="day >= 3")
+    )
+
+
+def test_rows_keep_their_numbers(tmp_path: Path) -> None:
+    table = answers()
+    central = table.column("central").to_pylist()
+    central[4 * GROUP + 7] = table.column("other_1")[4 * GROUP + 7].as_py()
+    bad = tmp_path / "bad.parquet"
+    twice = table.set_column(0, "central", pa.array(central))
+    pq.write_table(twice, bad, row_group_size=GROUP)
+    with pytest.raises(tl.StatementError, match=rf"row {4 * GROUP + 8}: object"):
+        count_files(bad, where=["day != 2", "question >= 0"])
+    assert count_files(bad, where="day != 4").statements == 5 * GROUP
+    found = count_files(bad, where="day = 4", skip_bad=True)
+    assert (found.statements, found.n_skipped) == (GROUP - 1, 1)
+    assert f"row {4 * GROUP + 8}" in found.skipped[0]
+
+
+def test_times_in_ms_are_judged_by_the_first_rows_of_the_file(tmp_path: Path) -> None:
+    table = answers().drop_columns(["seconds"])
+    ms = np.where(np.arange(len(table)) < 4 * GROUP, 2000.0, 4.0)  # the last ones look like seconds
+    path = tmp_path / "ms.parquet"
+    pq.write_table(table.append_column("rt", pa.array(ms)), path, row_group_size=GROUP)
+    for where in (["seconds >= 1"], ["seconds < 1", "day = 5"]):
+        assert as_dict(count_files(path, where=where).central) == counted_by_hand(path, where)
+
+
+def test_partitions_threads_processes_and_checkpoints(
+    file: Path, tmp_path: Path, monkeypatch
+) -> None:
+    from trilens.counts import partition
+
+    where = ["day >= 1", "town != Ely"]
+    expected = to_bytes(count_files(file, where=where, n_threads=1))
+    monkeypatch.setattr(partition, "PARTITION_ROWS", 2 * GROUP)
+    kept = tmp_path / "kept"
+    for options in ({"n_threads": 3}, {"cluster": "local:2"}, {"checkpoint": kept}):
+        assert to_bytes(count_files(file, where=where, **options)) == expected
+    # the counts of other rows are other counts
+    assert to_bytes(count_files(file, checkpoint=kept)) == to_bytes(count_files(file))
+    assert to_bytes(count_files(file, where=where, checkpoint=kept)) == expected
+
+
+@pytest.mark.filterwarnings("ignore")  # of Dask's own, when its processes are killed
+def test_dask(file: Path, tmp_path: Path, monkeypatch) -> None:
+    from trilens.counts import partition
+
+    where = ["day >= 1", "town != Ely"]
+    expected = to_bytes(count_files(file, where=where))
+    monkeypatch.setattr(partition, "PARTITION_ROWS", GROUP)
+    started = Cluster(tmp_path, workers=1)
+    try:
+        assert to_bytes(count_files(file, where=where, cluster=started.address)) == expected
+    finally:
+        started.close()
+
+
+def test_what_is_refused(file: Path) -> None:
+    for where, said in {
+        "nothing = 3": "no column 'nothing'",
+        "central = o1": "holds objects",
+        "day < soon": "not a number",
+        "day": "it must be a column",
+        "place = 1": "has no column 'place'",
+        "day = 77": "no answer is left",
+    }.items():
+        with pytest.raises((FormatError, ParameterError), match=said):
+            count_files(file, where=where)
+    many = ["day = 1", "town = Bonn", "code = 1", "some = 1"]
+    with pytest.raises(ParameterError, match="4 further columns at a time"):
+        count_files(file, where=many)
+
+
+def test_commands(file: Path, tmp_path: Path, monkeypatch) -> None:
+    def run(*arguments) -> str:
+        done = CliRunner().invoke(trilens, [str(a) for a in arguments])
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    asked = ("--where", "day >= 1", "--where", "town != Ely")
+    listed = tmp_path / "objects.txt"
+    listed.write_text("".join(f"o{i}\n" for i in range(45)))
+    line = ("medoid", file, "--method", "depth", "--json", *asked, "--objects", listed)
+    small = run(*line)
+    monkeypatch.setattr(counting, "STREAMED_BYTES", 1)
+    seen = groups_read(monkeypatch)
+    assert run(*line) == small
+    assert seen == [1, 2, 3, 5]
+    out = tmp_path / "counts.npz"
+    run("count", file, "-o", out, *asked)
+    assert out.read_bytes() == to_bytes(count_files(file, where=asked[1::2]))
+    told = CliRunner().invoke(trilens, ["describe", str(file), "--where", "day = 1"]).stderr
+    assert "100 statements" in told
+    assert "day = 1" in told
+    # who was too fast, counts do not know
+    slow = run("medoid", file, "--method", "depth", "--json", "--min-seconds", "1")
+    assert slow != small

@@ -1,0 +1,242 @@
+"""Claims that are judged: on results that agree, and on results that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from trilens_paper import EXPERIMENTS, Claim, Results
+from trilens_paper.framework.results import COLUMNS
+from trilens_paper.illustrations import (
+    f_of_crowd_median,
+    halfspace_depth,
+    lens_depth_at,
+)
+from trilens_paper.ingredients.data import COLLECTIONS
+from trilens_paper.recovery import GROWING, in_ball
+
+RUNS = 6
+METHODS = ("Algorithm 1", "Crowd-Median", "GNMDS", "SOE", "STE", "t-STE")
+EMBEDDINGS = METHODS[2:]
+
+
+def claim(experiment: str, begins: str) -> Claim:
+    (found,) = [c for c in EXPERIMENTS[experiment].claims if c.text.startswith(begins)]
+    return found
+
+
+def rows(value: Callable[..., float], *places: dict[str, Any], **common: Any) -> Iterator[Any]:
+    """A row for each place and run; the value may depend on both, and strays a little."""
+    empty = dict.fromkeys(COLUMNS, None) | {"panel": "", "dim": 2, "error_rate": 0.0}
+    rng = np.random.default_rng(0)
+    for place in places:
+        for run in range(RUNS):
+            row = empty | common | place | {"run": run}
+            row["value"] = value(row) + 1e-4 * rng.standard_normal()
+            row["cpu_seconds"] = row["value"]
+            yield row
+
+
+def verdict(of: Claim, value: Callable[..., float], *places: dict[str, Any], **common: Any) -> str:
+    return of.judge(Results(tuple(rows(value, *places, **common)))).verdict
+
+
+RATES = [round(0.1 * i, 1) for i in range(11)]
+
+
+def test_the_jump_must_be_that_of_every_method_in_both_dimensions() -> None:
+    judged = claim("medoid-gauss2", "Every method's error jumps")
+    places = [
+        {"panel": p, "method": m, "error_rate": e} for p in "ef" for m in METHODS for e in RATES
+    ]
+    right = verdict(judged, lambda r: float(r["error_rate"] > 0.65), *places)
+    assert right == "agrees"
+    one_off = lambda r: float(r["error_rate"] > (0.45 if r["method"] == "SOE" else 0.65))  # noqa: E731
+    assert verdict(judged, one_off, *places) == "differs"
+
+
+@pytest.mark.parametrize(("power", "expected"), [(1.0, "agrees"), (0.3, "differs")])
+def test_linear_times(power: float, expected: str) -> None:
+    judged = claim("medoid-gauss2", "The times of the embeddings grow linearly")
+    places = [
+        {"panel": "a", "method": m, "n_statements": n} for m in EMBEDDINGS for n in (13500, 161700)
+    ]
+    assert verdict(judged, lambda r: (r["n_statements"] / 1e4) ** power, *places) == expected
+
+
+@pytest.mark.parametrize(("five", "expected"), [(2.0, "agrees"), (0.7, "differs")])
+def test_times_and_dimensions(five: float, expected: str) -> None:
+    judged = claim("medoid-gauss2", "The embeddings take longer in five dimensions")
+    places = [{"panel": p, "method": m, "n_statements": 500} for p in "abcd" for m in EMBEDDINGS]
+    assert verdict(judged, lambda r: five if r["panel"] in "cd" else 1.0, *places) == expected
+
+
+@pytest.mark.parametrize(("slope", "expected"), [(1.0, "agrees"), (-0.5, "differs")])
+@pytest.mark.parametrize("name", ["SOE", "GNMDS"])
+def test_times_and_errors(name: str, slope: float, expected: str) -> None:
+    judged = claim("medoid-gauss2", f"{name} takes longer the more answers are wrong")
+    places = [{"panel": p, "method": name, "error_rate": e} for p in "ef" for e in RATES]
+    assert verdict(judged, lambda r: 1 + slope * r["error_rate"], *places) == expected
+
+
+def test_few_runs_with_much_chance_decide_nothing() -> None:
+    judged = claim("medoid-gauss20", "No wrong answers: the embeddings are not better")
+    places = [{"panel": "a", "method": m, "n_statements": 500} for m in METHODS]
+    chance = np.random.default_rng(1)
+    assert verdict(judged, lambda r: chance.normal(0, 0.1), *places) == "undecided"
+    assert verdict(judged, lambda r: 0.1, *places) == "agrees"
+    better = lambda r: 0.1 - 0.05 * (r["method"] in EMBEDDINGS)  # noqa: E731
+    assert verdict(judged, better, *places) == "differs"
+
+
+@pytest.mark.parametrize(("spread", "expected"), [(5.0, "agrees"), (0.2, "differs")])
+def test_the_spread_of_gnmds(spread: float, expected: str) -> None:
+    judged = claim("medoid-network", "Few statements: the error of GNMDS varies more")
+    places = [
+        {"panel": "network", "method": m, "n_statements": n, "error_rate": e}
+        for m in ("GNMDS", "Algorithm 1")
+        for n in (10_000, 27_144, 73_680)
+        for e in (0.0, 0.3)
+    ]
+    value = lambda r: 0.3 + 0.01 * (-1) ** r["run"] * (spread if r["method"] == "GNMDS" else 1)  # noqa: E731
+    assert verdict(judged, value, *places) == expected
+
+
+@pytest.mark.parametrize(("more", "expected"), [(0.0, "agrees"), (0.1, "differs")])
+def test_five_dimensions(more: float, expected: str) -> None:
+    judged = claim("classify-gauss", "Embedded into five dimensions")
+    panels = ("uniform, Noise I", "uniform, Noise I, dim 5")
+    places = [
+        {"panel": p, "method": m, "error_rate": e}
+        for p in panels
+        for m in EMBEDDINGS
+        for e in (0.0, 0.3)
+    ]
+    value = lambda r: 0.1 + more * (r["panel"] == panels[1])  # noqa: E731
+    assert verdict(judged, value, *places) == expected
+
+
+@pytest.mark.parametrize(("less", "expected"), [(0.01, "agrees"), (0.1, "differs")])
+def test_a_hundred_neighbours_under_errors(less: float, expected: str) -> None:
+    judged = claim("cluster-usps", "errorprob 0.3: so it is for k = 100 already")
+    places = [
+        {"panel": "usps", "method": m, "error_rate": e, "k": 100, "n_statements": 10**7}
+        for m in ("Algorithm 5 weighted", "Algorithm 5 unweighted")
+        for e in (0.0, 0.3)
+    ]
+    assert verdict(judged, lambda r: 0.68 - less * (r["error_rate"] > 0), *places) == expected
+
+
+@pytest.mark.parametrize(("found", "expected"), [(4, "agrees"), (1, "differs")])
+def test_three_to_five(found: float, expected: str) -> None:
+    common = {"metric": "outliers found", "n_statements": 10**6}
+    methods = ("Algorithm 2", "Crowd-Median")
+    judged = claim("outliers-usps", "Three to five of the ten are found")
+    places = [{"panel": p, "method": m} for p in ("I", "II") for m in methods]
+    exactly = Results(
+        tuple(r | {"value": float(found)} for r in rows(lambda r: found, *places, **common))
+    )
+    assert judged.judge(exactly).verdict == expected
+    judged = claim("outliers-usps", "With another digit than 6")
+    places = [{"panel": f"digit {d}", "method": m} for d in (0, 1, 9) for m in methods]
+    assert verdict(judged, lambda r: found, *places, **common) == expected
+
+
+@pytest.mark.parametrize(("gain", "expected"), [(0.05, "agrees"), (-0.05, "differs")])
+def test_the_tested_collections(gain: float, expected: str) -> None:
+    places = [
+        {"method": m, "collection": c, "k": 5, "sigma": 0.5}
+        for m in ("Algorithm 5 weighted", "Algorithm 5 unweighted", *EMBEDDINGS)
+        for c in COLLECTIONS
+    ]
+
+    def value(row: dict[str, Any]) -> float:
+        tested = row["collection"].startswith("T_")
+        ours = row["method"].startswith("Algorithm 5")
+        return 0.8 + tested * (gain if ours else -gain)
+
+    judged = claim("cars-clustering", "Algorithm 5 is better on the tested collections")
+    assert verdict(judged, value, *places, metric="purity") == expected
+    judged = claim("cars-clustering", "The embeddings are not.")
+    assert verdict(judged, value, *places, metric="purity") == expected
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"), [(0.88, "agrees"), (0.95, "differs"), (0.5, "differs")]
+)
+def test_the_unweighted_version(own: float, expected: str) -> None:
+    judged = claim("cars-clustering", "With the best parameters the unweighted version")
+    places = [
+        {"method": m, "collection": c, "k": 5, "sigma": None}
+        for m in ("Algorithm 5 weighted", "Algorithm 5 unweighted", *EMBEDDINGS)
+        for c in COLLECTIONS
+    ]
+    value = lambda r: own if r["method"] == "Algorithm 5 unweighted" else 0.9  # noqa: E731
+    assert verdict(judged, value, *places, metric="purity") == expected
+
+
+@pytest.mark.parametrize(("power", "expected"), [(-2.0, "agrees"), (-0.1, "differs")])
+def test_points_that_come_back(power: float, expected: str) -> None:
+    judged = claim("recovery", "The conjecture")
+    places = [
+        {"panel": f"n = {n}", "dim": d, "metric": m}
+        for n in GROWING
+        for d in (2, 3, 5)
+        for m in ("largest residual", "violated triplets")
+    ]
+    value = lambda r: 1 + 100 * (int(r["panel"][4:]) / 20) ** power  # noqa: E731
+    assert verdict(judged, value, *places) == expected
+
+
+def test_points_in_a_ball() -> None:
+    X = in_ball(4000, 3, np.random.default_rng(0))
+    radius = np.linalg.norm(X, axis=1)
+    assert radius.max() <= 1
+    # uniform: an eighth of them within half the radius
+    assert (radius < 0.5).mean() == pytest.approx(1 / 8, abs=0.025)
+
+
+def test_halfspace_depth_equals_all_half_planes() -> None:
+    rng = np.random.default_rng(2)
+    sample, queries = rng.normal(size=(40, 2)), rng.normal(size=(15, 2))
+    angle = np.linspace(0, 2 * np.pi, 20_000)
+    u = np.column_stack([np.cos(angle), np.sin(angle)])
+    brute = [(((sample - x) @ u.T) >= 0).mean(axis=0).min() for x in queries]
+    assert halfspace_depth(queries, sample) == pytest.approx(np.array(brute))
+
+
+def test_f_and_lens_depth_at_places() -> None:
+    sample = np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 3.0]])
+    places = np.array([[1.0, 0.1], [9.0, 9.0]])
+    # the first lies in all three lenses; far away one is the odd one of every pair
+    assert lens_depth_at(places, sample).tolist() == [1.0, 0.0]
+    assert f_of_crowd_median(places, sample).tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "panels", "n_axes"),
+    [
+        # a point cloud and three methods with an inlay each, in one row for the one panel
+        ("outliers-gauss", ("quarter",), 4 + 3),
+        ("recovery", ("", "n = 20"), 8),
+        ("illustrations", ("graphs",), 16),
+    ],
+)
+def test_figures_are_drawn(name: str, panels: tuple[str, ...], n_axes: int) -> None:
+    experiment = EXPERIMENTS[name]
+    cells = [c for c in experiment.cells(runs=1) if c.point.panel in panels and c.point.dim == 2]
+    measured = [row for cell in cells for row in cell.measured(experiment.measure)]
+    figure = experiment.figure(Results(tuple(measured)))
+    shown = figure.findobj(lambda artist: hasattr(artist, "get_subplotspec"))
+    assert len(shown) == n_axes
+    assert sum(bool(ax.collections) for ax in shown) >= len(panels)
+    titles = {ax.get_title().split(":")[0] for ax in shown}
+    wanted = {
+        "outliers-gauss": {"Algorithm 2", "Crowd-Median"},
+        "recovery": {"SOE", "largest residual, SOE"},
+        "illustrations": {"k-RNG, k = 1", "k-NN graph, k = 10", "halfspace depth"},
+    }
+    assert wanted[name] <= titles

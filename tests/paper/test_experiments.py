@@ -1,0 +1,204 @@
+"""Every experiment's smallest cell, and the car tables against the paper's."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from trilens.errors import ParameterError
+from trilens_paper import EXPERIMENTS, Cell, Claim, Finding, Results, experiment_named
+from trilens_paper.cars_clustering import PURITY_B
+from trilens_paper.clustering import with_best_parameters
+from trilens_paper.framework.results import COLUMNS, joined
+from trilens_paper.framework.summary import judged
+from trilens_paper.ingredients.data import COLLECTIONS
+from trilens_paper.ingredients.methods import PURITY
+from trilens_paper.network import NUMBERS
+from trilens_paper.paper import TABLE3, TABLE4
+
+NAMES = [
+    "illustrations",
+    "medoid-gauss2",
+    "medoid-gauss20",
+    "medoid-network",
+    "outliers-gauss",
+    "outliers-moons",
+    "outliers-usps",
+    "classify-gauss",
+    "classify-usps",
+    "cluster-moons",
+    "cluster-usps",
+    "cars-collections",
+    "cars-medoids",
+    "cars-outliers",
+    "cars-classification",
+    "cars-clustering",
+    "cars-map",
+    "recovery",
+    "speed",
+]
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """As the runner's processes have it: many threads on few cores wait for each other."""
+    with threadpool_limits(1):
+        yield
+
+
+def smallest(name: str) -> Cell:
+    cells = EXPERIMENTS[name].cells(runs=1)
+    return min(
+        cells, key=lambda c: (c.point.panel in ("guess", "random", "truth"), c.point.n_statements)
+    )
+
+
+def test_all_experiments_are_there() -> None:
+    assert sorted(EXPERIMENTS) == sorted(NAMES)
+    with pytest.raises(
+        ParameterError, match=r"no experiment 'cars'; the names are illustrations, "
+    ):
+        experiment_named("cars")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_grid(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    keys = [cell.key for cell in experiment.cells(runs=2, full=True)]
+    assert len(set(keys)) == len(keys)
+    assert len(experiment.claims) == len({claim.text for claim in experiment.claims})
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n != "cars-classification"])
+def test_smallest_cell(name: str, data_dir: Path) -> None:
+    cell = smallest(name)
+    rows = cell.measured(EXPERIMENTS[name].measure)
+    assert rows
+    assert all(list(row) == list(COLUMNS) for row in rows)
+    assert all(math.isfinite(row["value"]) for row in rows)
+    measured = [(r["method"], r["metric"], r["k"], r["sigma"], r["item"]) for r in rows]
+    assert len(set(measured)) == len(measured)
+
+
+def test_cells_do_not_depend_on_each_other(data_dir: Path) -> None:
+    cell = smallest("outliers-usps")
+    measure = EXPERIMENTS["outliers-usps"].measure
+
+    def values() -> list[float]:
+        return [row["value"] for row in cell.measured(measure)]
+
+    before = values()
+    np.random.default_rng(0).random()
+    smallest("recovery").measured(EXPERIMENTS["recovery"].measure)
+    assert values() == before
+
+
+def test_numbers_of_the_network_are_the_papers() -> None:
+    assert len(NUMBERS) == 10
+    assert NUMBERS[:3] == (10_000, 27_144, 73_680)
+    assert (NUMBERS[7], NUMBERS[9]) == (10_857_670, 80_000_000)
+
+
+@pytest.mark.parametrize("name", ["cars-collections", "cars-medoids", "cars-outliers"])
+def test_what_has_no_chance_agrees_with_the_paper(name: str, data_dir: Path) -> None:
+    experiment = EXPERIMENTS[name]
+    results = joined(cell.measured(experiment.measure) for cell in experiment.cells())
+    for claim, finding in judged(experiment, results).findings:
+        assert finding.verdict == "agrees", f"{claim.text}: {finding.ours}, not {claim.paper}"
+
+
+def test_paper_tables_are_whole() -> None:
+    assert (len(TABLE3), len(TABLE4)) == (16, 22)
+    assert all(len(row) == 4 for table in (TABLE3, TABLE4) for row in table.values())
+    assert TABLE3["t-STE SVM linear"][1] == (0.15, 0.11)
+    assert TABLE4["Algorithm 5 weighted, k 10, sigma 0.5"][2] == (0.95, 0.0)
+    assert TABLE4["GNMDS, k 10, sigma 3.0"][3] == (0.95, 0.03)
+
+
+@pytest.fixture(scope="module")
+def clustered_cars(data_dir: Path) -> Results:
+    experiment = EXPERIMENTS["cars-clustering"]
+    with threadpool_limits(1):
+        return joined(cell.measured(experiment.measure) for cell in experiment.cells(runs=3))
+
+
+def test_clustering_of_cars_by_counting(clustered_cars: Results) -> None:
+    results = clustered_cars.where(collection="T_ALL", metric=PURITY)
+    weighted = results.where(method="Algorithm 5 weighted", k=10, sigma=0.5)
+    assert weighted.values == pytest.approx(3 * [0.95], abs=0.03)
+    lens_map = results.where(method="lens map", k=10)
+    assert lens_map.values.min() > 0.8
+
+
+def test_table4_by_counting_is_a_or_b_in_every_cell(clustered_cars: Results) -> None:
+    judge = _claim("Found afterwards: each cell of Algorithm 5 is A or B.").judge
+    assert judge(clustered_cars) == Finding("12 A, 12 B", "agrees")
+    other = tuple(
+        row | {"value": 0.5} if row["metric"] == PURITY_B else row for row in clustered_cars.rows
+    )
+    assert judge(Results(other)) == Finding("12 A, 12 neither", "differs")
+
+
+def test_table4_of_ste_is_a_mixture(clustered_cars: Results) -> None:
+    judge = _claim("Found afterwards: STE is a mixture of A and B.").judge
+    assert judge(clustered_cars).verdict == "agrees"
+    # A alone has the wrong means, and no spread
+    alone = [row for row in clustered_cars.rows if row["metric"] == PURITY]
+    both = Results((*alone, *(row | {"metric": PURITY_B} for row in alone)))
+    assert judge(both).verdict == "differs"
+
+
+def _claim(text: str) -> Claim:
+    (claim,) = [c for c in EXPERIMENTS["cars-clustering"].claims if c.text == text]
+    return claim
+
+
+def test_table_rows_mark_what_differs() -> None:
+    name = "Algorithm 5 unweighted, k 10"
+    paper = [mean for mean, _ in TABLE4[name]]
+
+    def row(collection: str, run: int, value: float) -> dict[str, object]:
+        return {
+            "method": "Algorithm 5 unweighted",
+            "k": 10,
+            "sigma": None,
+            "collection": collection,
+            "metric": PURITY,
+            "run": run,
+            "value": value,
+        }
+
+    claim = _claim(name)
+    same = [row(c, run, v) for c, v in zip(COLLECTIONS, paper, strict=True) for run in (0, 1)]
+    assert claim.judge(Results(tuple(same))).verdict == "agrees"
+    higher = [r | {"value": 0.95} if r["collection"] == "T_ALL" else r for r in same]
+    finding = claim.judge(Results(tuple(higher)))
+    assert finding.verdict == "differs"
+    assert re.search(r"0\.84 \(0\.00\) / 0\.95 \(0\.00\) ↑ / 0\.89", finding.ours)
+    # B stands beside A, and the letters say which of them the paper has
+    b = [r | {"metric": PURITY_B} for r in same]
+    finding = claim.judge(Results((*higher, *b)))
+    assert finding.verdict == "differs"
+    assert finding.ours.endswith("0.89 (0.00); the paper's are A or B, A or B, B, A or B")
+
+
+def test_best_parameters_are_chosen_per_method_and_panel() -> None:
+    rows = [
+        {"panel": panel, "method": "a", "k": k, "sigma": None, "run": 0, "value": value}
+        for panel, k, value in [
+            ("a", 5, 0.5),
+            ("a", 5, 0.7),
+            ("a", 9, 0.55),
+            ("a", 9, 0.8),
+            ("b", 5, 0.9),
+            ("b", 9, 0.1),
+        ]
+    ]
+    best = with_best_parameters(Results(tuple(rows)))
+    assert best.values.tolist() == [0.55, 0.8, 0.9]
