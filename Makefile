@@ -1,16 +1,17 @@
-# make demo   try it          make test   every check          make help   the rest
+# make demo   try it          make test   the checks          make help   the rest
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DATA := $(wildcard ../shared/data)
 export TRILENS_DATA ?= $(abspath $(DATA))
 
-.PHONY: help install demo test lint docs bench clean system
+.PHONY: help install demo test test-slow lint docs bench clean system
 
 help:
 	@echo "make install   a virtual environment in .venv with every extra"
 	@echo "make demo      a simulated study from answers to a report"
-	@echo "make test      style, types, architecture, tests and doctests"
+	@echo "make test      style, types, architecture, tests and doctests, in six minutes"
+	@echo "make test-slow the rest: long simulations, whole collections, the pages' examples"
 	@echo "make lint      style, types and architecture alone"
 	@echo "make docs      the documentation site, in site/"
 	@echo "make bench     the benchmarks, ours beside the rivals"
@@ -46,7 +47,10 @@ lint: $(VENV)/installed-test
 	$(BIN)/lint-imports
 
 test: system lint
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist loadscope -m 'not slow'
+
+test-slow: system $(VENV)/installed-test
+	$(BIN)/pytest -n 2 -m slow
 
 docs: $(VENV)/installed-docs
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs site

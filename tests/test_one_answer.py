@@ -71,7 +71,14 @@ def _check(file, labels, folder, seed):
     assert forced["classify"] is None
 
 
-@pytest.mark.parametrize("name", COLLECTIONS)
+#: Both have few objects; the others take a minute together.
+QUICK = ("disconnected", "noise")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in COLLECTIONS],
+)
 def test_the_report_and_the_commands_say_the_same(name, tmp_path):
     S = COLLECTIONS[name]()
     write_statements(S, tmp_path / "answers.csv")
@@ -79,6 +86,7 @@ def test_the_report_and_the_commands_say_the_same(name, tmp_path):
     _check(tmp_path / "answers.csv", tmp_path / "labels.csv", tmp_path, 3)
 
 
+@pytest.mark.slow
 def test_the_report_and_the_commands_say_the_same_of_the_cars(cars, tmp_path):
     file = cars / "ordinal_data_preprocessed" / "T_ALL_REDUCED.csv"
     write_table(_labels(tuple(str(i) for i in range(1, 61))), tmp_path / "labels.csv")

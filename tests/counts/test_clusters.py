@@ -202,6 +202,7 @@ def slowed(process: subprocess.Popen[bytes]) -> Iterator[None]:
         thread.join()
 
 
+@pytest.mark.slow
 def test_two_dask_workers_of_unequal_speed(
     cluster: Cluster, data: Path, plain: bytes, tmp_path: Path
 ) -> None:
@@ -228,6 +229,7 @@ def test_two_dask_workers_of_unequal_speed(
     assert 0 < by[str(slow.pid)] < by[str(fast.pid)] / 2
 
 
+@pytest.mark.slow
 def test_the_scheduler_is_killed_and_the_command_run_again(
     cluster: Cluster, data: Path, plain: bytes, tmp_path: Path
 ) -> None:

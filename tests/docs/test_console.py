@@ -18,6 +18,7 @@ def console():
     return module
 
 
+@pytest.mark.slow
 def test_pages_show_what_commands_print(console, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     console.make_demo(tmp_path / "demo")

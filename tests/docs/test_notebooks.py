@@ -20,6 +20,7 @@ def runner():
     return module
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["csv-to-report", "things-to-map", "evaluating-an-embedding"])
 def test_a_notebook_shows_what_it_says(runner, name):
     mpl.use("Agg")

@@ -26,6 +26,7 @@ def new():
     return np.random.default_rng(1).normal(size=(9, 2)) * 2
 
 
+@pytest.mark.slow
 def test_scikit_learns_own_checks():
     results = check_estimator(tl.LensDepth(), on_fail=None, on_skip=None)
     failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}

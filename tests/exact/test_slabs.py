@@ -65,6 +65,7 @@ def test_an_interrupt_leaves_no_thread_behind(monkeypatch):
     np.testing.assert_array_equal(exact.lens_depth(D, n_threads=2), exact.lens_depth(D))
 
 
+@pytest.mark.slow
 def test_plain_loops_are_the_vectors_equals(tmp_path):
     """A fresh process with an empty cache, so that nothing compiled before is taken."""
     code = """

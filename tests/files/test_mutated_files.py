@@ -8,11 +8,15 @@ import pytest
 
 from mutations import ENDINGS, run
 
-#: Files of each of four parts; the parts run side by side.
+#: Files of one seed.
 FILES = 40 * len(ENDINGS)
+#: Ten thousand and more of them in all.
+SEEDS = range(-(-10_000 // FILES))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [seed if seed == 0 else pytest.param(seed, marks=pytest.mark.slow) for seed in SEEDS]
+)
 def test_mutated_files(seed: int, tmp_path: Path) -> None:
     counts = run(FILES, seed, tmp_path)
     assert counts["read"] + counts["refused"] == FILES

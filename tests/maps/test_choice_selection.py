@@ -34,6 +34,7 @@ def test_a_fold_starts_from_its_own_answers_alone(kind):
     assert start.lapse == pytest.approx(again.lapse)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
 def test_guesses_are_not_predicted(kind):
     # one answer in two or three is right by chance
@@ -47,6 +48,7 @@ def test_guesses_are_not_predicted(kind):
     assert max(gains) * np.sqrt(600) < 0.5
 
 
+@pytest.mark.slow
 def test_long_strides_find_the_dimensions(monkeypatch):
     monkeypatch.setattr(evidence, "MOST_COORDINATES", 1)
     S = simulate_statements(gaussian(60, 6, random_state=1), 30_000, random_state=2)

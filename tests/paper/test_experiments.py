@@ -75,6 +75,7 @@ def test_grid(name: str) -> None:
     assert len(experiment.claims) == len({claim.text for claim in experiment.claims})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in NAMES if n != "cars-classification"])
 def test_smallest_cell(name: str, data_dir: Path) -> None:
     cell = smallest(name)
@@ -128,6 +129,7 @@ def clustered_cars(data_dir: Path) -> Results:
         return joined(cell.measured(experiment.measure) for cell in experiment.cells(runs=3))
 
 
+@pytest.mark.slow
 def test_clustering_of_cars_by_counting(clustered_cars: Results) -> None:
     results = clustered_cars.where(collection="T_ALL", metric=PURITY)
     weighted = results.where(method="Algorithm 5 weighted", k=10, sigma=0.5)
@@ -136,6 +138,7 @@ def test_clustering_of_cars_by_counting(clustered_cars: Results) -> None:
     assert lens_map.values.min() > 0.8
 
 
+@pytest.mark.slow
 def test_table4_by_counting_is_a_or_b_in_every_cell(clustered_cars: Results) -> None:
     judge = _claim("Found afterwards: each cell of Algorithm 5 is A or B.").judge
     assert judge(clustered_cars) == Finding("12 A, 12 B", "agrees")
@@ -145,6 +148,7 @@ def test_table4_by_counting_is_a_or_b_in_every_cell(clustered_cars: Results) -> 
     assert judge(Results(other)) == Finding("12 A, 12 neither", "differs")
 
 
+@pytest.mark.slow
 def test_table4_of_ste_is_a_mixture(clustered_cars: Results) -> None:
     judge = _claim("Found afterwards: STE is a mixture of A and B.").judge
     assert judge(clustered_cars).verdict == "agrees"

@@ -107,6 +107,7 @@ LOSS = {  # the paper's table of classification: mean and standard deviation ove
 SPLITS = 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", LOSS)
 def test_loss_of_algorithms_3_and_4(without_outliers, method):
     parts, classes = without_outliers

@@ -35,6 +35,7 @@ def test_the_path_decides_as_libsvm(kernel, n, apart):
         assert np.array_equal(row[clear] > 0, expected[clear] > 0)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(2, 30), st.sampled_from([0.0, 1e-6, 1.0, 1e4]))
 def test_the_path_ends_finite_on_any_data(seed, n, scale):
     rng = np.random.default_rng(seed)

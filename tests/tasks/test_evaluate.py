@@ -81,6 +81,7 @@ def test_a_perfect_model_reaches_the_ceiling_and_a_random_one_nothing(answers):
     assert perfect.log_loss < guess.log_loss <= guess.chance_log_loss
 
 
+@pytest.mark.slow
 def test_three_models_are_put_in_order(answers):
     rng = np.random.default_rng(2)
     models = {f"blur {s}": POINTS + s * rng.standard_normal(POINTS.shape) for s in (1.5, 0.0, 0.4)}

@@ -17,6 +17,7 @@ def guesses(kind: str, seed: int) -> Statements:
     return Statements(rows, n_objects=20, kind=kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
 def test_guesses_have_neither_groups_nor_outliers(kind):
     for seed in range(2):

@@ -81,6 +81,7 @@ def test_nothing_is_deleted_and_every_step_says_what_is_left(shapes):
     assert found.predicted == reliability(S.take(chosen.kept)).predicted
 
 
+@pytest.mark.slow
 def test_halves_of_guesses_do_not_agree():
     rng = np.random.default_rng(0)
     triples = np.array([rng.permutation(15)[:3] for _ in range(1500)])
@@ -100,6 +101,7 @@ def test_what_people_disagree_about_most():
     assert found.questions[0].agreement == pytest.approx(18 / 66)
 
 
+@pytest.mark.slow
 def test_groups_that_see_another_dimension_are_found_and_others_are_not():
     X = np.random.default_rng(8).standard_normal((20, 3))
     views = [X * [1, 1, 0] if r % 2 else X * [1, 0, 1] for r in range(24)]
@@ -148,6 +150,7 @@ def test_a_rater_has_one_group(people):
         reliability(Statements(people.triples), by=by)
 
 
+@pytest.mark.slow
 def test_the_forecast_is_near_what_a_continued_study_finds():
     S = survey(POINTS, raters=64, per=60, common=0, again=0, seed=6)
     first = S.take(np.arange(len(S) // 4))

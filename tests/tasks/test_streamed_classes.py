@@ -134,6 +134,7 @@ def test_groups_are_found_and_their_number_is_not_claimed(study, table, large) -
     assert "give the number with --n-clusters" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["odd", "closer"])
 def test_other_kinds_with_names_in_several_files(tmp_path: Path, kind: str, large) -> None:
     drawn = mixture(120, [[0, 0], [9, 0]], random_state=1)
@@ -192,6 +193,7 @@ def test_the_report_claims_no_groups(study, tmp_path: Path, large) -> None:
     assert "too little to divide" not in html
 
 
+@pytest.mark.slow
 def test_a_page_of_many_objects_is_light(tmp_path: Path, large) -> None:
     from trilens.simulate import simulate_statements
 

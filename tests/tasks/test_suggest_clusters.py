@@ -105,6 +105,7 @@ def test_what_errors_add_to_groups_is_taken_off():
         assert share * X.var(axis=0).mean() == pytest.approx(expected, rel=0.1)
 
 
+@pytest.mark.slow
 def test_groups_that_errors_hide_are_found_where_the_errors_are_known():
     rng = np.random.default_rng(1)
     found = []

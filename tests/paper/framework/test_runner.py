@@ -124,6 +124,7 @@ def test_cells_of_other_code_are_done_again(
     assert outdated([TINY], tmp_path) == 0
 
 
+@pytest.mark.slow
 def test_ten_kills_give_the_same_table(undisturbed: tuple[Path, Results], tmp_path: Path) -> None:
     journal = journal_of(tmp_path, TINY)
     program = [sys.executable, tiny_experiment.__file__, str(tmp_path), "2"]
