@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 from trilens._typing import AnyArray, Progress
-from trilens.counts.central import is_path
+from trilens.counts.central import CentralCounts, count_central, is_path
 from trilens.counts.count_files import CountReport, count_files
 from trilens.counts.counted import Counted, counted
 from trilens.counts.file import is_counts, read_counts
+from trilens.counts.pairs import PairCounts, count_pairs
 from trilens.errors import FormatError, ParameterError, TrilensError
 from trilens.files.extra import read_columns
 from trilens.files.objects import ObjectsLike
@@ -251,6 +252,54 @@ class Answers:
 
 #: What every question takes.
 AnswersLike: TypeAlias = Answers | StatementsLike
+
+
+def read_or_count(data: Answers, *, pairs: bool = False) -> Statements | Counted:
+    """The statements where they are held in memory, otherwise their counts.
+
+    Parameters
+    ----------
+    pairs : bool
+        Whether the counts must include those of pairs.
+    """
+    if data.in_counts or not data.held:
+        return data.count(pairs=pairs)
+    return data.read()
+
+
+def central_counts(data: AnswersLike | Counted | CentralCounts) -> CentralCounts:
+    """The counts per object, wherever the answers lie.
+
+    Examples
+    --------
+    >>> central_counts(Answers([[0, 1, 2], [0, 1, 3]])).singled.tolist()
+    [2, 0, 0, 0]
+    """
+    found = read_or_count(data) if isinstance(data, Answers) else data
+    if isinstance(found, Counted):
+        return found.central
+    return found if isinstance(found, CentralCounts) else count_central(found)
+
+
+def pair_counts(data: AnswersLike | Counted | PairCounts) -> PairCounts:
+    """The counts per pair of objects, wherever the answers lie.
+
+    Raises
+    ------
+    FormatError
+        Where only counts are known, and pairs were not counted.
+
+    Examples
+    --------
+    >>> pair_counts(Answers([[0, 1, 2], [0, 1, 2]])).third.tolist()
+    [[0, 0, 0], [0, 0, 2], [0, 2, 0]]
+    """
+    found = read_or_count(data, pairs=True) if isinstance(data, Answers) else data
+    if not isinstance(found, Counted):
+        return found if isinstance(found, PairCounts) else count_pairs(found)
+    if found.pairs is None:
+        raise FormatError("pairs were not counted; count the answers with pairs=True (--pairs)")
+    return PairCounts(found.pairs.third, found.pairs.appears, found.kind, found.names)
 
 
 def _in_memory(answers: Answers) -> Statements:
