@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from trilens._parameters import real_array
 from trilens._typing import AnyArray, FloatArray, Int32Array
 from trilens.errors import KindError, ParameterError
+from trilens.kinds import check_kind
 from trilens.statements import Statements, StatementsLike, as_statements
-from trilens.statements.checks import check_kind
 from trilens.statements.comparisons import Comparisons, rectangular
 from trilens.statements.frames import is_table
 

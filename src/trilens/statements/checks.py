@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 import numpy as np
 
 from trilens._parameters import shown as printed, whole_number
 from trilens._typing import AnyArray
-from trilens.errors import KindError, ParameterError, StatementError
+from trilens.errors import ParameterError, StatementError
 from trilens.statements.columns import are_whole, as_array, as_list
 from trilens.statements.frames import as_ids
-
-Kind: TypeAlias = Literal["central", "odd", "closer"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-
 
 #: Rows checked at a time: the temporaries of a check stay in the cache and out of the peak memory.
 _CHUNK = 1 << 18
@@ -46,24 +42,9 @@ class CheckedNames(tuple[str, ...]):
         return named
 
 
-def check_kind(kind: Any) -> None:
-    """Raise `KindError` for what is no kind of statement."""
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise KindError(f"kind is {printed(kind)}; it must be one of {', '.join(KINDS)}")
-
-
 def chosen_first(shown: AnyArray, places: AnyArray) -> AnyArray:
     """``(m, 3)`` objects with the one at each row's place (0, 1, 2) first."""
     return np.take_along_axis(shown, CHOSEN_FIRST[places], axis=1)
-
-
-def require_kind(statements_kind: str, allowed: Sequence[str], method: str, instead: str) -> None:
-    """Refuse statements of a kind that a method cannot serve, and say which method can."""
-    if statements_kind not in allowed:
-        raise KindError(
-            f"{method} needs statements of kind {' or '.join(allowed)}, "
-            f"not {statements_kind}; {instead}"
-        )
 
 
 def shown(names: Sequence[str], most: int = 5) -> str:

@@ -23,7 +23,7 @@ from trilens.statements.roles import (
 from trilens.statements.shapes import COLUMNS_OF_KIND, SHAPES, Shape, complete_shapes
 
 if TYPE_CHECKING:
-    from trilens.statements.checks import Kind
+    from trilens.kinds import Kind
     from trilens.statements.value import Statements
 
 #: The column of each field of `Statements`.

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from trilens.statements.checks import Kind
+from trilens.kinds import Kind
 
 Unit = Literal["s", "ms"]
 

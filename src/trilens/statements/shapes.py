@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from trilens.kinds import KINDS, Kind, columns
 from trilens.statements.roles import SHOWN
 
-if TYPE_CHECKING:
-    from trilens.statements.checks import Kind
-
-#: The columns of each kind, in the order of a statement; also what is written.
-COLUMNS_OF_KIND: dict[Kind, tuple[str, str, str]] = {
-    "central": ("central", "other_1", "other_2"),
-    "odd": ("odd", "other_1", "other_2"),
-    "closer": ("anchor", "near", "far"),
-}
+COLUMNS_OF_KIND = {kind: columns(kind) for kind in KINDS}
 
 #: ``statement``: three objects in order; ``shown``: the chosen one and the three shown;
 #: ``pair``: the chosen one, the anchor and the two that stood beside it.

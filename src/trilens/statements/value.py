@@ -13,17 +13,20 @@ from numpy.typing import ArrayLike
 from trilens._parameters import is_whole, shown as printed
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray, RandomState
 from trilens.errors import KindError, MissingExtraError, ParameterError, StatementError
-from trilens.statements.checks import (
-    CHOSEN_FIRST as CHOSEN_FIRST,
+from trilens.kinds import (
     KINDS as KINDS,
-    CheckedNames as CheckedNames,
     Kind as Kind,
     check_kind as check_kind,
+    columns as kind_columns,
+    require_kind as require_kind,
+)
+from trilens.statements.checks import (
+    CHOSEN_FIRST as CHOSEN_FIRST,
+    CheckedNames as CheckedNames,
     check_triples as check_triples,
     chosen_first as chosen_first,
     count_objects,
     id_array,
-    require_kind as require_kind,
     rows_by_name,
     shown as shown,
 )
@@ -41,7 +44,6 @@ from trilens.statements.frames import (
     is_table,
     to_arrow,
 )
-from trilens.statements.shapes import COLUMNS_OF_KIND
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -283,7 +285,7 @@ class Statements:
         names = np.array(self.names, dtype=object)
         columns: dict[str, Any] = {
             name: names[self.triples[:, j]] if len(self) else np.array([], dtype=object)
-            for j, name in enumerate(COLUMNS_OF_KIND[self.kind])
+            for j, name in enumerate(kind_columns(self.kind))
         }
         for field, name in FIELD_COLUMNS.items():
             if getattr(self, field) is not None:
