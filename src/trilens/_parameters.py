@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from trilens._typing import FloatArray
-from trilens.errors import ParameterError
+from trilens.errors import ParameterError, parameter_name
 
 _MOST = 2**63 - 1
 _LARGEST = float(np.finfo(np.float64).max)
@@ -26,6 +26,21 @@ def shown(value: Any, most: int = 80) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
+def wrong(name: str, value: Any, allowed: str) -> ParameterError:
+    """The error for a parameter whose value is not allowed.
+
+    >>> print(wrong("k", 0, "1 or more"))
+    k is 0; it must be 1 or more
+    >>> wrong("SOE: margin", 0, "positive").parameter
+    'margin'
+    """
+    owner, colon, parameter = name.rpartition(": ")
+    return ParameterError(
+        f"{owner}{colon}{parameter_name(parameter)} is {shown(value)}; it must be {allowed}",
+        parameter=parameter,
+    )
+
+
 def whole_number(name: str, value: Any, least: int = 0, most: int | None = None) -> int:
     """``value`` as an int, or one line that says what it may be.
 
@@ -39,7 +54,7 @@ def whole_number(name: str, value: Any, least: int = 0, most: int | None = None)
     if not is_whole(value) or not least <= value <= (_MOST if most is None else most):
         top = _MOST if most is None and is_whole(value) and value > _MOST else most
         upto = f"from {least} to {top}" if top is not None else f"{least} or more"
-        raise ParameterError(f"{name} is {shown(value)}; it must be a whole number, {upto}")
+        raise wrong(name, value, f"a whole number, {upto}")
     return int(value)
 
 
@@ -69,7 +84,7 @@ def real_number(
             allowed = f"a number from {least:g} to {most:g}"
         else:
             allowed = f"a number, {least:g} or more" if np.isfinite(least) else "a finite number"
-        raise ParameterError(f"{name} is {shown(value)}; it must be {allowed}")
+        raise wrong(name, value, allowed)
     return float(value)
 
 
@@ -82,7 +97,7 @@ def one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
     trilens.errors.ParameterError: ties is 'keep'; it must be one of random, drop
     """
     if not isinstance(value, str) or value not in allowed:
-        raise ParameterError(f"{name} is {shown(value)}; it must be one of {', '.join(allowed)}")
+        raise wrong(name, value, f"one of {', '.join(allowed)}")
 
 
 def generator(random_state: Any = None) -> np.random.Generator:
@@ -97,9 +112,10 @@ def generator(random_state: Any = None) -> np.random.Generator:
     try:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError):
-        raise ParameterError(
-            f"random_state is {shown(random_state)}; it must be None, a whole number, 0 or more, "
-            f"or a numpy random generator"
+        raise wrong(
+            "random_state",
+            random_state,
+            "None, a whole number, 0 or more, or a numpy random generator",
         ) from None
 
 
@@ -129,14 +145,14 @@ def real_array(name: str, value: Any) -> FloatArray:
     except (TypeError, ValueError):  # rows of different lengths
         array = np.empty(0, dtype=object)
     if array.dtype.kind not in "biuf":
-        raise ParameterError(f"{name} is {shown(value)}; it must be an array of numbers")
+        raise wrong(name, value, "an array of numbers")
     return array.astype(np.float64)
 
 
 def check_progress(progress: Any) -> None:
     """Raise `ParameterError` for what is neither None nor can be called."""
     if progress is not None and not callable(progress):
-        raise ParameterError(f"progress is {shown(progress)}; it must be a function of the share")
+        raise wrong("progress", progress, "a function of the share")
 
 
 def thread_count(n_threads: int | None = None) -> int:

@@ -2,13 +2,104 @@
 
 Every error that trilens raises on purpose is a :class:`TrilensError`; its text is one
 line that says where, what was seen, what is allowed and what to do.
+
+A message refers to parameters by `option` and `parameter_name`. Python shows them as Python
+(``columns=``, ``kind='odd'``), the command line as its flags (``--columns``, ``--kind odd``).
 """
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+# Around a reference to a parameter in a message; `repr` never yields them.
+_OPEN, _CLOSE = "\x02", "\x03"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A parameter that a message refers to.
+
+    Parameters
+    ----------
+    name
+        The parameter's name in Python.
+    advised
+        Whether the message tells the reader to pass it, rather than only naming it.
+    value
+        The value to pass; None where the message names none.
+    """
+
+    name: str
+    advised: bool = False
+    value: Any = None
+
+
+def option(name: str, value: str | int | float | None = None) -> str:
+    """For a message: pass this parameter, with this value if one is given.
+
+    >>> error = ParameterError(f"use {option('kind', 'odd')} or {option('columns')}")
+    >>> print(error)
+    use kind='odd' or columns=
+    >>> error.said(lambda reference: f"--{reference.name} {reference.value or ''}".strip())
+    'use --kind odd or --columns'
+    """
+    return f"{_OPEN}{name}={'' if value is None else repr(value)}{_CLOSE}"
+
+
+def parameter_name(name: str) -> str:
+    """For a message: the parameter itself, as in "k must be positive"."""
+    return f"{_OPEN}{name}{_CLOSE}"
+
 
 class TrilensError(Exception):
-    """The root: catch this to catch everything trilens raises on purpose."""
+    """The root: catch this to catch everything trilens raises on purpose.
+
+    Parameters
+    ----------
+    message
+        What is wrong; may contain what `option` and `parameter_name` return.
+    parameter
+        The name of the parameter whose value is wrong, where it is one parameter's.
+
+    Attributes
+    ----------
+    message : str
+        As given, for other messages to quote; ``str(error)`` is for people.
+    parameter : str or None
+    """
+
+    def __init__(self, message: str = "", *, parameter: str | None = None) -> None:
+        self.message = message
+        self.parameter = parameter
+        super().__init__(message.replace(_OPEN, "").replace(_CLOSE, ""))
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # subclasses differ in what they are made from: only the result is sent
+        return _remade, (type(self), self.__dict__)
+
+    def said(self, render: Callable[[Reference], str]) -> str:
+        """The message, with references to parameters as ``render`` writes them."""
+        start, *rest = self.message.split(_OPEN)
+        parts = [start]
+        for piece in rest:
+            reference, _, text = piece.partition(_CLOSE)
+            name, equals, value = reference.partition("=")
+            given = ast.literal_eval(value) if value else None
+            parts += [render(Reference(name, bool(equals), given)), text]
+        return "".join(parts)
+
+
+def _remade(kind: type[TrilensError], state: dict[str, Any]) -> TrilensError:
+    error = kind.__new__(kind)
+    TrilensError.__init__(error, state["message"])
+    error.__dict__.update(state)
+    return error
 
 
 class StatementError(TrilensError, ValueError):
@@ -23,10 +114,13 @@ class StatementError(TrilensError, ValueError):
         files turns it into the file's own row.
     """
 
-    def __init__(self, problem: str, *, row: int | None = None) -> None:
+    def __init__(
+        self, problem: str = "", *, row: int | None = None, parameter: str | None = None
+    ) -> None:
         self.problem = problem
         self.row = row
-        super().__init__(problem if row is None else f"statement {row}: {problem}")
+        where = "" if row is None else f"statement {row}: "
+        super().__init__(f"{where}{problem}", parameter=parameter)
 
 
 class KindError(StatementError):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
+from collections.abc import Callable
 from importlib import import_module
 
 import click
@@ -11,7 +13,7 @@ import click
 from trilens import __version__
 from trilens.cli import door
 from trilens.cli.said import AT_THE_END
-from trilens.errors import TrilensError
+from trilens.errors import Reference, TrilensError
 
 COMMANDS = (
     "analyze",
@@ -50,6 +52,10 @@ _OPTIONS = {
 }
 
 
+#: Parameters whose options have another name.
+_RENAMED = {"n_components": "dim", "random_state": "seed"}
+
+
 class _Commands(click.Group):
     """Loads a command's module when the command is asked for."""
 
@@ -74,7 +80,9 @@ class _Commands(click.Group):
         except BrokenPipeError:
             raise
         except TrilensError as error:
-            raise click.ClickException(for_command_line(str(error))) from error
+            command = self.get_command(ctx, ctx.invoked_subcommand or "")
+            message = error.said(flags_of(command))
+            raise click.ClickException(for_command_line(message)) from error
         except OSError as error:
             raise click.ClickException(output_problem(error)) from error
         except MemoryError as error:
@@ -82,6 +90,32 @@ class _Commands(click.Group):
                 "not enough memory; fewer objects (trilens convert a part) or a larger machine"
             ) from error
         return result
+
+
+def flags_of(command: click.Command | None) -> Callable[[Reference], str]:
+    """How the command line refers to parameters: by the command's flags.
+
+    >>> odd = Reference("kind", advised=True, value="odd")
+    >>> flags_of(None)(odd), flags_of(None)(Reference("header", advised=True, value=False))
+    ('--kind odd', '--no-header')
+    """
+    known = {
+        each.name: max(each.opts, key=len)
+        for each in getattr(command, "params", ())
+        if isinstance(each, click.Option)
+    }
+
+    def flag(reference: Reference) -> str:
+        name = reference.name
+        dashed = f"--{name.replace('_', '-')}" if reference.advised else name
+        found = known.get(name) or known.get(_RENAMED.get(name, ""), dashed)
+        if reference.value is None or reference.value is True:
+            return found
+        if reference.value is False:
+            return found.replace("--", "--no-", 1)
+        return f"{found} {shlex.quote(str(reference.value))}"
+
+    return flag
 
 
 def for_command_line(message: str) -> str:

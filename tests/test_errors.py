@@ -1,0 +1,87 @@
+"""Errors: what they carry, how Python and the command line show them."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from trilens import errors
+from trilens._parameters import one_of, whole_number
+from trilens.cli import flags_of, trilens
+from trilens.errors import (
+    DatasetError,
+    MissingExtraError,
+    ParameterError,
+    StatementError,
+    StudyError,
+    TrilensError,
+    option,
+    parameter_name,
+)
+
+
+def test_python_shows_python():
+    error = ParameterError(
+        f"{parameter_name('kind')} is wrong: use {option('kind', 'odd')}, {option('columns')} "
+        f"or {option('skip_bad', True)}",
+        parameter="kind",
+    )
+    assert str(error) == "kind is wrong: use kind='odd', columns= or skip_bad=True"
+    assert error.args == (str(error),)
+    assert repr(error) == f'ParameterError("{error}")'
+    assert error.parameter == "kind"
+
+
+def test_the_command_line_shows_its_flags():
+    command = trilens.get_command(None, "cluster")
+    error = ParameterError(
+        f"{parameter_name('n_components')} goes with {option('columns', 'a=b c')}, "
+        f"{option('k', 3)}, {option('header', False)}, {option('pairs', True)}; no "
+        f"{parameter_name('something')}"
+    )
+    assert error.said(flags_of(command)) == (
+        "--dim goes with --columns 'a=b c', -k 3, --no-header, --pairs; no something"
+    )
+
+
+def test_an_error_may_quote_another():
+    inner = ParameterError(f"{parameter_name('k')} is 0; use {option('k', 1)}")
+    outer = errors.FormatError(f"file.csv: {inner.message}")
+    assert str(outer) == "file.csv: k is 0; use k=1"
+    assert outer.said(lambda reference: reference.name.upper()) == "file.csv: K is 0; use K"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ParameterError(f"use {option('kind', 'odd')}", parameter="kind"),
+        StatementError("an object stands twice", row=3),
+        StudyError(["one", "two"]),
+        MissingExtraError("trilens.plots", "plots"),
+        DatasetError("cars cannot be downloaded"),
+        TrilensError(),
+    ],
+)
+def test_errors_can_be_sent_to_another_process(error):
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert (str(again), again.args, vars(again)) == (str(error), error.args, vars(error))
+
+
+def test_a_cause_is_kept():
+    cause = KeyError("x")
+    with pytest.raises(ParameterError) as caught:
+        raise ParameterError(f"use {option('kind')}") from cause
+    assert caught.value.__cause__ is cause
+
+
+def test_checks_name_the_parameter():
+    for check, name in (
+        (lambda: whole_number("k", 0, least=1), "k"),
+        (lambda: whole_number("SOE: max_iter", 0, least=1), "max_iter"),
+        (lambda: one_of("ties", "keep", ["random", "drop"]), "ties"),
+    ):
+        with pytest.raises(ParameterError, match=f"{name} is ") as caught:
+            check()
+        assert caught.value.parameter == name
