@@ -53,7 +53,7 @@ def command(
     \b
     Example: trilens graph answers.csv -k 5 -o graph.graphml
     """
-    from trilens.graph.export import check_ending
+    from trilens.graph import check_ending
     from trilens.tasks.graph import neighbours
 
     check_ending(output)

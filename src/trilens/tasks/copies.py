@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray
-from trilens.depth.raters import LEAST_RATERS
+from trilens.depth import LEAST_RATERS
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.choice_model import ChoiceModel
 from trilens.statements import Statements

@@ -80,7 +80,7 @@ class Graph(Tabular):
 
     def write(self, path: str) -> None:
         """An edge list, GraphML or NPZ file, by the ending."""
-        from trilens.graph.export import write_graph
+        from trilens.graph import write_graph
 
         write_graph(self.matrix, self.names, path)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from trilens._parameters import one_of, real_number, seed_of
 from trilens._typing import FloatArray, RandomState
-from trilens.depth.lens import ratio
+from trilens.depth import ratio
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.value import require_kind
 from trilens.tasks.method import check_model, choose_method

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from trilens._parameters import real_number, seed_of, whole_number
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray, RandomState
+from trilens.answers import central_counts
 from trilens.counts import CentralCounts, count_central
 from trilens.depth import centrality
-from trilens.depth.lens import counts_of
 from trilens.errors import ParameterError
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.checks import refuse_answers
@@ -272,7 +272,7 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         if not isinstance(X, CentralCounts):
             given, X = X, as_statements(X)
             refuse_answers(y, given, X)
-        counts = counts_of(X)
+        counts = central_counts(X)
         scores = centrality(counts)
         if isinstance(self.contamination, str) and self.contamination == "auto":
             apart = apart_by_depth(scores, counts.appears, counts.kind)
@@ -302,7 +302,7 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
 
         Objects are the same where their names are; without names by their ids.
         """
-        more = counts_of(X)
+        more = central_counts(X)
         return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
 
     def score_samples(self, X: StatementsLike | None = None) -> FloatArray:

@@ -11,7 +11,7 @@ from trilens._parameters import generator, one_of, shown, whole_number
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.counts import LabelledPairCounts, count_labelled_pairs
 from trilens.errors import LabelError, ParameterError
-from trilens.graph.krng import share_threshold
+from trilens.graph import share_threshold
 from trilens.statements import Statements
 from trilens.tasks.classify.labels import Labels
 from trilens.tasks.classify.transduction import CountedClassifier, central_only

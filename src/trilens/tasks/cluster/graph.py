@@ -12,8 +12,7 @@ from trilens._parameters import real_number, whole_number
 from trilens._typing import IntArray
 from trilens.counts import PairCounts
 from trilens.errors import ParameterError
-from trilens.graph import LensValues, lens_values
-from trilens.graph.krng import pairs_of
+from trilens.graph import LensValues, lens_values, pairs_of
 from trilens.statements import StatementsLike, as_statements
 from trilens.statements.checks import refuse_answers
 from trilens.tasks.cluster.partition import check_n_clusters, in_order_of_appearance

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trilens._typing import AnyArray, FloatArray, IntArray
-from trilens.depth.raters import LEAST_RATERS
+from trilens.depth import LEAST_RATERS
 from trilens.statements import Statements
 from trilens.statements.combine import question_keys
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from trilens._parameters import real_number, whole_number
 from trilens._typing import FloatArray, IntArray, Progress
-from trilens.depth.raters import LEAST_RATERS
+from trilens.depth import LEAST_RATERS
 from trilens.maps.choice_map import ChoiceMap
 from trilens.statements import Statements
 from trilens.tasks.medoid_set import medoid_set

@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 
 import drawn
-from trilens.counts import count_central
-from trilens.depth import centrality, depth_intervals, lens_depth
-from trilens.depth.raters import design_effect
+from trilens.answers import Answers
+from trilens.counts import count_central, counted
+from trilens.depth import centrality, depth_intervals, design_effect, lens_depth
 from trilens.errors import KindError, ParameterError
+from trilens.files import write_statements
 from trilens.statements import Statements
 
 import reference
@@ -134,3 +135,16 @@ def test_few_raters_or_none_leave_the_intervals_as_they_are():
     assert effect.n_raters == 40
     assert effect.factor.min() >= 1
     assert np.median(effect.factor) < 1.6
+
+
+def test_answers_serve_as_statements_do(tmp_path, monkeypatch):
+    S = Statements([[0, 1, 2]] * 30 + [[1, 0, 2]] * 5, raters=np.arange(35) % 9)
+    file = tmp_path / "answers.parquet"
+    write_statements(S, file)
+    for depth in (lens_depth, centrality):
+        assert np.array_equal(depth(Answers(file)), depth(S))
+        assert np.array_equal(depth(counted(S)), depth(S))
+    assert np.array_equal(depth_intervals(Answers(file)).low, depth_intervals(S).low)
+    monkeypatch.setattr("trilens.answers.STREAMED_BYTES", 0)
+    assert np.array_equal(lens_depth(Answers(file)), lens_depth(S))
+    assert np.array_equal(depth_intervals(Answers(file)).low, depth_intervals(count_central(S)).low)

@@ -1,30 +1,50 @@
-"""The estimated k-relative neighbourhood graph: Algorithm 5, lines 1 and 2."""
+"""The estimated k-relative neighbourhood graph, its files, and graphs as statements."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
 
 import numpy as np
 
-from trilens._parameters import real_array, real_number, whole_number
-from trilens._typing import AnyArray, BoolArray, FloatArray
-from trilens.counts import PairCounts, count_pairs
-from trilens.errors import ParameterError
-from trilens.statements import StatementsLike, as_statements
+from trilens._parameters import generator, real_array, real_number, shown, whole_number
+from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomState
+from trilens.answers import Answers, AnswersLike, pair_counts, read_or_count
+from trilens.counts import Counted, PairCounts
+from trilens.errors import FormatError, ParameterError, StatementError
+from trilens.files import atomic_write, write_table
+from trilens.statements import Statements, as_statements
 from trilens.statements.value import require_kind
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+__all__ = [
+    "LensValues",
+    "connecting_k",
+    "correct_errors",
+    "effective_k",
+    "k_rng",
+    "lens_values",
+    "neighbour_statements",
+    "pairs_of",
+]
+
 #: Shares this close to a threshold are compared as fractions: rounding must not make an edge.
 _CLOSE = 1e-9
+#: More statements than these are not made without being asked for: a gigabyte of them.
+_MOST = 80_000_000
+
+_ENDINGS = (".csv", ".tsv", ".txt", ".graphml", ".npz")
 
 
 def k_rng(
-    statements: StatementsLike | PairCounts,
+    statements: AnswersLike | Counted | PairCounts,
     k: float,
     error_rate: float = 0.0,
     sigma: float | None = None,
@@ -36,7 +56,7 @@ def k_rng(
 
     Parameters
     ----------
-    statements : Statements, (m, 3) array, or PairCounts
+    statements : Answers, Statements, (m, 3) array, or PairCounts
         Of kind ``central``.
     k : float
         At least 1.
@@ -135,7 +155,7 @@ class LensValues:
         return coo_array(both, shape=(n, n)).tocsr()
 
 
-def lens_values(statements: StatementsLike | PairCounts) -> LensValues:
+def lens_values(statements: AnswersLike | Counted | PairCounts) -> LensValues:
     """V of every pair of objects, from ``central`` statements or their pair counts."""
     counts = pairs_of(statements)
     if isinstance(counts.appears, np.ndarray):
@@ -173,7 +193,9 @@ def effective_k(k: float, error_rate: float, n_objects: int) -> float:
     return (k - error_rate / 2 * (n_objects - 2)) / (1 - 1.5 * error_rate)
 
 
-def connecting_k(statements: StatementsLike | PairCounts, error_rate: float = 0.0) -> int | None:
+def connecting_k(
+    statements: AnswersLike | Counted | PairCounts, error_rate: float = 0.0
+) -> int | None:
     """The smallest k whose estimated graph is connected, or None where none is.
 
     None means that the statements themselves fall apart: some objects are never compared
@@ -216,13 +238,166 @@ def _exact(value: float) -> Fraction:
     return Fraction(repr(float(value)))
 
 
-def pairs_of(statements: StatementsLike | PairCounts) -> PairCounts:
+def pairs_of(statements: AnswersLike | Counted | PairCounts) -> PairCounts:
     """Pair counts of ``central`` statements; any other kind is refused before it is counted."""
-    given = statements if isinstance(statements, PairCounts) else as_statements(statements)
+    given = statements
+    if isinstance(given, Answers):
+        given = read_or_count(given, pairs=True)
+    if not isinstance(given, Counted | PairCounts):
+        given = as_statements(given)
     require_kind(
         given.kind,
         ["central"],
         "the k-RNG",
         "the lens map (method='lensmap', LensMap) serves every kind",
     )
-    return given if isinstance(given, PairCounts) else count_pairs(given)
+    return pair_counts(given)
+
+
+def neighbour_statements(
+    graph: Any,
+    n_statements: int | None = None,
+    names: Iterable[str] | None = None,
+    random_state: RandomState = None,
+) -> Statements:
+    """What a directed, unweighted graph of nearest neighbours says, as ``closer`` statements.
+
+    d(v, a) < d(v, b) for every neighbour a of v and every b that is none: k (n - 1 - k) for each
+    object v with k neighbours. The graph says no more than that, and so these statements lose
+    nothing of it; but a graph loses much of the distances. It does not say which of two
+    neighbours is the nearer one, nor which of two others, and compares no distances from
+    different objects. Few of the statements determine which of three objects is the most central
+    (`Statements.to_central`): two of the three must be anchors.
+
+    Parameters
+    ----------
+    graph : (n, n) array or sparse array
+        Row v marks the nearest neighbours of v; they may differ in number. A graph that has been
+        made symmetric no longer tells who is whose neighbour, and must not be given.
+    n_statements : int, optional
+        So many of them, drawn without replacement; by default all.
+    names : iterable of str, optional
+    random_state
+
+    Returns
+    -------
+    Statements
+        Of kind ``closer``; all of them in the order of v, a and b.
+
+    Examples
+    --------
+    >>> neighbour_statements([[0, 1, 0], [1, 0, 0], [0, 1, 0]]).triples.tolist()
+    [[0, 1, 2], [1, 0, 2], [2, 1, 0]]
+    """
+    near = _adjacency(graph)
+    n = len(near)
+    far = ~near
+    np.fill_diagonal(far, False)
+    each: IntArray = np.count_nonzero(near, axis=1) * np.count_nonzero(far, axis=1)
+    total = int(each.sum())
+    if n_statements is None:
+        if total > _MOST:
+            raise ParameterError(
+                f"the graph says {total:,} statements, which is more than fit; "
+                f"give n_statements to draw some of them"
+            )
+        at = np.arange(total)
+    else:
+        count = whole_number("n_statements", n_statements, most=total)
+        at = np.sort(generator(random_state).choice(total, count, replace=False))
+    starts = np.concatenate([[0], np.cumsum(each)])
+    triples = np.empty((len(at), 3), dtype=np.int32)
+    bounds = np.searchsorted(at, starts).tolist()
+    for v in range(n):
+        rows = slice(bounds[v], bounds[v + 1])
+        others = np.flatnonzero(far[v])
+        if len(others) == 0 or rows.start == rows.stop:
+            continue
+        a, b = np.divmod(at[rows] - starts[v], len(others))
+        triples[rows, 0], triples[rows, 1] = v, np.flatnonzero(near[v])[a]
+        triples[rows, 2] = others[b]
+    return Statements(triples, n, names, "closer")
+
+
+def _adjacency(graph: Any) -> BoolArray:
+    dense = graph.toarray() if hasattr(graph, "toarray") else graph
+    try:
+        array = np.asarray(dense)
+    except (TypeError, ValueError):
+        array = np.empty(0, dtype=object)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.dtype.kind not in "biuf":
+        raise ParameterError(
+            f"graph is {shown(graph)}; it must be an (n, n) array that marks neighbours"
+        )
+    if not np.isfinite(array).all():
+        raise ParameterError("the graph has entries that are no numbers; mark neighbours with 1")
+    near: BoolArray = array != 0
+    if near.diagonal().any():
+        v = int(np.flatnonzero(near.diagonal())[0])
+        raise StatementError(f"object {v} is marked as its own neighbour; leave the diagonal 0")
+    return near
+
+
+def check_ending(path: str | Path) -> str:
+    """The ending of a graph file, refused before any work where it is not known."""
+    ending = Path(path).suffix.lower()
+    if ending not in _ENDINGS:
+        raise FormatError(f"{path}: a graph is written to one of {', '.join(_ENDINGS)}")
+    return ending
+
+
+def write_graph(graph: csr_array, names: Sequence[str], path: str | Path) -> None:
+    """Write the edges i < j with their weights, whole or not at all."""
+    ending = check_ending(path)
+    upper = graph.tocoo()
+    keep = upper.coords[0] < upper.coords[1]
+    i, j, weight = upper.coords[0][keep], upper.coords[1][keep], upper.data[keep]
+    if ending == ".npz":
+        with atomic_write(path) as file:
+            np.savez_compressed(
+                file, source=i, target=j, weight=weight, names=np.array(names, dtype=np.str_)
+            )
+    elif ending == ".graphml":
+        with atomic_write(path) as file:
+            _write_graphml(file, i.tolist(), j.tolist(), weight.tolist(), names)
+    else:
+        columns: dict[str, Any] = {
+            "source": [names[x] for x in i],
+            "target": [names[x] for x in j],
+            "weight": weight,
+        }
+        write_table(columns, path)
+
+
+def _write_graphml(
+    file: IO[bytes],
+    source: list[int],
+    target: list[int],
+    weight: list[float],
+    names: Sequence[str],
+) -> None:
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
+        '<key id="name" for="node" attr.name="name" attr.type="string"/>',
+        '<key id="weight" for="edge" attr.name="weight" attr.type="double"/>',
+        '<graph edgedefault="undirected">',
+        *(
+            f'<node id="n{x}"><data key="name">{escape(_xml_text(name))}</data></node>'
+            for x, name in enumerate(names)
+        ),
+        *(
+            f'<edge source="n{i}" target="n{j}"><data key="weight">{w!r}</data></edge>'
+            for i, j, w in zip(source, target, weight, strict=True)
+        ),
+        "</graph>",
+        "</graphml>",
+    ]
+    file.write("\n".join(lines).encode() + b"\n")
+
+
+def _xml_text(name: str) -> str:
+    """XML 1.0 has no way to write control characters and lone surrogates."""
+    lost = "\N{REPLACEMENT CHARACTER}"
+    kept = "".join(c if c >= " " or c in "\t\n\r" else lost for c in name)
+    return kept.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,296 @@
+"""Counts to depth: lens depth, depth within a class, intervals, and what raters do to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trilens._parameters import real_number
+from trilens._tabular import Tabular
+from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
+from trilens.answers import Answers, AnswersLike, central_counts, read_or_count
+from trilens.counts import CentralCounts, ClassCounts, Counted, count_classes
+from trilens.errors import LabelError, ParameterError
+from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.statements.value import require_kind
+
+__all__ = ["DepthIntervals", "centrality", "class_depth", "depth_intervals", "lens_depth"]
+
+#: Fewer raters say too little about how raters differ; then answers count as independent, and
+#: what is claimed is about these raters only.
+LEAST_RATERS = 8
+
+
+def lens_depth(statements: AnswersLike | Counted | CentralCounts) -> FloatArray:
+    """Estimated lens depth of every object: line 1 of Algorithms 1 and 2.
+
+    The share of an object's statements in which it is the most central one; 0 for an object
+    that no statement names. Divided by C(n-1, 2), the true lens depth is the same share over
+    all pairs of other objects.
+
+    Parameters
+    ----------
+    statements : Answers, Statements, (m, 3) array, or CentralCounts
+        Of kind ``central``.
+
+    Returns
+    -------
+    (n_objects,) array of float
+
+    Examples
+    --------
+    >>> lens_depth([[0, 1, 2], [0, 1, 3], [2, 0, 3]]).round(2).tolist()
+    [0.67, 0.0, 0.5, 0.0]
+    """
+    counts = central_counts(statements)
+    require_kind(
+        counts.kind, ["central"], "lens depth", "centrality() and medoid() serve every kind"
+    )
+    return ratio(counts.singled, counts.appears)
+
+
+def centrality(statements: AnswersLike | Counted | CentralCounts) -> FloatArray:
+    """How central each object is, by counting: a share of the answers about it.
+
+    - ``central``: lens depth, the share in which it is the most central one;
+    - ``odd``: 1 - P(odd), the share in which it is not the odd one, the score of Crowd-Median
+      (Heikinheimo and Ukkonen, 2013), the function F of the paper's eq. (19);
+    - ``closer``: the share of the comparisons with another object that it wins as the nearer
+      one to an anchor, the rank centrality of Rendsburg and Garreau (2021).
+
+    An object that no answer could single out has centrality 0.
+
+    Parameters
+    ----------
+    statements : Answers, Statements, (m, 3) array, or CentralCounts
+        Of any kind.
+
+    Returns
+    -------
+    (n_objects,) array of float
+
+    Examples
+    --------
+    >>> from trilens.statements import Statements
+    >>> S = Statements([[0, 1, 2], [0, 1, 3], [2, 0, 3]], kind="odd")
+    >>> centrality(S).round(2).tolist()
+    [0.33, 1.0, 0.5, 1.0]
+    >>> S = Statements([[0, 1, 2], [0, 1, 3], [2, 0, 3]], kind="closer")
+    >>> centrality(S).round(2).tolist()
+    [1.0, 1.0, 0.0, 0.0]
+    """
+    counts = central_counts(statements)
+    share = ratio(counts.singled, counts.appears)
+    if counts.kind == "odd":
+        return np.where(counts.appears > 0, 1.0 - share, 0.0)
+    return share
+
+
+def class_depth(
+    statements: StatementsLike | ClassCounts, y: AnyArray | None = None, n_classes: int = 0
+) -> FloatArray:
+    """Estimated lens depth of every object with respect to every class, line 1 of Algorithm 3.
+
+    Parameters
+    ----------
+    statements : Statements, (m, 3) array, or ClassCounts
+        Of kind ``central``.
+    y : (n_objects,) array of int
+        The class of each object, 0 to ``n_classes - 1``; -1 where it is unlabelled.
+
+    Returns
+    -------
+    (n_objects, n_classes) array of float
+        0 where no statement compares the object with two labelled objects of the class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([0, 0, 1, 1, -1])
+    >>> class_depth([[4, 0, 1], [0, 1, 4], [2, 3, 4]], y, n_classes=2).tolist()
+    [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.5, 0.0]]
+    """
+    if not isinstance(statements, ClassCounts):
+        if y is None:
+            raise LabelError("the depth within classes needs y, the class of each object")
+        statements = count_classes(statements, y, n_classes)
+    return ratio(statements.singled, statements.appears)
+
+
+def ratio(part: IntArray, whole: IntArray) -> FloatArray:
+    """``part / whole``, and 0 where the denominator is 0."""
+    return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
+
+
+@dataclass(frozen=True)
+class DepthIntervals(Tabular):
+    """Centrality with its uncertainty.
+
+    Attributes
+    ----------
+    depth, low, high : (n,) arrays
+        The estimate and the ends of its interval; 0 and (0, 1) for an object never seen.
+    medoid_set : (n,) array of bool
+        The objects that could be the medoid, as far as the answers tell.
+    level : float
+        The confidence level of each interval, and of the set.
+    names : tuple of str or None
+        The objects, where they are known by name.
+    """
+
+    depth: FloatArray
+    low: FloatArray
+    high: FloatArray
+    medoid_set: BoolArray
+    level: float
+    names: tuple[str, ...] | None = None
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """A row for each object."""
+        return {
+            "object": list(range(len(self.depth))) if self.names is None else self.names,
+            "depth": self.depth.tolist(),
+            "low": self.low.tolist(),
+            "high": self.high.tolist(),
+            "maybe_medoid": self.medoid_set.tolist(),
+        }
+
+
+def depth_intervals(
+    statements: AnswersLike | Counted | CentralCounts, level: float = 0.95
+) -> DepthIntervals:
+    """Intervals for centrality, and the objects that could be the medoid.
+
+    Each interval is Clopper and Pearson's (1934): given how often an object was asked about,
+    the number of times it was singled out is binomial when the triples are drawn uniformly
+    with replacement and answered independently; then the interval covers the object's
+    expected centrality with at least the stated probability. Triples drawn without
+    replacement make it wider than it need be.
+
+    Where eight raters or more are known, what is covered is the expected centrality with
+    raters like these: the number of answers is divided by the design effect and, as that is
+    measured between a limited number of raters, by the squared ratio of the quantiles of
+    Student's t and the Gaussian (Korn and Graubard, 1998).
+
+    The confidence set holds the true medoid (the object of highest expected centrality) with
+    at least the stated probability: an object is in it unless its one-sided upper bound at
+    level 1 - a/2 is below the one-sided lower bound at level 1 - a/(2n) of some other object.
+    An object never seen is always in it.
+
+    Parameters
+    ----------
+    statements : Answers, Statements, (m, 3) array, or CentralCounts
+        Of any kind; counts do not know the raters.
+    level : float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> S = [[0, 1, 2]] * 30 + [[1, 0, 2]] * 5
+    >>> interval = depth_intervals(S)
+    >>> interval.low.round(2).tolist(), interval.high.round(2).tolist()
+    ([0.7, 0.05, 0.0], [0.95, 0.3, 0.1])
+    >>> interval.medoid_set.tolist()
+    [True, False, False]
+    """
+    if not 0 < real_number("level", level) < 1:
+        raise ParameterError(f"level is {level}; it must be between 0 and 1")
+    data = read_or_count(statements) if isinstance(statements, Answers) else statements
+    effect = names = None
+    if not isinstance(data, Counted | CentralCounts):
+        data = as_statements(data)
+        effect, names = design_effect(data), data._names
+    counts = central_counts(data)
+    alpha = 1.0 - level
+    low, high = _bounds(counts, effect, alpha / 2, alpha / 2)
+    floor, ceiling = _bounds(counts, effect, alpha / (2 * max(len(low), 1)), alpha / 2)
+    best_floor = floor.max(initial=0.0)
+    return DepthIntervals(centrality(counts), low, high, ceiling >= best_floor, level, names)
+
+
+def _bounds(
+    counts: CentralCounts, effect: DesignEffect | None, below: float, above: float
+) -> tuple[FloatArray, FloatArray]:
+    """One-sided bounds that miss with probability at most ``below`` and ``above``."""
+    trials = counts.appears
+    hits = trials - counts.singled if counts.kind == "odd" else counts.singled
+    return _low(hits, trials, effect, below), 1.0 - _low(trials - hits, trials, effect, above)
+
+
+def _low(hits: IntArray, trials: IntArray, effect: DesignEffect | None, miss: float) -> FloatArray:
+    """Clopper and Pearson's lower bound, from as many answers as these are worth."""
+    from scipy.special import betaincinv, ndtri, stdtrit
+
+    some = hits > 0
+    a, b = hits[some].astype(np.float64), (trials - hits)[some].astype(np.float64)
+    if effect is not None:
+        shrunk = (ndtri(miss) / stdtrit(effect.n_raters - 1, miss)) ** 2 / effect.factor[some]
+        a, b = a * shrunk, b * shrunk
+    low = np.zeros(len(hits))
+    low[some] = betaincinv(a, b + 1, miss)
+    return low
+
+
+@dataclass(frozen=True)
+class DesignEffect:
+    """How much more the centrality of an object varies than independent answers would let it.
+
+    Attributes
+    ----------
+    factor : (n,) array
+        At least 1: the variance with raters drawn whole, by that of as many independent answers.
+    n_raters : int
+        Between whom the variance was measured.
+    """
+
+    factor: FloatArray
+    n_raters: int
+
+
+def design_effect(statements: Statements) -> DesignEffect | None:
+    """The design effect of raters; None where fewer than `LEAST_RATERS` are known.
+
+    The variance of an object's share is that of a ratio of sums over raters (Cochran, 1977,
+    ch. 6 and 9). As one object's may rest on few answers, it counts as at least that of all
+    objects together, and as at least 1.
+
+    Examples
+    --------
+    >>> alike = Statements([[0, 1, 2], [1, 0, 2]] * 20, raters=np.arange(40) // 2)
+    >>> design_effect(alike).factor.tolist()
+    [1.0, 1.0, 1.0]
+    >>> differ = Statements([[0, 1, 2]] * 20 + [[1, 0, 2]] * 20, raters=np.arange(40) // 2)
+    >>> design_effect(differ).factor.round(1).tolist()
+    [2.1, 2.1, 2.1]
+    """
+    if statements.raters is None:
+        return None
+    known, rater = np.unique(statements.raters, return_inverse=True)
+    if len(known) < LEAST_RATERS:
+        return None
+    n = statements.n_objects
+    what, hits, trials = _by_rater(statements, rater.astype(np.int64))
+    total = np.bincount(what, trials, n)
+    share = ratio(np.bincount(what, hits, n), total)
+    squares = np.bincount(what, (hits - share[what] * trials) ** 2, n)
+    seen_by = np.bincount(what, minlength=n)
+    # one rater tells nothing of how raters differ
+    between = squares * np.divide(seen_by, seen_by - 1, out=np.zeros(n), where=seen_by > 1)
+    independent = total * share * (1 - share)
+    own = np.divide(between, independent, out=np.zeros(n), where=independent > 0)
+    together = between.sum() / independent.sum() if independent.any() else 1.0
+    return DesignEffect(np.maximum(own, max(together, 1.0)), len(known))
+
+
+def _by_rater(statements: Statements, rater: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
+    """For each rater and object seen: the object, how often singled out, how often compared."""
+    n = statements.n_objects
+    first = 1 if statements.kind == "closer" else 0
+    codes = [rater * n + statements.triples[:, column] for column in range(first, 3)]
+    pairs, place = np.unique(np.concatenate(codes), return_inverse=True)
+    hits = np.bincount(place[: len(statements)], minlength=len(pairs)).astype(np.float64)
+    trials = np.bincount(place, minlength=len(pairs)).astype(np.float64)
+    return pairs % n, hits, trials
