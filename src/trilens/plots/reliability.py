@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from trilens.errors import FormatError, ParameterError
-from trilens.plots.style import ACCENT, FAINT, INK, PALETTE, axes_or_new, plain
+from trilens.plots.style import (
+    ACCENT,
+    FAINT,
+    INK,
+    PALETTE,
+    axes_or_new,
+    colours,
+    markers,
+    name_rows,
+    plain,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,10 +66,8 @@ def rater_intervals(found: Reliability, *, ax: Axes | None = None) -> Axes:
                 blind[mask], at[mask], s=16, color=colour, marker=marker, label=label, zorder=3
             )
     named = len(rows) <= _MOST_NAMED
-    ax.set_yticks(at if named else [], [row.rater for row in rows] if named else [])
+    name_rows(ax, at if named else [], [row.rater for row in rows] if named else [])
     ax.tick_params(axis="y", labelsize=7, length=0)
-    for tick in ax.get_yticklabels():
-        tick.set_parse_math(False)
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-1, len(rows))
     ax.set_xlabel("share of blind answers")
@@ -195,15 +204,63 @@ def models_against_ceiling(models: Sequence[Evaluation], *, ax: Axes | None = No
         at = len(models) - 1 - i
         ax.hlines(at, *model.interval, color=PALETTE[0], linewidth=4, alpha=0.4)
         ax.scatter(model.accuracy, at, s=30, color=PALETTE[0], zorder=3)
-    ax.set_yticks(range(len(models)), [model.name for model in reversed(models)])
-    for tick in ax.get_yticklabels():
-        tick.set_parse_math(False)
+    name_rows(ax, range(len(models)), [model.name for model in reversed(models)])
     ax.set_ylim(-0.6, len(models) - 0.4)
     ax.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}")
     ax.set_xlabel("share of people's answers that the model gives")
     plain(ax)
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
+    return ax
+
+
+def loss_curves(
+    x: ArrayLike,
+    losses: Mapping[str, ArrayLike],
+    *,
+    errors: Mapping[str, ArrayLike] | None = None,
+    xlabel: str = "number of statements",
+    ylabel: str = "0-1 loss",
+    log: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """One curve per method over the same positions.
+
+    Parameters
+    ----------
+    x : (p,) array
+    losses : mapping of str to (p,) array
+        The curve of each method, by its name.
+    errors : mapping of str to (p,) array, optional
+        Standard deviations, drawn as bands.
+    log : bool
+        Whether the x axis is logarithmic.
+
+    Examples
+    --------
+    >>> ax = loss_curves([100, 1000], {"lens map": [0.3, 0.1], "k-RNG": [0.4, 0.2]})
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['lens map', 'k-RNG']
+    """
+    at = np.asarray(x, dtype=np.float64)
+    ax = axes_or_new(ax)
+    colour, marker = colours(losses), markers(losses)
+    for name, values in losses.items():
+        curve = np.asarray(values, dtype=np.float64)
+        if curve.shape != at.shape:
+            raise ParameterError(f"curve {name!r} has shape {curve.shape}; there are {len(at)} x")
+        ax.plot(at, curve, color=colour[name], marker=marker[name], markersize=5, label=name)
+        if errors is not None and name in errors:
+            spread = np.asarray(errors[name], dtype=np.float64)
+            band = {"color": colour[name], "alpha": 0.15, "linewidth": 0}
+            ax.fill_between(at, curve - spread, curve + spread, **band)  # type: ignore[arg-type]
+    if log:
+        ax.set_xscale("log")
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    ax.legend(frameon=False)
+    plain(ax, grid="y")
     return ax
 
 

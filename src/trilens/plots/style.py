@@ -81,6 +81,21 @@ def plain(ax: Axes, grid: str | None = None) -> None:
         ax.set_axisbelow(True)
 
 
+def name_point(ax: Axes, name: str, at: tuple[float, float], below: bool = False) -> None:
+    """Write a name beside a point, as it is: a dollar sign in it is no mathematics."""
+    ax.annotate(
+        name, at, xytext=(4, -10 if below else 3), textcoords="offset points", fontsize=8,
+        color=INK, parse_math=False,
+    )  # fmt: skip
+
+
+def name_rows(ax: Axes, at: Sequence[float] | AnyArray, names: Sequence[str]) -> None:
+    """The names of the rows of a chart, as they are."""
+    ax.set_yticks(at, names)
+    for tick in ax.get_yticklabels():
+        tick.set_parse_math(False)
+
+
 def bare(ax: Axes) -> None:
     """A plane without scales: only relative distances mean something."""
     ax.set_aspect("equal", adjustable="datalim")
