@@ -75,9 +75,6 @@ from .maps import (
     procrustes_distance as procrustes_distance,
     violations as violations,
 )
-from .maps.streamed import (
-    map_files as map_files,
-)
 from .simulate import (
     simulate_statements as simulate_statements,
     stream_statements as stream_statements,

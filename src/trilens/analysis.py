@@ -20,7 +20,6 @@ from trilens.depth import DepthIntervals, depth_intervals
 from trilens.errors import MissingExtraError
 from trilens.files.source import PathLike
 from trilens.maps.registry import coordinates
-from trilens.maps.streamed import map_files
 from trilens.statements import StatementsLike, Summary, as_statements
 from trilens.tasks.classify.classes import Classification, classify
 from trilens.tasks.classify.labels import LabelsLike, label_of_each
@@ -33,7 +32,7 @@ from trilens.tasks.model import answer_model
 from trilens.tasks.outliers import Outliers, outliers
 from trilens.tasks.reliability import Reliability, reliability
 from trilens.tasks.reliability.counted import reliability_of_files
-from trilens.tasks.streamed import classify_files, cluster_files
+from trilens.tasks.streamed import classify_files, cluster_files, map_of_files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -291,8 +290,8 @@ def analyze_files(
 ) -> Analysis:
     """Ask every question of files that are too large to hold.
 
-    The counts of the files answer what counts can; one streamed choice map (`map_files`) answers
-    the rest. The parts are what the commands say of the same files. What cannot be told from
+    The counts of the files answer what counts can; one streamed choice map answers the
+    rest. The parts are what the commands say of the same files. What cannot be told from
     them is None, or says why: how many groups there are, what stands apart, and everything about
     raters and repeated questions.
 
@@ -322,8 +321,8 @@ def analyze_files(
     seed = whole_number("random_state", random_state)
     check_progress(progress)
     step: Progress = (lambda share: None) if progress is None else progress
-    placed = map_files(
-        source, None, random_state=seed, progress=lambda share: step(0.8 * share), **reading
+    placed = map_of_files(
+        source, None, "choice", seed, progress=lambda share: step(0.8 * share), **reading
     )
     counts = placed.counts
     if n_clusters is not None:

@@ -9,15 +9,20 @@ import pytest
 from scipy.spatial import procrustes
 
 import trilens as tl
+from trilens import answers
 from trilens.counts.partition import partitions
 from trilens.counts.work import Plan
 from trilens.errors import ParameterError
 from trilens.files.asked import asked
-from trilens.maps import _passes, streamed
+from trilens.maps import _passes, lens_map, streamed
 from trilens.maps._passes import Draw, Rows, drawn, product, score
 from trilens.maps._scoring import Aside
 from trilens.maps.choice_model import ChoiceModel
-from trilens.maps.streamed import map_files
+from trilens.maps.streamed import StreamedMap, stream_map
+
+
+def map_files(source: Path, n_components: int | None, objects=None, **parameters) -> StreamedMap:
+    return stream_map(tl.Answers(source, objects=objects), n_components, **parameters)
 
 
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
@@ -73,10 +78,81 @@ def test_wrong_arguments(tmp_path: Path) -> None:
         map_files(tmp_path / "a.csv", 1, objects=["a"])
     with pytest.raises(ParameterError, match="method is 'soe'"):
         map_files(tmp_path / "a.csv", 1, method="soe")
-    with pytest.raises(ParameterError, match="too few for a choice map of files"):
+    with pytest.raises(ParameterError, match="too few for a streamed choice map"):
         map_files(tmp_path / "a.csv", 1)
     with pytest.raises(ParameterError, match="cannot choose n_components"):
         map_files(tmp_path / "a.csv", None, method="lensmap")
+    with pytest.raises(ParameterError, match="streamed from files of answers"):
+        stream_map(tl.Answers([[0, 1, 2]]), 1)
+
+
+# ---- the estimators, where the answers are too large to hold --------------------------------
+
+
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch) -> tl.Answers:
+    """Answers in a file that counts as too large."""
+    points = np.random.default_rng(0).standard_normal((40, 2))
+    S = tl.simulate_statements(points, 6000, error_rate=0.1, random_state=1)
+    S = tl.Statements(S.triples, 40, [f"object {i}" for i in range(40)])
+    tl.write_statements(S, tmp_path / "large.csv")
+    monkeypatch.setattr(answers, "STREAMED_BYTES", 100)
+    return tl.Answers(tmp_path / "large.csv")
+
+
+def test_a_choice_map_of_large_files_is_streamed(large: tl.Answers) -> None:
+    assert not large.held
+    M = tl.ChoiceMap(2).fit(large)
+    found = stream_map(large, 2)
+    assert np.array_equal(M.embedding_, found.embedding)
+    assert (M.names_, M.n_components_) == (found.names, 2)
+    assert (M.lapse_, M.error_rate_) == (found.lapse, found.error_rate)
+    assert M.streamed_.predicted == found.predicted
+    assert tl.ChoiceMap().fit(large).n_components_ == 2
+    S = tl.read_statements(large.source)
+    assert M.score(S) > 0.8
+    assert M.predict_proba(S).shape == (6000, 3)
+    assert M.depth().depth.argmax() == M.model_.depth().depth.argmax()
+    for wanted in ("error_rate_interval_", "place_errors_", "violations_"):
+        with pytest.raises(ParameterError, match=f"{wanted} cannot be had: this map was made by"):
+            getattr(M, wanted)
+    with pytest.raises(ParameterError, match="a bootstrap cannot be had"):
+        M.bootstrap(S, 2)
+    with pytest.raises(AttributeError, match="no l2_: this map was made by passes over files"):
+        _ = M.l2_
+    for wrong in ({"l2": 0.1}, {"lapses": 0.2}, {"init": np.zeros((40, 2))}):
+        with pytest.raises(ParameterError, match=f"ChoiceMap: {next(iter(wrong))} cannot be"):
+            tl.ChoiceMap(2, **wrong).fit(large)
+    with pytest.raises(ParameterError, match="weights cannot be given"):
+        tl.ChoiceMap(2).fit(large, weights=np.ones(6000))
+    assert tl.ChoiceMap(2, l2=0.1).fit(S).streamed_ is None
+
+
+def test_a_lens_map_of_large_files_needs_no_statements(large: tl.Answers, monkeypatch) -> None:
+    S = tl.read_statements(large.source)
+    M = tl.LensMap(2).fit(large)
+    assert large._statements is None
+    assert np.array_equal(M.embedding_, tl.LensMap(2).fit(S).embedding_)
+    assert M.transform(S).shape == (40, 2)
+    monkeypatch.setattr(lens_map, "SMOOTHED_OBJECTS", 20)
+    many = tl.LensMap(2).fit(large)
+    assert np.array_equal(many.embedding_, stream_map(large, 2, method="lensmap").embedding)
+    assert procrustes(M.embedding_, many.embedding_)[2] < 0.05
+    assert many.names_ == M.names_
+    with pytest.raises(ParameterError, match="adds counts of pairs"):
+        many.partial_fit(S)
+    with pytest.raises(ParameterError, match="LensMap: error_rate cannot be chosen"):
+        tl.LensMap(2, error_rate=0.1).fit(large)
+
+
+@pytest.mark.parametrize("Map", [tl.ChoiceMap, tl.LensMap, tl.SOE])
+def test_answers_that_are_held_are_read(tmp_path: Path, Map) -> None:
+    S = tl.simulate_statements(np.random.default_rng(0).standard_normal((14, 2)), 300)
+    tl.write_statements(S, tmp_path / "a.csv")
+    given = tl.Answers(tmp_path / "a.csv")
+    fitted = Map(2).fit(given)
+    assert np.array_equal(fitted.embedding_, Map(2).fit(given.read()).embedding_)
+    assert fitted.score(given) == fitted.score(given.read())
 
 
 # ---- the choice map ------------------------------------------------------------------------

@@ -77,12 +77,19 @@ def command(
         method in ("auto", "choice", "lensmap")
         and (reading := reading_of(source, many=method == "lensmap")) is not None
     ):
-        from trilens.maps.streamed import map_files
+        from trilens.answers import Answers
+        from trilens.maps.streamed import stream_map
 
         chosen = "choice" if method == "auto" else method
         with bar(f"{chosen} in {dim} dimensions") as progress:
-            found = map_files(
-                source.file, dim, method=chosen, random_state=seed, progress=progress, **reading
+            counts = reading.pop("counts")
+            found = stream_map(
+                Answers(source.file, **reading),
+                dim,
+                method=chosen,
+                random_state=seed,
+                progress=progress,
+                counts=counts,
             )
         _write(found.names, found.embedding, output)
         if as_json and output != "-":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +22,7 @@ from trilens._parameters import (
     whole_number,
 )
 from trilens._typing import FloatArray, Progress, RandomState
+from trilens.answers import Answers, AnswersLike
 from trilens.errors import ParameterError, StatementError
 from trilens.maps._choice_fit import (
     ChoiceFit,
@@ -47,15 +48,26 @@ from trilens.maps._raters import (
 from trilens.maps._weights import check_weights
 from trilens.maps.choice_model import ChoiceModel, ModelDepth
 from trilens.maps.comparisons import violations
-from trilens.maps.estimator import MapEstimator
-from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.maps.estimator import (
+    NOT_STREAMED,
+    MapEstimator,
+    given_statements,
+    is_streamed,
+    refuse_for_streams,
+)
+from trilens.statements import Statements
 from trilens.statements.checks import refuse_answers
+
+if TYPE_CHECKING:
+    from trilens.maps.streamed import StreamedMap
 
 #: Gives the model that fits when each statement has another weight.
 Refit: TypeAlias = Callable[[ArrayLike], ChoiceModel]
 
 #: Alternations of the map and the raters' lapses; the second changes little.
 _ROUNDS = 2
+#: What a map by passes over files does not tell.
+_NOT_OF_STREAMS = ("l2_", "log_likelihood_", "n_iter_", "converged_")
 
 
 class ChoiceMap(MapEstimator):
@@ -136,9 +148,17 @@ class ChoiceMap(MapEstimator):
     n_iter_ : int
     converged_ : bool
         Whether the last fit ended before ``max_iter``.
+    streamed_ : StreamedMap or None
+        How the map was made, where it was by passes over files.
 
     Notes
     -----
+    Answers in files that are too large to hold (`Answers`) are never read whole: up to 10 million
+    of them make a start, and a few passes over the files move every object to where its own
+    answers are likeliest. One question in twenty is kept aside, to choose the dimensions
+    and to say how well answers are predicted (``streamed_.predicted``). Such a map has no
+    penalty, no rater's own lapses, no intervals and no bootstrap.
+
     Folds are by question: all answers about the same three objects are held out together, or
     they would leak. Where six raters or more are known, a fold is a third of the raters, and
     the questions that they answered are left out of the training too, so that answers of
@@ -187,7 +207,7 @@ class ChoiceMap(MapEstimator):
 
     def fit(
         self,
-        S: StatementsLike,
+        S: AnswersLike,
         y: object = None,
         *,
         weights: ArrayLike | None = None,
@@ -197,8 +217,9 @@ class ChoiceMap(MapEstimator):
 
         Parameters
         ----------
-        S : Statements, a table, or (m, 3) array
-            Statements of any kind; an array holds central ones.
+        S : Statements, a table, (m, 3) array, or Answers
+            Statements of any kind; an array holds central ones. Answers in files that are too
+            large to hold are mapped by passes over the files; see Notes.
         y
             None, or labels of the objects for a later step of a Pipeline; answers are refused.
         weights : (m,) array of float, optional
@@ -206,7 +227,9 @@ class ChoiceMap(MapEstimator):
         progress
             Called with the share of the work that is done at most; silent by default.
         """
-        statements = as_statements(S)
+        if isinstance(S, Answers) and is_streamed(S):
+            return self._stream(S, weights, progress)
+        statements = given_statements(S)
         refuse_answers(y, S, statements)
         self._check(statements)
         check_progress(progress)
@@ -236,13 +259,60 @@ class ChoiceMap(MapEstimator):
         self.log_likelihood_ = value
         self.n_iter_ = found.n_iter
         self.converged_ = found.converged
+        self.streamed_: StreamedMap | None = None
         if progress is not None:
             progress(1.0)
         return self
 
+    def _stream(
+        self, answers: Answers, weights: ArrayLike | None, progress: Progress | None
+    ) -> Self:
+        """Fit by passes over files."""
+        from trilens.maps.streamed import stream_map
+
+        refuse_for_streams(
+            self, {"l2": "cv", "length": "distance", "lapses": "raters", "init": "lensmap"}
+        )
+        if weights is not None:
+            raise ParameterError(f"weights cannot be given here: {NOT_STREAMED}")
+        wanted: Any = None if _is_cv(self.n_components) else self.n_components
+        found = stream_map(
+            answers,
+            wanted,
+            random_state=self.random_state,
+            n_threads=self.n_threads,
+            progress=progress,
+        )
+        for name in _NOT_OF_STREAMS:
+            self.__dict__.pop(name, None)
+        assert found.lapse is not None
+        self.model_ = ChoiceModel(found.embedding, found.lapse, found.counts.kind)
+        self.embedding_ = found.embedding
+        self.names_ = found.counts.known_names
+        self.n_components_ = found.embedding.shape[1]
+        self.length_ = "distance"
+        self.lapse_, self.error_rate_ = found.lapse, self.model_.error_rate
+        self.cv_scores_, self.rater_lapses_, self.rater_lapse_intervals_ = {}, {}, {}
+        self.streamed_ = found
+        return self
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in _NOT_OF_STREAMS and vars(self).get("streamed_") is not None:
+                raise AttributeError(f"ChoiceMap has no {name}: {NOT_STREAMED}")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _answers_of_fit(self, wanted: str) -> tuple[Statements, FloatArray | None]:
+        """The statements that were fitted and their weights."""
+        check_is_fitted(self)
+        if self.streamed_ is not None:
+            raise ParameterError(f"{wanted} cannot be had: {NOT_STREAMED}")
+        return self._fitted_to
+
     def fit_transform(
         self,
-        S: StatementsLike,
+        S: AnswersLike,
         y: object = None,
         *,
         weights: ArrayLike | None = None,
@@ -254,9 +324,9 @@ class ChoiceMap(MapEstimator):
     @property
     def error_rate_interval_(self) -> tuple[float, float]:
         """The 95 % interval of the error rate."""
-        check_is_fitted(self)
+        fitted_to = self._answers_of_fit("error_rate_interval_")
         if self._interval is None:
-            self._interval = lapse_interval(*self._fitted_to, self.model_, self.l2_, self.n_threads)
+            self._interval = lapse_interval(*fitted_to, self.model_, self.l2_, self.n_threads)
         share = 1 / 2 if self.model_.kind == "closer" else 2 / 3
         low, high = self._interval
         return low * share, high * share
@@ -264,9 +334,9 @@ class ChoiceMap(MapEstimator):
     @property
     def violations_(self) -> float:
         """The share of similarity triplets that the map violates."""
-        check_is_fitted(self)
+        statements, _ = self._answers_of_fit("violations_")
         if self._violations is None:
-            self._violations = violations(self.embedding_, self._fitted_to[0])
+            self._violations = violations(self.embedding_, statements)
         return self._violations
 
     @property
@@ -282,13 +352,13 @@ class ChoiceMap(MapEstimator):
         >>> M.place_errors_.shape
         (4, 1, 1)
         """
-        check_is_fitted(self)
+        fitted_to = self._answers_of_fit("place_errors_")
         if self._errors is None:
-            self._errors = place_errors(*self._fitted_to, self.model_, self.l2_)
+            self._errors = place_errors(*fitted_to, self.model_, self.l2_)
             self._errors.flags.writeable = False
         return self._errors
 
-    def predict_proba(self, S: StatementsLike) -> FloatArray:
+    def predict_proba(self, S: AnswersLike) -> FloatArray:
         """The probability of each possible answer to the questions of statements.
 
         Parameters
@@ -304,7 +374,7 @@ class ChoiceMap(MapEstimator):
             one's place).
         """
         check_is_fitted(self)
-        return self._preferences(self._known(as_statements(S)))
+        return self._preferences(self._known(given_statements(S)))
 
     def _preferences(self, statements: Statements) -> FloatArray:
         return self.model_.probabilities(statements)
@@ -316,7 +386,7 @@ class ChoiceMap(MapEstimator):
 
     @contextmanager
     def refitting(
-        self, S: StatementsLike, *, max_iter: int = 100, tol: float = 1e-5
+        self, S: AnswersLike, *, max_iter: int = 100, tol: float = 1e-5
     ) -> Iterator[Refit]:
         """Quick refits to statements with other weights, from the fitted map.
 
@@ -341,8 +411,8 @@ class ChoiceMap(MapEstimator):
         ...     [refit(weights).embedding.shape for weights in ([1, 2, 0, 1], [0, 0, 3, 1])]
         [(4, 1), (4, 1)]
         """
-        check_is_fitted(self)
-        statements, model = as_statements(S), self.model_
+        self._answers_of_fit("a refit")
+        statements, model = given_statements(S), self.model_
         model.triples_of(statements)
         if len(statements) == 0 or statements.n_objects != len(model.embedding):
             raise ParameterError(
@@ -381,7 +451,7 @@ class ChoiceMap(MapEstimator):
 
     def bootstrap(
         self,
-        S: StatementsLike,
+        S: AnswersLike,
         n_copies: int = 60,
         *,
         by_rater: bool = True,
@@ -401,7 +471,8 @@ class ChoiceMap(MapEstimator):
         progress
             Called with the share of the copies that is done.
         """
-        statements = as_statements(S)
+        self._answers_of_fit("a bootstrap")
+        statements = given_statements(S)
         whole_number("n_copies", n_copies, least=1)
         check_progress(progress)
         if not isinstance(by_rater, (bool, np.bool_)):

@@ -21,6 +21,7 @@ from trilens._parameters import (
     whole_number,
 )
 from trilens._typing import FloatArray, Progress, RandomState
+from trilens.answers import Answers
 from trilens.errors import KindError, ParameterError, StatementError
 from trilens.maps._minimise import (
     Minimum,
@@ -64,7 +65,7 @@ class _OrdinalEmbedding(MapEstimator):
         """The objective, with its constants checked."""
 
     def fit(
-        self, S: ComparisonsLike, y: object = None, *, progress: Progress | None = None
+        self, S: ComparisonsLike | Answers, y: object = None, *, progress: Progress | None = None
     ) -> Self:
         """Find coordinates.
 
@@ -80,7 +81,7 @@ class _OrdinalEmbedding(MapEstimator):
             Called with the share of the work that is done at most; silent by default.
         """
         name = type(self).__name__
-        data = as_data(S)
+        data = S.read() if isinstance(S, Answers) else as_data(S)
         refuse_answers(y, S, data)
         if isinstance(data, Comparisons) and not self._takes_comparisons:
             raise KindError(
@@ -135,7 +136,7 @@ class _OrdinalEmbedding(MapEstimator):
         return self
 
     def fit_transform(
-        self, S: ComparisonsLike, y: object = None, *, progress: Progress | None = None
+        self, S: ComparisonsLike | Answers, y: object = None, *, progress: Progress | None = None
     ) -> FloatArray:
         """Find coordinates and return them, (n_objects, n_components)."""
         self.fit(S, y, progress=progress)

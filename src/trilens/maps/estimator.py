@@ -13,16 +13,45 @@ from sklearn.utils.validation import check_is_fitted
 
 from trilens._parameters import one_of
 from trilens._typing import AnyArray, FloatArray, IntArray
+from trilens.answers import Answers, AnswersLike
 from trilens.errors import ParameterError
 from trilens.maps._weights import predicted_share
 from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_data, squared, violations
-from trilens.statements import Objects, Statements, StatementsLike, as_statements
+from trilens.statements import Objects, Statements, as_statements
 from trilens.statements.checks import refuse_answers
 
 #: Statements whose sides are measured at a time.
 _CHUNK = 1 << 17
 
 Names: TypeAlias = tuple[str, ...] | None
+
+
+def given_statements(S: AnswersLike) -> Statements:
+    """The statements of what was given, read where it is a handle."""
+    return S.read() if isinstance(S, Answers) else as_statements(S)
+
+
+def is_streamed(S: Any) -> bool:
+    """Whether a map of answers is made by passes over them: they are too large to hold."""
+    return isinstance(S, Answers) and not S.held and S.objects is None
+
+
+#: Why something cannot be had.
+NOT_STREAMED = (
+    "this map was made by passes over files that are too large to hold; fit it to statements, "
+    "read_statements(...) or a random part of them"
+)
+
+
+def refuse_for_streams(estimator: Any, only: dict[str, Any]) -> None:
+    """Raise `ParameterError` for parameters that a map by passes over files does not have."""
+    for name, default in only.items():
+        value = getattr(estimator, name)
+        if not isinstance(value, type(default)) or value != default:
+            raise ParameterError(
+                f"{type(estimator).__name__}: {name} cannot be chosen where answers are too large "
+                f"to hold; leave {name}= out, or fit the map to read_statements(...)"
+            )
 
 
 class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
@@ -36,7 +65,7 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     #: The names of the objects; None where they have only ids.
     names_: Names
 
-    def transform(self, S: StatementsLike | None = None) -> FloatArray:
+    def transform(self, S: AnswersLike | None = None) -> FloatArray:
         """The coordinates of the objects of statements, (n_objects, n_components).
 
         Parameters
@@ -50,7 +79,7 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         ids = np.arange(len(self.embedding_)) if S is None else self._ids_of(S)
         return self._output(self.embedding_[ids], ids)
 
-    def predict(self, S: StatementsLike) -> IntArray:
+    def predict(self, S: AnswersLike) -> IntArray:
         """Which answer the map gives to the questions of statements.
 
         Returns
@@ -61,15 +90,15 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             is nearer). Of equally good answers the first.
         """
         check_is_fitted(self)
-        return np.asarray(self._preferences(self._known(as_statements(S))).argmax(axis=1))
+        return np.asarray(self._preferences(self._known(given_statements(S))).argmax(axis=1))
 
-    def score(self, S: ComparisonsLike, y: Any = None) -> float:
+    def score(self, S: ComparisonsLike | Answers, y: Any = None) -> float:
         """The share of the answers that the map predicts; of k equally good ones each counts 1/k.
 
         Of comparisons d(A,B) < d(C,D) the share that the coordinates fulfil.
         """
         check_is_fitted(self)
-        data = as_data(S)
+        data = S.read() if isinstance(S, Answers) else as_data(S)
         if isinstance(data, Comparisons):
             return 1 - violations(self.embedding_, data)
         refuse_answers(y, S, data)
@@ -125,8 +154,8 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         frame: Any = pd.DataFrame(found, index=index, columns=self.get_feature_names_out())
         return frame  # type: ignore[no-any-return]
 
-    def _ids_of(self, S: StatementsLike) -> IntArray:
-        whole = as_statements(S)
+    def _ids_of(self, S: AnswersLike) -> IntArray:
+        whole = given_statements(S)
         of_map = self._numbers(whole)
         ids = np.arange(whole.n_objects) if of_map is None else of_map
         return ids[S.ids] if isinstance(S, Objects) else ids

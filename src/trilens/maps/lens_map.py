@@ -9,14 +9,24 @@ import numpy as np
 
 from trilens._parameters import generator, is_whole, real_number, shown
 from trilens._typing import AnyArray, FloatArray
+from trilens.answers import Answers, AnswersLike
 from trilens.counts import PairCounts, count_pairs
 from trilens.errors import ParameterError, StatementError
-from trilens.maps.estimator import MapEstimator
-from trilens.statements import Kind, StatementsLike, as_statements
+from trilens.maps.estimator import (
+    NOT_STREAMED,
+    MapEstimator,
+    Names,
+    given_statements,
+    is_streamed,
+    refuse_for_streams,
+)
+from trilens.statements import Kind
 from trilens.statements.checks import refuse_answers
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
+
+    from trilens.maps.streamed import StreamedMap
 
 #: Up to so many objects the values are smoothed, which takes an (n, n) array.
 SMOOTHED_OBJECTS = 4096
@@ -257,6 +267,9 @@ class LensMap(MapEstimator):
     n_objects_ : int
     counts_ : PairCounts
         What `partial_fit` adds to.
+    streamed_ : StreamedMap or None
+        How the map was made, where it was by passes over files; ``counts_``, ``power_`` and
+        ``explained_variance_ratio_`` are then not there.
 
     Examples
     --------
@@ -281,22 +294,21 @@ class LensMap(MapEstimator):
         self.power = power
         self.random_state = random_state
 
-    def fit(self, S: StatementsLike | PairCounts, y: object = None) -> LensMap:
+    def fit(self, S: AnswersLike | PairCounts, y: object = None) -> LensMap:
         """Find coordinates.
 
         Parameters
         ----------
-        S : Statements, a table, (m, 3) array, or PairCounts
+        S : Statements, a table, (m, 3) array, Answers, or PairCounts
+            The pairs of large files are counted as they are read. Of more than 4096 objects in
+            such files no pairs are counted: the map is found by passes over the files.
         y
             None, or labels of the objects for a later step of a Pipeline; answers are refused.
         """
-        given = None if isinstance(S, PairCounts) else as_statements(S)
-        if isinstance(S, PairCounts):
-            pairs = S
-        else:
-            assert given is not None
-            refuse_answers(y, S, given)
-            pairs = count_pairs(given)
+        pairs, names = self._counted(S, y)
+        if pairs is None:
+            assert isinstance(S, Answers)
+            return self._stream(S)
         n = pairs.n_objects
         d = check_components(self.n_components, n)
         check_error_rate(self.error_rate, pairs.kind)
@@ -314,15 +326,52 @@ class LensMap(MapEstimator):
         self.power_ = power
         self.n_objects_ = n
         self.counts_ = pairs
-        self.names_ = None if given is None else given._names
+        self.names_ = names
+        self.streamed_: StreamedMap | None = None
         return self
 
-    def partial_fit(self, S: StatementsLike | PairCounts, y: object = None) -> LensMap:
+    def _counted(self, S: AnswersLike | PairCounts, y: object) -> tuple[PairCounts | None, Names]:
+        """The counts of pairs, None where these are too many, and the names of the objects."""
+        if isinstance(S, PairCounts):
+            return S, None
+        if isinstance(S, Answers) and (S.in_counts or is_streamed(S)):
+            if is_streamed(S) and S.count().n_objects > SMOOTHED_OBJECTS:
+                return None, None
+            found = S.count(pairs=True)
+            return found.pairs, found.known_names
+        given = given_statements(S)
+        refuse_answers(y, S, given)
+        return count_pairs(given), given._names
+
+    def _stream(self, answers: Answers) -> LensMap:
+        """Fit by passes over files of very many objects."""
+        from trilens.maps.streamed import stream_map
+
+        refuse_for_streams(self, {"error_rate": 0.0, "power": "auto"})
+        found = stream_map(
+            answers,
+            check_components(self.n_components, answers.count().n_objects),
+            method="lensmap",
+            shrinkage=self.shrinkage,
+            random_state=0 if self.random_state is None else self.random_state,
+        )
+        for name in ("explained_variance_ratio_", "power_", "counts_"):
+            self.__dict__.pop(name, None)
+        assert found.eigenvalues is not None
+        self.embedding_, self.eigenvalues_ = found.embedding, found.eigenvalues
+        self.n_objects_, self.n_components_ = found.embedding.shape
+        self.names_ = found.counts.known_names
+        self.streamed_ = found
+        return self
+
+    def partial_fit(self, S: AnswersLike | PairCounts, y: object = None) -> LensMap:
         """As `fit` to all statements so far: those of `fit`, of earlier calls, and these."""
-        more = S if isinstance(S, PairCounts) else count_pairs(as_statements(S))
+        if getattr(self, "streamed_", None) is not None:
+            raise ParameterError(f"partial_fit adds counts of pairs; {NOT_STREAMED}")
+        more = S if isinstance(S, PairCounts) else count_pairs(given_statements(S))
         return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
 
-    def fit_transform(self, S: StatementsLike | PairCounts, y: object = None) -> FloatArray:
+    def fit_transform(self, S: AnswersLike | PairCounts, y: object = None) -> FloatArray:
         """Find coordinates and return them, (n_objects, n_components_)."""
         return self.fit(S, y)._placed(S)
 

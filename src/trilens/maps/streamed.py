@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +9,13 @@ import numpy as np
 
 from trilens._parameters import generator, one_of, real_number, whole_number
 from trilens._typing import FloatArray, Progress
+from trilens.answers import Answers
 from trilens.counts import Counted
-from trilens.counts.count_files import count_files
 from trilens.counts.engine import Engine, open_engine
 from trilens.counts.partition import partitions
 from trilens.counts.work import Plan
 from trilens.errors import ParameterError
 from trilens.files.asked import asked
-from trilens.files.source import PathLike
 from trilens.maps._choice_fit import principal_axes
 from trilens.maps._passes import Draw, Rows, drawn, product, score, total
 from trilens.maps._scoring import Aside, Fitted, climb, step_of
@@ -85,8 +83,8 @@ class StreamedMap:
         return self.lapse * (1 / 2 if self.counts.kind == "closer" else 2 / 3)
 
 
-def map_files(
-    source: PathLike | Sequence[PathLike],
+def stream_map(
+    answers: Answers,
     n_components: int | None = 2,
     *,
     method: str = "choice",
@@ -97,14 +95,15 @@ def map_files(
     cluster: Any = None,
     progress: Progress | None = None,
     counts: Counted | None = None,
-    **reading: Any,
 ) -> StreamedMap:
-    """The map of files, by passes over them: for objects too many for pairs.
+    """The map of answers in files, by passes over them: for objects too many for pairs.
+
+    `ChoiceMap` and `LensMap` do this where the answers are not held.
 
     Parameters
     ----------
-    source
-        As in `count_files`.
+    answers : Answers
+        In files; their objects are those that the files name.
     n_components : int or None
         None, for the choice map alone: 2, 3, 5 or 8, as the answers kept aside suggest.
     method : {"choice", "lensmap"}
@@ -122,10 +121,12 @@ def map_files(
         map, none where its start is made of all statements.
     shrinkage : float
         How many guessed statements each pair of the lens map starts with.
+    random_state, n_threads, progress
+        As for the maps.
+    cluster
+        As in `count_files`.
     counts : Counted, optional
         Of the same files, where these have been counted already.
-    reading
-        ``kind``, ``columns``, ... of `count_files`.
 
     Examples
     --------
@@ -133,7 +134,7 @@ def map_files(
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "line.csv"
     >>> rows = [f"{j},{i},{k}" for i in range(9) for j in range(i + 1, 9) for k in range(j + 1, 9)]
     >>> _ = file.write_text("\\n".join(rows))
-    >>> line = map_files(file, 1, method="lensmap").embedding[:, 0]
+    >>> line = stream_map(Answers(file), 1, method="lensmap").embedding[:, 0]
     >>> np.argsort(line * np.sign(line[8])).tolist()
     [0, 1, 2, 3, 4, 5, 6, 7, 8]
     """
@@ -145,16 +146,18 @@ def map_files(
     if passes is not None:
         passes = whole_number("passes", passes, least=1)
     shrinkage = real_number("shrinkage", shrinkage, positive=True)
-    if "objects" in reading or "labels" in reading or "pairs" in reading:
-        raise ParameterError("map_files takes the objects from the files")
+    if not answers.in_files or answers.in_counts:
+        raise ParameterError("a map is streamed from files of answers; fit ChoiceMap or LensMap")
+    if answers.objects is not None:
+        raise ParameterError("a streamed map takes the objects from the files; leave objects= out")
     if counts is None:
-        counts = count_files(source, n_threads=n_threads, cluster=cluster, **reading)
+        counts = answers.count(n_threads=n_threads, cluster=cluster)
     n = counts.n_objects
     if n_components is not None and n_components > n - 1:
         raise ParameterError(
             f"n_components is {n_components}, but {n} objects span {n - 1} dimensions"
         )
-    files = _Files(source, counts, reading)
+    files = _Files(answers, counts)
     step: Progress = (lambda share: None) if progress is None else progress
     engine = open_engine(cluster, n_threads)
     here = engine if cluster is None else open_engine(None, n_threads)
@@ -177,17 +180,24 @@ def map_files(
 class _Files:
     """The files, once the objects are known."""
 
-    def __init__(self, source: Any, counts: Counted, reading: dict[str, Any]) -> None:
-        wish = asked(**{key: value for key, value in reading.items() if key != "encoding"})
+    def __init__(self, answers: Answers, counts: Counted) -> None:
         self.counts = counts
-        self.parts = partitions(source)
+        self.parts = partitions(answers.source)
         self.plan = Plan(
-            wish,
-            reading.get("encoding"),
+            asked(
+                answers.kind,
+                answers.columns,
+                preset=answers.preset,
+                header=answers.header,
+                counts_from=answers.counts_from,
+                skip_bad=bool(answers.skip_bad),
+            ),
+            answers.encoding,
             None,
-            bool(reading.get("skip_bad", False)),
+            bool(answers.skip_bad),
             n_objects=counts.n_objects,
             names=counts.known_names,
+            where=answers.where,
         )
 
 
@@ -257,8 +267,8 @@ def _choice_map(
     del found
     if len(held) < 2 or len(some) < 2:
         raise ParameterError(
-            f"{m:,} statements are too few for a choice map of files; read_statements and "
-            f"ChoiceMap serve them"
+            f"{m:,} statements are too few for a streamed choice map; read them with "
+            f"read_statements and fit ChoiceMap"
         )
     progress(0.1)
     aside = Aside(kind, held)

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from trilens._parameters import one_of, seed_of, shown, whole_number
-from trilens._typing import FloatArray, IntArray
+from trilens._typing import FloatArray, IntArray, Progress
+from trilens.answers import Answers
+from trilens.counts import Counted
 from trilens.errors import LabelError
 from trilens.files.source import PathLike
 from trilens.maps.geometry import rescaled
-from trilens.maps.streamed import StreamedMap, map_files
+from trilens.maps.streamed import StreamedMap, stream_map
 from trilens.statements import Statements
 from trilens.tasks.classify.check import check_labels
 from trilens.tasks.classify.classes import Classification, Contradiction
@@ -125,7 +127,7 @@ def classify_files(
     Parameters
     ----------
     source
-        As in `map_files`, and so are ``reading``.
+        As in `Answers`, and so are ``reading``.
     labels : dict by name
         The classes of some objects; names that no statement has are left out.
     method : {"auto", "choice", "lensmap"}
@@ -158,7 +160,7 @@ def classify_files(
         width = n_components
         if method == "lensmap" and width is None:
             width = max(DIMENSIONS)
-        placed = map_files(source, width, method=method, random_state=seed, **reading)
+        placed = map_of_files(source, width, method, seed, **reading)
     names = placed.names
     known = _labels_of(labels, names)
     classes, codes = _coded(known)
@@ -188,6 +190,31 @@ def classify_files(
             for i in labelled[check.contradicted]
         ),
         map=placed,
+    )
+
+
+def map_of_files(
+    source: Any,
+    n_components: int | None,
+    method: str,
+    seed: int,
+    *,
+    n_threads: int | None = None,
+    cluster: Any = None,
+    progress: Progress | None = None,
+    counts: Counted | None = None,
+    **reading: Any,
+) -> StreamedMap:
+    """The streamed map of files, by the parameters that `Answers` and `stream_map` take."""
+    return stream_map(
+        Answers(source, **reading),
+        n_components,
+        method=method,
+        random_state=seed,
+        n_threads=n_threads,
+        cluster=cluster,
+        progress=progress,
+        counts=counts,
     )
 
 
@@ -235,7 +262,7 @@ def cluster_files(
     Parameters
     ----------
     source
-        As in `map_files`, and so are ``reading``.
+        As in `Answers`, and so are ``reading``.
     n_clusters : int, optional
         Without it nothing is claimed: all objects are one group, and the ``caution`` of the
         suggestion says why.
@@ -262,7 +289,7 @@ def cluster_files(
     method = "choice" if method == "auto" else method
     if placed is None:
         width = 2 if method == "lensmap" and n_components is None else n_components
-        placed = map_files(source, width, method=method, random_state=seed, **reading)
+        placed = map_of_files(source, width, method, seed, **reading)
     suggestion = None
     if n_clusters is None:
         suggestion = ClusterSuggestion(1, (), 1, None, NO_NUMBER)
