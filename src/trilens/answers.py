@@ -15,12 +15,10 @@ from trilens.counts.pairs import PairCounts, count_pairs
 from trilens.errors import FormatError, ParameterError, TrilensError
 from trilens.files.extra import read_columns
 from trilens.files.objects import ObjectsLike
-from trilens.files.paths import file_paths
 from trilens.files.read import read_statements
 from trilens.files.reading import Reading
-from trilens.files.remote import is_url, size_of
 from trilens.files.scan import Scan, scan_statements
-from trilens.files.source import PathLike
+from trilens.files.source import PathLike, file_paths, is_url, size_of
 from trilens.files.spec import ColumnsLike
 from trilens.statements import Selection, Statements, StatementsLike, as_statements, select
 from trilens.statements.columns import as_list

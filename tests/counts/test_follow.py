@@ -110,7 +110,6 @@ def test_other_counts_are_not_written_over(tmp_path: Path) -> None:
 CRASH = """
 import os, signal, sys
 from trilens.counts import follow
-from trilens.files import atomic
 
 replace = os.replace
 def crash(*paths):

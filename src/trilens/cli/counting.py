@@ -130,8 +130,7 @@ def _tell(found: Counted, where: Sequence[str] = ()) -> None:
 def _size(file: str) -> int:
     """Bytes of all files; 0 for what can only be read once, or cannot be found."""
     from trilens.errors import TrilensError
-    from trilens.files.paths import file_paths
-    from trilens.files.remote import is_url, size_of
+    from trilens.files.source import file_paths, is_url, size_of
 
     if file == "-":
         return 0

@@ -11,7 +11,7 @@ from trilens.counts.file import from_bytes, read_counts, to_bytes, write_counts
 from trilens.counts.partition import Partition
 from trilens.counts.work import Plan, count_partition
 from trilens.errors import FormatError
-from trilens.files.remote import filesystem, is_url, told
+from trilens.files.source import filesystem, is_url, told
 
 
 @dataclass(frozen=True)

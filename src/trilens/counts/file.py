@@ -52,7 +52,7 @@ def write_counts(counts: Counted | Statements, path: PathLike) -> None:
     >>> read_counts(file).central.singled.tolist()
     [2, 0, 0, 0]
     """
-    from trilens.files.atomic import atomic_write
+    from trilens.files.output import atomic_write
 
     if isinstance(counts, Statements):
         counts = counted(counts)

@@ -13,8 +13,7 @@ from trilens.counts.counted import Counted
 from trilens.counts.file import read_counts, write_counts
 from trilens.counts.partition import stamp_and_size
 from trilens.errors import FormatError
-from trilens.files.paths import file_paths
-from trilens.files.source import PathLike, checked_path
+from trilens.files.source import PathLike, checked_path, file_paths
 
 #: Files that are counted before the counts are written.
 _FILES = 256

@@ -7,9 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trilens.errors import FormatError
-from trilens.files.paths import file_paths
-from trilens.files.remote import is_url, size_of, stamp_of
-from trilens.files.source import PathLike, checked_path, one_line, open_source
+from trilens.files.source import (
+    PathLike,
+    checked_path,
+    file_paths,
+    is_url,
+    one_line,
+    open_source,
+    size_of,
+    stamp_of,
+)
 from trilens.files.tables import parquet_rows
 
 #: Rows of a Parquet file that are counted at a time: a few tenths of a second of work.

@@ -22,10 +22,10 @@ from trilens.files.batch import Batch, StatementFile
 from trilens.files.columns import Layout
 from trilens.files.names import Naming
 from trilens.files.objects import Objects
-from trilens.files.paths import sources
 from trilens.files.read import open_file, sound
 from trilens.files.scan import BLOCK_BYTES
 from trilens.files.sieve import Sieve
+from trilens.files.source import sources
 from trilens.files.tables import TableFile, narrowed
 from trilens.files.text import TextFile
 from trilens.statements import Kind

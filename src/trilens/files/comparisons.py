@@ -11,10 +11,10 @@ from typing import BinaryIO, cast
 import numpy as np
 
 from trilens.errors import FormatError, StatementError
-from trilens.files.atomic import atomic_write
 from trilens.files.cell import is_integer, is_missing
 from trilens.files.dialect import records, whole_text
 from trilens.files.names import in_order
+from trilens.files.output import atomic_write
 from trilens.files.source import PathLike, checked_path, one_line, open_source, quoted
 from trilens.statements.comparisons import Comparisons, first_wrong
 

@@ -118,7 +118,7 @@ def take_rows(batch: Batch, rows: AnyArray, extra: dict[str, Any] | None = None)
 
 def write_faults(faults: Iterable[Fault], path: PathLike) -> None:
     """Write bad rows to a CSV with the columns ``file``, ``row``, ``problem``, ``objects``."""
-    from trilens.files.csv_table import write_table
+    from trilens.files.output import write_table
 
     listed = list(faults)
     write_table(

@@ -14,9 +14,8 @@ from trilens.files.cell import is_integer
 from trilens.files.faults import Fault, without_faults, write_faults
 from trilens.files.names import Names, Naming
 from trilens.files.objects import Objects, ObjectsLike, names_or_ids, object_list
-from trilens.files.paths import left_aside, sources
 from trilens.files.reading import Reading, raters_in
-from trilens.files.source import PathLike, Source, one_line
+from trilens.files.source import PathLike, Source, left_aside, one_line, sources
 from trilens.files.spec import ColumnsLike
 from trilens.files.tables import open_table
 from trilens.files.text import open_text

@@ -138,7 +138,7 @@ def _as_csv(rows: Sequence[Sequence[Any]], source: Source) -> Source:
 def as_text_source(rows: Iterable[Sequence[str]], source: Source) -> Source:
     """Rows of cells as separated text: header and columns are then found as in any text."""
     text = "".join(",".join(map(_quoted, row)) + "\n" for row in rows)
-    return Source(source.label, ".csv", None, "", text.encode("utf-8", "surrogatepass"))
+    return Source(source.label, ".csv", stored=text.encode("utf-8", "surrogatepass"))
 
 
 def _quoted(cell: str) -> str:

@@ -12,9 +12,8 @@ from trilens.files.asked import Asked, asked
 from trilens.files.batch import Batch, StatementFile
 from trilens.files.names import Names, Naming
 from trilens.files.objects import Objects, ObjectsLike, names_or_ids, object_list
-from trilens.files.paths import sources
 from trilens.files.read import no_statements, one_kind, open_file, sound, stored_names
-from trilens.files.source import PathLike
+from trilens.files.source import PathLike, sources
 from trilens.files.spec import ColumnsLike
 from trilens.statements import Kind, Statements, concatenate
 

@@ -1,27 +1,31 @@
-"""Where statements come from: a file, a compressed file or the standard input."""
+"""Where data come from: a file, those of a folder, a pattern or an archive, a URL, a pipe."""
 
 from __future__ import annotations
 
 import codecs
 import errno
+import glob
 import gzip
 import os
+import re
 import shutil
 import stat
 import sys
 import tempfile
 import weakref
+import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from io import BytesIO, RawIOBase
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, TypeAlias, cast
 
 import numpy as np
 
-from trilens.errors import FormatError, TrilensError
+from trilens.errors import FormatError, MissingExtraError, ParameterError, TrilensError
+from trilens.statements.columns import as_list
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -61,7 +65,14 @@ _MAGIC = {
     b"MATLAB": "mat",
     b"SQLite format 3": "sqlite",
 }
-_PACKED = {b"\x1f\x8b": "gz", b"\x28\xb5\x2f\xfd": "zst", b"PK\x03\x04": "zip"}
+#: What the bytes of a packed file begin with; the members of a zip archive are sources themselves.
+_PACKED = {b"\x1f\x8b": "gz", b"\x28\xb5\x2f\xfd": "zst"}
+_ZIP = b"PK\x03\x04"
+#: What is written about data rather than in it, where its ending is that of any text.
+_ABOUT = frozenset({"readme", "license", "licence", "copying", "notice", "changelog", "citation"})
+#: Unpacked bytes of an archive: more is an accident, or worse.
+_MOST = 1 << 33
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
 @dataclass(frozen=True)
@@ -72,9 +83,9 @@ class Source:
     label: str
     #: The ending that tells the format, lower case, packing taken off; "" where there is none.
     ending: str
-    path: Path | None
     #: ``gz``, ``zst`` or nothing.
     packing: str = ""
+    path: Path | None = None
     #: What came from the standard input, which can be read only once, or from an archive.
     stored: bytes | BinaryIO | None = field(default=None, repr=False)
     #: The table, sheet or variable that is meant.
@@ -122,7 +133,7 @@ class Source:
             return ENDINGS[self.ending]
         with self.open() as stream:
             head = stream.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
-        if head.startswith(b"PK\x03\x04"):
+        if head.startswith(_ZIP):
             return "npz"
         return next((found for magic, found in _MAGIC.items() if head.startswith(magic)), "text")
 
@@ -162,21 +173,31 @@ def open_source(path: PathLike, *, spool: bool = False) -> Source:
     """
     name = checked_path(path)
     if name == "-":
-        return _read_once(Source("standard input", "", None), spool)
-    from trilens.files.remote import is_url, open_url
-
+        return _read_once(Source("standard input", ""), spool)
     if is_url(name):
-        return open_url(name)
+        return _open_url(name)
     part: str | None = None
     if "::" in name and not os.path.exists(name):
         name, part = name.split("::", 1)
     file = Path(name)
-    ending = file.suffix.lower()
-    packing = PACKINGS.get(ending, "")
-    if packing:
-        ending = Path(file.stem).suffix.lower()
-    source = Source(str(path), ending, file, "" if packing == "zip" else packing, part=part)
+    source = Source(str(path), *_without_zip(name), file, part=part)
     return _read_once(source, spool) if _is_pipe(file) else source
+
+
+def ending_of(name: str) -> tuple[str, str]:
+    """The ending that tells the format, and the packing around it.
+
+    >>> ending_of("day.CSV.gz"), ending_of("study.db")
+    (('.csv', 'gz'), ('.db', ''))
+    """
+    path = PurePosixPath(name.lower())
+    packing = PACKINGS.get(path.suffix, "")
+    return (PurePosixPath(path.stem).suffix if packing else path.suffix), packing
+
+
+def _without_zip(name: str) -> tuple[str, str]:
+    ending, packing = ending_of(name)
+    return ending, "" if packing == "zip" else packing
 
 
 def decoded(source: Source, encoding: str) -> Source:
@@ -275,11 +296,232 @@ def _read_once(source: Source, spool: bool) -> Source:
             stored = stream.read()
             head = stored[:4]
     packing = next((found for magic, found in _PACKED.items() if head.startswith(magic)), "")
-    packing = "" if packing == "zip" else packing
-    kept = Source(source.label, source.ending, None, packing, stored, source.part)
+    kept = Source(source.label, source.ending, packing, None, stored, source.part)
     if not isinstance(stored, bytes):
         weakref.finalize(kept, stored.close)
     return kept
+
+
+def sources(
+    given: PathLike | Sequence[PathLike], *, spool: bool = False, encoding: str | None = None
+) -> list[Source]:
+    """The sources of a path, a folder, a pattern, an archive or a list of these."""
+    found = [
+        member for path in file_paths(given) for member in _members(open_source(path, spool=spool))
+    ]
+    if encoding is None:
+        return found
+    return [decoded(s, encoding) if s.format in TEXTUAL else s for s in found]
+
+
+def file_paths(given: PathLike | Sequence[PathLike]) -> list[PathLike]:
+    """The files of a path, a folder, a pattern, a URL or a list of these."""
+    if not isinstance(given, str | os.PathLike):
+        paths = as_list(given, "the files")
+        if not paths:
+            raise ParameterError("there must be at least one file")
+        return [path for one in paths for path in file_paths(checked_path(one))]
+    name = checked_path(given)
+    if name == "-":
+        return [given]
+    if is_url(name):
+        return list(_expand(name))
+    if os.path.isdir(name) and "\0" not in name:
+        return _in_folder(Path(name))
+    if not glob.has_magic(name) or os.path.exists(name):
+        return [given]
+    found = sorted(path for path in glob.glob(name, recursive=True) if os.path.isfile(path))
+    if not found:
+        raise FormatError(f"{name}: no file matches the pattern; check the path")
+    return list(found)
+
+
+def _in_folder(folder: Path) -> list[PathLike]:
+    """The files of a folder whose endings are known, sorted."""
+    try:
+        names = sorted(path.name for path in folder.iterdir())
+    except OSError as error:
+        raise FormatError(f"{folder}: {error.strerror or one_line(error)}") from error
+    kept = [name for name in names if not name.startswith(".") and is_known(name)]
+    found: list[PathLike] = [str(folder / name) for name in kept if (folder / name).is_file()]
+    if not found:
+        raise FormatError(
+            f"{folder} is a folder without statement files; "
+            f"their endings are {', '.join(ENDINGS)}, or one of them with .gz, .zst or .zip"
+        )
+    return found
+
+
+def left_aside(given: PathLike | Sequence[PathLike]) -> list[str]:
+    """Of a folder, the files that are about the data, in words."""
+    if not isinstance(given, str | os.PathLike) or not os.path.isdir(given):
+        return []
+    names = [name for name in sorted(os.listdir(given)) if _is_about(name)]
+    return [f"{one_line(', '.join(names), 80)} not read, for its name"] if names else []
+
+
+def _is_about(name: str) -> bool:
+    path = PurePosixPath(name.lower())
+    return path.suffix in (".txt", ".dat") and path.stem in _ABOUT
+
+
+def is_known(name: str) -> bool:
+    """Whether a file's name is that of a statement file: its ending is, and it is no README.
+
+    >>> is_known("day.csv.gz"), is_known("README.txt"), is_known("readme.csv"), is_known("a.md")
+    (True, False, True, False)
+    """
+    if _is_about(name):
+        return False
+    ending, packing = ending_of(name)
+    return packing == "zip" or ending in ENDINGS
+
+
+def _members(source: Source) -> list[Source]:
+    """The files in an archive; any other source is itself."""
+    by_name = source.path is not None and source.path.suffix.lower() == ".zip"
+    if not by_name and (source.ending in ENDINGS or not _is_zip(source)):
+        return [source]
+    # a bad archive makes zipfile and zlib raise errors of many classes
+    try:
+        with source.open() as stream, zipfile.ZipFile(stream) as archive:
+            files = [info for info in archive.infolist() if _is_data(info)]
+            names = [info.filename for info in files]
+            if not by_name and all(name.endswith(".npy") for name in names):
+                return [source]  # an NPZ file without its ending
+            if not by_name and any(name.startswith("xl/") for name in names):
+                return [replace(source, ending=".xlsx", path=None, stored=source.read())]
+            if source.part is not None:
+                if source.part not in names:
+                    raise FormatError(
+                        f"{source.label}: no file {one_line(source.part, 40)}; "
+                        f"the files are {one_line(', '.join(names), 120)}"
+                    )
+                files = [info for info in files if info.filename == source.part]
+            if not files:
+                raise FormatError(f"{source.label} is an archive without files")
+            if sum(info.file_size for info in files) > _MOST:
+                raise FormatError(f"{source.label} would unpack to more than {_MOST >> 30} GB")
+            return [
+                Source(
+                    f"{source.label}, {one_line(info.filename, 60)}",
+                    *_member_ending(info.filename, source),
+                    stored=archive.read(info),
+                )
+                for info in sorted(files, key=lambda info: info.filename)
+            ]
+    except FormatError:
+        raise
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        RuntimeError,
+        NotImplementedError,
+        EOFError,
+        ValueError,
+        OSError,
+    ) as error:
+        raise FormatError(
+            f"{source.label} is truncated or is not a zip archive ({one_line(error, 80)}); "
+            f"pack it again"
+        ) from error
+
+
+def _member_ending(name: str, source: Source) -> tuple[str, str]:
+    ending, packing = ending_of(name)
+    if packing == "zip":
+        raise FormatError(f"{source.label} is an archive of archives; unpack it")
+    return ending, packing
+
+
+def _is_data(info: zipfile.ZipInfo) -> bool:
+    parts = PurePosixPath(info.filename).parts
+    hidden = any(part.startswith(".") or part == "__MACOSX" for part in parts)
+    return not info.is_dir() and not hidden
+
+
+def _is_zip(source: Source) -> bool:
+    with source.open() as stream:
+        return stream.read(4) == _ZIP
+
+
+def is_url(name: str) -> bool:
+    """Whether a path is a URL such as ``s3://bucket/answers.parquet``.
+
+    >>> is_url("s3://bucket/a.csv"), is_url("study.db::answers"), is_url("C:/a.csv")
+    (True, False, False)
+    """
+    return _URL.match(name) is not None
+
+
+def filesystem(url: str) -> tuple[Any, str]:
+    """fsspec's file system of a URL, and the path within it."""
+    try:
+        import fsspec
+    except ImportError as error:
+        raise MissingExtraError(f"reading {one_line(url, 60)}", "remote") from error
+    with told(url):
+        found, path = fsspec.core.url_to_fs(url)
+        return found, str(path)
+
+
+def _expand(url: str) -> list[str]:
+    """The files of a URL: itself, those of a folder, or those that match a pattern."""
+    files, path = filesystem(url)
+    with told(url):
+        if any(sign in path for sign in "*?["):
+            found = sorted(files.glob(path))
+        elif files.isdir(path):
+            inside = (str(one) for one in files.ls(path, detail=False))
+            found = sorted(one for one in inside if is_known(PurePosixPath(one).name))
+        else:
+            return [url]
+    if not found:
+        raise FormatError(f"{url}: no statement file there; check the URL")
+    return [str(files.unstrip_protocol(one)) for one in found]
+
+
+def _open_url(url: str) -> Source:
+    """The source at a URL, read piece by piece where its format lets us."""
+    files, path = filesystem(url)
+    with told(url):
+        stream = cast(BinaryIO, files.open(path, "rb"))
+    return Source(url, *_without_zip(path), stored=stream)
+
+
+def stamp_of(url: str) -> str:
+    """What changes when the file does."""
+    files, path = filesystem(url)
+    with told(url):
+        files.invalidate_cache()  # a listing of before does not know of a change
+        facts = files.info(path)
+        known = [facts.get(key) for key in ("ETag", "etag", "md5", "mtime", "LastModified")]
+        return f"{facts.get('size')} {' '.join(str(one) for one in known if one is not None)}"
+
+
+def size_of(url: str) -> int:
+    """Its length in bytes."""
+    files, path = filesystem(url)
+    with told(url):
+        return int(files.size(path) or 0)
+
+
+@contextmanager
+def told(url: str) -> Iterator[None]:
+    """What a file system raises, as one line."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise FormatError(f"{url}: there is no such file; check the URL") from error
+    except ImportError as error:
+        raise FormatError(
+            f"{url}: this kind of URL needs another package: {one_line(error, 120)}"
+        ) from error
+    except FormatError:
+        raise
+    # each file system has errors of its own
+    except Exception as error:
+        raise FormatError(f"{url} cannot be reached: {one_line(error)}") from error
 
 
 def owned(data: bytes) -> Any:

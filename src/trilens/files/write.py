@@ -16,8 +16,8 @@ import pyarrow as pa
 from trilens._typing import AnyArray
 from trilens.errors import FormatError
 from trilens.files.archive import write_archive
-from trilens.files.atomic import atomic_write
 from trilens.files.cell import is_integer, is_missing, is_missing_word
+from trilens.files.output import atomic_write
 from trilens.files.source import ENDINGS, READ_ONLY, PathLike, checked_path, quoted
 from trilens.files.tables import METADATA_KEY
 from trilens.statements import Statements, concatenate

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
 from trilens.errors import FormatError, SurveyError
-from trilens.files.atomic import atomic_write
+from trilens.files.output import atomic_write
 from trilens.statements import Kind, Statements
 from trilens.survey.ledger import all_about
 from trilens.survey.schema import answers, assignments, objects, participants
@@ -182,7 +182,7 @@ def write_export(collected: Collected, which: Set, path: str | Path) -> int:
     A reduced set has one row per triple, its majority answer, and so no rater.
     """
     from trilens.files import write_statements
-    from trilens.files.csv_table import write_table
+    from trilens.files.output import write_table
 
     if which.endswith("reduced"):
         reduced = collected.statements(which)

@@ -12,7 +12,7 @@ import numpy as np
 
 from trilens._typing import FloatArray
 from trilens.errors import MissingExtraError
-from trilens.files.atomic import atomic_write
+from trilens.files.output import atomic_write
 from trilens_paper.framework.results import Results
 
 if TYPE_CHECKING:

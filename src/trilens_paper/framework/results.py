@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from trilens._typing import FloatArray
-from trilens.files.atomic import atomic_write
+from trilens.files.output import atomic_write
 
 #: The columns and their types, in order.
 COLUMNS = {

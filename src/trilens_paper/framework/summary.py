@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import get_args
 
 from trilens import __version__
-from trilens.files.atomic import atomic_write
+from trilens.files.output import atomic_write
 from trilens_paper.framework.experiment import Experiment
 from trilens_paper.framework.figures import save
 from trilens_paper.framework.results import Results

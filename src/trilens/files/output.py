@@ -1,4 +1,4 @@
-"""Output files that appear whole or not at all."""
+"""Output files that appear whole or not at all, and plain tables in them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import os
 import stat
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+from trilens._typing import AnyArray
 from trilens.errors import FormatError
-from trilens.files.source import checked_path
+from trilens.files.source import checked_path, one_line, quoted
 
 #: What a write, a flush or a close may meet. Other errors inside the `with` block are the
 #: caller's own (a file that it reads meanwhile) and must not be blamed on the output.
@@ -146,3 +147,24 @@ def _cannot_open(target: Path, error: OSError | ValueError) -> FormatError:
         )
     why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return FormatError(f"{str(target)!r} cannot be written: {why}; write elsewhere")
+
+
+def write_table(columns: Mapping[str, Sequence[Any] | AnyArray], path: str | Path) -> None:
+    """Write columns of equal length under their names; tabs for ``.tsv``, else commas.
+
+    The file appears whole or not at all; ``-`` is standard output.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    separator = "\t" if checked_path(path).lower().endswith(".tsv") else ","
+    try:
+        table = pa.table({name: pa.array(values) for name, values in columns.items()})
+    except UnicodeEncodeError as error:
+        name = quoted(error.object)
+        raise FormatError(f"{path}: {name} is not valid Unicode (a lone surrogate)") from error
+    except (pa.ArrowException, TypeError, ValueError, AttributeError) as error:
+        raise FormatError(f"{path}: no columns of a table: {one_line(error)}") from error
+    options = csv.WriteOptions(delimiter=separator, quoting_style="needed")
+    with atomic_write(path) as file:
+        csv.write_csv(table, file, options)
