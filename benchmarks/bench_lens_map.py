@@ -25,8 +25,7 @@ from trilens.datasets.usps import load_usps
 from trilens.maps import LensMap
 from trilens.maps.geometry import local_outliers
 from trilens.simulate import n_questions, simulate_statements, two_moons, with_outliers
-from trilens.tasks.classify.depth import LensDepthClassifier
-from trilens.tasks.classify.map import LensMapClassifier
+from trilens.tasks.classify.classifiers import LensDepthClassifier, LensMapClassifier
 from trilens.tasks.classify.tuning import tuned_classifier
 
 LABELLED, DIGITS, DIMENSIONS = 300, 800, 20

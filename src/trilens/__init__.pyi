@@ -87,13 +87,9 @@ from .statements import (
 from .tasks.classify.classes import (
     classify as classify,
 )
-from .tasks.classify.depth import (
-    LensDepthClassifier as LensDepthClassifier,
-)
-from .tasks.classify.graph import (
+from .tasks.classify.classifiers import (
     KRNGClassifier as KRNGClassifier,
-)
-from .tasks.classify.map import (
+    LensDepthClassifier as LensDepthClassifier,
     LensMapClassifier as LensMapClassifier,
     MapClassifier as MapClassifier,
 )

@@ -22,17 +22,17 @@ from trilens.files.source import PathLike
 from trilens.maps.registry import coordinates
 from trilens.statements import StatementsLike, Summary, as_statements
 from trilens.tasks.classify.classes import Classification, classify
-from trilens.tasks.classify.labels import LabelsLike, label_of_each
 from trilens.tasks.cluster.groups import Clusters, cluster
 from trilens.tasks.cluster.partition import check_n_clusters
-from trilens.tasks.graph import Graph, neighbours, neighbours_on_map
+from trilens.tasks.graph import Graph, neighbours
+from trilens.tasks.labels import LabelsLike, label_of_each
 from trilens.tasks.medoid import Medoid, medoid
 from trilens.tasks.method import choose_method
 from trilens.tasks.model import answer_model
 from trilens.tasks.outliers import Outliers, outliers
 from trilens.tasks.reliability import Reliability, reliability
 from trilens.tasks.reliability.counted import reliability_of_files
-from trilens.tasks.streamed import classify_files, cluster_files, map_of_files
+from trilens.tasks.streamed import map_of_files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,7 +160,7 @@ class Analysis:
             ("outliers", ", ".join(self.outliers.names) or "none"),
             ("groups", self.clusters.n_clusters),
         ]
-        if self.classes is not None:
+        if self.classes is not None and self.classes.check is not None:
             found.append(("error on hidden labels", self.classes.check.error))
         return table(["", ""], [*rows, *found], caption=self.title)
 
@@ -225,7 +225,7 @@ def analyze(
     seed = whole_number("random_state", random_state)
     check_progress(progress)
     step: Progress = (lambda share: None) if progress is None else progress
-    known = None if labels is None else label_of_each(labels, given)
+    known = None if labels is None else label_of_each(labels, given.names)
     if n_clusters is not None:
         check_n_clusters(n_clusters, n)
     summary = given.summary()
@@ -329,14 +329,12 @@ def analyze_files(
         check_n_clusters(n_clusters, counts.n_objects)
     plane = np.zeros((counts.n_objects, 2))
     plane[:, : placed.embedding.shape[1]] = placed.embedding[:, :2]
-    groups = cluster_files(
-        source, n_clusters, labels=labels, random_state=seed, placed=placed, **reading
-    )
+    groups = cluster(counts, n_clusters, labels=labels, random_state=seed, model=placed)
     step(0.9)
     classes = None
     if labels is not None:
-        classes = classify_files(source, labels, random_state=seed, placed=placed, **reading)
-    graph = neighbours_on_map(placed.embedding, placed.names, placed.method)
+        classes = classify(counts, labels, random_state=seed, model=placed)
+    graph = neighbours(counts, model=placed)
     step(1.0)
     return Analysis(
         describe=counts.summarised(),

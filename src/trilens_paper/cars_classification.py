@@ -44,8 +44,7 @@ def measure_classification(point: Point, seeds: Seeds) -> Iterator[Measure]:
 
 def _measure(point: Point, seeds: Seeds) -> Iterator[Measure]:
     from trilens.maps.geometry import rescaled
-    from trilens.tasks.classify.depth import LensDepthClassifier
-    from trilens.tasks.classify.graph import KRNGClassifier
+    from trilens.tasks.classify.classifiers import KRNGClassifier, LensDepthClassifier
 
     S, y = labelled_cars(point.collection)
     # the same cars for every collection: their losses can be compared run by run

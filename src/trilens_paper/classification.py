@@ -89,8 +89,7 @@ def by_counting(
     S: Statements, loss: _Loss, classifier: str, neighbours: tuple[int, ...], seeds: Seeds
 ) -> Iterator[Measure]:
     """Algorithm 3 with a tuned classifier on top, and Algorithm 4."""
-    from trilens.tasks.classify.depth import LensDepthClassifier
-    from trilens.tasks.classify.graph import KRNGClassifier
+    from trilens.tasks.classify.classifiers import KRNGClassifier, LensDepthClassifier
 
     by_depth = LensDepthClassifier(classifier, random_state=seeds.integer(ALG3))
     _, clock = clocked(lambda: by_depth.fit(S, loss.known))

@@ -7,8 +7,7 @@ import pytest
 
 from carlabels import car_classes
 from trilens.files import read_statements
-from trilens.tasks.classify.depth import LensDepthClassifier
-from trilens.tasks.classify.graph import KRNGClassifier
+from trilens.tasks.classify.classifiers import KRNGClassifier, LensDepthClassifier
 from trilens.tasks.cluster.graph import KRNGClustering
 from trilens.tasks.cluster.partition import purity
 from trilens.tasks.medoid import medoid

@@ -17,10 +17,8 @@ from trilens.errors import KindError, LabelError, ParameterError
 from trilens.simulate import mixture, simulate_statements
 from trilens.statements import Statements
 from trilens.tasks.classify.classes import classify, make_classifier
-from trilens.tasks.classify.depth import LensDepthClassifier
-from trilens.tasks.classify.graph import KRNGClassifier
-from trilens.tasks.classify.labels import encode_labels
-from trilens.tasks.classify.map import MapClassifier
+from trilens.tasks.classify.classifiers import KRNGClassifier, LensDepthClassifier, MapClassifier
+from trilens.tasks.labels import encode_labels
 
 import reference
 
@@ -159,7 +157,7 @@ def test_labels_that_do_not_do(y, text):
 
 
 def test_labels_of_numpy_types_and_missing_ones():
-    labels = encode_labels(np.array([2.0, np.nan, 5.0, 2.0, 5.0, -1.0]), Statements([], 6))
+    labels = encode_labels(np.array([2.0, np.nan, 5.0, 2.0, 5.0, -1.0]), Statements([], 6).names)
     assert labels.codes.tolist() == [0, -1, 1, 0, 1, -1]
     assert labels.labelled.tolist() == [0, 2, 3, 4]
 
@@ -183,8 +181,8 @@ CLASSIFIERS = [LensDepthClassifier, KRNGClassifier, MapClassifier]
     ],
 )
 def test_missing_labels_of_pandas_are_unlabelled(y):
-    assert encode_labels(y, SIX).codes.tolist() == [0, 0, 1, 1, -1, -1]
-    whole = encode_labels(pd.array([3, 3, 7, 7, None, None], dtype="Int64"), SIX)
+    assert encode_labels(y, SIX.names).codes.tolist() == [0, 0, 1, 1, -1, -1]
+    whole = encode_labels(pd.array([3, 3, 7, 7, None, None], dtype="Int64"), SIX.names)
     assert whole.codes.tolist() == [0, 0, 1, 1, -1, -1]
 
 
@@ -214,7 +212,7 @@ def test_k_of_the_graph_is_a_whole_number(k):
 @pytest.mark.parametrize("label", [[1], {"x": 1}, np.array([1, 2]), (1, 2)])
 def test_a_label_is_one_value(label):
     with pytest.raises(LabelError, match="it must be text or a number"):
-        encode_labels(["a", "b", "a", "b", None, label], SIX)
+        encode_labels(["a", "b", "a", "b", None, label], SIX.names)
 
 
 def test_labels_beyond_64_bits():

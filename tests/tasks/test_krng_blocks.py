@@ -10,7 +10,7 @@ import pytest
 import trilens as tl
 from trilens.counts import count_labelled_pairs
 from trilens.simulate import mixture, simulate_statements
-from trilens.tasks.classify import graph
+from trilens.tasks.classify import classifiers as graph
 
 
 @pytest.mark.parametrize("alone", ["nearest", "random"])

@@ -10,7 +10,7 @@ from trilens.simulate import mixture, simulate_statements
 from trilens.statements import Statements
 from trilens.tasks.classify.check import _dealt_anew, check_labels
 from trilens.tasks.classify.classes import classify, make_classifier
-from trilens.tasks.classify.labels import encode_labels
+from trilens.tasks.labels import encode_labels
 from trilens.tasks.model import answer_model
 
 METHODS = ["choice", "lensmap", "krng", "depth"]
@@ -72,7 +72,7 @@ def test_a_label_in_a_mixed_neighbourhood_is_not_contradicted():
 def test_hidden_labels_are_not_looked_at(drawn):
     points, S, model = drawn
     learner = make_classifier("choice", model=model, random_state=0).fit(S, points.labels)
-    found = check_labels(learner, encode_labels(points.labels, S))
+    found = check_labels(learner, encode_labels(points.labels, S.names))
     for i in (0, 7):
         y = points.labels.copy()
         y[i] = -1
@@ -129,10 +129,10 @@ def test_labels_dealt_out_at_random_pass_no_more_often_than_the_level_says(drawn
     rng = np.random.default_rng(5)
     classifier = make_classifier("choice", model=model)
     classifier.fit(S, points.labels)
-    assert _dealt_anew(classifier, encode_labels(points.labels, S), 0) == 0.001
+    assert _dealt_anew(classifier, encode_labels(points.labels, S.names), 0) == 0.001
     shares = []
     for seed in range(200):
-        y = encode_labels(rng.permutation(np.arange(60) % 2), S)
+        y = encode_labels(rng.permutation(np.arange(60) % 2), S.names)
         shares.append(_dealt_anew(classifier, y, seed))
     # a fifth, give or take four standard errors
     assert 0.09 <= np.mean(np.array(shares) <= 0.2) <= 0.31

@@ -9,7 +9,7 @@ from trilens.errors import LabelError, ParameterError
 from trilens.files import read_statements
 from trilens.maps.geometry import local_outliers
 from trilens.simulate import mixture, simulate_statements
-from trilens.tasks.classify.map import LensMapClassifier
+from trilens.tasks.classify.classifiers import LensMapClassifier
 from trilens.tasks.model import answer_model
 
 CLASSES = (

@@ -7,8 +7,7 @@ import trilens as tl
 from trilens.counts import count_classes, count_labelled_pairs
 from trilens.errors import LabelError, ParameterError
 from trilens.simulate import mixture, simulate_statements
-from trilens.tasks.classify.depth import LensDepthClassifier
-from trilens.tasks.classify.graph import KRNGClassifier
+from trilens.tasks.classify.classifiers import KRNGClassifier, LensDepthClassifier
 
 
 @pytest.fixture(scope="module")

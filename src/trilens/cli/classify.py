@@ -20,40 +20,7 @@ from trilens.cli.progress import status
 from trilens.cli.tables import note, output_option, print_json, print_table, save_table
 
 if TYPE_CHECKING:
-    from trilens.counts import Counted
     from trilens.tasks.classify.classes import Classification
-
-
-def _of_counts(
-    counts: Counted,
-    labels: str,
-    method: str,
-    classifier: str | None,
-    dim: int | None,
-    seed: int,
-    output: str | None,
-    as_json: bool,
-) -> None:
-    """Classes from counts: Algorithm 3 from those of classes, the lens map from those of pairs."""
-    from trilens.tasks.classify.from_counts import classify_counts
-
-    known = _read(labels)
-    found = classify_counts(counts, known, method, classifier, dim, seed)
-    if output is not None:
-        every = known | found["labels"]
-        guessed = [name in found["labels"] for name in counts.names]
-        label = [every[name] for name in counts.names]
-        save_table({"object": counts.names, "label": label, "predicted": guessed}, output)
-    _print(found, as_json, output)
-
-
-def _print(found: dict[str, Any], as_json: bool, output: str | None = None) -> None:
-    if as_json and output != "-":
-        print_json(found)
-        return
-    if output is None:
-        print_table(["object", "class"], list(found["labels"].items()), left=2)
-    note(", ".join(f"{name} {value}" for name, value in found["parameters"].items()))
 
 
 def _read(labels: str) -> dict[str, str]:
@@ -98,13 +65,23 @@ def command(
     """
     from trilens.tasks.classify.classes import classify
 
-    counts = counts_of(source, streamed=False)
-    if counts is not None:
-        _of_counts(counts, labels, method, classifier, dim, seed, output, as_json)
-        return
     found: Classification
-    reading = reading_of(source) if method in ("auto", "choice", "lensmap") else None
-    if reading is not None:
+    counts = counts_of(source, streamed=False)
+    reading = None
+    if counts is None and method in ("auto", "choice", "lensmap"):
+        reading = reading_of(source)
+    if counts is not None:
+        found = classify(
+            counts,
+            _read(labels),
+            method,
+            classifier=classifier,
+            k=k,
+            error_rate=error_rate,
+            n_components=dim,
+            random_state=seed,
+        )
+    elif reading is not None:
         if k is not None or error_rate:
             raise click.UsageError("-k and --error-rate belong to --method krng")
         if classifier == "max-depth":
@@ -154,8 +131,10 @@ def _tell(found: Classification, output: str | None, as_json: bool) -> None:
         note("every object is labelled; leave an object out of the label file to predict it")
     chosen = {"method": found.method, **found.parameters}
     note(", ".join(f"{name} {value}" for name, value in chosen.items()))
-    check = found.check
-    low, high = found.error_interval
+    check, interval = found.check, found.error_interval
+    if check is None or interval is None:
+        return
+    low, high = interval
     note(
         f"{check.error:.1%} of hidden labels are missed (95 % interval {low:.1%} to {high:.1%}); "
         f"always naming the largest class misses "

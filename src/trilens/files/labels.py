@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from trilens.errors import LabelError
 from trilens.files.dialect import records, whole_text
@@ -133,10 +133,15 @@ def labels_for(S: Statements, labels: Mapping[str, str]) -> list[str | None]:
     >>> labels_for(Statements([[0, 1, 2]], names=["a", "b", "c"]), {"c": "red"})
     [None, None, 'red']
     """
-    S = as_statements(S)
+    return labels_by_name(as_statements(S).names, labels)
+
+
+def labels_by_name(names: Sequence[str], labels: Mapping[str, str]) -> list[str | None]:
+    """The label of each of these objects; None for the unlabelled. Errors as in `labels_for`."""
     if not isinstance(labels, Mapping) or not all(isinstance(name, str) for name in labels):
         raise LabelError(f"labels are a mapping from names to labels, not {one_line(repr(labels))}")
-    unknown = [name for name in labels if name not in S.ids]
+    known = set(names)
+    unknown = [name for name in labels if name not in known]
     if unknown:
         first = unknown[0]
         if isinstance(labels, Labels):
@@ -146,14 +151,14 @@ def labels_for(S: Statements, labels: Mapping[str, str]) -> list[str | None]:
         if len(unknown) == len(labels):
             raise LabelError(
                 f"{file}: none of the {len(labels):,} objects is in the statements, whose "
-                f"objects are {shown(S.names)}; is it the label file of other statements?"
+                f"objects are {shown(names)}; is it the label file of other statements?"
             )
         raise LabelError(
             f"{place}: object {quoted(first)} is not in the statements ({len(unknown):,} of "
             f"{len(labels):,} labelled objects are unknown); leave the row out, or list the "
             f"object with objects= (--objects)"
         )
-    return [labels.get(name) for name in S.names]
+    return [labels.get(name) for name in names]
 
 
 def _named(header: list[str]) -> list[str]:

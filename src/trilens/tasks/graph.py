@@ -10,12 +10,12 @@ import numpy as np
 
 from trilens._parameters import real_number, seed_of, whole_number
 from trilens._tabular import Tabular
-from trilens._typing import FloatArray, RandomState
-from trilens.counts import PairCounts
+from trilens._typing import FloatArray, Progress, RandomState
 from trilens.errors import ParameterError
-from trilens.statements import StatementsLike, as_statements
+from trilens.maps.streamed import StreamedMap
+from trilens.tasks.data import Data, no_statements, pair_counts, statements_of
 from trilens.tasks.error_rate import known_error_rate
-from trilens.tasks.from_pairs import map_of_pairs, method_of_pairs, objects_of_pairs
+from trilens.tasks.from_pairs import map_of_pairs, method_of_pairs
 from trilens.tasks.method import check_model, choose_method
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Graph(Tabular):
 
 
 def neighbours(
-    statements: StatementsLike | PairCounts,
+    statements: Data,
     k: int | None = None,
     method: str = "auto",
     *,
@@ -94,14 +94,16 @@ def neighbours(
     sigma: float | None = None,
     n_components: int | None = None,
     random_state: RandomState = 0,
-    model: AnswerModel | None = None,
+    model: AnswerModel | StreamedMap | None = None,
+    progress: Progress | None = None,
 ) -> Graph:
     """The estimated k-RNG of ``central`` statements, or the neighbours on a map.
 
     Parameters
     ----------
-    statements : Statements, (m, 3) array, or PairCounts
-        Counts suffice for ``"krng"`` and ``"lensmap"``.
+    statements : Answers, Statements, (m, 3) array, Counted or PairCounts
+        Counts of pairs suffice for ``"krng"`` and ``"lensmap"``. Files too large to hold are
+        counted where that suffices.
     k : int, optional
         By default the smallest k that connects the k-RNG (where none does, every pair that was
         asked about is an edge), or 5 neighbours on a map.
@@ -115,7 +117,10 @@ def neighbours(
     n_components, random_state
         Of the map.
     model : AnswerModel, optional
-        For the choice map, where one has been fitted to the statements.
+        For the choice map, where one has been fitted to the statements. A streamed map: the
+        neighbours on it.
+    progress : callable, optional
+        Called with the share of large files that has been counted.
 
     Examples
     --------
@@ -123,8 +128,11 @@ def neighbours(
     >>> found.k, found.edges()
     (1, [(0, 1), (1, 2)])
     """
-    pairs = statements if isinstance(statements, PairCounts) else None
-    given = as_statements(statements) if pairs is None else objects_of_pairs(pairs)  # type: ignore[arg-type]
+    if isinstance(model, StreamedMap):
+        return neighbours_on_map(model.embedding, model.names, model.method)
+    suffice = method in ("auto", "krng", "lensmap")
+    pairs = pair_counts(statements, suffice, progress)
+    given = statements_of(statements, "graph") if pairs is None else no_statements(pairs)
     check_model(model, given)
     if pairs is None:
         chosen = choose_method("graph", given, method)

@@ -9,8 +9,9 @@ import numpy as np
 from trilens._parameters import one_of, real_number, seed_of
 from trilens._typing import FloatArray, RandomState
 from trilens.depth import ratio
-from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.statements import Statements
 from trilens.statements.value import require_kind
+from trilens.tasks.data import Data, statements_of
 from trilens.tasks.method import check_model, choose_method
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def local_depth(
-    statements: StatementsLike,
+    statements: Data,
     share: float = 0.1,
     *,
     method: str = "auto",
@@ -34,7 +35,7 @@ def local_depth(
 
     Parameters
     ----------
-    statements : Statements or (m, 3) array
+    statements : Answers, Statements or (m, 3) array
     share : float
         The share of all pairs that count as near, from 0 to 1.
     method : str
@@ -62,7 +63,7 @@ def local_depth(
     >>> bool(lens_depth(S)[40] > 1 / 3), float(local_depth(S, 0.2, method="ste")[40])
     (True, 0.0)
     """
-    given = as_statements(statements)
+    given = statements_of(statements, "local depth")
     check_model(model, given)
     one_of("by", by, ("map", "answers"))
     real_number("share", share, 0, 1)

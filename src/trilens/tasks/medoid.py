@@ -10,12 +10,13 @@ import numpy as np
 
 from trilens._parameters import seed_of
 from trilens._tabular import Tabular
-from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
+from trilens._typing import BoolArray, FloatArray, IntArray, Progress, RandomState
 from trilens.counts import CentralCounts
 from trilens.errors import ParameterError, StatementError
-from trilens.statements import Statements, StatementsLike, as_statements
-from trilens.tasks.classify.labels import label_of_each, sorted_classes
-from trilens.tasks.method import check_model, choose_method, objects_of_counts
+from trilens.statements import Statements
+from trilens.tasks.data import Data, no_statements, object_counts, statements_of
+from trilens.tasks.labels import label_of_each, sorted_classes
+from trilens.tasks.method import check_counted, check_model, choose_method
 
 if TYPE_CHECKING:
     from trilens.tasks.model import AnswerModel
@@ -101,20 +102,22 @@ class Medoid(Tabular):
 
 
 def medoid(
-    statements: StatementsLike | CentralCounts,
+    statements: Data,
     method: str = "auto",
     *,
     labels: Mapping[str, Any] | Iterable[Any] | None = None,
     n_components: int | None = None,
     random_state: RandomState = 0,
     model: AnswerModel | None = None,
+    progress: Progress | None = None,
 ) -> Medoid:
     """The most central object.
 
     Parameters
     ----------
-    statements : Statements, (m, 3) array, or CentralCounts
+    statements : Answers, Statements, (m, 3) array, Counted or CentralCounts
         Counts suffice for ``"depth"``, which is then what ``"auto"`` means; not for labels.
+        Files too large to hold are counted where that suffices.
     method : str
         ``"auto"``: what `trilens.tasks.method` measured as best. ``"choice"``: the object of
         highest depth by the choice model. ``"depth"``: by counting, the object of highest lens
@@ -127,20 +130,24 @@ def medoid(
         Of the map, by default in 2 dimensions; the choice map finds their number itself.
     model : AnswerModel, optional
         For ``"choice"``, where one has been fitted to the statements.
+    progress : callable, optional
+        Called with the share of large files that has been counted.
 
     Examples
     --------
     >>> medoid([[0, 1, 2], [0, 1, 3], [2, 1, 3]]).name
     '0'
     """
-    if isinstance(statements, CentralCounts):
-        return _medoid_of_counts(statements, method, labels)
-    given = as_statements(statements)
+    suffice = labels is None and method in ("auto", "depth")
+    counts = object_counts(statements, suffice, progress)
+    if counts is not None:
+        return _medoid_of_counts(counts, method, labels)
+    given = statements_of(statements, "medoid")
     check_model(model, given)
     best = _medoid(given, method, n_components, random_state, model)
     if labels is None:
         return best
-    label_of = label_of_each(labels, given)
+    label_of = label_of_each(labels, given.names)
     per_class = {}
     for label in sorted_classes(label_of):
         inside = given.subset([i for i, x in enumerate(label_of) if x == label])
@@ -176,13 +183,15 @@ def _medoid(
         score = -total_distance(coordinates(given, chosen, dim, random_state))
     best = np.flatnonzero(score == score.max())
     depth = float(score[best[0]]) if chosen == "depth" else None
-    return _described(given, chosen, score, depth, best, depth_intervals(given, LEVEL).medoid_set)
+    return _described(
+        given.names, chosen, score, depth, best, depth_intervals(given, LEVEL).medoid_set
+    )
 
 
 def _medoid_of_counts(counts: CentralCounts, method: str, labels: Any) -> Medoid:
     from trilens.depth import centrality, depth_intervals
 
-    objects = objects_of_counts(counts, method)
+    check_counted(method)
     if labels is not None:
         raise ParameterError("the medoids of classes need the statements, not counts of them")
     if counts.n_objects == 0:
@@ -190,7 +199,7 @@ def _medoid_of_counts(counts: CentralCounts, method: str, labels: Any) -> Medoid
     score = centrality(counts)
     best = np.flatnonzero(score == score.max())
     inside = depth_intervals(counts, LEVEL).medoid_set
-    return _described(objects, "depth", score, float(score.max()), best, inside)
+    return _described(no_statements(counts).names, "depth", score, float(score.max()), best, inside)
 
 
 def _medoid_by_model(
@@ -208,7 +217,7 @@ def _medoid_by_model(
     best = np.flatnonzero((score == highest) & (known == known.max()))
     inside = medoid_set(model, LEVEL)
     inside[best] = True
-    found = _described(given, "choice", score, float(highest), best, inside)
+    found = _described(given.names, "choice", score, float(highest), best, inside)
     moved = model.assisted.copies - model.assisted.copies[:, best[:1]]
     error = model.copies.shrink * np.sqrt((moved**2).mean(axis=0))
     level = (np.abs(score - highest) <= error) & (known == known.max())
@@ -218,14 +227,13 @@ def _medoid_by_model(
 
 
 def _described(
-    given: Statements,
+    names: tuple[str, ...],
     method: str,
     score: FloatArray,
     depth: float | None,
     best: IntArray,
     inside: BoolArray,
 ) -> Medoid:
-    names = given.names
     return Medoid(
         index=int(best[0]),
         name=names[best[0]],

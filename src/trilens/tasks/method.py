@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
-
 from trilens._parameters import one_of, shown
-from trilens.counts import CentralCounts
 from trilens.errors import ParameterError
 from trilens.maps.registry import MAPS
 from trilens.statements import Statements
@@ -49,13 +46,11 @@ def choose_method(question: Question, statements: Statements, method: str = "aut
     return _best(question, statements) if method == "auto" else method
 
 
-def objects_of_counts(counts: CentralCounts, method: str) -> Statements:
-    """The objects of counts, with no statement about them; counts serve depth alone."""
+def check_counted(method: str) -> None:
+    """Refuse what counts per object do not serve: all but depth."""
     one_of("method", method, ("auto", *METHODS["medoid"]))
     if method not in ("auto", "depth"):
         raise ParameterError(f"counts serve the method depth; {method} needs the statements")
-    none = np.empty((0, 3), dtype=np.int32)
-    return Statements(none, counts.n_objects, counts.names, counts.kind)
 
 
 def check_model(model: Any, statements: Statements) -> None:

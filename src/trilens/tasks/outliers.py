@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trilens._parameters import real_number, seed_of, whole_number
 from trilens._tabular import Tabular
-from trilens._typing import FloatArray, IntArray, RandomState
+from trilens._typing import FloatArray, IntArray, Progress, RandomState
 from trilens.answers import central_counts
 from trilens.counts import CentralCounts, count_central
 from trilens.depth import centrality
@@ -26,8 +26,9 @@ from trilens.tasks.apart import (
     factors_by_chance,
     outlier_factors,
 )
+from trilens.tasks.data import Data, no_statements, object_counts, statements_of
 from trilens.tasks.evidence import why_nothing_can_be_claimed
-from trilens.tasks.method import check_model, choose_method, objects_of_counts
+from trilens.tasks.method import check_counted, check_model, choose_method
 from trilens.tasks.model import AnswerModel, answer_model
 
 #: Of more tied objects than these only the number is told.
@@ -104,7 +105,7 @@ class Outliers(Tabular):
 
 
 def outliers(
-    statements: StatementsLike | CentralCounts,
+    statements: Data,
     n: int | None = None,
     *,
     contamination: float | None = None,
@@ -112,14 +113,15 @@ def outliers(
     n_components: int | None = None,
     random_state: RandomState = 0,
     model: AnswerModel | None = None,
+    progress: Progress | None = None,
 ) -> Outliers:
     """The objects that fit the others least.
 
     Parameters
     ----------
-    statements : Statements, (m, 3) array, or CentralCounts
+    statements : Answers, Statements, (m, 3) array, Counted or CentralCounts
         Counts suffice to rank by ``"depth"``, which is then what ``"auto"`` means; they do not
-        tell what stands apart.
+        tell what stands apart. Files too large to hold are counted where that suffices.
     n : int, optional
         How many. Without ``n`` and ``contamination`` those that stand apart by more than
         chance, which may be none: in at most 5 % of clouds without outliers there are any.
@@ -132,6 +134,8 @@ def outliers(
         coordinates; it ranks, and claims nothing.
     model : AnswerModel, optional
         The fitted model of ``method="choice"``, where there is one already.
+    progress : callable, optional
+        Called with the share of large files that has been counted.
 
     Notes
     -----
@@ -143,15 +147,17 @@ def outliers(
     >>> outliers([[0, 1, 2], [0, 1, 3], [2, 0, 3], [2, 0, 1]], n=2).names
     ('1', '3')
     """
-    if isinstance(statements, CentralCounts):
-        given = objects_of_counts(statements, method)
+    counts = object_counts(statements, method in ("auto", "depth"), progress)
+    if counts is not None:
+        check_counted(method)
+        given = no_statements(counts)
         check_model(model, given)
         count = _how_many(given.n_objects, n, contamination)
-        chosen_method, depth = "depth", centrality(statements)
+        chosen_method, depth = "depth", centrality(counts)
         score, apart = depth, Apart(np.zeros(len(depth), dtype=np.bool_), None)
         reason: str | None = "counts do not say which objects were compared with which"
     else:
-        given = as_statements(statements)
+        given = statements_of(statements, "outliers")
         check_model(model, given)
         count = _how_many(given.n_objects, n, contamination)
         chosen_method, depth = choose_method("outliers", given, method), centrality(given)

@@ -1,23 +1,94 @@
-"""`classify`: the class of every object without a label, and what the answers say of the labels."""
+"""`classify`: the class of every object without a label, and what the answers say of the labels.
+
+How well labels can be learnt from the answers is found out by hiding them in turn.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from trilens._parameters import seed_of
+from trilens._parameters import generator, one_of, seed_of, whole_number
 from trilens._tabular import Tabular
-from trilens._typing import AnyArray
-from trilens.errors import ParameterError
-from trilens.statements import Statements, StatementsLike, as_statements
-from trilens.tasks.classify.check import LabelCheck, check_labels
-from trilens.tasks.classify.labels import Labels, LabelsLike, encode_labels
+from trilens._typing import AnyArray, BoolArray, IntArray, Progress
+from trilens.answers import Answers
+from trilens.counts import Counted
+from trilens.errors import LabelError, ParameterError
+from trilens.maps.streamed import StreamedMap
+from trilens.statements import Statements
+from trilens.tasks.classify.classifiers import (
+    DIMENSIONS,
+    KRNGClassifier,
+    LensDepthClassifier,
+    MapClassifier,
+    TransductiveClassifier,
+)
+from trilens.tasks.data import (
+    MAPS_OF_FILES,
+    Data,
+    counts_of,
+    is_streamed,
+    no_statements,
+    statements_of,
+    streamed_map,
+)
 from trilens.tasks.error_rate import known_error_rate
-from trilens.tasks.method import check_model, choose_method
-from trilens.tasks.model import AnswerModel
+from trilens.tasks.labels import ClassCodes, LabelsLike, encode_labels
+from trilens.tasks.method import METHODS, check_model, choose_method
+from trilens.tasks.model import AnswerModel, answer_model
+
+#: Every labelled object is left out by itself up to this many; beyond, in ten groups.
+MOST_ROUNDS = 60
+_GROUPS = 10
+#: Labels count as learnable when chance would do as well less often than this.
+SIGNIFICANCE = 0.02
+#: How often labels are dealt out anew, and among how many objects at most.
+_DEALS, _MOST_DEALT = 999, 2000
+#: A label is contradicted when at most this share of so many neighbours have it.
+FEW_AGREE = 0.25
+NEAREST, NEAREST_OF_FEW = 11, 7
+
+
+@dataclass(frozen=True)
+class LabelCheck:
+    """What a classifier says of labelled objects whose labels it was not shown.
+
+    Attributes
+    ----------
+    codes : (n_labelled,) array of int
+        The class found for each labelled object when its label was hidden.
+    error : float
+        The share of these that differ from the labels.
+    baseline : float
+        The error of always naming the most frequent class.
+    p_value : float
+        How often chance would do as well: the larger of two shares. Naming classes without
+        looking would be right so often (binomial law); labels dealt out anew among the same
+        objects would agree as often with those of their nearest (on maps only). Errors on
+        neighbours come together, so that the first alone is too small.
+    learnable : bool
+        Whether the answers say something about the labels at all.
+    contradicted : (n_labelled,) array of bool
+        Whether the answers contradict the label: the labels can be learnt, another class was
+        found, and of the nearest labelled objects (11, or 7 where fewer than 40 objects are
+        labelled) at most a quarter have the label; on the choice map, in the mean over maps
+        of answers drawn anew. The k-RNG knows no nearest: there another class is enough. An
+        object that is alone in its class is not contradicted.
+    left_out : int
+        How many labels were hidden at a time.
+    """
+
+    codes: IntArray
+    error: float
+    baseline: float
+    p_value: float
+    learnable: bool
+    contradicted: BoolArray
+    left_out: int
 
 
 @dataclass(frozen=True)
@@ -45,8 +116,9 @@ class Classification(Tabular):
     method : str
     parameters : dict
         Every parameter that was chosen.
-    check : LabelCheck
-        The error on hidden labels, and whether the labels can be learnt at all.
+    check : LabelCheck or None
+        The error on hidden labels, and whether the labels can be learnt at all. None for counts
+        of classes, which are counts under all labels: none of them can be hidden.
     contradictions : tuple of Contradiction
         Empty where the labels cannot be learnt.
     remarks : tuple of str
@@ -58,7 +130,7 @@ class Classification(Tabular):
     found: AnyArray = field(repr=False)
     method: str
     parameters: dict[str, Any]
-    check: LabelCheck
+    check: LabelCheck | None
     contradictions: tuple[Contradiction, ...]
     remarks: tuple[str, ...] = ()
 
@@ -72,13 +144,21 @@ class Classification(Tabular):
         }
 
     @property
-    def error_interval(self) -> tuple[float, float]:
+    def labels(self) -> AnyArray:
+        """The class of each object, as given or else predicted."""
+        pairs = zip(self.given, self.found.tolist(), strict=True)
+        return np.array([found if given is None else given for given, found in pairs])
+
+    @property
+    def error_interval(self) -> tuple[float, float] | None:
         """The 95 % interval of the error on hidden labels, taken for independent.
 
         Clopper and Pearson's (1934).
         """
         from scipy.special import betaincinv
 
+        if self.check is None:
+            return None
         n = len(self.check.codes)
         wrong = round(self.check.error * n)
         low = 0.0 if wrong == 0 else float(betaincinv(wrong, n - wrong + 1, 0.025))
@@ -92,10 +172,14 @@ class Classification(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``trilens classify --json`` prints them."""
         known = [label for label in self.given if label is not None]
-        return {
+        facts: dict[str, Any] = {
             "labels": self.predicted,
             "method": self.method,
             "parameters": self.parameters,
+        }
+        if self.check is None or self.error_interval is None:
+            return facts
+        return facts | {
             "classes": {str(label): known.count(label) for label in sorted(set(known))},
             "error": self.check.error,
             "error_interval": list(self.error_interval),
@@ -112,7 +196,7 @@ class Classification(Tabular):
 
 
 def classify(
-    statements: StatementsLike,
+    statements: Data,
     y: LabelsLike,
     method: str = "auto",
     *,
@@ -120,14 +204,18 @@ def classify(
     k: int | None = None,
     error_rate: Any = 0.0,
     n_components: Any = None,
-    model: AnswerModel | None = None,
+    model: AnswerModel | StreamedMap | None = None,
     random_state: Any = 0,
+    progress: Progress | None = None,
 ) -> Classification:
     """The class of every unlabelled object, and how far the labels fit the answers.
 
     Parameters
     ----------
-    statements : Statements or (m, 3) array
+    statements : Answers, Statements, (m, 3) array, or Counted
+        Of files too large to hold, the classes are found on their streamed map. Counts suffice
+        for ``"lensmap"`` where they have pairs, and for ``"depth"`` where they have classes,
+        counted under the same labels.
     y : dict of labels by name, or (n_objects,) iterable
         -1, None or NaN for an unlabelled object.
     method : str
@@ -141,8 +229,10 @@ def classify(
         Of the k-RNG; see `KRNGClassifier`.
     n_components : optional
         Of the map; by default cross-validated.
-    model : AnswerModel, optional
-        The choice map of the statements, where it has been fitted already.
+    model : AnswerModel or StreamedMap, optional
+        The map of the statements, where it has been made already.
+    progress : callable, optional
+        Called with the share of the map of large files that is done.
 
     Examples
     --------
@@ -157,44 +247,108 @@ def classify(
     >>> found.predicted == {"1": drawn.labels[1]}
     True
     """
-    given = as_statements(statements)
+    parameters = {"k": k, "error_rate": error_rate, "random_state": random_state}
+    if model is None and method in MAPS_OF_FILES and is_streamed(statements):
+        model = _map_of_files(statements, method, n_components, random_state, progress)
+    if isinstance(model, StreamedMap):
+        labels = encode_labels(y, model.names)
+        learner = make_classifier(
+            model.method, classifier, n_components=n_components, model=model, **parameters
+        )
+        learner.counts_ = None
+        learner._fit(no_statements(model.counts), labels)
+        return _described(learner, model.names, labels, model.method, random_state)
+    counts = counts_of(statements, False)
+    if counts is not None:
+        return _of_counts(counts, y, method, classifier, n_components, parameters)
+    given = statements_of(statements, "classify")
     check_model(model, given)
     chosen = choose_method("classify", given, method)
-    labels = encode_labels(y, given)
+    labels = encode_labels(y, given.names)
     if chosen == "choice" and n_components is None and model is None:
-        from trilens.tasks.model import answer_model
-
         model = answer_model(given, seed_of(random_state))
+    parameters["error_rate"] = known_error_rate(error_rate, given, random_state, model)
     learner = make_classifier(
-        chosen,
-        classifier,
-        k=k,
-        error_rate=known_error_rate(error_rate, given, random_state, model),
-        n_components=n_components,
-        model=model,
-        random_state=random_state,
+        chosen, classifier, n_components=n_components, model=model, **parameters
     )
-    label_of = labels.given
-    learner.fit(given, label_of)
-    check = check_labels(learner, labels, random_state)
-    found = learner.transduction_.copy()
-    found[labels.labelled] = labels.classes[check.codes]
+    learner.fit(given, labels.given)
+    found = _described(learner, given.names, labels, chosen, random_state)
+    return replace(found, remarks=(*found.remarks, *_out_of_reach(given, labels)))
+
+
+def _map_of_files(
+    answers: Answers, method: str, n_components: Any, random_state: Any, progress: Progress | None
+) -> StreamedMap:
+    """The map by passes; a lens map as wide as cross-validation may want it."""
+    width = n_components
+    if width is not None:
+        width = whole_number("n_components", width, least=1)
+    elif method == "lensmap":
+        width = min(max(DIMENSIONS), max(answers.count().n_objects - 1, 1))
+    chosen = "choice" if method == "auto" else method
+    return streamed_map(answers, width, chosen, seed_of(random_state), progress)
+
+
+def _of_counts(
+    counts: Counted,
+    y: LabelsLike,
+    method: str,
+    classifier: Any,
+    n_components: Any,
+    parameters: dict[str, Any],
+) -> Classification:
+    """Classes by Algorithm 3 from counts of classes, by the lens map from counts of pairs."""
+    one_of("method", method, ("auto", *METHODS["classify"]))
+    if method == "auto":
+        method = "lensmap" if counts.pairs is not None else "depth"
+    if method not in ("depth", "lensmap"):
+        raise ParameterError(f"counts serve depth and lensmap; {method} needs the statements")
+    labels = encode_labels(y, counts.names)
+    learner = make_classifier(method, classifier, n_components=n_components, **parameters)
+    if method == "lensmap":
+        if counts.pairs is None:
+            raise ParameterError("there are no counts of pairs; count with --pairs")
+        learner.fit(counts.pairs, labels.given)
+        return _described(learner, counts.names, labels, method, parameters["random_state"])
+    if counts.classes is None:
+        raise ParameterError("there are no counts of classes; count with --classes")
+    codes = counts.classes.labels
+    under = [] if codes is None else codes.tolist()
+    if [None if code < 0 else counts.class_names[code] for code in under] != labels.given:
+        raise LabelError("the classes were counted under other labels; count again with these")
+    learner.fit(counts.classes, labels.given)
+    return _described(learner, counts.names, labels, method, None, checked=False)
+
+
+def _described(
+    learner: Any,
+    names: tuple[str, ...],
+    labels: ClassCodes,
+    method: str,
+    random_state: Any,
+    *,
+    checked: bool = True,
+) -> Classification:
+    """What a fitted classifier found, and what hidden labels say."""
+    found, given = learner.transduction_.copy(), labels.given
+    check: LabelCheck | None = None
+    contradictions: tuple[Contradiction, ...] = ()
+    if checked:
+        check = check_labels(learner, labels, random_state)
+        found[labels.labelled] = labels.classes[check.codes]
+        contradictions = tuple(
+            Contradiction(names[i], given[i], found[i : i + 1].tolist()[0])
+            for i in labels.labelled[check.contradicted]
+        )
     return Classification(
-        names=given.names,
-        given=tuple(label_of),
+        names=names,
+        given=tuple(given),
         found=found,
-        method=chosen,
+        method=method,
         parameters=learner.chosen_parameters_,
         check=check,
-        contradictions=tuple(
-            Contradiction(given.names[i], label_of[i], found[i : i + 1].tolist()[0])
-            for i in labels.labelled[check.contradicted]
-        ),
-        remarks=(
-            *_about_classes(labels),
-            *_remarks(learner, given.names),
-            *_out_of_reach(given, labels),
-        ),
+        contradictions=contradictions,
+        remarks=(*_about_classes(labels), *_remarks(learner, names)),
     )
 
 
@@ -205,8 +359,8 @@ def make_classifier(
     k: int | None = None,
     error_rate: Any = 0.0,
     n_components: Any = None,
-    model: AnswerModel | None = None,
-    random_state: Any = None,
+    model: AnswerModel | StreamedMap | None = None,
+    random_state: Any = 0,
 ) -> Any:
     """An unfitted classifier: ``"depth"``, ``"krng"``, or the name of a map.
 
@@ -216,8 +370,6 @@ def make_classifier(
     KRNGClassifier(k=5)
     """
     if method == "krng":
-        from trilens.tasks.classify.graph import KRNGClassifier
-
         given = "loo" if k is None else k
         return KRNGClassifier(given, error_rate=error_rate, random_state=random_state)
     if k is not None:
@@ -225,11 +377,7 @@ def make_classifier(
     if error_rate != 0:
         raise ParameterError(f"error_rate belongs to the method krng, not to {method}")
     if method == "depth":
-        from trilens.tasks.classify.depth import LensDepthClassifier
-
         return LensDepthClassifier(classifier, random_state=random_state)
-    from trilens.tasks.classify.map import MapClassifier
-
     return MapClassifier(
         classifier,
         n_components="cv" if n_components is None else n_components,
@@ -239,7 +387,7 @@ def make_classifier(
     )
 
 
-def _about_classes(labels: Labels) -> tuple[str, ...]:
+def _about_classes(labels: ClassCodes) -> tuple[str, ...]:
     size = np.bincount(labels.codes[labels.labelled], minlength=len(labels.classes))
     alone = [str(label) for label in labels.classes[size == 1]]
     if not alone:
@@ -250,7 +398,7 @@ def _about_classes(labels: Labels) -> tuple[str, ...]:
     )
 
 
-def _out_of_reach(statements: Statements, labels: Labels) -> tuple[str, ...]:
+def _out_of_reach(statements: Statements, labels: ClassCodes) -> tuple[str, ...]:
     """Objects of which no answer says anything beside a labelled one."""
     from trilens.tasks.reliability.cautions import connected_parts
 
@@ -281,3 +429,94 @@ def _remarks(model: Any, names: tuple[str, ...]) -> tuple[str, ...]:
         if those:
             said.append(f"{text}: {', '.join(those)}")
     return tuple(said)
+
+
+def check_labels(
+    model: TransductiveClassifier, labels: ClassCodes, random_state: Any = 0
+) -> LabelCheck:
+    """Hide the labels in turn, and learn and choose everything from the others alone.
+
+    Parameters
+    ----------
+    model : TransductiveClassifier
+        Fitted to the statements and these labels; it is fitted again without the map.
+    """
+    from scipy.special import bdtrc
+
+    labelled = labels.labelled
+    truth = labels.codes[labelled]
+    found = np.empty(len(labelled), dtype=np.int64)
+    groups = _groups(len(labelled), random_state)
+    learner = copy(model)  # what it learns on the way is not the model's
+    for group in groups:
+        codes = labels.codes.copy()
+        codes[labelled[group]] = -1
+        if len(np.unique(codes[codes >= 0])) < 2:
+            found[group] = np.bincount(codes[codes >= 0], minlength=len(labels.classes)).argmax()
+        else:
+            hidden = labelled[group]
+            found[group] = learner._learn(ClassCodes(codes, labels.classes), hidden)[hidden]
+    right = int((found == truth).sum())
+    most = np.bincount(truth).max() / len(truth)
+    p_value = float(bdtrc(right - 1, len(truth), most)) if right else 1.0
+    p_value = max(p_value, _dealt_anew(model, labels, random_state))
+    learnable = p_value < SIGNIFICANCE
+    return LabelCheck(
+        codes=found,
+        error=1 - right / len(truth),
+        baseline=float(1 - most),
+        p_value=p_value,
+        learnable=learnable,
+        contradicted=_clearly_other(model, labels, found) if learnable else found != found,
+        left_out=len(groups[0]),
+    )
+
+
+def _dealt_anew(model: TransductiveClassifier, labels: ClassCodes, random_state: Any) -> float:
+    """How often labels dealt out at random agree as well with those of their neighbours."""
+    rng = generator(random_state)
+    if len(labels.labelled) > _MOST_DEALT:
+        some = rng.choice(labels.labelled, _MOST_DEALT, replace=False)
+        hidden = np.full_like(labels.codes, -1)
+        hidden[some] = labels.codes[some]
+        labels = ClassCodes(hidden, labels.classes)
+    own = labels.codes[labels.labelled]
+    nearest = model._neighbours(labels, _nearest_of(len(own)))
+    if nearest is None:
+        return 0.0
+
+    def agreement(codes: IntArray) -> int:
+        return int((codes[nearest] == codes[:, None]).sum())
+
+    seen = agreement(own)
+    as_well = sum(agreement(rng.permutation(own)) >= seen for _ in range(_DEALS))
+    return (1 + as_well) / (1 + _DEALS)
+
+
+def _nearest_of(n_labelled: int) -> int:
+    return NEAREST if n_labelled >= 40 else NEAREST_OF_FEW
+
+
+def _clearly_other(model: TransductiveClassifier, labels: ClassCodes, found: IntArray) -> BoolArray:
+    """Where another class was found, and hardly any neighbour speaks for the label."""
+    labelled = labels.labelled
+    own = labels.codes[labelled]
+    size = np.bincount(own, minlength=len(labels.classes))
+    other: BoolArray = (found != own) & (size[own] > 1)
+    nearest = _nearest_of(len(labelled))
+    if other.any():
+        agreeing = model._agreeing(labels, labelled[other], nearest)
+        if agreeing is not None:
+            # a small class cannot have half of so many neighbours
+            could = np.minimum(nearest, 2 * (size - 1))[own[other]]
+            other[other] = agreeing <= FEW_AGREE * could
+    return other
+
+
+def _groups(n: int, random_state: Any) -> list[IntArray]:
+    """Which of n labelled objects are left out together."""
+    positions = np.arange(n)
+    if n <= MOST_ROUNDS:
+        return list(positions[:, None])
+    shuffled = generator(random_state).permutation(positions)
+    return [np.sort(group) for group in np.array_split(shuffled, _GROUPS)]

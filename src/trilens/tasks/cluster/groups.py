@@ -11,11 +11,11 @@ import numpy as np
 from trilens._parameters import check_progress, real_number, seed_of, whole_number
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray, Progress
-from trilens.counts import PairCounts
+from trilens.answers import Answers
 from trilens.errors import ParameterError
 from trilens.maps.registry import coordinates, dimensions
-from trilens.statements import Statements, StatementsLike, as_statements
-from trilens.tasks.classify.labels import LabelsLike, label_of_each
+from trilens.maps.streamed import StreamedMap
+from trilens.statements import Statements
 from trilens.tasks.cluster.graph import KRNGClustering, krng_parameters
 from trilens.tasks.cluster.map import coordinate_clusters, map_parameters
 from trilens.tasks.cluster.partition import check_n_clusters, purity
@@ -26,9 +26,20 @@ from trilens.tasks.cluster.suggest import (
     silhouettes,
     suggest_clusters,
 )
+from trilens.tasks.data import (
+    MAPS_OF_FILES,
+    PAIRED_OBJECTS,
+    Data,
+    is_streamed,
+    no_statements,
+    pair_counts,
+    statements_of,
+    streamed_map,
+)
 from trilens.tasks.error_rate import known_error_rate
 from trilens.tasks.evidence import why_nothing_can_be_claimed
-from trilens.tasks.from_pairs import groups_of_pairs, objects_of_pairs
+from trilens.tasks.from_pairs import map_of_pairs, method_of_pairs
+from trilens.tasks.labels import LabelsLike, label_of_each
 from trilens.tasks.method import check_model, choose_method
 
 if TYPE_CHECKING:
@@ -37,6 +48,12 @@ if TYPE_CHECKING:
 
 #: More objects than these have no silhouettes, which take all distances.
 _MOST_SILHOUETTES = 5000
+#: Why a number of groups is not claimed.
+NO_NUMBER = (
+    "whether there are groups, and how many, cannot be told: files this large are mapped once, "
+    "and telling groups from chance takes many maps; give the number of groups with --n-clusters "
+    "(n_clusters), or look at a random part of the answers"
+)
 #: Members of a larger group that the typical ones are near to.
 _MEASURED = 2000
 
@@ -150,7 +167,7 @@ class Clusters(Tabular):
 
 
 def cluster(
-    statements: StatementsLike | PairCounts,
+    statements: Data,
     n_clusters: int | None = None,
     method: str = "auto",
     *,
@@ -160,16 +177,18 @@ def cluster(
     n_components: int | None = None,
     labels: LabelsLike | None = None,
     random_state: Any = 0,
-    model: AnswerModel | None = None,
+    model: AnswerModel | StreamedMap | None = None,
     progress: Progress | None = None,
 ) -> Clusters:
     """Groups of the objects.
 
     Parameters
     ----------
-    statements : Statements, (m, 3) array, or PairCounts
-        Counts suffice for ``"krng"`` and ``"lensmap"`` and a given number of clusters; they do
-        not tell how stable the groups are.
+    statements : Answers, Statements, (m, 3) array, Counted or PairCounts
+        Counts of pairs suffice for ``"krng"`` and ``"lensmap"`` and a given number of clusters;
+        they do not tell how stable the groups are. Files too large to hold are counted where
+        that suffices; else the groups are found on their streamed map, which does not tell how
+        many there are.
     n_clusters : int, optional
         By default as many as the answers suggest on a map, which may be one.
     method : str
@@ -186,8 +205,8 @@ def cluster(
         Of the map; by default as many as stand out.
     labels : dict by name, or (n_objects,) iterable, optional
         Classes to compare the clusters with.
-    model : AnswerModel, optional
-        The fitted model of ``method="choice"``, where there is one already.
+    model : AnswerModel or StreamedMap, optional
+        The map of the statements, where it has been made already.
     progress : callable, optional
         Called with the share of the work that is done.
 
@@ -199,40 +218,56 @@ def cluster(
     >>> found.n_clusters, purity(found.labels, drawn.labels)
     (3, 1.0)
     """
-    if isinstance(statements, PairCounts):
-        objects = objects_of_pairs(statements)
-        known = None if labels is None else label_of_each(labels, objects)
-        found, at, parameters = groups_of_pairs(
-            statements, n_clusters, method, k, sigma, error_rate, n_components, random_state
-        )
-        return _clusters(objects, found, at, parameters, None, None, known, True)
-    given = as_statements(statements)
-    n = given.n_objects
-    if n_clusters is not None:
-        check_n_clusters(n_clusters, n)
-    check_model(model, given)
     check_progress(progress)
     seed = seed_of(random_state)
-    known = None if labels is None else label_of_each(labels, given)
-    chosen = choose_method("cluster", given, method)
     if k is not None:
         whole_number("k", k, least=1)
-    error_rate = known_error_rate(error_rate, given, seed, model)
+    # the lens map of a given number of groups is made of counts of pairs, where these fit
+    few = PAIRED_OBJECTS if method == "lensmap" and n_clusters is not None else 0
+    if model is None and method in MAPS_OF_FILES and is_streamed(statements, most_objects=few):
+        model = _map_of_files(statements, method, n_components, seed, progress)
+    if isinstance(model, StreamedMap):
+        return _on_map_of_files(model, n_clusters, k, sigma, error_rate, labels, seed)
+    suffice = n_clusters is not None and method in ("krng", "lensmap")
+    pairs = pair_counts(statements, suffice, progress)
+    given = statements_of(statements, "cluster") if pairs is None else no_statements(pairs)
+    names = given.names
+    if n_clusters is not None:
+        check_n_clusters(n_clusters, len(names))
+    check_model(model, given)
+    known = None if labels is None else label_of_each(labels, names)
+    if pairs is None:
+        chosen = choose_method("cluster", given, method)
+        error_rate = known_error_rate(error_rate, given, seed, model)
+    else:
+        chosen = method_of_pairs(method, pairs, "lensmap")
+        if n_clusters is None:
+            raise ParameterError(
+                "counts do not tell how many groups there are; give n_clusters (--n-clusters), "
+                "or the statements"
+            )
     if chosen == "krng":
         if n_clusters is None:
             raise ParameterError("krng needs the number of clusters; a map can suggest one")
-        krng = KRNGClustering(n_clusters, k, sigma, error_rate, seed).fit(given)
-        parameters = krng_parameters(krng, given.names)
-        return _clusters(given, krng.labels_, None, parameters, None, None, known, True)
+        krng = KRNGClustering(n_clusters, k, sigma, error_rate, seed)
+        krng.fit(given if pairs is None else pairs)
+        parameters = krng_parameters(krng, names)
+        return _clusters(names, krng.labels_, None, parameters, None, None, known, True)
+    error_rate = real_number("error_rate", error_rate)
     if error_rate and chosen != "lensmap":
         raise ParameterError(f"{chosen} has no correction for an error rate; krng and lensmap have")
-    k = 10 if k is None else k
-    sigma = 0.5 if sigma is None else real_number("sigma", sigma, positive=True)
+    k, sigma = _neighbours(k, sigma)
+    if pairs is not None:
+        points = map_of_pairs(pairs, n_components, seed, error_rate)
+        assert n_clusters is not None
+        found = coordinate_clusters(points, n_clusters, k, sigma, seed)
+        parameters = map_parameters(chosen, points, k, sigma, error_rate)
+        return _clusters(names, found, points, parameters, None, None, known, True)
     if len(given) == 0:
         # nothing was said: every object is where every other one is
-        parameters = map_parameters(chosen, np.empty((n, 0)), k, sigma, error_rate)
-        whole = np.arange(n) % (n_clusters or 1)
-        return _clusters(given, whole, None, parameters, None, None, known, n_clusters is not None)
+        parameters = map_parameters(chosen, np.empty((len(names), 0)), k, sigma, error_rate)
+        whole = np.arange(len(names)) % (n_clusters or 1)
+        return _clusters(names, whole, None, parameters, None, None, known, n_clusters is not None)
     points, resampled, fitted = _maps(
         given, chosen, n_components, error_rate, seed, model, progress
     )
@@ -256,33 +291,49 @@ def cluster(
     if progress is not None:
         progress(1.0)
     return _clusters(
-        given, found, points, parameters, suggestion, stability, known, n_clusters is not None
+        names, found, points, parameters, suggestion, stability, known, n_clusters is not None
     )
 
 
-def clusters_on_map(
-    objects: Statements,
-    points: FloatArray,
-    method: str,
+def _neighbours(k: int | None, sigma: float | None) -> tuple[int, float]:
+    """Of the k-NN graph on a map."""
+    width = 0.5 if sigma is None else real_number("sigma", sigma, positive=True)
+    return 10 if k is None else k, width
+
+
+def _map_of_files(
+    answers: Answers, method: str, n_components: Any, seed: int, progress: Progress | None
+) -> StreamedMap:
+    """The map by passes; a lens map in two dimensions, where nothing else is wanted."""
+    width = 2 if method == "lensmap" and n_components is None else n_components
+    return streamed_map(answers, width, "choice" if method == "auto" else method, seed, progress)
+
+
+def _on_map_of_files(
+    placed: StreamedMap,
     n_clusters: int | None,
-    k: int,
-    sigma: float,
-    known: Sequence[Any] | None,
-    suggestion: ClusterSuggestion | None,
+    k: int | None,
+    sigma: float | None,
+    error_rate: Any,
+    labels: LabelsLike | None,
     seed: int,
 ) -> Clusters:
-    """The groups on a map that is there already; without a number, all objects as one."""
-    if n_clusters is not None:
+    """The groups on a map that has no bootstrap; without a number, all objects as one."""
+    if error_rate:
+        raise ParameterError("the map of files this large has no error rate; krng has one")
+    names, points = placed.names, placed.embedding
+    known = None if labels is None else label_of_each(labels, names)
+    k, sigma = _neighbours(k, sigma)
+    found, suggestion = np.zeros(len(points), dtype=np.int64), None
+    if n_clusters is None:
+        suggestion = ClusterSuggestion(1, (), 1, None, NO_NUMBER)
+    else:
         check_n_clusters(n_clusters, len(points))
-    k = whole_number("k", k, least=1)
-    sigma = real_number("sigma", sigma, positive=True)
-    found = np.zeros(len(points), dtype=np.int64)
-    if n_clusters is not None and n_clusters > 1:
-        found = coordinate_clusters(points, n_clusters, k, sigma, seed)
-    parameters = map_parameters(method, points, k, sigma, 0.0)
-    return _clusters(
-        objects, found, points, parameters, suggestion, None, known, n_clusters is not None
-    )
+        if n_clusters > 1:
+            found = coordinate_clusters(points, n_clusters, k, sigma, seed)
+    parameters = map_parameters(placed.method, points, k, sigma, 0.0)
+    given = n_clusters is not None
+    return _clusters(names, found, points, parameters, suggestion, None, known, given)
 
 
 def _maps(
@@ -333,7 +384,7 @@ def _maps(
 
 
 def _clusters(
-    statements: Statements,
+    names: tuple[str, ...],
     found: IntArray,
     points: FloatArray | None,
     parameters: dict[str, Any],
@@ -347,16 +398,14 @@ def _clusters(
     if points is not None and number > 1 and len(points) <= _MOST_SILHOUETTES:
         width = silhouettes(points, found)
     groups = tuple(
-        _group(c, np.flatnonzero(found == c), statements.names, points, width, stability, known)
+        _group(c, np.flatnonzero(found == c), names, points, width, stability, known)
         for c in range(number)
     )
     labelled = [i for i, label in enumerate(known or []) if label is not None]
     pure = (
         purity(found[labelled], [str(known[i]) for i in labelled]) if known and labelled else None
     )
-    return Clusters(
-        found, statements.names, number, given, parameters, groups, suggestion, stability, pure
-    )
+    return Clusters(found, names, number, given, parameters, groups, suggestion, stability, pure)
 
 
 def _group(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -11,15 +11,14 @@ import numpy as np
 from trilens._parameters import shown
 from trilens._typing import AnyArray, IntArray
 from trilens.errors import LabelError
-from trilens.files.labels import labels_for
-from trilens.statements import Statements
+from trilens.files.labels import labels_by_name
 
 #: What users give: a label for each object, or a dict of labels by name.
 LabelsLike: TypeAlias = Mapping[str, Any] | Iterable[Any]
 
 
 @dataclass(frozen=True)
-class Labels:
+class ClassCodes:
     """Labels of some of the objects.
 
     Attributes
@@ -45,15 +44,15 @@ class Labels:
         return [None if c < 0 else classes[c] for c in self.codes]
 
 
-def label_of_each(y: LabelsLike, statements: Statements) -> list[Any]:
+def label_of_each(y: LabelsLike, names: Sequence[str]) -> list[Any]:
     """The label of each object; None where it is unlabelled (-1, None, NaN, empty text).
 
-    >>> label_of_each({"c": "red"}, Statements([[0, 1, 2]], names=["a", "b", "c"]))
+    >>> label_of_each({"c": "red"}, ["a", "b", "c"])
     [None, None, 'red']
     """
-    n = statements.n_objects
+    n = len(names)
     if isinstance(y, Mapping):
-        given = list(labels_for(statements, y))
+        given = list(labels_by_name(names, y))
     elif isinstance(y, (str, bytes)) or not isinstance(y, Iterable):
         raise LabelError(
             f"labels are one for each object, or a dict by name, not {type(y).__name__}"
@@ -80,7 +79,7 @@ def sorted_classes(labels: Iterable[Any]) -> list[Any]:
         ) from None
 
 
-def encode_labels(y: LabelsLike, statements: Statements) -> Labels:
+def encode_labels(y: LabelsLike, names: Sequence[str]) -> ClassCodes:
     """Class numbers of labels of any type.
 
     Parameters
@@ -90,19 +89,18 @@ def encode_labels(y: LabelsLike, statements: Statements) -> Labels:
 
     Examples
     --------
-    >>> S = Statements([[0, 1, 2], [2, 3, 4]])
-    >>> labels = encode_labels(["b", "a", None, "a", "b"], S)
+    >>> labels = encode_labels(["b", "a", None, "a", "b"], "vwxyz")
     >>> labels.codes.tolist(), labels.classes.tolist()
     ([1, 0, -1, 0, 1], ['a', 'b'])
     """
-    given = label_of_each(y, statements)
+    given = label_of_each(y, names)
     classes = sorted_classes(given)
     if len(classes) < 2:
         seen = f"all labelled objects are {classes[0]!r}" if classes else "no object is labelled"
         raise LabelError(f"{seen}; classification needs at least two classes")
     number = {label: i for i, label in enumerate(classes)}
     codes = np.array([-1 if label is None else number[label] for label in given], dtype=np.int64)
-    return Labels(codes, np.array(classes))
+    return ClassCodes(codes, np.array(classes))
 
 
 def _is_missing(label: Any) -> bool:

@@ -1,0 +1,112 @@
+"""What a question is given: statements in memory, counts of them, or files too large to hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
+
+import numpy as np
+
+from trilens._typing import Progress
+from trilens.answers import Answers
+from trilens.counts import CentralCounts, Counted, PairCounts
+from trilens.errors import FormatError, ParameterError
+from trilens.statements import Statements, StatementsLike, as_statements
+
+if TYPE_CHECKING:
+    from trilens.maps.streamed import StreamedMap
+
+#: What every question takes; each says which counts suffice.
+Data: TypeAlias = Answers | StatementsLike | Counted | CentralCounts | PairCounts
+
+#: The methods that a map by passes over files serves.
+MAPS_OF_FILES = ("auto", "choice", "lensmap")
+#: Up to so many objects all pairs are counted.
+PAIRED_OBJECTS = 4096
+
+
+def statements_of(data: Data, question: str) -> Statements:
+    """The statements themselves, read where they lie in files."""
+    if isinstance(data, Answers):
+        if data.in_counts:
+            raise FormatError(
+                f"{data.source} holds counts; {question} needs the statements that were counted"
+            )
+        return data.read()
+    if isinstance(data, Counted | CentralCounts | PairCounts):
+        raise ParameterError(f"{question} needs the statements, not counts of them")
+    return as_statements(data)
+
+
+def counts_of(
+    data: Data, suffice: bool, *, pairs: bool = False, progress: Progress | None = None
+) -> Counted | None:
+    """What was counted, or is to be counted of files too large to hold; None: read them.
+
+    Parameters
+    ----------
+    suffice
+        Whether counts would do for large files. What was counted already is counts anyway.
+    pairs
+        Whether the counts of pairs are wanted.
+    """
+    if isinstance(data, Counted):
+        return data.with_names()
+    if not isinstance(data, Answers):
+        return None
+    if data.in_counts or (suffice and not data.held):
+        return data.count(pairs=pairs, progress=progress).with_names()
+    return None
+
+
+def object_counts(
+    data: Data, suffice: bool, progress: Progress | None = None
+) -> CentralCounts | None:
+    """The counts per object, where `counts_of` has them."""
+    if isinstance(data, CentralCounts):
+        return data
+    found = counts_of(data, suffice, progress=progress)
+    return None if found is None else found.central
+
+
+def pair_counts(data: Data, suffice: bool, progress: Progress | None = None) -> PairCounts | None:
+    """The counts of pairs, where `counts_of` has them."""
+    if isinstance(data, PairCounts):
+        return data
+    found = counts_of(data, suffice, pairs=True, progress=progress)
+    if found is None:
+        return None
+    if found.pairs is None:
+        raise ParameterError("there are no counts of pairs; count the statements with pairs=True")
+    return found.pairs
+
+
+def no_statements(counts: Counted | CentralCounts | PairCounts) -> Statements:
+    """The objects of counts, with no statement about them."""
+    none = np.empty((0, 3), dtype=np.int32)
+    return Statements(none, counts.n_objects, counts.names, counts.kind)
+
+
+def is_streamed(data: Data, *, most_objects: int = 0) -> TypeGuard[Answers]:
+    """Whether a map is to be made by passes over files.
+
+    So it is where they are too large to hold, all answers in them are used, and the objects are
+    those that they name; of more than ``most_objects``.
+    """
+    if not isinstance(data, Answers) or data.in_counts or data.held:
+        return False
+    if data.selects or data.objects is not None:
+        return False
+    return not most_objects or data.count().n_objects > most_objects
+
+
+def streamed_map(
+    answers: Answers,
+    n_components: int | None,
+    method: str,
+    seed: int,
+    progress: Progress | None = None,
+) -> StreamedMap:
+    """The map of files by passes over them."""
+    from trilens.maps.streamed import stream_map
+
+    return stream_map(answers, n_components, method=method, random_state=seed, progress=progress)
