@@ -8,8 +8,7 @@ from trilens.errors import LabelError
 from trilens.files import read_statements
 from trilens.simulate import mixture, simulate_statements
 from trilens.statements import Statements
-from trilens.tasks.classify.check import _dealt_anew, check_labels
-from trilens.tasks.classify.classes import classify, make_classifier
+from trilens.tasks.classify.classes import _dealt_anew, check_labels, classify, make_classifier
 from trilens.tasks.labels import encode_labels
 from trilens.tasks.model import answer_model
 

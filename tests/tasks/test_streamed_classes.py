@@ -11,8 +11,8 @@ from click.testing import CliRunner
 import trilens as tl
 from trilens.cli import counting, trilens
 from trilens.errors import LabelError
+from trilens.maps.streamed import stream_map
 from trilens.simulate import mixture, simulate_statements
-from trilens.tasks.streamed import classify_files, cluster_files
 
 
 @pytest.fixture(scope="module")
@@ -41,10 +41,14 @@ def large(monkeypatch) -> None:
     """Every file counts as large, and none may be read whole."""
     monkeypatch.setattr(counting, "STREAMED_BYTES", 0)
     monkeypatch.setattr(counting, "PAIRED_OBJECTS", 100)
+    monkeypatch.setattr("trilens.answers.STREAMED_BYTES", 0)
+    monkeypatch.setattr("trilens.tasks.data.PAIRED_OBJECTS", 100)
+    monkeypatch.setattr("trilens.tasks.cluster.groups.PAIRED_OBJECTS", 100)
 
     def never(*arguments, **options):
         raise AssertionError("the statements were read whole")
 
+    monkeypatch.setattr("trilens.answers.read_statements", never)
     monkeypatch.setattr("trilens.files.read_statements", never)
     monkeypatch.setattr("trilens.files.read.read_statements", never)
 
@@ -60,29 +64,30 @@ def _told(*line: object):
 
 
 @pytest.mark.parametrize("method", ["auto", "lensmap"])
-def test_classes_of_all_objects(study, method: str) -> None:
+def test_classes_of_all_objects(study, method: str, large) -> None:
     file, truth = study
-    labels = _labels(truth)
-    found = classify_files(file, labels, method=method)
+    answers, labels = tl.Answers(file), _labels(truth)
+    found = tl.classify(answers, labels, method)
     expected = np.array(["abc"[label] for label in truth])
     assert set(found.predicted) == {str(i) for i in range(200)} - set(labels)
     assert (found.labels == expected).mean() > 0.97
     chosen = "choice" if method == "auto" else method
-    assert found.method == found.parameters["map"] == found.map.method == chosen
-    plane = classify_files(file, labels, method=method, n_components=2, classifier="svm-gauss")
+    assert found.method == found.parameters["map"] == chosen
+    plane = tl.classify(answers, labels, method, n_components=2, classifier="svm-gauss")
     assert plane.parameters["n_components"] == 2
     assert (plane.labels == expected).mean() > 0.9
-    with pytest.raises(LabelError, match="no object of the statements has a label"):
-        classify_files(file, {"elsewhere": "a"})
+    with pytest.raises(LabelError, match="none of the 1 objects is in the statements"):
+        tl.classify(answers, {"elsewhere": "a"}, method, n_components=1)
     with pytest.raises(LabelError, match="all labelled objects are 'a'"):
-        classify_files(file, {"1": "a", "2": "a"}, placed=found.map)
+        tl.classify(answers, {"1": "a", "2": "a"}, method, n_components=1)
 
 
 def test_hidden_labels_say_how_good_the_classes_are(study) -> None:
     file, truth = study
     labels = _labels(truth)
     labels["8"] = "abc"[(truth[8] + 1) % 3]
-    found = classify_files(file, labels)
+    placed = stream_map(tl.Answers(file), None)
+    found = tl.classify(tl.Answers(file), labels, model=placed)
     assert found.check.learnable
     assert [one.object for one in found.contradictions] == ["8"]
     assert found.check.error == pytest.approx(1 / 50, abs=0.03)
@@ -91,9 +96,27 @@ def test_hidden_labels_say_how_good_the_classes_are(study) -> None:
     dealt = dict(
         zip(labels, np.random.default_rng(0).permutation(list(labels.values())), strict=True)
     )
-    chance = classify_files(file, dealt, placed=found.map)
+    chance = tl.classify(placed.counts, dealt, model=placed)
     assert not chance.check.learnable
     assert chance.contradictions == ()
+
+
+def test_the_medoid_and_the_outliers_are_counted(study, large) -> None:
+    counts = tl.count_central(study[0])
+    answers = tl.Answers(study[0])
+    assert tl.medoid(answers).to_dict() == tl.medoid(counts).to_dict()
+    assert tl.outliers(answers, 5).to_dict() == tl.outliers(counts, 5).to_dict()
+    with pytest.raises(AssertionError, match="read whole"):
+        tl.medoid(tl.Answers(study[0]), "soe")
+
+
+def test_the_graph_and_the_groups_of_pairs_are_counted(study, large, monkeypatch) -> None:
+    answers, pairs = tl.Answers(study[0]), tl.count_files(study[0], pairs=True).pairs
+    assert tl.neighbours(answers, 5).edges() == tl.neighbours(pairs, 5).edges()
+    monkeypatch.setattr("trilens.tasks.cluster.groups.PAIRED_OBJECTS", 200)
+    for method in ("krng", "lensmap"):
+        found = tl.cluster(answers, 3, method)
+        assert np.array_equal(found.labels, tl.cluster(pairs, 3, method).labels)
 
 
 def test_the_commands_take_it_for_many_objects(study, table, tmp_path: Path, large) -> None:
@@ -131,7 +154,7 @@ def test_groups_are_found_and_their_number_is_not_claimed(study, table, large) -
     assert told["suggestion"]["p_value"] is None
     assert "cannot be told" in told["suggestion"]["caution"]
     done = _run("cluster", file)
-    assert "give the number with --n-clusters" in done.stderr
+    assert "give the number of groups with --n-clusters" in done.stderr
 
 
 @pytest.mark.slow
@@ -144,12 +167,13 @@ def test_other_kinds_with_names_in_several_files(tmp_path: Path, kind: str, larg
         tl.write_statements(S.take(rows), tmp_path / f"{i}.csv")
     labels = {f"thing {i}": "ab"[drawn.labels[i]] for i in range(0, 120, 3)}
     pattern = str(tmp_path / "*.csv")
-    here = classify_files(pattern, labels)
-    there = classify_files(pattern, labels, cluster="local:2")
+    answers = tl.Answers(pattern)
+    here = tl.classify(answers, labels)
+    there = tl.classify(answers, labels, model=stream_map(answers, None, cluster="local:2"))
     assert here.predicted == there.predicted
     right = [label == "ab"[drawn.labels[int(n.split()[1])]] for n, label in here.predicted.items()]
     assert np.mean(right) > 0.95
-    groups = cluster_files(pattern, 2)
+    groups = tl.cluster(answers, 2)
     truth = [drawn.labels[int(name.split()[1])] for name in groups.names]
     assert tl.purity(groups.labels, truth) > 0.95
     told = _told("analyze", pattern)
@@ -241,9 +265,9 @@ def test_many_objects_are_clustered_by_a_sample(monkeypatch) -> None:
     assert np.array_equal(found, again)
 
 
-def test_a_class_may_be_called_0(study) -> None:
+def test_a_class_may_be_called_0(study, large) -> None:
     file, truth = study
-    found = classify_files(file, {str(i): int(truth[i]) for i in range(60)})
-    assert set(found.labels) == {str(label) for label in set(truth.tolist())}
+    found = tl.classify(tl.Answers(file), {str(i): int(truth[i]) for i in range(60)})
+    assert set(found.labels.tolist()) == set(truth.tolist())
     with pytest.raises(LabelError, match="a dict by name"):
-        classify_files(file, "labels.csv", placed=found.map)
+        tl.classify(tl.Answers(file), "labels.csv", n_components=1)
