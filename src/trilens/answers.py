@@ -88,6 +88,8 @@ class Answers:
         self._reading: Reading | None = None
         self._selection: Selection | None = None
         self._counted: Counted | None = None
+        self._last_counted: Counted | None = None
+        self._everything: Answers | None = None
 
     def __repr__(self) -> str:
         shown = self.source if self.in_files else type(self.source).__name__
@@ -145,10 +147,34 @@ class Answers:
         }
 
     @property
+    def n_statements(self) -> int:
+        """How many answers are used."""
+        found = read_or_count(self)
+        return found.statements if isinstance(found, Counted) else len(found)
+
+    @property
+    def everything(self) -> Answers:
+        """The same answers, none left out; itself where all are used."""
+        if not self.selects:
+            return self
+        if self._everything is None:
+            self._everything = Answers(self.source, **self.options)
+        return self._everything
+
+    @property
     def reading(self) -> Reading | None:
         """What was understood of the files; None for what was in memory already."""
         self.read()
-        return self._reading
+        return self.everything._reading
+
+    @property
+    def known(self) -> Reading | Counted | None:
+        """What has been found out so far, without reading any further.
+
+        What was understood of the files, where these were read; else their last counts, where
+        they were counted.
+        """
+        return self.everything._reading or self._last_counted
 
     @property
     def selection(self) -> Selection | None:
@@ -159,7 +185,7 @@ class Answers:
     def read(self) -> Statements:
         """The answers that are asked for; read once."""
         if self._statements is None:
-            every = self._read_all()
+            every = self.everything.read() if self.selects else self._read_all()
             if self.selects:
                 beyond = [c.column for c in map(Condition.of, self.where) if not c.is_own]
                 self._selection = select(
@@ -215,6 +241,7 @@ class Answers:
             tell=tell,
             **(self.options | {"skip_bad": bool(self.skip_bad)}),
         )
+        self._last_counted = found
         if plain:
             self._counted = found
         return found

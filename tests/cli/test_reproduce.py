@@ -7,8 +7,8 @@ from click.testing import CliRunner
 
 import trilens_paper
 from tiny_experiment import TINY
-from trilens.cli.reproduce import command
 from trilens.errors import DatasetError, ParameterError
+from trilens_paper.command import command
 
 
 @pytest.fixture
