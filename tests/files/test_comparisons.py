@@ -86,7 +86,7 @@ def test_what_cannot_be_written(tmp_path):
         write_comparisons(
             Comparisons([[0, 1, 2, 3]], names=["", "b", "c", "d"]), tmp_path / "p.csv"
         )
-    with pytest.raises(FormatError, match="no Comparisons"):
+    with pytest.raises(FormatError, match="expected Comparisons"):
         write_comparisons([[0, 1, 2, 3]], tmp_path / "p.csv")
 
 

@@ -39,7 +39,7 @@ def test_labels(content: str, tmp_path: Path) -> None:
         (b"object,label,label\na,b,c\n", "once each"),
         (b"object,label\na,red\n\nb,\n", "row 4: the label of object 'b' is empty"),
         (b"object,label\n ,red\n", "row 2: the object is empty"),
-        (b"object,label\na,red\nb,red,x\n", "row 3: 3 columns where the header has 2"),
+        (b"object,label\na,red\nb,red,x\n", "row 3: 3 columns where the first row has 2"),
         (b"object,label\na,red\na,blue\n", "row 3: object 'a' has the label 'blue', but 'red' in"),
         (b"object,label\na,\xff\n", "row 2: byte 0xff is not UTF-8"),
         (b"\0\1", "binary"),
@@ -84,8 +84,8 @@ def test_labels_in_tables(ending: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "error", "what"),
     [
-        ("[]", LabelError, "there must be the columns object and label, once each; there are none"),
-        ('[{"object": "a"}]', LabelError, "there are object"),
+        ("[]", LabelError, "it must have the columns object and label, once each; it has none"),
+        ('[{"object": "a"}]', LabelError, "it has object"),
         ('[{"object": "a", "label": null}]', LabelError, "row 1: the label of object 'a' is empty"),
         ('[{"object": "a", "label": "x"}, {"object": "a", "label": "y"}]', LabelError, "row 2: .*"),
         ('["a", "b"]', FormatError, "is not a JSON object"),

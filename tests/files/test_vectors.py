@@ -7,7 +7,7 @@ import pytest
 
 from trilens.errors import FormatError
 from trilens.files import read_columns, read_matrix, read_vectors
-from trilens.files.extra import read_pairs
+from trilens.files.side_tables import read_mapping
 from trilens.files.vectors import read_vector_table
 
 NAMED = {"a": [0.0, 1.0], "b": [2.0, 3.5], "c d": [-1.0, 0.0]}
@@ -94,7 +94,10 @@ def test_tables_and_arrays(tmp_path):
         ("v.csv", b"object,x\na,1\nb,z\n", "row 3: 'z' is not a number"),
         ("v.csv", b"object,x\na,1\nb\n", "row 3: 1 columns"),
         ("v.csv", b"object,x\na,1\na,2\n", "'a' has two rows"),
-        ("v.csv", b"\xff\xfe\x00", "not UTF-8"),
+        ("v.csv", b"\xff\xfe\x00", "is a binary file"),
+        ("v.csv", b"object,x\n\xff,1\n", "row 2: byte 0xff is not UTF-8"),
+        ("v.csv", b"object,x\n\na,1\n\nb,z\n", "row 5: 'z' is not a number"),
+        ("v.jsonl", b'{"vector": [1, 2]}\n{"vector": [1]}', "the same number of coordinates"),
         ("v.npy", b"nothing", "no numpy arrays"),
         ("v.parquet", b"PAR1", "cannot be read"),
     ],
@@ -141,10 +144,17 @@ def test_further_columns(tmp_path):
 def test_groups_of_raters(tmp_path):
     file = tmp_path / "groups.csv"
     file.write_text("group;rater\nold;1\nyoung;2\n")
-    assert read_pairs(file, "rater", "group") == {"1": "old", "2": "young"}
+    assert read_mapping(file, "rater", "group") == {"1": "old", "2": "young"}
     file.write_text("rater,group\n1,old\n1,young\n")
     with pytest.raises(FormatError, match="two groups"):
-        read_pairs(file, "rater", "group")
+        read_mapping(file, "rater", "group")
     file.write_text("who,group\n1,old\n")
     with pytest.raises(FormatError, match="rater and group"):
-        read_pairs(file, "rater", "group")
+        read_mapping(file, "rater", "group")
+
+
+def test_groups_of_raters_in_other_formats(tmp_path):
+    (tmp_path / "g.json").write_text('[{"rater": 1, "group": "old"}, {"rater": 2, "group": "new"}]')
+    assert read_mapping(tmp_path / "g.json", "rater", "group") == {"1": "old", "2": "new"}
+    (tmp_path / "g.txt").write_text("rater group\n1 old\n2 new\n")
+    assert read_mapping(tmp_path / "g.txt", "rater", "group") == {"1": "old", "2": "new"}

@@ -252,9 +252,9 @@ def _column(source: Source, statements: Statements, name: str) -> Any:
 def _groups(source: Source, statements: Statements, by: str) -> Any:
     if not _is_file(by):
         return _column(source, statements, by).tolist()
-    from trilens.files.extra import read_pairs
+    from trilens.files.side_tables import read_mapping
 
-    return read_pairs(by, "rater", "group")
+    return read_mapping(by, "rater", "group")
 
 
 def _listed_or_column(source: Source, statements: Statements, given: str) -> Any:

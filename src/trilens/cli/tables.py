@@ -38,29 +38,11 @@ def table_ending(ctx: click.Context, param: click.Parameter, value: str | None) 
 
 def save_table(columns: Mapping[str, Sequence[Any]], path: str) -> None:
     """Write columns by the ending of the file, and say so; ``-`` is CSV on standard output."""
-    from trilens.files import atomic_write, write_table
+    from trilens.files import write_table
 
-    ending = Path(path).suffix.lower()
-    if ending == ".json":
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        text = json.dumps(rows, ensure_ascii=False, allow_nan=False, default=_plain, indent=1)
-        with atomic_write(path) as file:
-            file.write(f"{text}\n".encode(errors="replace"))
-    elif ending == ".parquet":
-        import pyarrow as pa
-        from pyarrow import parquet
-
-        table = pa.table({name: pa.array(values) for name, values in columns.items()})
-        with atomic_write(path) as file:
-            parquet.write_table(table, file)
-    else:
-        write_table(columns, path)
+    write_table(columns, path)
     if path != "-":
         note(f"wrote {path}")
-
-
-def _plain(value: Any) -> Any:
-    return value.item()  # numpy's numbers
 
 
 def print_json(facts: dict[str, Any]) -> None:

@@ -1,14 +1,19 @@
 """Statement files: reading, writing and scanning; label files and lists of objects."""
 
-from trilens.files.comparisons import read_comparisons, write_comparisons
 from trilens.files.extra import read_columns
 from trilens.files.faults import Fault
-from trilens.files.labels import Labels, labels_for, read_labels
 from trilens.files.objects import read_objects
 from trilens.files.output import atomic_write, refuse_to_overwrite, write_table
 from trilens.files.read import read_statements
 from trilens.files.reading import Reading
 from trilens.files.scan import Scan, scan_statements
+from trilens.files.side_tables import (
+    Labels,
+    labels_for,
+    read_comparisons,
+    read_labels,
+    write_comparisons,
+)
 from trilens.files.vectors import read_matrix, read_vectors
 from trilens.files.write import write_statements
 

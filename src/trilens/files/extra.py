@@ -10,10 +10,9 @@ import numpy as np
 
 from trilens._typing import AnyArray
 from trilens.errors import FormatError
-from trilens.files.dialect import records, whole_text
 from trilens.files.read import read_statements
 from trilens.files.reading import Reading
-from trilens.files.source import PathLike, checked_path, one_line, open_source
+from trilens.files.source import PathLike, checked_path, one_line
 from trilens.files.spec import ColumnsLike, column_spec
 from trilens.statements.columns import as_list, text_array
 from trilens.statements.roles import OPTIONAL, key
@@ -88,39 +87,3 @@ def _refuse_objects(
                 f"{path}: column {one_line(column, 40)!r} holds objects; give a column that says "
                 f"something of the answers or of their raters"
             ) from None
-
-
-def read_pairs(path: PathLike, key: str, value: str) -> dict[str, str]:
-    """A table of two columns as a dict, such as the group of each rater.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "groups.csv"
-    >>> _ = file.write_text("rater,group\\n1,young\\n2,old\\n")
-    >>> read_pairs(file, "rater", "group")
-    {'1': 'young', '2': 'old'}
-    """
-    source = open_source(path)
-    text = whole_text(source, f"it must have the columns {key} and {value}")
-    for separator in (",", "\t", ";"):
-        rows = [[cell.strip() for cell in cells] for cells, _, _ in records(text, separator)]
-        header = [cell.casefold() for cell in rows[0]] if rows else []
-        if key in header and value in header:
-            at_key, at_value = header.index(key), header.index(value)
-            break
-    else:
-        raise FormatError(f"{source.label}: the first row must name the columns {key} and {value}")
-    found: dict[str, str] = {}
-    for line, cells in enumerate(rows[1:], start=2):
-        if len(cells) != len(header):
-            raise FormatError(
-                f"{source.label}, row {line:,}: {len(cells)} columns where the header has "
-                f"{len(header)}"
-            )
-        if found.setdefault(cells[at_key], cells[at_value]) != cells[at_value]:
-            raise FormatError(
-                f"{source.label}, row {line:,}: {key} {cells[at_key]!r} has two {value}s, "
-                f"{found[cells[at_key]]!r} and {cells[at_value]!r}; give one"
-            )
-    return found

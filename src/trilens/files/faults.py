@@ -128,5 +128,5 @@ def write_faults(faults: Iterable[Fault], path: PathLike) -> None:
             "problem": [fault.problem for fault in listed],
             "objects": [fault.content for fault in listed],
         },
-        path,  # type: ignore[arg-type]
+        path,
     )

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import errno
+import gzip
+import json
 import os
 import stat
 import sys
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from io import RawIOBase
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from trilens._typing import AnyArray
 from trilens.errors import FormatError
-from trilens.files.source import checked_path, one_line, quoted
+from trilens.files.source import PathLike, checked_path, one_line, quoted
 
 #: What a write, a flush or a close may meet. Other errors inside the `with` block are the
 #: caller's own (a file that it reads meanwhile) and must not be blamed on the output.
@@ -29,7 +32,7 @@ _WRITE_PROBLEMS = {
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def atomic_write(path: PathLike) -> Iterator[BinaryIO]:
     """A binary file that replaces ``path`` when the block ends well, and vanishes otherwise.
 
     The bytes go to a temporary file in the same folder, which is flushed to the disk and
@@ -75,9 +78,37 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise FormatError(f"{label}: {problem}") from error
 
 
-def refuse_to_overwrite(
-    output: str | os.PathLike[str], *inputs: str | os.PathLike[str] | None
-) -> None:
+@contextmanager
+def packed_write(path: PathLike, packing: str) -> Iterator[BinaryIO]:
+    """As `atomic_write`, compressed: ``gz``, ``zst`` or not at all."""
+    with atomic_write(path) as target:
+        if packing == "zst":
+            import pyarrow as pa
+
+            with pa.CompressedOutputStream(pa.PythonFile(_Open(target), "w"), "zstd") as packed:
+                yield packed
+        elif packing == "gz":
+            # no name and no time inside: equal contents make equal files
+            with gzip.GzipFile("", "wb", fileobj=target, mtime=0) as packed:
+                yield cast(BinaryIO, packed)
+        else:
+            yield target
+
+
+class _Open(RawIOBase):
+    """A file that stays open: pyarrow closes what it has written to."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def write(self, data: Any) -> int:
+        return self._file.write(data)
+
+    def writable(self) -> bool:
+        return True
+
+
+def refuse_to_overwrite(output: PathLike, *inputs: PathLike | None) -> None:
     """Raise `FormatError` where an output file is one of the files that are read.
 
     >>> refuse_to_overwrite("answers.csv", "./answers.csv", None)
@@ -122,7 +153,7 @@ def _temporary(target: Path, mode: int | None) -> Iterator[BinaryIO]:
         raise
 
 
-def _target(path: str | os.PathLike[str]) -> tuple[Path, int | None]:
+def _target(path: PathLike) -> tuple[Path, int | None]:
     """Where to write, links followed, and the mode of what is there now."""
     try:
         target = Path(os.path.realpath(path))
@@ -149,22 +180,41 @@ def _cannot_open(target: Path, error: OSError | ValueError) -> FormatError:
     return FormatError(f"{str(target)!r} cannot be written: {why}; write elsewhere")
 
 
-def write_table(columns: Mapping[str, Sequence[Any] | AnyArray], path: str | Path) -> None:
-    """Write columns of equal length under their names; tabs for ``.tsv``, else commas.
+def write_table(columns: Mapping[str, Sequence[Any] | AnyArray], path: PathLike) -> None:
+    """Write columns of equal length under their names, by the ending of the file.
 
-    The file appears whole or not at all; ``-`` is standard output.
+    ``.json`` is an array of records, ``.parquet`` a table, ``.tsv`` has tabs; any other ending,
+    and ``-`` for standard output, is CSV. The file appears whole or not at all.
     """
+    ending = Path(checked_path(path)).suffix.lower()
+    if ending == ".json":
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        text = json.dumps(rows, ensure_ascii=False, allow_nan=False, default=_plain, indent=1)
+        with atomic_write(path) as file:
+            file.write(f"{text}\n".encode(errors="replace"))
+        return
     import pyarrow as pa
-    from pyarrow import csv
 
-    separator = "\t" if checked_path(path).lower().endswith(".tsv") else ","
     try:
         table = pa.table({name: pa.array(values) for name, values in columns.items()})
     except UnicodeEncodeError as error:
         name = quoted(error.object)
         raise FormatError(f"{path}: {name} is not valid Unicode (a lone surrogate)") from error
     except (pa.ArrowException, TypeError, ValueError, AttributeError) as error:
-        raise FormatError(f"{path}: no columns of a table: {one_line(error)}") from error
-    options = csv.WriteOptions(delimiter=separator, quoting_style="needed")
+        raise FormatError(f"{path}: the columns do not make a table: {one_line(error)}") from error
     with atomic_write(path) as file:
-        csv.write_csv(table, file, options)
+        if ending == ".parquet":
+            from pyarrow import parquet
+
+            parquet.write_table(table, file)
+        else:
+            from pyarrow import csv
+
+            separator = "\t" if ending == ".tsv" else ","
+            csv.write_csv(
+                table, file, csv.WriteOptions(delimiter=separator, quoting_style="needed")
+            )
+
+
+def _plain(value: Any) -> Any:
+    return value.item()  # numpy's numbers

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import BytesIO, StringIO
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 
-from trilens._typing import AnyArray, FloatArray
+from trilens._typing import FloatArray
 from trilens.errors import FormatError
+from trilens.files.dialect import records, whole_text
+from trilens.files.side_tables import TABLES, cell_text, columns_of
 from trilens.files.source import PathLike, Source, one_line, open_source, quoted
 
 #: What the column with the objects' names may be called.
@@ -28,6 +28,7 @@ FIRST_COLUMNS = frozenset(
 _ROW_NUMBERS = ("", "unnamed: 0", "__index_level_0__", "id")
 #: What a column of whole vectors may be called.
 _VECTOR_COLUMNS = ("vector", "embedding")
+_HOLDS = "a file of vectors has a row for each object"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,12 +109,7 @@ def read_vector_table(path: PathLike, objects: Sequence[str] | None = None) -> V
 
 
 def _table(source: Source, objects: Sequence[str] | None, numbers_only: bool) -> VectorTable:
-    if source.ending in (".npy", ".npz"):
-        found = _numpy(source)
-    elif source.format in ("parquet", "arrow", "jsonl"):
-        found = _arrow(source)
-    else:
-        found = _text(source)
+    found = _numpy(source) if source.ending in (".npy", ".npz") else _columns(source)
     if not numbers_only:
         found = _first_as_names(found, objects)
     seen: set[str] = set()
@@ -174,43 +170,59 @@ def _numpy(source: Source) -> VectorTable:
     return VectorTable([str(name) for name in names.tolist()], vectors, "names", ())
 
 
-def _arrow(source: Source) -> VectorTable:
-    import pyarrow as pa
+def _columns(source: Source) -> VectorTable:
+    """The vectors of a table: which column has the names, and the numbers of the others."""
+    header: list[str] | None
+    if source.format in TABLES:
+        header, columns = columns_of(source)
+        lines: Sequence[int] = range(1, len(columns[0]) + 1 if columns else 1)
+    else:
+        header, columns, lines = _text_columns(source)
+    called = header or [f"column {i + 1}" for i in range(len(columns))]
+    at = None if header is None else _names_at(header)
+    whole = next((i for i, name in enumerate(called) if name.casefold() in _VECTOR_COLUMNS), None)
+    if at is None and whole is None and columns and not all(map(_is_number, columns[0])):
+        at = 0
+    passed = {at}
+    if header is not None and at is not None:
+        passed |= {i for i, name in enumerate(header) if name.strip().casefold() in _ROW_NUMBERS}
+    used = [whole] if whole is not None else [i for i in range(len(columns)) if i not in passed]
+    if whole is not None:
+        rows = _whole_vectors(columns[whole], source.label)
+    else:
+        numbers = [_numbers(columns[i], lines, source.label) for i in used]
+        rows = np.stack(numbers, axis=1) if numbers else np.zeros((len(lines), 0))
+    return VectorTable(
+        None if at is None else [cell_text(name) for name in columns[at]],
+        rows,
+        None if at is None else called[at] or "the first column",
+        tuple(called[i] for i in used),
+    )
 
-    data = pa.BufferReader(source.read())
-    try:
-        if source.format == "parquet":
-            import pyarrow.parquet as pq
 
-            table = pq.read_table(data)
-        elif source.format == "arrow":
-            table = pa.ipc.open_file(data).read_all()
-        else:
-            import pyarrow.json as pj
-
-            table = pj.read_json(data)
-    except pa.ArrowException as error:
-        raise FormatError(f"{source.label} cannot be read: {one_line(error)}") from error
-    columns: dict[str, Any] = {
-        name: table.column(i).to_pylist() for i, name in enumerate(table.column_names)
-    }
-    at = _names_at(list(columns))
-    named = None if at is None else list(columns)[at]
-    names = None if named is None else [str(name) for name in columns.pop(named)]
-    if names is not None:
-        columns = {k: v for k, v in columns.items() if k.strip().casefold() not in _ROW_NUMBERS}
-    whole = next((c for c in columns if c.casefold() in _VECTOR_COLUMNS), None)
-    try:
-        if whole is not None:
-            rows: FloatArray = np.array(columns[whole], dtype=np.float64)
-            return VectorTable(names, rows, named, (whole,))
-        numbers = [np.array(values, dtype=np.float64) for values in columns.values()]
-        return VectorTable(names, np.stack(numbers, axis=1), named, tuple(columns))
-    except (TypeError, ValueError) as error:
-        raise FormatError(
-            f"{source.label}: the columns {one_line(', '.join(columns), 80)} must be numbers, "
-            f"beside one named object: {one_line(error, 80)}"
-        ) from error
+def _text_columns(source: Source) -> tuple[list[str] | None, list[list[str]], list[int]]:
+    """The header of a text file, if it has one; its columns; the row of each value."""
+    text = whole_text(source, _HOLDS)
+    first = text.lstrip().split("\n", 1)[0]
+    separator = max(",\t; ", key=first.count) if first.strip() else ","
+    found = [(cells, line + 1) for cells, line, _ in records(text, separator)]
+    if not found:
+        raise FormatError(f"{source.label} is empty; {_HOLDS}")
+    width = len(found[0][0])
+    for cells, line in found:
+        if len(cells) != width:
+            raise FormatError(
+                f"{source.label}, row {line:,}: {len(cells)} columns where the first row has "
+                f"{width}; every row must have the same columns"
+            )
+    top = found[0][0]
+    counted = top[1:] == [str(i) for i in range(width - 1)]
+    is_header = (counted and _names_at(top) == 0) or not any(map(_is_number, (*top[1:], top[-1])))
+    rows, lines = [cells for cells, _ in found], [line for _, line in found]
+    if not is_header:
+        return None, [list(column) for column in zip(*rows, strict=True)], lines
+    columns = [[cells[i] for cells in rows[1:]] for i in range(width)]
+    return top, columns, lines[1:]
 
 
 def _names_at(header: Sequence[str]) -> int | None:
@@ -226,64 +238,32 @@ def _names_at(header: Sequence[str]) -> int | None:
     return found
 
 
-def _text(source: Source) -> VectorTable:
+def _whole_vectors(values: list[Any], label: str) -> FloatArray:
     try:
-        text = source.read().removeprefix(codecs.BOM_UTF8).decode()
-    except UnicodeDecodeError as error:
+        rows = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
         raise FormatError(
-            f"{source.label} is not UTF-8 text; give CSV, .npy or .parquet"
+            f"{label}: every vector must have the same number of coordinates: {one_line(error, 80)}"
         ) from error
-    first = text.lstrip().split("\n", 1)[0]
-    separator = max(",\t; ", key=first.count) if first.strip() else ","
-    rows = [row for row in csv.reader(StringIO(text, newline=""), delimiter=separator) if row]
-    if not rows:
-        raise FormatError(f"{source.label} is empty; a file of vectors has a row for each object")
-    header = None
-    counted = [cell.strip() for cell in rows[0][1:]] == [str(i) for i in range(len(rows[0]) - 1)]
-    if (counted and _names_at(rows[0]) == 0) or (
-        not any(_is_number(cell) for cell in rows[0][1:]) and not _is_number(rows[0][-1])
-    ):
-        header, rows = [cell.strip() for cell in rows[0]], rows[1:]
-    at = None if header is None else _names_at(header)
-    if at is None and rows and not all(_is_number(row[0]) for row in rows):
-        at = 0
-    width = len(header or rows[0]) if rows else 0
-    called = header or [f"column {i + 1}" for i in range(width)]
-    passed = {at}
-    if header is not None and at is not None:
-        passed |= {i for i, cell in enumerate(header) if cell.casefold() in _ROW_NUMBERS}
-    names, numbers = [], []
-    for line, row in enumerate(rows, start=1 if header is None else 2):
-        if len(row) != width:
-            raise FormatError(
-                f"{source.label}, row {line:,}: {len(row)} columns where others have {width}"
-            )
-        cells = [cell for i, cell in enumerate(row) if i not in passed]
-        try:
-            numbers.append([float(cell) if cell.strip() else np.nan for cell in cells])
-        except ValueError:
-            bad = next(cell for cell in cells if cell.strip() and not _is_number(cell))
-            raise FormatError(
-                f"{source.label}, row {line:,}: {quoted(bad)} is not a number; a file of vectors "
-                f"has the columns object and numbers"
-            ) from None
-        names.append("" if at is None else row[at].strip())
-    return VectorTable(
-        None if at is None else names,
-        _array(numbers),
-        None if at is None else called[at] or "the first column",
-        tuple(name for i, name in enumerate(called) if i not in passed),
-    )
+    return rows.reshape(len(values), -1) if len(values) else np.zeros((0, 0))
 
 
-def _array(numbers: list[list[float]]) -> FloatArray:
-    found: AnyArray = np.array(numbers, dtype=np.float64)
-    return found.reshape(len(numbers), -1) if numbers else np.zeros((0, 0))
+def _numbers(values: Sequence[Any], lines: Sequence[int], label: str) -> FloatArray:
+    """A column of numbers; NaN where a cell is empty."""
+    given = [np.nan if value is None or value == "" else value for value in values]
+    try:
+        return np.array([float(value) for value in given])
+    except (TypeError, ValueError):
+        at = next(i for i, value in enumerate(given) if not _is_number(value))
+        raise FormatError(
+            f"{label}, row {lines[at]:,}: {quoted(cell_text(values[at]))} is not a number; a file "
+            f"of vectors has a column object and columns of numbers"
+        ) from None
 
 
-def _is_number(cell: str) -> bool:
+def _is_number(cell: Any) -> bool:
     try:
         float(cell)
-    except ValueError:
+    except (TypeError, ValueError):
         return False
     return True

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from io import RawIOBase
-from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -17,8 +14,8 @@ from trilens._typing import AnyArray
 from trilens.errors import FormatError
 from trilens.files.archive import write_archive
 from trilens.files.cell import is_integer, is_missing, is_missing_word
-from trilens.files.output import atomic_write
-from trilens.files.source import ENDINGS, READ_ONLY, PathLike, checked_path, quoted
+from trilens.files.output import packed_write
+from trilens.files.source import ENDINGS, READ_ONLY, PathLike, checked_path, ending_of, quoted
 from trilens.files.tables import METADATA_KEY
 from trilens.statements import Statements, concatenate
 from trilens.statements.roles import OPTIONAL
@@ -56,7 +53,7 @@ def write_statements(statements: Statements | Iterable[Statements], path: PathLi
         back (an empty one, ``NA`` and its like; in text: one with a NUL character, and a
         statement whose objects are called as the columns are: it reads as a header).
     """
-    ending, compress = _ending(path)
+    ending, packing = _ending(path)
     try:
         chunks = iter([statements] if isinstance(statements, Statements) else statements)
         first = next(chunks, None)
@@ -67,29 +64,8 @@ def write_statements(statements: Statements | Iterable[Statements], path: PathLi
     text = ending in _SEPARATORS or ENDINGS[ending] in ("jsonl", "json")
     if ENDINGS[ending] != "npz":
         _check_names(first, ending, text)
-    with atomic_write(path) as target:
-        if compress == ".zst":
-            with pa.CompressedOutputStream(pa.PythonFile(_Open(target), "w"), "zstd") as packed:
-                _write(first, chunks, cast(BinaryIO, packed), ending)
-        elif compress:
-            # no name and no time inside: equal statements make equal files
-            with gzip.GzipFile("", "wb", fileobj=target, mtime=0) as packed:
-                _write(first, chunks, cast(BinaryIO, packed), ending)
-        else:
-            _write(first, chunks, target, ending)
-
-
-class _Open(RawIOBase):
-    """A file that stays open: pyarrow closes what it has written to."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-
-    def write(self, data: Any) -> int:
-        return self._file.write(data)
-
-    def writable(self) -> bool:
-        return True
+    with packed_write(path, packing) as file:
+        _write(first, chunks, file, ending)
 
 
 def _write(first: Statements, rest: Iterator[Statements], file: BinaryIO, ending: str) -> None:
@@ -135,9 +111,9 @@ def _ending(path: PathLike) -> tuple[str, str]:
     name = checked_path(path)
     if name == "-":
         return ".csv", ""
-    file = Path(name)
-    packing = file.suffix.lower() if file.suffix.lower() in (".gz", ".zst") else ""
-    ending = (Path(file.stem) if packing else file).suffix.lower()
+    ending, packing = ending_of(name)
+    if packing == "zip":
+        ending = ".zip"
     written = [known for known, format_ in ENDINGS.items() if format_ not in READ_ONLY]
     if ending not in written:
         raise FormatError(

@@ -11,7 +11,7 @@ import numpy as np
 from trilens._parameters import shown
 from trilens._typing import AnyArray, IntArray
 from trilens.errors import LabelError
-from trilens.files.labels import labels_by_name
+from trilens.files.side_tables import labels_by_name
 
 #: What users give: a label for each object, or a dict of labels by name.
 LabelsLike: TypeAlias = Mapping[str, Any] | Iterable[Any]

@@ -1,0 +1,432 @@
+"""Small tables beside the statements: labels, groups of raters, comparisons of pairs.
+
+All are read alike: text with a comma, tab, semicolon or space between the cells, JSON, JSON lines,
+Parquet or Arrow, with columns that are known by their names.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trilens.errors import FormatError, LabelError, StatementError, TrilensError
+from trilens.files.cell import is_integer, is_missing
+from trilens.files.dialect import records, whole_text
+from trilens.files.names import in_order
+from trilens.files.output import packed_write
+from trilens.files.source import (
+    PathLike,
+    Source,
+    checked_path,
+    decoded,
+    ending_of,
+    one_line,
+    open_source,
+    owned,
+    quoted,
+)
+from trilens.statements import Statements, as_statements
+from trilens.statements.comparisons import Comparisons, first_wrong
+from trilens.statements.value import shown
+
+#: Formats that have their own columns.
+TABLES = frozenset({"json", "jsonl", "parquet", "arrow"})
+
+
+@dataclass(frozen=True)
+class SideTable:
+    """What is wanted of a small table.
+
+    Attributes
+    ----------
+    columns : mapping of str to tuple of str
+        The columns, each with what else it may be called.
+    listed : str
+        The same in words.
+    holds : str
+        What such a file holds, in words.
+    refusal : class
+        The error for what is not such a table.
+    without_header : bool
+        Whether text may come without a header, as integers in the order of the columns.
+    """
+
+    columns: Mapping[str, tuple[str, ...]]
+    listed: str
+    holds: str
+    refusal: type[TrilensError] = FormatError
+    without_header: bool = False
+
+    def rows(self, source: Source) -> Iterator[tuple[list[str], int]]:
+        """The wanted cells of each row as text, and the row's number in the file."""
+        return self._table_rows(source) if source.format in TABLES else self._text_rows(source)
+
+    def _table_rows(self, source: Source) -> Iterator[tuple[list[str], int]]:
+        names, columns = columns_of(source)
+        at = self._positions(names)
+        if at is None:
+            raise self.refusal(
+                f"{source.label}: it must have the columns {self.listed}, once each; "
+                f"it has {one_line(', '.join(names), 80) or 'none'}"
+            )
+        for row, cells in enumerate(zip(*(columns[i] for i in at), strict=True), 1):
+            yield [cell_text(cell) for cell in cells], row
+
+    def _text_rows(self, source: Source) -> Iterator[tuple[list[str], int]]:
+        label = source.label
+        text = whole_text(source, self.holds, self.refusal)
+        if not text.strip():
+            raise self.refusal(f"{label} is empty; {self.holds}")
+        separator, at, header = self._layout(text, label)
+        width = 0
+        for number, (cells, line, _) in enumerate(records(text, separator)):
+            width = width or len(cells)
+            if len(cells) != width:
+                raise self.refusal(
+                    f"{label}, row {line + 1:,}: {len(cells)} columns where the first row has "
+                    f"{width}; every row must have the same columns"
+                )
+            if number or not header:
+                yield [cells[i] for i in at], line + 1
+
+    def _layout(self, text: str, label: str) -> tuple[str, Sequence[int], bool]:
+        """The separator, where the columns are, and whether there is a header."""
+        seen: list[str] = []
+        for separator in (",", "\t", ";", " "):
+            first, _, _ = next(records(text, separator), ([], 0, 0))
+            at = self._positions(first)
+            if at is not None:
+                return separator, at, True
+            n = len(self.columns)
+            if self.without_header and len(first) == n and all(map(is_integer, first)):
+                return separator, range(n), False
+            seen = max(seen, first, key=len)
+        raise self.refusal(
+            f"{label}: the first row must name the columns {self.listed}, once each; "
+            f"it is {one_line(', '.join(seen), 80)}"
+        )
+
+    def _positions(self, names: Sequence[str]) -> list[int] | None:
+        """Where the columns are; None where one is missing or there twice."""
+        header = [name.strip().casefold() for name in names]
+        found = []
+        for name, also in self.columns.items():
+            called = name
+            if name not in header:
+                called = next((other for other in also if header.count(other) == 1), name)
+            if header.count(called) != 1:
+                return None
+            found.append(header.index(called))
+        return found
+
+
+def columns_of(source: Source) -> tuple[list[str], list[list[Any]]]:
+    """The names and the values of the columns of a Parquet, Arrow or JSON file."""
+    if source.format in ("json", "jsonl"):
+        return _json_columns(source)
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    data = owned(source.read())
+    try:
+        if source.format == "parquet":
+            table = pq.read_table(pa.BufferReader(data))
+        else:
+            is_file = data.slice(0, 6).to_pybytes() == b"ARROW1"
+            reader = pa.ipc.open_file(data) if is_file else pa.ipc.open_stream(data)
+            table = reader.read_all()
+        table.validate(full=True)
+        return list(table.column_names), [column.to_pylist() for column in table.columns]
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise FormatError(f"{source.label} cannot be read: {one_line(error)}") from error
+
+
+def _json_columns(source: Source) -> tuple[list[str], list[list[Any]]]:
+    """Of an array of records, of records line by line, or of arrays by their names."""
+    text = whole_text(source, "JSON is text")
+    if not text.strip():
+        raise FormatError(f"{source.label} is empty; give a table")
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        found = _json_lines(text, f"{source.label} is not JSON: {one_line(error)}")
+    except RecursionError as error:
+        raise FormatError(f"{source.label} is nested too deeply; give a plain table") from error
+    rows = found if isinstance(found, list) else [found]
+    if isinstance(found, dict) and found and all(isinstance(v, list) for v in found.values()):
+        within = [values for values in found.values() if any(isinstance(v, dict) for v in values)]
+        if len(within) != 1:
+            return _same_length(found, source.label)
+        (rows,) = within
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, dict):
+            raise FormatError(
+                f"{source.label}, record {number:,}: {one_line(json.dumps(row), 40)} is not a JSON "
+                f"object; every record must be one"
+            )
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return names, [[row.get(name) for row in rows] for name in names]
+
+
+def _same_length(columns: dict[str, list[Any]], label: str) -> tuple[list[str], list[list[Any]]]:
+    if len({len(values) for values in columns.values()}) > 1:
+        raise FormatError(f"{label}: the columns must have the same length")
+    return list(columns), list(columns.values())
+
+
+def _json_lines(text: str, problem: str) -> list[Any]:
+    try:
+        return [json.loads(line) for line in text.split("\n") if line.strip()]
+    except (ValueError, RecursionError) as error:
+        raise FormatError(problem) from error
+
+
+def cell_text(value: Any) -> str:
+    """A cell as text would have it; nothing where it is missing.
+
+    >>> [cell_text(value) for value in ("a", 2.0, 0.5, True, None)]
+    ['a', '2', '0.5', 'true', '']
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool | dict | list):
+        return json.dumps(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    return str(value)
+
+
+_LABELS = SideTable(
+    {
+        "object": ("name", "item", "image", "stimulus", "word", "id"),
+        "label": ("class", "category", "group", "cluster", "type"),
+    },
+    "object and label",
+    "a label file has the columns object,label",
+    LabelError,
+)
+
+
+class Labels(dict[str, str]):
+    """Labels by object name, with the file and the rows they came from."""
+
+    def __init__(self, labels: Mapping[str, str], source: str, rows: Mapping[str, int]) -> None:
+        super().__init__(labels)
+        self.source = source
+        self.rows = dict(rows)
+
+    def place(self, name: str) -> str:
+        """How a message names the row of an object."""
+        return f"{self.source}, row {self.rows[name]:,}"
+
+
+def read_labels(path: PathLike, encoding: str | None = None) -> Labels:
+    """The label of each object that a label file names.
+
+    The file is text (with a comma, tab, semicolon or space between the cells), JSON, JSON lines,
+    Parquet or Arrow. It has the columns ``object`` and ``label`` (or ``class``, ``group``, ...),
+    as ``cluster -o`` and ``classify -o`` write them; other columns are ignored. Objects that it
+    leaves out are unlabelled.
+
+    Raises
+    ------
+    LabelError
+        For a missing column, an empty label, or an object with two different labels.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "labels.csv"
+    >>> _ = file.write_text("object,label\\n44,ordinary\\n15,sports\\n")
+    >>> dict(read_labels(file))
+    {'44': 'ordinary', '15': 'sports'}
+    """
+    source = open_source(path)
+    if encoding is not None:
+        source = decoded(source, encoding)
+    labels: dict[str, str] = {}
+    lines: dict[str, int] = {}
+    for (name, given), line in _LABELS.rows(source):
+        place = f"{source.label}, row {line:,}"
+        if not name.strip():
+            raise LabelError(f"{place}: the object is empty; name it or leave the row out")
+        if not given.strip():
+            raise LabelError(
+                f"{place}: the label of object {quoted(name)} is empty; "
+                f"leave the row out if the object is unlabelled"
+            )
+        if labels.setdefault(name, given) != given:
+            raise LabelError(
+                f"{place}: object {quoted(name)} has the label {quoted(given)}, but "
+                f"{quoted(labels[name])} in row {lines[name]:,}; give each object one label"
+            )
+        lines.setdefault(name, line)
+    if not labels:
+        raise LabelError(
+            f"{source.label} has no labels, only a header; add a row for each labelled object"
+        )
+    return Labels(labels, source.label, lines)
+
+
+def labels_for(S: Statements, labels: Mapping[str, str]) -> list[str | None]:
+    """The label of each object of ``S``, in order; None for the unlabelled.
+
+    Parameters
+    ----------
+    labels
+        From `read_labels`, or any mapping from names to labels.
+
+    Raises
+    ------
+    LabelError
+        Where the labels name an object that the statements do not have.
+
+    Examples
+    --------
+    >>> labels_for(Statements([[0, 1, 2]], names=["a", "b", "c"]), {"c": "red"})
+    [None, None, 'red']
+    """
+    return labels_by_name(as_statements(S).names, labels)
+
+
+def labels_by_name(names: Sequence[str], labels: Mapping[str, str]) -> list[str | None]:
+    """The label of each of these objects; None for the unlabelled. Errors as in `labels_for`."""
+    if not isinstance(labels, Mapping) or not all(isinstance(name, str) for name in labels):
+        raise LabelError(
+            f"labels must be a mapping from names to labels, got {one_line(repr(labels))}"
+        )
+    known = set(names)
+    unknown = [name for name in labels if name not in known]
+    if unknown:
+        first = unknown[0]
+        if isinstance(labels, Labels):
+            file, place = labels.source, labels.place(first)
+        else:
+            file = place = "the labels"
+        if len(unknown) == len(labels):
+            raise LabelError(
+                f"{file}: none of the {len(labels):,} objects is in the statements, whose "
+                f"objects are {shown(names)}; do the labels belong to other statements?"
+            )
+        raise LabelError(
+            f"{place}: object {quoted(first)} is not in the statements ({len(unknown):,} of "
+            f"{len(labels):,} labelled objects are unknown); leave the row out, or list the "
+            f"object with objects= (--objects)"
+        )
+    return [labels.get(name) for name in names]
+
+
+def read_mapping(path: PathLike, key: str, value: str) -> dict[str, str]:
+    """A table of two columns as a dict, such as the group of each rater.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "groups.csv"
+    >>> _ = file.write_text("rater,group\\n1,young\\n2,old\\n")
+    >>> read_mapping(file, "rater", "group")
+    {'1': 'young', '2': 'old'}
+    """
+    listed = f"{key} and {value}"
+    source = open_source(path)
+    found: dict[str, str] = {}
+    wanted = SideTable({key: (), value: ()}, listed, f"it must have the columns {listed}")
+    for cells, line in wanted.rows(source):
+        name, given = (cell.strip() for cell in cells)
+        if found.setdefault(name, given) != given:
+            raise FormatError(
+                f"{source.label}, row {line:,}: {key} {name!r} has two {value}s, "
+                f"{found[name]!r} and {given!r}; give one"
+            )
+    return found
+
+
+#: The pair that is nearer to each other, then the other one.
+_COMPARISONS = SideTable(
+    {"near_1": ("a",), "near_2": ("b",), "far_1": ("c",), "far_2": ("d",)},
+    "near_1, near_2, far_1, far_2 (or a, b, c, d)",
+    "a file of comparisons has four objects in each row",
+    without_header=True,
+)
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": " "}
+
+
+def read_comparisons(path: PathLike) -> Comparisons:
+    """Comparisons d(A, B) < d(C, D) from a file, four objects in each row.
+
+    The columns are called ``near_1``, ``near_2``, ``far_1`` and ``far_2`` (or ``a``, ``b``, ``c``,
+    ``d``); others are ignored. Text (with a comma, tab, semicolon or space between the cells) may
+    have no header; then it has four columns of integers in this order.
+
+    Raises
+    ------
+    FormatError, StatementError
+        For any other file; the message names the row.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "pairs.csv"
+    >>> _ = file.write_text("near_1,near_2,far_1,far_2\\nred,pink,blue,yellow\\n")
+    >>> C = read_comparisons(file)
+    >>> C.rows.tolist(), C.names
+    ([[0, 1, 2, 3]], ('red', 'pink', 'blue', 'yellow'))
+    """
+    source = open_source(path)
+    said: list[list[str]] = []
+    lines: list[int] = []
+    for cells, line in _COMPARISONS.rows(source):
+        four = [cell.strip() for cell in cells]
+        missing = next((name for name in four if is_missing(name)), None)
+        if missing is not None:
+            raise StatementError(
+                f"{source.label}, row {line:,}: the object {quoted(missing)} is missing; every "
+                f"comparison has four"
+            )
+        said.append(four)
+        lines.append(line)
+    if not lines:
+        raise FormatError(f"{source.label} has no comparisons, only a header; add a row for each")
+    names = in_order(list(dict.fromkeys(name for four in said for name in four)))
+    ids = {name: i for i, name in enumerate(names)}
+    rows = np.array([[ids[name] for name in four] for four in said], dtype=np.int32)
+    wrong = first_wrong(rows)
+    if wrong is not None:
+        raise StatementError(
+            f"{source.label}, row {lines[wrong]:,}: d(A,B) < d(C,D) needs two different pairs of "
+            f"different objects, not {', '.join(map(quoted, said[wrong]))}"
+        )
+    return Comparisons(rows, names=names)
+
+
+def write_comparisons(comparisons: Comparisons, path: PathLike) -> None:
+    """Write comparisons as ``.csv``, ``.tsv`` or ``.txt``; ``"-"`` is CSV on standard output.
+
+    With ``.gz`` or ``.zst`` after it the file is compressed. Objects that no comparison names do
+    not come back.
+    """
+    if not isinstance(comparisons, Comparisons):
+        raise FormatError(f"expected Comparisons, got {one_line(repr(comparisons))}")
+    name = checked_path(path)
+    ending, packing = ending_of("-.csv" if name == "-" else name)
+    if ending not in _SEPARATORS or packing == "zip":
+        raise FormatError(
+            f"{name}: comparisons cannot be written with the ending {ending or '(none)'}; use "
+            f"{', '.join(_SEPARATORS)}, or one of them with .gz or .zst"
+        )
+    names = comparisons.names
+    for each in names:
+        if is_missing(each) or "\0" in each:
+            raise FormatError(f"the object {quoted(each)} would not come back; rename it")
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=_SEPARATORS[ending], lineterminator="\n")
+    writer.writerow(_COMPARISONS.columns)
+    writer.writerows([names[i] for i in row] for row in comparisons.rows.tolist())
+    with packed_write(path, packing) as file:
+        file.write(text.getvalue().encode())
