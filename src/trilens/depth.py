@@ -14,8 +14,8 @@ from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
 from trilens.answers import Answers, AnswersLike, central_counts, read_or_count
 from trilens.counts import CentralCounts, ClassCounts, Counted, count_classes
 from trilens.errors import LabelError, ParameterError
+from trilens.kinds import answer_column, require_kind
 from trilens.statements import Statements, StatementsLike, as_statements
-from trilens.statements.value import require_kind
 
 __all__ = ["DepthIntervals", "centrality", "class_depth", "depth_intervals", "lens_depth"]
 
@@ -288,7 +288,7 @@ def design_effect(statements: Statements) -> DesignEffect | None:
 def _by_rater(statements: Statements, rater: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
     """For each rater and object seen: the object, how often singled out, how often compared."""
     n = statements.n_objects
-    first = 1 if statements.kind == "closer" else 0
+    first = answer_column(statements.kind)
     codes = [rater * n + statements.triples[:, column] for column in range(first, 3)]
     pairs, place = np.unique(np.concatenate(codes), return_inverse=True)
     hits = np.bincount(place[: len(statements)], minlength=len(pairs)).astype(np.float64)

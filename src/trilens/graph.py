@@ -18,8 +18,8 @@ from trilens.answers import Answers, AnswersLike, pair_counts, read_or_count
 from trilens.counts import Counted, PairCounts
 from trilens.errors import FormatError, ParameterError, StatementError
 from trilens.files import atomic_write, write_table
+from trilens.kinds import require_kind
 from trilens.statements import Statements, as_statements
-from trilens.statements.value import require_kind
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

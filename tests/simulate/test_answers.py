@@ -10,9 +10,8 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from trilens.simulate import simulate_statements
-from trilens.simulate.answers import answer, luck
+from trilens.simulate.answers import Truth, answered, uniform_of
 from trilens.simulate.triples import n_questions
-from trilens.simulate.truth import Truth
 from trilens.statements import KINDS
 
 import reference
@@ -100,7 +99,7 @@ def test_kernels_and_numpy_give_the_same_statements(kind, ties, levels):
     points = rng.random((n, 3)) if levels is None else rng.integers(0, 3, (n, 2)).astype(float)
     for truth in (Truth(metric_matrix(n, 0, levels), True), Truth(points, False)):
         plain, compiled = (
-            answer(truth, questions, row, u, rates, kind, ties, way) for way in (False, True)
+            answered(truth, questions, row, u, rates, kind, ties, way) for way in (False, True)
         )
         assert np.array_equal(plain, compiled)
         assert (plain[:, 0] < 0).any() == (ties == "drop" and levels is not None)
@@ -115,7 +114,7 @@ def test_kernel_numbers_triples_of_many_objects():
     truth = Truth(rng.random((n, 1)), False)
     zeros = np.zeros(len(questions))
     plain, compiled = (
-        answer(truth, questions, None, zeros, zeros, "central", "random", way)
+        answered(truth, questions, None, zeros, zeros, "central", "random", way)
         for way in (False, True)
     )
     assert np.array_equal(plain, compiled)
@@ -202,9 +201,9 @@ def test_a_question_asked_again_is_answered_alike():
     assert S.summary().repeated_triples == 20
 
 
-def test_luck_is_uniform_and_differs_between_keys():
+def test_the_numbers_of_questions_are_uniform_and_differs_between_keys():
     questions = np.arange(100_000)
-    one, two = luck(questions, np.uint64(1)), luck(questions, np.uint64(2))
+    one, two = uniform_of(questions, np.uint64(1)), uniform_of(questions, np.uint64(2))
     assert stats.kstest(one, "uniform").pvalue > ALPHA
     assert abs(np.corrcoef(one, two)[0, 1]) * np.sqrt(1e5) < stats.norm.isf(ALPHA / 2)
     assert one.max() < 1

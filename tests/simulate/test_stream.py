@@ -133,7 +133,7 @@ def test_points_and_their_dissimilarities_give_the_same_statements():
 
 
 def test_many_points_need_no_matrix(monkeypatch):
-    from trilens.simulate import truth
+    from trilens.simulate import answers as truth
 
     drawn = gaussian(300, 2, random_state=0)
     by_matrix = simulate_statements(drawn, 5000, random_state=1)

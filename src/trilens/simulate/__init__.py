@@ -1,5 +1,7 @@
 """Simulated data: points, which triples are asked, how the answers go wrong."""
 
+from trilens.simulate.answers import answer, distort
+from trilens.simulate.paper_survey import Survey, ask_survey
 from trilens.simulate.points import (
     Points,
     far_outliers,
@@ -8,13 +10,10 @@ from trilens.simulate.points import (
     two_moons,
     with_outliers,
 )
-from trilens.simulate.questions import answer
 from trilens.simulate.raters import Raters, ask_raters, draw_raters
 from trilens.simulate.stream import simulate_statements, stream_statements
 from trilens.simulate.study import Study, study
-from trilens.simulate.survey import Survey, ask_survey
 from trilens.simulate.triples import n_questions
-from trilens.simulate.truth import distort
 
 __all__ = [
     "Points",

@@ -1,6 +1,6 @@
 """The compiled loops: from question numbers to answered statements.
 
-They state what `trilens.simulate.answers.answer` states in numpy, row by row, and give the
+They state what `trilens.simulate.answers.answered` states in numpy, row by row, and give the
 same bits. ``kind`` is 0 (central), 1 (odd) or 2 (closer). The answers are random, so a branch
 on one is predicted wrongly half of the time: what differs from row to row is arithmetic, and
 only ties, rare or common as the data are, take a branch.

@@ -1,23 +1,226 @@
-"""How questions are answered and go wrong: ties, Noise model I."""
+"""How questions are answered: by true dissimilarities, with ties, and with the paper's noise."""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from trilens._parameters import one_of, real_number
-from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray
-from trilens.simulate.triples import unrank
-from trilens.simulate.truth import Truth
-from trilens.statements import KINDS, Kind
+from trilens._parameters import generator, one_of, real_number, shown
+from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray, RandomState
+from trilens.errors import ParameterError
+from trilens.kinds import KINDS, Kind
+from trilens.simulate.points import Points
+from trilens.simulate.triples import rank, unrank
+from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.statements.columns import as_array
 from trilens.statements.value import CHOSEN_FIRST
 
+#: What answers follow: a dissimilarity matrix, points, or `Points`.
+TruthLike: TypeAlias = ArrayLike | Points
 Ties: TypeAlias = Literal["random", "drop"]
+
+#: From this many questions on, the kernels (and numba's import) pay; below, numpy is faster.
+COMPILED_FROM = 1 << 19
+
+#: Above this many points, Euclidean distances are computed as they are needed.
+_MOST_IN_MATRIX = 4096
+#: Above this many objects, a matrix of float64 (3 GiB) is not made without being asked for.
+_MOST_DISTORTED = 20_000
+_BLOCK = 512
+_KERNEL_TYPES = frozenset("bBhHiIlLqQfd")
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
+
+
+def answer(
+    questions: StatementsLike,
+    objects: TruthLike,
+    *,
+    kind: str | None = None,
+    metric: str = "euclidean",
+    error_rate: float = 0.0,
+    ties: Ties = "random",
+    random_state: RandomState = None,
+) -> Statements:
+    """Answers to given questions by given points or dissimilarities.
+
+    Parameters
+    ----------
+    questions : Statements, a table, or (m, 3) array
+        What is asked; how these statements answer it does not matter. Of ``closer`` questions
+        the first object is the anchor.
+    objects : (n, d) points, (n, n) dissimilarities, or Points
+        What the answers follow: a row for each object.
+    kind : {"central", "odd", "closer"}, optional
+        What is asked of the triples; by default the kind of ``questions``.
+    metric, error_rate, ties
+        As in `simulate_statements`. Every answer goes wrong on its own, also to a question
+        that is asked again.
+    random_state
+
+    Returns
+    -------
+    Statements
+        One for each question, in order, with the raters, rounds and names of ``questions``;
+        less those that ``ties="drop"`` leaves out.
+
+    Examples
+    --------
+    >>> points = np.array([[0.0], [1.0], [3.0], [9.0]])
+    >>> answer([[0, 1, 2], [3, 0, 1]], points).triples.tolist()
+    [[1, 0, 2], [1, 0, 3]]
+    >>> answer([[0, 1, 2], [3, 0, 1]], points, kind="closer").triples.tolist()
+    [[0, 1, 2], [3, 1, 0]]
+    """
+    asked = as_statements(questions)
+    wanted = asked.kind if kind is None else kind
+    check_answers(wanted, ties, error_rate)
+    truth = as_truth(objects, metric)
+    n = truth.n_objects
+    if asked.n_objects > n:
+        raise ParameterError(
+            f"the questions are about {asked.n_objects:,} objects; there are {n:,}"
+        )
+    T = asked.triples.astype(np.int64)
+    ordered = np.sort(T, axis=1)
+    numbers = rank(ordered)
+    if wanted == "closer":
+        numbers = 3 * numbers + (ordered == T[:, :1]).argmax(axis=1)
+    rng = generator(random_state)
+    rates = np.full(len(T), float(error_rate))
+    wanted_kind = cast("Kind", wanted)
+    rows = answered(truth, numbers, None, rng.random(len(T)), rates, wanted_kind, ties, False)
+    kept = np.flatnonzero(rows[:, 0] >= 0)
+    return Statements(
+        rows[kept],
+        asked.n_objects,
+        asked._names,
+        wanted,
+        raters=None if asked.raters is None else asked.raters[kept],
+        rounds=None if asked.rounds is None else asked.rounds[kept],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """True dissimilarities.
+
+    Parameters
+    ----------
+    values : (n, n) or (n, d) array
+        The dissimilarities or, where a matrix would be too large, the points, compared by
+        their squared Euclidean distances.
+    precomputed : bool
+        Whether ``values`` is the matrix.
+    """
+
+    values: AnyArray
+    precomputed: bool
+
+    @property
+    def n_objects(self) -> int:
+        return len(self.values)
+
+
+def as_truth(objects: TruthLike, metric: str = "euclidean") -> Truth:
+    """A dissimilarity matrix or points, checked.
+
+    A square array is a dissimilarity matrix; `Points`, and any other two-dimensional array,
+    are points. ``metric`` is any that `trilens.exact.dissimilarities` knows, or
+    ``"precomputed"`` to insist on a matrix.
+    """
+    is_points = isinstance(objects, Points)
+    values = objects.points if isinstance(objects, Points) else as_array(objects, "objects")
+    if values.ndim != 2 or values.dtype.kind not in "biuf":
+        raise ParameterError(
+            f"objects of shape {values.shape} and type {values.dtype}; give an (n, n) matrix of "
+            f"dissimilarities or (n, d) points"
+        )
+    if not isinstance(metric, str):
+        raise ParameterError(f"metric is {shown(metric)}; it must be the name of a metric")
+    if metric == "precomputed" or (not is_points and values.shape[0] == values.shape[1]):
+        return Truth(_checked_matrix(values), precomputed=True)
+    points = np.ascontiguousarray(values, dtype=np.float64)
+    if len(points) < 3:
+        raise ParameterError(f"there are {len(points)} objects; a statement needs 3 or more")
+    if not np.isfinite(points).all():
+        row = int(np.flatnonzero(~np.isfinite(points).all(axis=1))[0])
+        raise ParameterError(f"point {row} has a coordinate that is not a finite number")
+    if metric == "euclidean" and len(points) > _MOST_IN_MATRIX:
+        return Truth(points, precomputed=False)
+    return Truth(_dissimilarities(points, metric), precomputed=True)
+
+
+def distort(objects: TruthLike, noise_param: float, random_state: RandomState = None) -> FloatArray:
+    """Noise model II: true dissimilarities plus Gaussian noise (the paper's Section 6.1).
+
+    To every dissimilarity d(A, B), A != B, noise with mean zero and standard deviation
+    ``noise_param`` times the standard deviation of all true dissimilarities is added, once
+    and independently. Statements that follow the result are distorted accordingly; its values
+    may be negative, so it is no dissimilarity matrix any more.
+
+    Returns
+    -------
+    (n, n) float64
+        Symmetric, with a zero diagonal.
+
+    Examples
+    --------
+    >>> D = np.array([[0, 1, 2], [1, 0, 3], [2, 3, 0]])
+    >>> distort(D, 0.0).tolist() == D.tolist()
+    True
+    """
+    truth = as_truth(objects)
+    return distorted(truth, noise_param, generator(random_state)).values
+
+
+def distorted(truth: Truth, noise_param: float, rng: np.random.Generator) -> Truth:
+    noise_param = real_number("noise_param", noise_param, 0)
+    n = truth.n_objects
+    if n > _MOST_DISTORTED:
+        raise ParameterError(
+            f"Noise model II keeps an n x n matrix; {n:,} objects are more than {_MOST_DISTORTED:,}"
+        )
+    true = truth.values if truth.precomputed else _dissimilarities(truth.values, "euclidean")
+    D = np.array(true, dtype=np.float64)
+    scale = noise_param * _standard_deviation(D)
+    for i in range(n - 1):
+        D[i, i + 1 :] += scale * rng.standard_normal(n - 1 - i)
+    for start in range(0, n, _BLOCK):
+        stop = min(start + _BLOCK, n)
+        D[stop:, start:stop] = D[start:stop, stop:].T
+        corner = np.triu(D[start:stop, start:stop])
+        D[start:stop, start:stop] = corner + corner.T
+    return Truth(D, precomputed=True)
+
+
+def _standard_deviation(D: FloatArray) -> float:
+    """Of the off-diagonal values; in two passes, since D may be large and its spread small."""
+    n = len(D)
+    pairs = n * (n - 1)
+    mean = D.sum() / pairs
+    squares = sum(float(((row - mean) ** 2).sum()) for row in D)
+    return float(np.sqrt(max(squares - n * mean**2, 0.0) / pairs))
+
+
+def _dissimilarities(points: FloatArray, metric: str) -> FloatArray:
+    from trilens.exact import dissimilarities
+
+    return dissimilarities(points, metric)
+
+
+def _checked_matrix(values: AnyArray) -> AnyArray:
+    from trilens.exact import check_dissimilarities
+
+    D = check_dissimilarities(values)
+    if len(D) < 3:
+        raise ParameterError(f"there are {len(D)} objects; a statement needs 3 or more")
+    return np.ascontiguousarray(D if D.dtype.char in _KERNEL_TYPES else D.astype(np.float64))
 
 
 def check_answers(kind: str, ties: str, error_rate: float) -> None:
@@ -27,7 +230,7 @@ def check_answers(kind: str, ties: str, error_rate: float) -> None:
     real_number("error_rate", error_rate, 0, 1)
 
 
-def luck(questions: IntArray, key: np.uint64) -> FloatArray:
+def uniform_of(questions: IntArray, key: np.uint64) -> FloatArray:
     """A uniform number in [0, 1) for each question: the same question, the same number.
 
     The finaliser of SplitMix64 (Steele, Lea and Flood 2014) on key plus question. It fixes
@@ -46,7 +249,7 @@ def luck(questions: IntArray, key: np.uint64) -> FloatArray:
     return x.astype(np.float64) * 2.0**-53
 
 
-def answer(
+def answered(
     truth: Truth,
     questions: IntArray,
     row: IntArray | None,
@@ -54,9 +257,9 @@ def answer(
     error_rate: FloatArray,
     kind: Kind,
     ties: Ties,
-    compiled: bool,
+    compiled: bool | None = None,
 ) -> Int32Array:
-    """Answered statements.
+    """The statements that answer numbered questions.
 
     Parameters
     ----------
@@ -72,8 +275,8 @@ def answer(
         The probability that the answer is wrong (Noise model I).
     kind, ties
         See `trilens.simulate.simulate_statements`.
-    compiled : bool
-        By the kernels, or in numpy: the same statements.
+    compiled : bool, optional
+        By the kernels, or in numpy: the same statements. By default what is faster.
 
     Returns
     -------
@@ -83,20 +286,20 @@ def answer(
     m = len(questions)
     code, drop = KINDS.index(kind), ties == "drop"
     out = np.empty((m, 3), dtype=np.int32)
-    if compiled:
+    if m >= COMPILED_FROM if compiled is None else compiled:
         from trilens.simulate import _kernels
 
         kernel = _kernels.answer_from_matrix if truth.precomputed else _kernels.answer_from_points
         rows = np.arange(m) if row is None else row
         kernel(truth.values, questions, rows, u, error_rate, code, drop, out)
     else:
-        out[slice(None) if row is None else row] = _answer_plainly(
+        out[slice(None) if row is None else row] = _answered_in_numpy(
             truth, questions, u, error_rate, kind, drop
         )
     return out
 
 
-def _answer_plainly(
+def _answered_in_numpy(
     truth: Truth,
     questions: IntArray,
     u: FloatArray,

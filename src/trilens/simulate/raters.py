@@ -8,18 +8,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from trilens._parameters import generator, real_number, shown, whole_number
-from trilens._typing import BoolArray, FloatArray, RandomState
+from trilens._typing import BoolArray, FloatArray, Int32Array, IntArray, RandomState
 from trilens.errors import ParameterError
-from trilens.simulate.answers import Ties, answer, check_answers
-from trilens.simulate.stream import COMPILED_FROM
+from trilens.kinds import Kind, wrong_by_chance
+from trilens.simulate.answers import (
+    Ties,
+    Truth,
+    TruthLike,
+    answered,
+    as_truth,
+    check_answers,
+    distorted,
+)
 from trilens.simulate.triples import Sampling, design
-from trilens.simulate.truth import Objects, as_truth, distorted
-from trilens.statements import Kind, Statements
+from trilens.statements import Statements
 
 #: The careful raters' error rates are Beta distributed with this many prior answers.
 _CONCENTRATION = 20.0
 #: Median seconds of a careful and of a careless answer; spread between raters and answers.
-_SECONDS, _CARELESS_SECONDS, _BETWEEN, WITHIN = 4.0, 1.2, 0.3, 0.45
+_SECONDS, _CARELESS_SECONDS, _BETWEEN, _WITHIN = 4.0, 1.2, 0.3, 0.45
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +54,27 @@ class Raters:
 
     def rates(self, kind: Kind) -> FloatArray:
         """Error rates; of a random answer 2/3, and 1/2 where there are two to choose from."""
-        at_random = 1 / 2 if kind == "closer" else 2 / 3
-        return np.where(self.careless, at_random, self.error_rates)
+        return np.where(self.careless, wrong_by_chance(kind), self.error_rates)
+
+    def by_round(self, n_rounds: int, rng: np.random.Generator) -> IntArray:
+        """Who answers each round: all in turn, in an order that is drawn anew each time."""
+        turns = [rng.permutation(len(self)) for _ in range(-(-n_rounds // len(self)))]
+        return np.concatenate([*turns, np.empty(0, dtype=np.int64)])[:n_rounds].astype(np.int64)
+
+    def answers(
+        self,
+        truth: Truth,
+        questions: IntArray,
+        rater: IntArray,
+        kind: Kind,
+        ties: Ties,
+        rng: np.random.Generator,
+    ) -> tuple[Int32Array, FloatArray]:
+        """The statements of these raters, and the seconds that each took."""
+        m = len(questions)
+        seconds = self.median_seconds[rater] * np.exp(_WITHIN * rng.standard_normal(m))
+        rates = self.rates(kind)[rater]
+        return answered(truth, questions, None, rng.random(m), rates, kind, ties), seconds
 
 
 def draw_raters(
@@ -91,7 +117,7 @@ def draw_raters(
 
 
 def ask_raters(
-    objects: Objects,
+    objects: TruthLike,
     raters: Raters,
     n_statements: int | None = None,
     kind: Kind = "central",
@@ -133,8 +159,7 @@ def ask_raters(
     """
     check_answers(kind, ties, 0.0)
     round_size = whole_number("round_size", round_size, least=1)
-    if not isinstance(raters, Raters) or not len(raters):
-        raise ParameterError(f"raters must be one or more Raters, not {shown(raters)}")
+    check_raters(raters)
     truth = as_truth(objects, metric)
     (rng,) = generator(random_state).spawn(1)
     m, chunks = design(truth.n_objects, kind, n_statements, sampling, rng)
@@ -142,19 +167,20 @@ def ask_raters(
         truth = distorted(truth, noise_param, rng)
     questions = np.empty(m, dtype=np.int64)
     start = 0
-    for count, draw in chunks:
-        drawn, row = draw()
+    for count, chunk in chunks:
+        drawn, row = chunk()
         questions[start : start + count][slice(None) if row is None else row] = drawn
         start += count
     rounds = np.arange(m) // round_size
-    n_rounds = -(-m // round_size)
-    turns = [rng.permutation(len(raters)) for _ in range(-(-n_rounds // len(raters)))]
-    rater = np.concatenate([*turns, np.empty(0, dtype=np.int64)])[rounds]
-    seconds = raters.median_seconds[rater] * np.exp(WITHIN * rng.standard_normal(m))
-    rates = raters.rates(kind)[rater]
-    compiled = m >= COMPILED_FROM
-    triples = answer(truth, questions, None, rng.random(m), rates, kind, ties, compiled)
+    rater = raters.by_round(-(-m // round_size), rng)[rounds]
+    triples, seconds = raters.answers(truth, questions, rater, kind, ties, rng)
     kept = np.flatnonzero(triples[:, 0] >= 0)
     return Statements(
         triples[kept], truth.n_objects, names, kind, rater[kept], rounds[kept], seconds[kept]
     )
+
+
+def check_raters(raters: Raters) -> None:
+    """Raise `ParameterError` for what are no raters."""
+    if not isinstance(raters, Raters) or not len(raters):
+        raise ParameterError(f"raters must be one or more Raters, got {shown(raters)}")

@@ -20,21 +20,28 @@ from trilens._parameters import (
 )
 from trilens._typing import AnyArray, Int32Array, Progress, RandomState
 from trilens.errors import ParameterError
-from trilens.simulate.answers import Ties, answer, check_answers, luck
-from trilens.simulate.triples import Draw, Sampling, design
-from trilens.simulate.truth import Objects, Truth, as_truth, distorted
-from trilens.statements import Kind, Statements
+from trilens.kinds import Kind
+from trilens.simulate.answers import (
+    COMPILED_FROM,
+    Ties,
+    Truth,
+    TruthLike,
+    answered,
+    as_truth,
+    check_answers,
+    distorted,
+    uniform_of,
+)
+from trilens.simulate.triples import Chunk, Sampling, design
+from trilens.statements import Statements
 from trilens.statements.value import CheckedNames
-
-#: From this many questions on, the kernels (and numba's import) pay; below, numpy is faster.
-COMPILED_FROM = 1 << 19
 
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
     truth: Truth
     n_asked: int
-    chunks: Iterator[tuple[int, Draw]]
+    chunks: Iterator[tuple[int, Chunk]]
     key: np.uint64
     error_rate: float
     kind: Kind
@@ -50,16 +57,16 @@ class _Plan:
         """The chunks' statements, in order; a few chunks are under way at a time."""
         compiled = self.n_asked >= COMPILED_FROM
 
-        def work(draw: Draw) -> Int32Array:
-            questions, row = draw()
+        def work(chunk: Chunk) -> Int32Array:
+            questions, row = chunk()
             rates = np.full(len(questions), self.error_rate)
-            u = luck(questions, self.key)
-            triples = answer(self.truth, questions, row, u, rates, self.kind, self.ties, compiled)
+            u = uniform_of(questions, self.key)
+            triples = answered(self.truth, questions, row, u, rates, self.kind, self.ties, compiled)
             return triples[triples[:, 0] >= 0] if self.ties == "drop" else triples
 
         done: Iterator[tuple[int, Int32Array]]
         if not compiled or self.n_threads == 1:
-            done = ((count, work(draw)) for count, draw in self.chunks)
+            done = ((count, work(chunk)) for count, chunk in self.chunks)
         else:
             done = _in_threads(work, self.chunks, self.n_threads)
         n_done = 0
@@ -71,13 +78,13 @@ class _Plan:
 
 
 def _in_threads(
-    work: Callable[[Draw], Int32Array], chunks: Iterable[tuple[int, Draw]], n_threads: int
+    work: Callable[[Chunk], Int32Array], chunks: Iterable[tuple[int, Chunk]], n_threads: int
 ) -> Iterator[tuple[int, Int32Array]]:
     waiting: deque[tuple[int, Future[Int32Array]]] = deque()
     with ThreadPoolExecutor(n_threads) as pool:
         try:
-            for count, draw in chunks:
-                waiting.append((count, pool.submit(work, draw)))
+            for count, chunk in chunks:
+                waiting.append((count, pool.submit(work, chunk)))
                 if len(waiting) > n_threads + 1:
                     count, future = waiting.popleft()
                     yield count, future.result()
@@ -90,7 +97,7 @@ def _in_threads(
 
 
 def simulate_statements(
-    objects: Objects,
+    objects: TruthLike,
     n_statements: int | None = None,
     kind: Kind = "central",
     sampling: Sampling = "uniform",
@@ -190,7 +197,7 @@ def simulate_statements(
 
 
 def stream_statements(
-    objects: Objects,
+    objects: TruthLike,
     n_statements: int | None = None,
     kind: Kind = "central",
     sampling: Sampling = "uniform",
@@ -252,7 +259,7 @@ def _regrouped(plan: _Plan, chunk_rows: int) -> Iterator[Statements]:
 
 
 def _plan(
-    objects: Objects,
+    objects: TruthLike,
     n_statements: int | None,
     kind: Kind,
     sampling: Sampling,

@@ -21,7 +21,7 @@ import numpy as np
 from trilens._parameters import one_of, whole_number
 from trilens._typing import AnyArray, Int32Array, IntArray
 from trilens.errors import ParameterError
-from trilens.statements import KINDS, Kind
+from trilens.kinds import KINDS, Kind, n_questions as _n_questions
 
 Sampling: TypeAlias = Literal["uniform", "replacement", "sampling2"]
 SAMPLINGS: tuple[Sampling, ...] = get_args(Sampling)
@@ -33,9 +33,9 @@ CHUNK = 1 << 18
 MAX_OBJECTS = 2_000_000
 
 #: A chunk's questions, in an order that suits the memory, and the row of each (None: in order).
-Asked: TypeAlias = tuple[IntArray, IntArray | None]
-#: Draws a chunk's questions; may run in any thread.
-Draw: TypeAlias = Callable[[], Asked]
+Questions: TypeAlias = tuple[IntArray, IntArray | None]
+#: Samples a chunk's questions; may run in any thread.
+Chunk: TypeAlias = Callable[[], Questions]
 
 
 def n_questions(n_objects: int, kind: Kind = "central") -> int:
@@ -45,7 +45,7 @@ def n_questions(n_objects: int, kind: Kind = "central") -> int:
     (34220, 102660)
     """
     one_of("kind", kind, KINDS)
-    return comb(whole_number("n_objects", n_objects), 3) * (3 if kind == "closer" else 1)
+    return _n_questions(kind, whole_number("n_objects", n_objects))
 
 
 def unrank(ranks: IntArray, n_objects: int) -> Int32Array:
@@ -92,8 +92,8 @@ def design(
     sampling: Sampling,
     rng: np.random.Generator,
     groups: AnyArray | None = None,
-) -> tuple[int, Iterator[tuple[int, Draw]]]:
-    """What is asked: the number of questions, and chunks of them as (size, draw).
+) -> tuple[int, Iterator[tuple[int, Chunk]]]:
+    """What is asked: the number of questions, and chunks of them as (size, chunk).
 
     Parameters
     ----------
@@ -133,25 +133,25 @@ def design(
             )
         return m, _without_replacement(total, m, rng)
     if sampling == "replacement":
-        draw: Callable[[np.random.Generator, int], Asked] = partial(_draw_any, total)
+        draw: Callable[[np.random.Generator, int], Questions] = partial(_draw_any, total)
     else:
         draw = partial(_draw_sampling2, *_sampling2(n_objects, groups, rng), kind)
     return m, _independent(m, draw, rng)
 
 
-def _every_question(total: int) -> Iterator[tuple[int, Draw]]:
+def _every_question(total: int) -> Iterator[tuple[int, Chunk]]:
     for start in range(0, total, CHUNK):
         stop = min(start + CHUNK, total)
         yield stop - start, partial(_draw_range, start, stop)
 
 
-def _draw_range(start: int, stop: int) -> Asked:
+def _draw_range(start: int, stop: int) -> Questions:
     return np.arange(start, stop), None
 
 
 def _without_replacement(
     total: int, m: int, rng: np.random.Generator
-) -> Iterator[tuple[int, Draw]]:
+) -> Iterator[tuple[int, Chunk]]:
     """An exactly uniform sample of ``m`` of ``total`` questions, in random order.
 
     Chunk k draws from the questions that are k modulo the number of chunks (after a random
@@ -174,7 +174,7 @@ def _without_replacement(
 
 def _draw_residues(
     rng: np.random.Generator, size: int, count: int, step: int, offset: int, total: int
-) -> Asked:
+) -> Questions:
     drawn, row = sample_distinct(size, count, rng)
     drawn *= step
     drawn += offset
@@ -239,15 +239,15 @@ def hypergeometric(good: int, total: int, draws: int, rng: np.random.Generator) 
 
 
 def _independent(
-    m: int, draw: Callable[[np.random.Generator, int], Asked], rng: np.random.Generator
-) -> Iterator[tuple[int, Draw]]:
+    m: int, draw: Callable[[np.random.Generator, int], Questions], rng: np.random.Generator
+) -> Iterator[tuple[int, Chunk]]:
     for start in range(0, m, CHUNK):
         count = min(CHUNK, m - start)
         (child,) = rng.spawn(1)
         yield count, partial(draw, child, count)
 
 
-def _draw_any(total: int, rng: np.random.Generator, count: int) -> Asked:
+def _draw_any(total: int, rng: np.random.Generator, count: int) -> Questions:
     drawn = rng.integers(total, size=count)
     drawn.sort()
     return drawn, rng.permutation(count)
@@ -285,7 +285,7 @@ def _draw_sampling2(
     kind: Kind,
     rng: np.random.Generator,
     count: int,
-) -> Asked:
+) -> Questions:
     n = orders.shape[1]
     group = rng.choice(len(orders), size=count, p=probabilities)
     places = unrank(rng.integers(least[group], comb(n, 3)), n)

@@ -10,12 +10,19 @@ import numpy as np
 from trilens._parameters import generator, real_number, shown, whole_number
 from trilens._typing import IntArray, RandomState
 from trilens.errors import ParameterError
-from trilens.simulate.answers import Ties, answer, check_answers, sides_of
-from trilens.simulate.raters import WITHIN, Raters
-from trilens.simulate.stream import COMPILED_FROM
+from trilens.kinds import Kind
+from trilens.simulate.answers import (
+    Ties,
+    Truth,
+    TruthLike,
+    as_truth,
+    check_answers,
+    distorted,
+    sides_of,
+)
+from trilens.simulate.raters import Raters, check_raters
 from trilens.simulate.triples import n_questions, rank, sample_distinct, unrank
-from trilens.simulate.truth import Objects, Truth, as_truth, distorted
-from trilens.statements import Kind, Statements
+from trilens.statements import Statements
 from trilens.statements.columns import as_list
 from trilens.statements.value import CHOSEN_FIRST
 
@@ -43,7 +50,7 @@ class Survey:
 
 
 def ask_survey(
-    objects: Objects,
+    objects: TruthLike,
     raters: Raters,
     n_rounds: int = 150,
     *,
@@ -99,12 +106,9 @@ def ask_survey(
     True
     """
     check_answers(kind, ties, 0.0)
-    if not isinstance(raters, Raters) or not len(raters):
-        raise ParameterError(f"raters must be one or more Raters, not {shown(raters)}")
-    n_rounds, round_size = (
-        whole_number("n_rounds", n_rounds),
-        whole_number("round_size", round_size, 1),
-    )
+    check_raters(raters)
+    n_rounds = whole_number("n_rounds", n_rounds)
+    round_size = whole_number("round_size", round_size, 1)
     least = whole_number("least", least, 0, round_size)
     test_within = whole_number("test_within", test_within, 0, round_size)
     quitting = real_number("quitting", quitting, 0, 1)
@@ -121,21 +125,17 @@ def ask_survey(
     tested = _test_question(truth, test, kind, rng) if test_within else None
     if real_number("noise_param", noise_param, 0) > 0:
         truth = distorted(truth, noise_param, rng)
-    turns = [rng.permutation(len(raters)) for _ in range(-(-n_rounds // len(raters)))]
-    person = np.concatenate([*turns, np.empty(0, dtype=np.int64)])[:n_rounds].astype(np.int64)
+    person = raters.by_round(n_rounds, rng)
     questions = _rounds(person, round_size, total, tested, test_within, rng)
     # the number of questions until somebody quits, of those that there are
     length = np.minimum(rng.geometric(quitting, n_rounds) if quitting else round_size, round_size)
     length = np.broadcast_to(length, n_rounds)
     kept = (np.arange(round_size) < length[:, None]) & (length >= least)[:, None]
     at_round = np.nonzero(kept)[0]
-    asked, rater = questions[kept], person[at_round]
-    m = len(asked)
-    seconds = raters.median_seconds[rater] * np.exp(WITHIN * rng.standard_normal(m))
-    rates = raters.rates(kind)[rater]
-    triples = answer(truth, asked, None, rng.random(m), rates, kind, ties, m >= COMPILED_FROM)
+    rater = person[at_round]
+    triples, seconds = raters.answers(truth, questions[kept], rater, kind, ties, rng)
     # the chosen object stands in any of the three places
-    places = rng.integers(3, size=m)
+    places = rng.integers(3, size=len(triples))
     whole = np.flatnonzero(triples[:, 0] >= 0)
     statements = Statements(
         triples[whole],
