@@ -17,7 +17,7 @@ def data_dir() -> Path:
     if os.environ.get("TRILENS_DATA"):
         return Path(os.environ["TRILENS_DATA"])
     from trilens import datasets
-    from trilens.datasets.cache import cache_folder
+    from trilens.datasets.fetch import cache_folder
 
     for load in (datasets.load_cars, datasets.load_usps, datasets.load_ca_hepth):
         load()

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from trilens.datasets import cars, load_ca_hepth, load_cars, load_things_odd_one_out
-from trilens.datasets.cache import Origin, Source, cache_folder, find_files
+from trilens.datasets.fetch import Address, Origin, cache_folder, find_files
 from trilens.errors import DatasetError, MissingExtraError
 
 NETWORK = "ca-HepTh/ca-HepTh.txt.gz"
@@ -72,7 +72,7 @@ class Server:
         self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
 
     def origin(self, name: str, member: str | None = None) -> Origin:
-        return Origin("https://example.org/data", (Source(f"{self.url}/{name}", member),))
+        return Origin("https://example.org/data", (Address(f"{self.url}/{name}", member),))
 
 
 @pytest.fixture
@@ -284,12 +284,12 @@ class TestDownload:
         with socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))
             url = f"http://127.0.0.1:{unused.getsockname()[1]}/n.gz"
-            text = failure(NETWORK, Origin("https://example.org/data", (Source(url),)))
+            text = failure(NETWORK, Origin("https://example.org/data", (Address(url),)))
         assert f"{url} cannot be reached; download {NETWORK} from https://example.org" in text
 
     def test_the_second_source_serves(self, server: Server, cache: Path, network: bytes) -> None:
         server.files["/b.gz"] = network
-        sources = (Source(f"{server.url}/a.gz"), Source(f"{server.url}/b.gz"))
+        sources = (Address(f"{server.url}/a.gz"), Address(f"{server.url}/b.gz"))
         (path,) = find_files([NETWORK], Origin("https://example.org", sources))
         assert path.read_bytes() == network
 

@@ -18,7 +18,7 @@ from trilens.datasets import (
     rebuild,
 )
 from trilens.datasets.cars import Cars
-from trilens.datasets.checksums import SHA256
+from trilens.datasets.fetch import checksums
 from trilens.errors import MissingExtraError, ParameterError
 
 
@@ -38,11 +38,11 @@ def cars(data_dir: Path) -> Cars:
 def test_checksums_are_those_of_the_data(data_dir: Path) -> None:
     lines = (data_dir / "SHA256SUMS").read_text().splitlines()
     published = {path.removeprefix("./"): digest for digest, path in map(str.split, lines)}
-    assert set(published) - set(SHA256) == {
+    assert set(published) - set(checksums()) == {
         "cars/README.txt",
         "cars/car_data_set_images/legal_note.txt",
     }
-    assert {path: published[path] for path in SHA256} == SHA256
+    assert {path: published[path] for path in checksums()} == checksums()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trilens._typing import IntArray
-from trilens.datasets.cache import Origin, Source, find_files
+from trilens.datasets.fetch import Address, Origin, find_files
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: The address could not be tried when this was written; whatever it sends is checked.
 ORIGIN = Origin(
     homepage="https://snap.stanford.edu/data/ca-HepTh.html",
-    sources=(Source("https://snap.stanford.edu/data/ca-HepTh.txt.gz"),),
+    addresses=(Address("https://snap.stanford.edu/data/ca-HepTh.txt.gz"),),
 )
 
 CITATION = (

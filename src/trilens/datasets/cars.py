@@ -11,7 +11,7 @@ import numpy as np
 
 from trilens._parameters import shown as printed
 from trilens._typing import AnyArray, IntArray
-from trilens.datasets.cache import Origin, Source, find_files
+from trilens.datasets.fetch import Address, Origin, find_files
 from trilens.errors import ParameterError
 from trilens.statements import Statements, passed_tests
 
@@ -20,8 +20,8 @@ from trilens.statements import Statements, passed_tests
 ORIGIN = Origin(
     homepage="http://www.tml.cs.uni-tuebingen.de/team/luxburg/code_and_data/index.php "
     "(60_cars_data.zip)",
-    sources=(
-        Source(
+    addresses=(
+        Address(
             "http://www.tml.cs.uni-tuebingen.de/team/luxburg/code_and_data/60_cars_data.zip",
             member="60_cars_data/{name}",
         ),

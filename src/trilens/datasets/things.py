@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trilens.datasets.cache import Origin, Source, find_files
+from trilens.datasets.fetch import Address, Origin, find_files
 from trilens.errors import DatasetError
 from trilens.statements import Statements
 
@@ -18,7 +18,7 @@ ORIGIN = Origin(
 )
 #: The address could not be tried when this was written; whatever it sends is checked.
 NAMES_ORIGIN = Origin(
-    homepage="https://osf.io/2y463", sources=(Source("https://osf.io/download/2y463/"),)
+    homepage="https://osf.io/2y463", addresses=(Address("https://osf.io/download/2y463/"),)
 )
 
 CITATION = (

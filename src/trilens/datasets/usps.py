@@ -7,18 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from trilens._typing import AnyArray, FloatArray, IntArray
-from trilens.datasets.cache import Origin, Source, find_files
+from trilens.datasets.fetch import Address, Origin, find_files
 from trilens.errors import MissingExtraError
 
 #: Neither address could be tried when this was written; whatever they send is checked.
 ORIGIN = Origin(
     homepage="https://www.kaggle.com/datasets/bistaumanga/usps-dataset",
-    sources=(
-        Source(
+    addresses=(
+        Address(
             "https://www.kaggle.com/api/v1/datasets/download/bistaumanga/usps-dataset",
             member="{name}",
         ),
-        Source(
+        Address(
             "https://raw.githubusercontent.com/niuers/Learning-From-Data-A-Short-Course/"
             "35684e893b63bf4039bafcc6d34fe935851baf9a/data/usps.h5"
         ),

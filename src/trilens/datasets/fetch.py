@@ -1,0 +1,325 @@
+"""Where a data file is: in TRILENS_DATA, in the cache, or at its source, checked by its sha256."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from trilens.errors import DatasetError, MissingExtraError
+
+#: Continuations of one download, each of which must bring new bytes.
+_MAX_ATTEMPTS = 20
+_CHUNK = 1 << 16
+_TIMEOUT = 30.0
+
+
+@lru_cache(maxsize=1)
+def checksums() -> dict[str, str]:
+    """The sha256 of every data file, by its place below TRILENS_DATA or below the cache."""
+    lines = Path(__file__).with_name("SHA256SUMS").read_text(encoding="utf-8").splitlines()
+    return {path: sha256 for sha256, path in (line.split("  ", 1) for line in lines)}
+
+
+@dataclass(frozen=True)
+class Address:
+    """A place to download from.
+
+    Parameters
+    ----------
+    url
+        The file itself or a zip archive.
+    member
+        The name of the file in the archive, with ``{name}`` for the file's path below its
+        data set's folder; None when ``url`` is the file itself. The checksum of an archive is
+        not pinned (some servers pack it anew for every visitor): its members' are.
+    """
+
+    url: str
+    member: str | None = None
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the files of a data set come from.
+
+    Parameters
+    ----------
+    homepage
+        The page to tell a person about.
+    addresses
+        Tried in order.
+    """
+
+    homepage: str
+    addresses: tuple[Address, ...] = ()
+
+
+def find_files(paths: Sequence[str], origin: Origin) -> list[Path]:
+    """The files of a data set, each whole and right by its sha256.
+
+    Each is looked for in the folder ``TRILENS_DATA``, then in the cache (``TRILENS_CACHE``,
+    by default the user's cache folder), then downloaded into the cache.
+
+    Parameters
+    ----------
+    paths
+        Keys of `checksums`.
+    origin
+        Where to download what is missing.
+
+    Raises
+    ------
+    DatasetError
+        A file in ``TRILENS_DATA`` is corrupted, or one is missing and cannot be downloaded.
+    """
+    given = _given_folder()
+    found: dict[str, Path] = {}
+    if given is not None:
+        for path in paths:
+            if (given / path).is_file():
+                found[path] = _checked(given / path, path)
+    missing = [path for path in paths if path not in found]
+    if missing:
+        cache = cache_folder()
+        wanted = [path for path in missing if not _is_whole(cache, path)]
+        if wanted:
+            _fetch(wanted, cache, origin)
+        found.update({path: cache / path for path in missing})
+    return [found[path] for path in paths]
+
+
+def cache_folder() -> Path:
+    """The folder of downloaded data: ``TRILENS_CACHE``, or ``trilens`` in the user's cache."""
+    folder = os.environ.get("TRILENS_CACHE")
+    if folder:
+        return Path(folder)
+    return Path(_pooch().os_cache("trilens"))
+
+
+def _pooch() -> Any:
+    try:
+        import pooch
+    except ImportError:
+        raise MissingExtraError("downloading a data set", "data") from None
+    return pooch
+
+
+def _is_whole(folder: Path, path: str) -> bool:
+    return (folder / path).is_file() and _file_sha256(folder / path) == checksums()[path]
+
+
+def _file_sha256(path: Path) -> str:
+    """The sha256 of a file; remembered while size and modification time stay the same."""
+    status = path.stat()
+    return _sha256(path, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=1024)
+def _sha256(path: Path, size: int, mtime_ns: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _given_folder() -> Path | None:
+    name = os.environ.get("TRILENS_DATA")
+    if not name:
+        return None
+    folder = Path(name)
+    if not folder.is_dir():
+        raise DatasetError(
+            f"TRILENS_DATA is {name}, which is not a folder; name the folder that holds "
+            f"cars/, usps/, ca-HepTh/ and things/, or unset it"
+        )
+    return folder
+
+
+def _checked(file: Path, path: str) -> Path:
+    seen = _file_sha256(file)
+    if seen != checksums()[path]:
+        raise DatasetError(
+            f"{file}: corrupted or half-downloaded: its sha256 is {seen}, not {checksums()[path]} "
+            f"({file.stat().st_size:,} bytes); replace it, or remove it to have it downloaded"
+        )
+    return file
+
+
+def _fetch(wanted: list[str], cache: Path, origin: Origin) -> None:
+    """Download files into the cache, each from the first source that has it."""
+    problems: list[str] = []
+    for address in origin.addresses:
+        try:
+            if address.member is None:
+                for path in wanted:
+                    _download(address.url, cache / path, checksums()[path])
+            else:
+                _fetch_members(wanted, cache, address.url, address.member)
+            return
+        except _TransferError as error:
+            problems.append(f"{address.url} {error}")
+        except OSError as error:
+            raise DatasetError(
+                f"{cache}: cannot be written ({error.strerror or error}); "
+                f"set TRILENS_CACHE to a folder that can"
+            ) from None
+        wanted = [path for path in wanted if not _is_whole(cache, path)]
+    first, more = wanted[0], len(wanted) - 1
+    what = first + (f" and {more} more" if more else "")
+    state = "is corrupted" if (cache / first).is_file() else "is missing"
+    tried = "; ".join(problems) or "no address to download it from is known"
+    raise DatasetError(
+        f"{cache / first} {state}: {tried}; download {what} from {origin.homepage} and put it "
+        f"at that place, or below a folder named by TRILENS_DATA (sha256 {checksums()[first]})"
+    )
+
+
+def _fetch_members(wanted: list[str], cache: Path, url: str, member: str) -> None:
+    """Download a zip archive and take the wanted files out of it, each by its own checksum."""
+    archive = cache / (hashlib.sha256(url.encode()).hexdigest()[:16] + ".zip")
+    resumed = archive.with_name(archive.name + ".part").exists()
+    archive.unlink(missing_ok=True)
+    _download(url, archive, None)
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            for path in wanted:
+                name = path.split("/", 1)[1]
+                content = opened.read(member.format(name=name))
+                if hashlib.sha256(content).hexdigest() != checksums()[path]:
+                    raise _TransferError(f"holds another {name} (by its sha256)")
+                _write_whole(cache / path, content)
+        return
+    except _TransferError as error:
+        problem = str(error)
+    except (zipfile.BadZipFile, zlib.error, KeyError) as error:
+        problem = f"sent no archive with the file in it ({error.args[0]})"
+    finally:
+        archive.unlink(missing_ok=True)
+    if not resumed:
+        raise _TransferError(problem)
+    # The part that was continued may have been of another version: once more, from the start.
+    _fetch_members(wanted, cache, url, member)
+
+
+def _write_whole(target: Path, content: bytes) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    new = target.with_name(f"{target.name}.{os.getpid()}.new")
+    new.write_bytes(content)
+    os.replace(new, target)
+
+
+class _TransferError(OSError):
+    """A download that failed; the text says how, in a few words."""
+
+
+class _ResumingDownloader:
+    """A downloader for `pooch` that keeps what has arrived in a ``.part`` file.
+
+    A transfer that breaks off is continued by an HTTP range request, at once and as long as
+    new bytes arrive, and again at the next call. A server that knows no ranges sends the
+    whole file, and the part is dropped. A part that does not belong to the file any more is
+    noticed by the checksum of the whole.
+
+    Parameters
+    ----------
+    part
+        Where the bytes are kept until all have arrived.
+    """
+
+    def __init__(self, part: Path) -> None:
+        self.part = part
+
+    def __call__(self, url: str, output_file: str | Path, pooch: Any = None) -> None:
+        """Download ``url`` to ``output_file``; the signature is the one `pooch` calls."""
+        before = self._size()
+        for _ in range(_MAX_ATTEMPTS):
+            problem = self._transfer(url)
+            if problem is None:
+                os.replace(self.part, output_file)
+                return
+            if self._size() <= before:
+                break
+            before = self._size()
+        raise _TransferError(problem)
+
+    def _size(self) -> int:
+        return self.part.stat().st_size if self.part.exists() else 0
+
+    def _transfer(self, url: str) -> str | None:
+        """One request; what went wrong, or None when the file is whole."""
+        import requests
+        from urllib3.exceptions import HTTPError
+
+        # A file that is compressed on the server must arrive as it is: its checksum is known.
+        headers = {"Accept-Encoding": "identity"}
+        start = self._size()
+        if start:
+            headers["Range"] = f"bytes={start}-"
+        try:
+            with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
+                if response.status_code == 416:
+                    if response.headers.get("Content-Range") == f"bytes */{start}":
+                        return None
+                    self.part.unlink()
+                    return self._transfer(url)
+                if not response.ok:
+                    return f"answered {response.status_code} {response.reason}"
+                sent_from = response.headers.get("Content-Range", "").startswith(f"bytes {start}-")
+                resumed = response.status_code == 206 and sent_from
+                expected = response.headers.get("Content-Length")
+                with self.part.open("ab" if resumed else "wb") as file:
+                    opened_at = file.tell()
+                    for chunk in response.raw.stream(_CHUNK, decode_content=False):
+                        file.write(chunk)
+                    arrived = file.tell() - opened_at
+                if expected is not None and arrived != int(expected):
+                    return f"broke off after {arrived:,} of {int(expected):,} bytes"
+        except requests.exceptions.Timeout:
+            return f"did not answer within {_TIMEOUT:.0f} seconds"
+        except requests.exceptions.ConnectionError:
+            return "cannot be reached"
+        except (requests.exceptions.RequestException, HTTPError):
+            return f"broke off after {self._size():,} bytes"
+        return None
+
+
+def _download(url: str, target: Path, sha256: str | None) -> None:
+    """Fetch ``url`` to ``target`` through `pooch`, checked against ``sha256`` if there is one.
+
+    Raises
+    ------
+    _TransferError
+        When the source does not answer, breaks off for good, or sends something else.
+    """
+    pooch = _pooch()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
+    resumed = part.exists()
+    try:
+        with _silent(pooch.get_logger()):
+            pooch.retrieve(
+                url, sha256, target.name, target.parent, downloader=_ResumingDownloader(part)
+            )
+    except ValueError:
+        # pooch found another checksum. Half of an older version may have been continued.
+        if resumed:
+            _download(url, target, sha256)
+            return
+        raise _TransferError("sent a file with another sha256") from None
+
+
+@contextmanager
+def _silent(logger: Any) -> Iterator[None]:
+    """Keep `pooch` from writing to stderr: the library never prints."""
+    level = logger.level
+    logger.setLevel("ERROR")
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
