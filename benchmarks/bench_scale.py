@@ -228,8 +228,8 @@ def bench_resume(folder: Path, m: int) -> None:
         make(file, m // 16, seed=i)
     code = (
         "import json, os, sys; sys.path[:0] = json.loads(os.environ['BENCH_PATH'])\n"
-        "from trilens.counts import count_files\n"
-        "count_files(sys.argv[1], checkpoint=sys.argv[2], n_threads=1)\n"
+        "from trilens import Answers\n"
+        "Answers(sys.argv[1]).count(checkpoint=sys.argv[2], n_threads=1)\n"
     )
     environment = os.environ | {"BENCH_PATH": json.dumps([p for p in sys.path if p])}
     process = subprocess.Popen([sys.executable, "-c", code, str(parts), str(kept)], env=environment)
@@ -238,11 +238,12 @@ def bench_resume(folder: Path, m: int) -> None:
     process.send_signal(signal.SIGKILL)
     process.wait()
     finished = len(list(kept.glob("[!.]*.npz")))
-    from trilens.counts import CountReport, count_files
+    from trilens import Answers
+    from trilens.counts.counting import CountReport
 
     told: list[CountReport] = []
-    found = count_files(parts, checkpoint=kept, tell=told.append)
-    plain = count_files(parts)
+    found = Answers(parts).count(checkpoint=kept, tell=told.append)
+    plain = Answers(parts).count()
     assert (found.first == plain.first).all()
     assert (found.rest == plain.rest).all()
     again = finished - told[0].resumed

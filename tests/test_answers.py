@@ -5,7 +5,8 @@ import pytest
 
 from trilens import Statements, answers as module, write_counts, write_statements
 from trilens.answers import Answers, central_counts, pair_counts, read_or_count
-from trilens.counts import count_central, count_files, count_pairs, counted
+from trilens.counts import count_central, count_pairs, counted
+from trilens.counts.counting import count_files
 from trilens.errors import FormatError
 
 S = Statements([[0, 1, 2], [1, 0, 3], [0, 3, 2], [0, 1, 2]], names=["a", "b", "c", "d"])

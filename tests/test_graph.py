@@ -11,8 +11,9 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 import drawn
+from trilens import Answers
 from trilens.answers import Answers
-from trilens.counts import count_files, count_pairs
+from trilens.counts import count_pairs
 from trilens.errors import KindError, ParameterError, StatementError
 from trilens.files import write_statements
 from trilens.graph import (
@@ -131,7 +132,7 @@ def test_answers_serve_as_statements_do(tmp_path, monkeypatch):
     write_statements(S, file)
     expected = k_rng(S, 1).toarray()
     assert (k_rng(Answers(file), 1).toarray() == expected).all()
-    assert (k_rng(count_files(file, pairs=True), 1).toarray() == expected).all()
+    assert (k_rng(Answers(file).count(pairs=True), 1).toarray() == expected).all()
     monkeypatch.setattr("trilens.answers.STREAMED_BYTES", 0)
     assert (k_rng(Answers(file), 1).toarray() == expected).all()
     write_statements(Statements(S.triples, kind="odd"), file)

@@ -36,7 +36,7 @@ LEFT_OUT = {
     *("load_cars", "load_usps", "load_ca_hepth", "load_things_odd_one_out"),
     "LensMapClassifier",
     # they start processes and wait for addresses and for files
-    *("count_files", "follow"),
+    "follow",
 }
 
 TRIPLES = np.array([[0, 1, 2], [1, 2, 3], [3, 0, 2], [2, 1, 0]])
@@ -239,7 +239,7 @@ def methods() -> dict[str, Any]:
 #: Values that nobody makes by hand: their fields are what the functions put there.
 RESULTS = {
     *("CentralCounts", "ClassCounts", "LabelledPairCounts", "PairCounts", "Labels", "Scan"),
-    *("Counted", "CountReport", "Reading", "Fault"),
+    *("Counted", "Reading", "Fault"),
     *("Summary", "RaterSummary", "Points", "Raters", "Study", "Survey", "Cars", "Things", "USPS"),
     *("Collaboration", "DepthIntervals", "LensValues", "ChoiceModel", "ModelDepth", "Analysis"),
     "Dimension",

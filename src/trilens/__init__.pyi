@@ -26,7 +26,6 @@ from .counts import (
     Counted as Counted,
     PairCounts as PairCounts,
     count_central as count_central,
-    count_files as count_files,
     count_pairs as count_pairs,
     merge_counts as merge_counts,
     read_counts as read_counts,

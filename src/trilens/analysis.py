@@ -298,7 +298,7 @@ def analyze_files(
     Parameters
     ----------
     source
-        As in `count_files`, and so are ``reading``.
+        As in `Answers`, and so are ``reading``.
     labels : dict by name, optional
         The classes of some objects; the others are predicted.
     n_clusters : int, optional
@@ -337,7 +337,7 @@ def analyze_files(
     graph = neighbours(counts, model=placed)
     step(1.0)
     return Analysis(
-        describe=counts.summarised(),
+        describe=counts.summary(),
         reliability=reliability_of_files(placed),
         medoid=medoid(counts.central),
         outliers=outliers(counts.central),

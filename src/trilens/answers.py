@@ -8,8 +8,8 @@ from typing import Any, TypeAlias, cast
 
 from trilens._typing import AnyArray, Progress
 from trilens.counts.central import CentralCounts, count_central, is_path
-from trilens.counts.count_files import CountReport, count_files
 from trilens.counts.counted import Counted, counted
+from trilens.counts.counting import CountReport, count_files
 from trilens.counts.file import is_counts, read_counts
 from trilens.counts.pairs import PairCounts, count_pairs
 from trilens.errors import FormatError, ParameterError, TrilensError
@@ -220,11 +220,38 @@ class Answers:
         progress: Progress | None = None,
         tell: Callable[[CountReport], None] | None = None,
     ) -> Counted:
-        """The counts of the answers, without holding them; parameters as in `count_files`."""
+        """The counts of the answers, without holding them.
+
+        The memory needed is that of the counters and of a few pieces of the files.
+
+        Parameters
+        ----------
+        pairs : bool
+            Whether to count pairs too: for the graph, clusters and the lens map. Files are then
+            read twice.
+        labels : dict by name, optional
+            The classes of objects; the counts of Algorithm 3 are then counted too.
+        n_threads : int, optional
+            Of this process, where there is no cluster; by default one per core.
+        cluster : str or Dask client, optional
+            ``"local:N"``: N processes of this machine. ``"tcp://host:8786"``: a Dask scheduler.
+        checkpoint : path or URL, optional
+            A folder that keeps the counts of each finished file, or part of a large Parquet
+            file: a second run counts only what is missing. Workers must see the same folder.
+        progress : callable, optional
+            Called with the share of the bytes that are counted.
+        tell : callable, optional
+            Called with a `CountReport` at the end.
+
+        Returns
+        -------
+        Counted
+            The same, bit for bit, whatever the threads, the cluster and the checkpoints.
+        """
         if self.in_counts:
             return self._stored_counts(pairs)
-        if not self.in_files:
-            return counted(self.read())
+        if not self.in_files or self.exclude_raters or self.min_seconds is not None:
+            return counted(self.read(), pairs=pairs, labels=labels)
         plain = not pairs and labels is None
         if plain and self._counted is not None:
             return self._counted

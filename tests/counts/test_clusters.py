@@ -21,14 +21,18 @@ import pytest
 
 import trilens as tl
 from clusters import Cluster
-from trilens.counts import CountReport, checkpoint, count_files
-from trilens.counts.checkpoint import Done, count_or_resume, merge_done
-from trilens.counts.engine import FAN, Processes, Threads, open_engine
+from trilens.counts.counting import (
+    Checkpoints,
+    CountReport,
+    Done,
+    count_files,
+    count_or_resume,
+    merge_done,
+)
+from trilens.counts.engines import FAN, DaskEngine, Processes, Threads, open_engine
 from trilens.counts.file import to_bytes
-from trilens.counts.partition import partitions
-from trilens.counts.work import Plan
+from trilens.counts.partition import Plan, partitions
 from trilens.errors import EngineError, FormatError
-from trilens.files.asked import asked
 
 N_FILES = 2 * FAN + 3
 
@@ -52,9 +56,9 @@ def plain(data: Path) -> bytes:
 
 @pytest.fixture
 def one_file_a_task(monkeypatch) -> None:
-    from trilens.counts import count
+    from trilens.counts import counting
 
-    monkeypatch.setattr(count, "_TASK_FILES", 1)
+    monkeypatch.setattr(counting, "_TASK_FILES", 1)
 
 
 def killed_once(flag: str, parts, plan, folder) -> Done:
@@ -84,14 +88,14 @@ def test_threads_and_processes(data: Path, plain: bytes, cluster) -> None:
 def test_a_killed_process_costs_nothing_but_time(data: Path, plain: bytes, tmp_path: Path) -> None:
     engine = Processes(2)
     try:
-        parts, plan = partitions(data), Plan(asked())
+        parts, plan = partitions(data), Plan.of()
         flag = str(tmp_path / "flag")
         handles = [engine.submit(killed_once, flag, (part,), plan, None) for part in parts]
-        done = engine.collect(engine.merge(merge_done, handles))
+        done = engine.merge(merge_done, handles)
         assert os.path.exists(flag)
         assert to_bytes(done.counts) == plain
         with pytest.raises(EngineError, match="a process ended 3 times"):
-            engine.collect(engine.submit(killed_always))
+            engine.merge(merge_done, [engine.submit(killed_always)])
     finally:
         engine.close()
 
@@ -112,16 +116,19 @@ def test_merging_is_by_a_tree_and_in_order() -> None:
         return "".join(parts)
 
     handles = [engine.submit(str, i) for i in range(5)]
-    assert engine.collect(engine.merge(join, handles)) == "01234"
+    assert engine.merge(join, handles) == "01234"
     engine.close()
-    from trilens.counts.dask import DaskEngine
 
     class Client:
         def scheduler_info(self):
             return {"workers": {"one": 1}}
 
         def submit(self, function, *arguments, **options):
-            return function(*arguments)
+            return Result(function(*arguments))
+
+    class Result(str):
+        def result(self):
+            return str(self)
 
     calls.clear()
     handles = [f"{i}," for i in range(FAN * FAN + 1)]
@@ -161,10 +168,10 @@ def test_a_dask_worker_is_killed_in_the_middle(
 ) -> None:
     engine = open_engine(cluster.address)
     try:
-        parts, plan = partitions(data), Plan(asked())
+        parts, plan = partitions(data), Plan.of()
         flag = str(tmp_path / "flag")
         handles = [engine.submit(killed_once, flag, (part,), plan, None) for part in parts]
-        done = engine.collect(engine.merge(merge_done, handles))
+        done = engine.merge(merge_done, handles)
     finally:
         engine.close()
     assert os.path.exists(flag)
@@ -176,7 +183,7 @@ def counted_by(folder: str, parts, plan) -> Done:
     """Count, and leave a mark of who did."""
     done = count_or_resume(parts, plan, None)
     for _ in range(5):
-        assert count_or_resume(parts, plan, None).partitions == done.partitions
+        assert count_or_resume(parts, plan, None).counts.statements == done.counts.statements
     os.close(os.open(f"{folder}/{uuid.uuid4()}.{os.getpid()}", os.O_CREAT | os.O_EXCL))
     return done
 
@@ -208,7 +215,7 @@ def test_two_dask_workers_of_unequal_speed(
 ) -> None:
     marks = tmp_path / "marks"
     marks.mkdir()
-    parts, plan = partitions(data), Plan(asked())
+    parts, plan = partitions(data), Plan.of()
     slow, fast = cluster.workers
     with distributed.Client(cluster.address, set_as_default=False) as client:
         workers = client.run(os.getpid)
@@ -219,7 +226,7 @@ def test_two_dask_workers_of_unequal_speed(
     try:
         with slowed(slow):
             handles = [engine.submit(counted_by, str(marks), (part,), plan) for part in parts]
-            done = engine.collect(engine.merge(merge_done, handles))
+            done = engine.merge(merge_done, handles)
     finally:
         engine.close()
     assert to_bytes(done.counts) == plain
@@ -263,50 +270,12 @@ def test_the_scheduler_dies_while_it_is_waited_for(
     monkeypatch.setitem(dask.config.config["distributed"]["comm"]["timeouts"], "connect", "2s")
     engine = open_engine(cluster.address)
     try:
-        part, plan = partitions(data)[:1], Plan(asked())
+        part, plan = partitions(data)[:1], Plan.of()
         work = engine.submit(kill_scheduler, cluster.scheduler.pid, tuple(part), plan, None)
         with pytest.raises(EngineError, match=r"was lost .* run the same command again"):
-            engine.collect(engine.merge(merge_done, [work]))
+            engine.merge(merge_done, [work])
     finally:
         engine.close()
-
-
-RAY = """
-import sys
-import trilens as tl
-from trilens.counts import count, count_files
-count._TASK_FILES = 1
-if __name__ == "__main__":
-    import ray
-    ray.init(num_cpus=2, log_to_driver=False)  # a cluster of the caller's is used as it is
-    shares = []
-    found = count_files(sys.argv[1], cluster="ray", progress=shares.append)
-    assert shares == sorted(shares) and shares[-1] == 1.0 and len(shares) > 2
-    tl.write_counts(found, sys.argv[2])
-    try:
-        count_files([sys.argv[1], sys.argv[3]], cluster="ray")
-    except tl.StatementError as error:
-        print(error)
-"""
-
-
-def test_ray(data: Path, plain: bytes, tmp_path: Path) -> None:
-    bad = tmp_path / "bad.csv"
-    bad.write_text("a,b,c\na,b,b\n")
-    done = subprocess.run(
-        [sys.executable, "-c", RAY, str(data), str(tmp_path / "counts.npz"), str(bad)],
-        capture_output=True,
-        text=True,
-        env=os.environ
-        | {
-            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-            "RAY_USAGE_STATS_ENABLED": "0",
-            "RAY_TMPDIR": "/tmp",
-        },
-    )
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "counts.npz").read_bytes() == plain
-    assert "bad.csv, row 2" in done.stdout
 
 
 def test_a_checkpoint_that_cannot_be_written_stops_the_count(data: Path, tmp_path: Path) -> None:
@@ -315,7 +284,7 @@ def test_a_checkpoint_that_cannot_be_written_stops_the_count(data: Path, tmp_pat
         count_files(data, checkpoint=tmp_path / "file")
     code = (
         "import resource, signal, sys\n"
-        "from trilens.counts import count_files\n"
+        "from trilens.counts.counting import count_files\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))\n"
         "count_files(sys.argv[1], checkpoint=sys.argv[2])\n"
@@ -328,4 +297,4 @@ def test_a_checkpoint_that_cannot_be_written_stops_the_count(data: Path, tmp_pat
     )
     assert "too large for this disk" in done.stderr
     assert list((tmp_path / "kept").iterdir()) == []
-    assert checkpoint.Checkpoints(str(tmp_path / "kept")).load(str(tmp_path / "none")) is None
+    assert Checkpoints(str(tmp_path / "kept")).load(str(tmp_path / "none")) is None

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import trilens as tl
-from trilens.counts import CountReport, _threads, count_files, partition, work
-from trilens.counts.ahead import ahead
-from trilens.counts.count_files import _tasks
+from trilens.counts import _threads, partition
+from trilens.counts.counting import CountReport, _tasks, count_files
 from trilens.counts.file import to_bytes
+from trilens.counts.partition import ahead
 from trilens.errors import FormatError, LabelError, ParameterError, StatementError
 
 
@@ -98,7 +98,7 @@ def test_a_table_grows_with_the_ids(tmp_path: Path, monkeypatch) -> None:
 
 def test_row_groups_are_counted_apart(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(partition, "PARTITION_ROWS", 100)
-    monkeypatch.setattr(work, "_ROWS", 33)
+    monkeypatch.setattr(partition, "_ROWS", 33)
     triples = draw(1000, 50, 1)
     plain_parquet(tmp_path / "a.parquet", triples, rows=64)
     parts = partition.partitions(tmp_path / "a.parquet")
@@ -169,7 +169,7 @@ def test_numbers_that_turn_out_to_be_names(tmp_path_factory, files) -> None:
 
 
 def test_names_within_one_file_from_block_to_block(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(work, "BLOCK_BYTES", 40)
+    monkeypatch.setattr(partition, "BLOCK_BYTES", 40)
     rows = ["9,8,7", "8,7,6", *["10,9,8"] * 10, "x,9,8", "8,x,y", *["1,x,2"] * 10]
     (tmp_path / "a.csv").write_text("\n".join(rows) + "\n")
     check(tmp_path / "a.csv", pairs=True)
@@ -255,14 +255,14 @@ def test_a_corrupt_file_is_named_or_skipped(tmp_path: Path) -> None:
 def test_a_file_that_grows_is_refused(tmp_path: Path, monkeypatch) -> None:
     file = tmp_path / "a.csv"
     file.write_text("0,1,2\n" * 100)
-    honest = work._count
+    honest = partition._count
 
     def growing(part, plan):
         with open(file, "a") as more:
             more.write("2,1,0\n")
         return honest(part, plan)
 
-    monkeypatch.setattr(work, "_count", growing)
+    monkeypatch.setattr(partition, "_count", growing)
     for skip_bad in (False, True):  # not a bad file: one that is not there yet
         with pytest.raises(FormatError, match=r"a\.csv changed while it was read"):
             count_files(file, skip_bad=skip_bad)
@@ -270,10 +270,10 @@ def test_a_file_that_grows_is_refused(tmp_path: Path, monkeypatch) -> None:
 
 @pytest.mark.parametrize("cluster", [None, "local:2"])
 def test_progress_within_a_pass(tmp_path: Path, monkeypatch, cluster) -> None:
-    from trilens.counts import count, work
+    from trilens.counts import counting
 
-    monkeypatch.setattr(count, "_TASK_FILES", 1)
-    monkeypatch.setattr(work, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(counting, "_TASK_FILES", 1)
+    monkeypatch.setattr(partition, "BLOCK_BYTES", 1000)
     for i in range(3):
         (tmp_path / f"{i}.csv").write_text("a,b,c\n" * 1000)
     told: list[float] = []
@@ -345,7 +345,7 @@ def test_small_files_share_a_task() -> None:
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     plain_parquet(tmp_path / "a.parquet", np.tile(draw(1000, 50, 0), (200, 1)), rows=20_000)
-    work_rows = 3 * 8 * work._ROWS
+    work_rows = 3 * 8 * partition._ROWS
     tracemalloc.start()
     try:
         count_files(tmp_path / "a.parquet", n_threads=1)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import trilens as tl
-from trilens.counts import follow, work
+from trilens.counts import follow, partition
 from trilens.errors import FormatError
 
 
@@ -65,7 +65,7 @@ def test_a_file_that_grows_waits_for_the_next_look(tmp_path: Path, monkeypatch) 
     folder.mkdir()
     put(folder, "a.csv", "x,y,z\n")
     put(folder, "b.csv", "x,y,z\n")
-    honest = work._count
+    honest = partition._count
 
     def growing(part, plan):
         if part.path.endswith("b.csv"):
@@ -74,7 +74,7 @@ def test_a_file_that_grows_waits_for_the_next_look(tmp_path: Path, monkeypatch) 
         return honest(part, plan)
 
     with monkeypatch.context() as patch:
-        patch.setattr(work, "_count", growing)
+        patch.setattr(partition, "_count", growing)
         found = look(folder, output)
     assert (found.counted, found.files, found.statements) == (1, 1, 1)
     found = look(folder, output)

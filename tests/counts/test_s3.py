@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 import trilens as tl
 from trilens.cli import trilens
-from trilens.counts import CountReport, count_files
+from trilens.counts.counting import CountReport, count_files
 from trilens.counts.file import to_bytes
 from trilens.errors import FormatError
 
@@ -134,9 +134,9 @@ def test_commands(days: Path, tmp_path: Path) -> None:
 
 
 def test_checkpoints_in_a_bucket(storage, days: Path, monkeypatch) -> None:
-    from trilens.counts import count
+    from trilens.counts import counting
 
-    monkeypatch.setattr(count, "_TASK_FILES", 1)
+    monkeypatch.setattr(counting, "_TASK_FILES", 1)
     kept = {"checkpoint": "s3://answers/kept/week"}
     plain = to_bytes(count_files(days))
     count_files([f"s3://answers/{name}" for name in DAYS[:2]], cluster="local:2", **kept)
@@ -167,16 +167,16 @@ def test_an_object_that_was_replaced_is_counted_anew(storage, days: Path) -> Non
 
 
 def test_an_object_that_changes_while_it_is_read(storage, days: Path, monkeypatch) -> None:
-    from trilens.counts import work
+    from trilens.counts import partition
 
-    counting = work._count
+    counting = partition._count
 
     def replaced(partition, plan):
         found = counting(partition, plan)
         storage.put_object(Bucket="answers", Key=DAYS[0], Body=(days / DAYS[1]).read_bytes())
         return found
 
-    monkeypatch.setattr(work, "_count", replaced)
+    monkeypatch.setattr(partition, "_count", replaced)
     with pytest.raises(FormatError, match=r"day-1\.parquet changed while it was read"):
         count_files("s3://answers", n_threads=1)
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import trilens as tl
 from clusters import Cluster
 from trilens.cli import counting, trilens
-from trilens.counts import count_files
+from trilens.counts.counting import count_files
 from trilens.counts.file import to_bytes
 from trilens.errors import FormatError, ParameterError
 from trilens.files import sieve

@@ -10,8 +10,7 @@ from scipy.spatial import procrustes
 
 import trilens as tl
 from trilens import answers
-from trilens.counts.partition import partitions
-from trilens.counts.work import Plan
+from trilens.counts.partition import Plan, partitions
 from trilens.errors import ParameterError
 from trilens.files.asked import asked
 from trilens.maps import _passes, lens_map, streamed

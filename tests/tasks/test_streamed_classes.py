@@ -111,7 +111,7 @@ def test_the_medoid_and_the_outliers_are_counted(study, large) -> None:
 
 
 def test_the_graph_and_the_groups_of_pairs_are_counted(study, large, monkeypatch) -> None:
-    answers, pairs = tl.Answers(study[0]), tl.count_files(study[0], pairs=True).pairs
+    answers, pairs = tl.Answers(study[0]), tl.Answers(study[0]).count(pairs=True).pairs
     assert tl.neighbours(answers, 5).edges() == tl.neighbours(pairs, 5).edges()
     monkeypatch.setattr("trilens.tasks.cluster.groups.PAIRED_OBJECTS", 200)
     for method in ("krng", "lensmap"):
@@ -234,7 +234,7 @@ def test_a_page_of_many_objects_is_light(tmp_path: Path, large) -> None:
 
 def test_bad_input_is_one_line(study, table, tmp_path: Path, large) -> None:
     counts = tmp_path / "counts.npz"
-    tl.write_counts(tl.count_files(study[0]), counts)
+    tl.write_counts(tl.Answers(study[0]).count(), counts)
     done = _run("analyze", counts)
     assert (done.exit_code, done.stderr) == (
         1,

@@ -71,7 +71,8 @@ def command(
     \b
     Example: trilens count answers/ -o counts.npz
     """
-    from trilens.counts import CountReport, count_files, write_counts
+    from trilens.counts import write_counts
+    from trilens.counts.counting import CountReport, count_files
     from trilens.counts.follow import follow
     from trilens.files import read_labels, refuse_to_overwrite
 

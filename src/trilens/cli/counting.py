@@ -55,7 +55,7 @@ def counts_of(source: Source, *, pairs: bool = False, streamed: bool = True) -> 
         return None
     if isinstance(source.how.get("skip_bad"), str):
         return None  # the bad rows are wanted: only a whole reading has them all
-    from trilens.counts import count_files
+    from trilens.counts.counting import count_files
 
     with bar(f"counting {source.file}") as progress:
         found = count_files(
@@ -101,7 +101,7 @@ def reading_of(source: Source, *, many: bool = False) -> dict[str, Any] | None:
         return None
     if _size(source.file) < STREAMED_BYTES or is_counts(source.file):
         return None
-    from trilens.counts import count_files
+    from trilens.counts.counting import count_files
 
     reading = {"kind": source.kind, "columns": source.columns, **source.how}
     with bar(f"counting {source.file}") as progress:

@@ -24,7 +24,19 @@ if TYPE_CHECKING:
 
 def _describe_counts(counts: Counted, as_json: bool) -> None:
     """What counts tell; repeats, raters and times they do not know."""
-    facts = counts.summary()
+    facts = counts.summary().to_dict()
+    del facts["rounds"], facts["raters"]
+    facts |= {
+        "counted": ["objects", *(what for what in ("pairs", "classes") if getattr(counts, what))],
+        "not_in_counts": [
+            "triples covered",
+            "triples asked again",
+            "contradictory triples",
+            "raters",
+            "response times",
+        ],
+        "skipped": counts.n_skipped,
+    }
     if as_json:
         print_json(facts)
         return

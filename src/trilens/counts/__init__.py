@@ -7,24 +7,25 @@ whole, bit for bit, so a stream is counted by summing the counts of its chunks::
 """
 
 from trilens.counts.central import CentralCounts, count_central
-from trilens.counts.classes import ClassCounts, count_classes
-from trilens.counts.count_files import CountReport, count_files
+from trilens.counts.classes import (
+    ClassCounts,
+    LabelledPairCounts,
+    count_classes,
+    count_labelled_pairs,
+)
 from trilens.counts.counted import Counted, counted
 from trilens.counts.file import is_counts, merge_counts, read_counts, write_counts
 from trilens.counts.follow import follow
-from trilens.counts.labelled import LabelledPairCounts, count_labelled_pairs
 from trilens.counts.pairs import PairCounts, count_pairs
 
 __all__ = [
     "CentralCounts",
     "ClassCounts",
-    "CountReport",
     "Counted",
     "LabelledPairCounts",
     "PairCounts",
     "count_central",
     "count_classes",
-    "count_files",
     "count_labelled_pairs",
     "count_pairs",
     "counted",

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
-from trilens._typing import Int32Array, IntArray
-from trilens.counts._add import require_same_kind, require_same_shape
-from trilens.counts._align import listed, moved, positions, union
+from trilens._typing import IntArray
+from trilens.counts._merge import aligned, moved, positions
 from trilens.counts._threads import in_threads, is_small, resolve_threads, split
 from trilens.errors import ParameterError
-from trilens.statements import Kind, StatementsLike, as_statements
+from trilens.statements import Kind, Statements, StatementsLike, as_statements
+
+if TYPE_CHECKING:
+    from trilens.answers import Answers
+    from trilens.counts.counted import Counted
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -48,28 +51,19 @@ class CentralCounts:
     def __add__(self, other: CentralCounts) -> CentralCounts:
         if not isinstance(other, CentralCounts):
             return NotImplemented
-        require_same_kind(self.kind, other.kind)
-        names, a, b = aligned(self, other)
-        return CentralCounts(a.singled + b.singled, a.appears + b.appears, self.kind, names)
+        a, b = aligned(self, other)
+        singled, appears = a.singled + b.singled, a.appears + b.appears
+        return CentralCounts(singled, appears, self.kind, a.names or b.names)
+
+    def among(self, names: tuple[str, ...]) -> CentralCounts:
+        """The same counts among more objects."""
+        n = len(names)
+        at = positions(self.names, self.n_objects, names, n)
+        singled, appears = moved(self.singled, at, n), moved(self.appears, at, n)
+        return CentralCounts(singled, appears, self.kind, names)
 
     def __radd__(self, other: int) -> CentralCounts:
         return self if other == 0 else NotImplemented  # what sum() starts with
-
-
-def aligned(
-    a: CentralCounts, b: CentralCounts
-) -> tuple[tuple[str, ...] | None, CentralCounts, CentralCounts]:
-    """Both over the same objects: by name where both know the names, else they must agree."""
-    if a.names is None or b.names is None or a.names == b.names:
-        require_same_shape(a.appears.shape, b.appears.shape)
-        return a.names or b.names, a, b
-    names, n = union(a.names, a.n_objects, b.names, b.n_objects)
-    known = tuple(listed(names, n))
-    both = []
-    for one in (a, b):
-        at = positions(one.names, one.n_objects, known, n)
-        both.append(CentralCounts(moved(one.singled, at, n), moved(one.appears, at, n), one.kind))
-    return known, both[0], both[1]
 
 
 def is_path(source: Any) -> TypeGuard[PathLike | list[PathLike]]:
@@ -79,16 +73,40 @@ def is_path(source: Any) -> TypeGuard[PathLike | list[PathLike]]:
     return isinstance(source, str | os.PathLike)
 
 
+def held_or_counted(
+    given: StatementsLike | Answers | PathLike,
+    *,
+    pairs: bool,
+    n_threads: int | None,
+    cluster: Any,
+) -> Statements | Counted:
+    """Statements that are in memory, or the counts of what lies in files."""
+    from_path = is_path(given)
+    if from_path or hasattr(given, "in_counts"):
+        from trilens.answers import Answers
+
+        answers = Answers(given) if from_path else cast(Answers, given)
+        if from_path or answers.in_counts or not answers.held:
+            return answers.count(pairs=pairs, n_threads=n_threads, cluster=cluster)
+        given = answers.read()
+    if cluster is not None:
+        raise ParameterError("a cluster counts files; statements in memory are counted here")
+    return as_statements(cast(StatementsLike, given))
+
+
 def count_central(
-    statements: StatementsLike | PathLike, n_threads: int | None = None, *, cluster: Any = None
+    statements: StatementsLike | Answers | PathLike,
+    n_threads: int | None = None,
+    *,
+    cluster: Any = None,
 ) -> CentralCounts:
     """How often each object was singled out, and how often it could have been (Algorithm 1).
 
     Parameters
     ----------
-    statements : Statements, (m, 3) array of int, or path
+    statements : Statements, (m, 3) array of int, Answers, or path
         A file, a folder, a pattern or a URL is counted as it is read, in little memory;
-        `count_files` has more options.
+        ``Answers(path).count()`` has more options.
     n_threads : int, optional
         By default one per core that this process may use.
     cluster : str or Dask client, optional
@@ -105,33 +123,27 @@ def count_central(
     >>> counts.singled.tolist(), counts.appears.tolist()
     ([2, 0, 1, 0], [3, 2, 2, 2])
     """
-    if is_path(statements):
-        from trilens.counts import count_files
+    S = held_or_counted(statements, pairs=False, n_threads=n_threads, cluster=cluster)
+    if not isinstance(S, Statements):
+        return S.central
+    first, second, third = count_places(S, n_threads)
+    if S.kind == "closer":  # the anchor takes no part in the comparison
+        return CentralCounts(second, second + third, S.kind, S._names)
+    return CentralCounts(first, first + second + third, S.kind, S._names)
 
-        return count_files(statements, n_threads=n_threads, cluster=cluster).central
-    if cluster is not None:
-        raise ParameterError("a cluster counts files; statements in memory are counted here")
-    S = as_statements(cast(StatementsLike, statements))
+
+def count_places(S: Statements, n_threads: int | None = None) -> IntArray:
+    """(3, n): how often each object stands first, second and third."""
     n = S.n_objects
     threads = resolve_threads(n_threads, len(S), n)
     if is_small(len(S)):
-        # the anchor of a similarity triplet takes no part in the comparison
-        singled = 1 if S.kind == "closer" else 0
-        first = np.bincount(S.triples[:, singled], minlength=n)
-        rest = np.bincount(S.triples[:, singled + 1 :].ravel(), minlength=n)
-    else:
-        first, rest = _count(S.triples, n, S.kind, threads)
-    return CentralCounts(first.astype(np.int64), (first + rest).astype(np.int64), S.kind, S._names)
-
-
-def _count(triples: Int32Array, n: int, kind: Kind, n_threads: int) -> tuple[IntArray, IntArray]:
+        columns = (np.bincount(column, minlength=n) for column in S.triples.T)
+        return np.array(list(columns), dtype=np.int64)
     from trilens.counts import _kernels
 
-    ranges = split(0, len(triples), n_threads)
-    kernel = _kernels.nearer if kind == "closer" else _kernels.central
+    ranges = split(0, len(S), threads)
 
     def work(part: int) -> IntArray:
-        return kernel(triples[ranges[part]], n)
+        return _kernels.places(S.triples[ranges[part]], n)
 
-    total = sum(in_threads(work, n_threads), start=np.zeros((2, n), dtype=np.int64))
-    return total[0], total[1]
+    return sum(in_threads(work, threads), start=np.zeros((3, n), dtype=np.int64))

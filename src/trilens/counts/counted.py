@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import comb
-from typing import Any
 
 import numpy as np
 
-from trilens._typing import IntArray
-from trilens.counts._add import require_same_kind
-from trilens.counts._align import Named, listed, moved, moved_cells, positions, union
-from trilens.counts.central import CentralCounts
-from trilens.counts.classes import ClassCounts
-from trilens.counts.pairs import PairCounts
-from trilens.errors import ParameterError
-from trilens.statements import Kind, Summary
+from trilens import kinds
+from trilens._typing import Int32Array, IntArray
+from trilens.counts._merge import (
+    Named,
+    listed,
+    moved,
+    moved_cells,
+    positions,
+    require_same_kind,
+    union,
+)
+from trilens.counts.central import CentralCounts, count_places
+from trilens.counts.classes import ClassCounts, count_classes
+from trilens.counts.pairs import PairCounts, count_pairs
+from trilens.errors import LabelError, ParameterError
+from trilens.statements import Kind, StatementsLike, Summary, as_statements
 
 #: Of the rows and files that were left out so many are kept in words.
-_MOST_SKIPPED = 100
+MOST_SKIPPED = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +99,7 @@ class Counted:
     def __add__(self, other: Counted) -> Counted:
         if not isinstance(other, Counted):
             return NotImplemented
-        skipped = (self.skipped + other.skipped)[:_MOST_SKIPPED]
+        skipped = (self.skipped + other.skipped)[:MOST_SKIPPED]
         n_skipped = self.n_skipped + other.n_skipped
         files = self.files + other.files
         for one, another in ((self, other), (other, self)):
@@ -129,56 +136,21 @@ class Counted:
     def __radd__(self, other: int) -> Counted:
         return self if other == 0 else NotImplemented  # what sum() starts with
 
-    def summary(self) -> dict[str, Any]:
-        """What `Statements.summary` says, as far as counts know it.
-
-        What they do not know is None, and named under ``not_in_counts``.
-        """
+    def summary(self) -> Summary:
+        """What `Statements.summary` says; what counts do not know is None."""
         n, appears = self.n_objects, self.appearances
-        possible = comb(n, 3) * (3 if self.kind == "closer" else 1)
-        counted = ["objects", *(what for what in ("pairs", "classes") if getattr(self, what))]
-        return {
-            "kind": self.kind,
-            "statements": self.statements,
-            "objects": n,
-            "triples_possible": possible,
-            "triples_covered": None,
-            "coverage_percent": 100.0 * self.statements / possible if possible else 0.0,
-            "appearances": {
-                "min": int(appears.min()) if n else 0,
-                "mean": float(appears.mean()) if n else 0.0,
-                "max": int(appears.max()) if n else 0,
-            },
-            "objects_never_seen": int((appears == 0).sum()),
-            "repeated_triples": None,
-            "contradictory_triples": None,
-            "median_seconds": None,
-            "counted": counted,
-            "not_in_counts": [
-                "triples covered",
-                "triples asked again",
-                "contradictory triples",
-                "raters",
-                "response times",
-            ],
-            "skipped": self.n_skipped,
-        }
-
-    def summarised(self) -> Summary:
-        """`summary` as what `Statements.summary` returns."""
-        facts = self.summary()
-        seen = facts["appearances"]
+        possible = kinds.n_questions(self.kind, n)
         return Summary(
             kind=self.kind,
             statements=self.statements,
-            objects=self.n_objects,
-            triples_possible=facts["triples_possible"],
+            objects=n,
+            triples_possible=possible,
             triples_covered=None,
-            coverage_percent=facts["coverage_percent"],
-            appearances_min=seen["min"],
-            appearances_mean=seen["mean"],
-            appearances_max=seen["max"],
-            objects_never_seen=facts["objects_never_seen"],
+            coverage_percent=100.0 * self.statements / possible if possible else 0.0,
+            appearances_min=int(appears.min()) if n else 0,
+            appearances_mean=float(appears.mean()) if n else 0.0,
+            appearances_max=int(appears.max()) if n else 0,
+            objects_never_seen=int((appears == 0).sum()),
             repeated_triples=None,
             contradictory_triples=None,
             median_seconds=None,
@@ -218,18 +190,46 @@ class Counted:
         )
 
 
-def counted(statements: object) -> Counted:
-    """The counts per object of statements in memory."""
-    from trilens.statements import as_statements
+def counted(
+    statements: StatementsLike,
+    *,
+    pairs: bool = False,
+    labels: Mapping[str, str] | None = None,
+) -> Counted:
+    """The counts of statements in memory: per object, and of pairs and classes where wanted.
 
-    S = as_statements(statements)  # type: ignore[arg-type]
-    n = S.n_objects
-    places = [np.bincount(S.triples[:, j], minlength=n).astype(np.int64) for j in range(3)]
+    Examples
+    --------
+    >>> counted([[0, 1, 2], [0, 1, 3]]).central.singled.tolist()
+    [2, 0, 0, 0]
+    """
+    S = as_statements(statements)
+    first, second, third = count_places(S)
+    classes: ClassCounts | None = None
+    class_names: tuple[str, ...] = ()
+    if labels is not None:
+        y, class_names = classes_of(S.names, labels)
+        classes = count_classes(S, y, len(class_names))
     return Counted(
         kind=S.kind,
         statements=len(S),
-        first=places[0],
-        rest=places[1] + places[2],
-        near=places[1] if S.kind == "closer" else None,
+        first=first,
+        rest=second + third,
+        near=second if S.kind == "closer" else None,
         known_names=S._names,
+        pairs=count_pairs(S) if pairs else None,
+        classes=classes,
+        class_names=class_names,
     )
+
+
+def classes_of(
+    names: Sequence[str], labels: Mapping[str, str]
+) -> tuple[Int32Array, tuple[str, ...]]:
+    """The class of each object, -1 where it has none, and the names of the classes."""
+    classes = tuple(sorted(set(labels.values())))
+    number = {label: i for i, label in enumerate(classes)}
+    y = np.array([number.get(labels.get(name, ""), -1) for name in names], dtype=np.int32)
+    if not classes or (y < 0).all():
+        raise LabelError("no object of the statements has a label; are the names the same?")
+    return y, classes

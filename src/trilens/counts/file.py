@@ -9,13 +9,14 @@ import os
 import zipfile
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from trilens._parameters import shown
 from trilens._typing import AnyArray
-from trilens.counts._align import Named
+from trilens.counts._merge import Named
+from trilens.counts.central import PathLike
 from trilens.counts.classes import ClassCounts
 from trilens.counts.counted import Counted, counted
 from trilens.counts.pairs import PairCounts
@@ -23,8 +24,6 @@ from trilens.errors import FormatError, ParameterError, TrilensError
 from trilens.statements import KINDS, Statements
 from trilens.statements.columns import as_list
 from trilens.statements.value import CheckedNames
-
-PathLike: TypeAlias = str | os.PathLike[str]
 
 #: What this trilens writes, and the newest that it reads.
 VERSION = 1
@@ -58,8 +57,8 @@ def write_counts(counts: Counted | Statements, path: PathLike) -> None:
         counts = counted(counts)
     if not isinstance(counts, Counted):
         raise ParameterError(
-            f"write_counts takes Counted or Statements, not {type(counts).__name__}; "
-            f"count a file with count_files"
+            f"write_counts takes Counted or Statements, got {type(counts).__name__}; "
+            f"count files with Answers(path).count()"
         )
     with atomic_write(path) as file:
         file.write(to_bytes(counts))

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from trilens.counts.count_files import count_files
 from trilens.counts.counted import Counted
+from trilens.counts.counting import count_files
 from trilens.counts.file import read_counts, write_counts
 from trilens.counts.partition import stamp_and_size
 from trilens.errors import FormatError

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from trilens import kinds
 from trilens._parameters import one_of
-from trilens._typing import AnyArray, IntArray
-from trilens.counts._add import (
+from trilens._typing import AnyArray
+from trilens.counts._merge import (
     add_cells,
+    aligned,
     cell_dtype,
-    require_same_kind,
-    require_same_shape,
+    moved_cells,
+    positions,
     sum_dtype,
 )
-from trilens.counts._align import listed, moved_cells, positions, union
 from trilens.counts._threads import in_threads, is_small, resolve_threads, split
-from trilens.counts.central import PathLike, is_path
-from trilens.errors import ParameterError
-from trilens.statements import Kind, Statements, StatementsLike, as_statements
+from trilens.counts.central import PathLike, held_or_counted
+from trilens.statements import Kind, Statements, StatementsLike
+
+if TYPE_CHECKING:
+    from trilens.answers import Answers
 
 #: An ``ndarray`` or a ``scipy.sparse.csr_array``; scipy is imported where it is used.
 Cells: TypeAlias = Any
@@ -95,17 +98,11 @@ class PairCounts:
     def __add__(self, other: PairCounts) -> PairCounts:
         if not isinstance(other, PairCounts):
             return NotImplemented
-        require_same_kind(self.kind, other.kind)
-        if self.names is None or other.names is None or self.names == other.names:
-            require_same_shape(self.appears.shape, other.appears.shape)
-            third, appears = _add(self.third, other.third), _add(self.appears, other.appears)
-            return PairCounts(third, appears, self.kind, self.names or other.names)
-        names, n = union(self.names, self.n_objects, other.names, other.n_objects)
-        known = tuple(listed(names, n))
-        a, b = (one._among(known) for one in (self, other))
-        return PairCounts(_add(a.third, b.third), _add(a.appears, b.appears), self.kind, known)
+        a, b = aligned(self, other)
+        third, appears = _add(a.third, b.third), _add(a.appears, b.appears)
+        return PairCounts(third, appears, self.kind, a.names or b.names)
 
-    def _among(self, names: tuple[str, ...]) -> PairCounts:
+    def among(self, names: tuple[str, ...]) -> PairCounts:
         """The same counts among more objects."""
         n = len(names)
         at = positions(self.names, self.n_objects, names, n)
@@ -131,7 +128,7 @@ def _add(a: Cells, b: Cells) -> Cells:
 
 
 def count_pairs(
-    statements: StatementsLike | PathLike,
+    statements: StatementsLike | Answers | PathLike,
     n_threads: int | None = None,
     layout: Layout = "auto",
     *,
@@ -141,7 +138,7 @@ def count_pairs(
 
     Parameters
     ----------
-    statements : Statements, (m, 3) array of int, or path
+    statements : Statements, (m, 3) array of int, Answers, or path
         Of any kind. A file, a folder, a pattern or a URL is counted as it is read, twice.
     n_threads : int, optional
         By default one per core that this process may use.
@@ -165,22 +162,17 @@ def count_pairs(
     [[0, 3, 3], [3, 0, 3], [3, 3, 0]]
     """
     one_of("layout", layout, get_args(Layout))
-    if is_path(statements):
-        from trilens.counts import count_files
-
-        found = count_files(statements, pairs=True, n_threads=n_threads, cluster=cluster).pairs
-        assert found is not None
-        return found
-    if cluster is not None:
-        raise ParameterError("a cluster counts files; statements in memory are counted here")
-    S = as_statements(cast(StatementsLike, statements))
+    S = held_or_counted(statements, pairs=True, n_threads=n_threads, cluster=cluster)
+    if not isinstance(S, Statements):
+        assert S.pairs is not None
+        return S.pairs
     if layout == "auto":
         dense = S.n_objects <= _DENSE_OBJECTS or S.n_objects**2 <= 8 * len(S)
         layout = "dense" if dense else "sparse"
     threads = resolve_threads(n_threads, len(S), S.n_objects)
     count: Callable[[Statements, int], tuple[Cells, Cells]]
     if layout == "sparse":
-        count = _sparse_small if is_small(len(S)) else _sparse
+        count = _sparse
     elif is_small(len(S)):
         count = _dense_small
     else:
@@ -191,18 +183,26 @@ def count_pairs(
 
 def _cells(S: Statements) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray]:
     """The pairs compared, smaller id first, in order, and their third and appears."""
-    a, b, c = S.triples.T.astype(np.int64)
-    if S.kind == "closer":
-        x, y = np.concatenate([a, a]), np.concatenate([b, c])
-    else:
-        x, y = np.concatenate([b, a, a]), np.concatenate([c, b, c])
-    n = max(S.n_objects, 1)
-    key, inverse = np.unique(np.minimum(x, y) * n + np.maximum(x, y), return_inverse=True)
+    chosen, *others = kinds.sides(S.kind, S.triples)
+    keys = np.empty((1 + len(others), len(S)), dtype=np.uint64)
+    # smaller id << 32 | larger id << 1 | whether the third object was singled out
+    for key, (x, y) in zip(keys, [chosen, *others], strict=True):
+        key[:] = np.minimum(x, y)
+        key <<= np.uint64(31)
+        key |= np.maximum(x, y).astype(np.uint64)
+        key <<= np.uint64(1)
+    keys[0] |= np.uint64(1)
+    flat = keys.reshape(-1)
+    flat.sort()
+    pair = flat >> np.uint64(1)
+    starts = np.flatnonzero(np.r_[np.ones(len(pair[:1]), dtype=bool), pair[1:] != pair[:-1]])
+    low = (pair[starts] >> np.uint64(31)).astype(np.int32)
+    high = (pair[starts] & np.uint64(0x7FFFFFFF)).astype(np.int32)
     dtype = cell_dtype(len(S))
-    # the pairs whose third object was singled out come first
-    third = np.bincount(inverse[: len(S)], minlength=len(key)).astype(dtype)
-    appears = np.bincount(inverse, minlength=len(key)).astype(dtype)
-    return key // n, key % n, third, appears
+    appears = np.diff(starts, append=len(pair)).astype(dtype)
+    singled = (flat & np.uint64(1)).astype(dtype)
+    third = np.add.reduceat(singled, starts, dtype=dtype) if len(starts) else singled
+    return low, high, third, appears
 
 
 def _dense_small(S: Statements, n_threads: int) -> tuple[AnyArray, AnyArray]:
@@ -214,7 +214,7 @@ def _dense_small(S: Statements, n_threads: int) -> tuple[AnyArray, AnyArray]:
     return matrices[0], matrices[1]
 
 
-def _sparse_small(S: Statements, n_threads: int) -> tuple[Cells, Cells]:
+def _sparse(S: Statements, n_threads: int) -> tuple[Cells, Cells]:
     from scipy.sparse import coo_array
 
     low, high, third, appears = _cells(S)
@@ -232,7 +232,7 @@ def _sparse_small(S: Statements, n_threads: int) -> tuple[Cells, Cells]:
 
 
 def _dense_bytes(S: Statements, n_threads: int) -> tuple[AnyArray, AnyArray]:
-    from trilens.counts import _pair_kernels
+    from trilens.counts import _kernels
 
     n = S.n_objects
     ids = S.triples.reshape(-1)
@@ -243,22 +243,22 @@ def _dense_bytes(S: Statements, n_threads: int) -> tuple[AnyArray, AnyArray]:
         some = ids[3 * ranges[part].start : 3 * ranges[part].stop]
         planes = np.zeros((2, n * n), dtype=np.uint8)
         carried = np.empty(len(some) // 256 + 1, dtype=np.uint32)
-        used = _pair_kernels.count_bytes(some, n, S.kind == "closer", planes, carried)
+        used = _kernels.count_bytes(some, n, S.kind == "closer", planes, carried)
         return planes, carried[:used]
 
     third, appears = np.zeros((2, n * n), dtype=cell_dtype(len(S)))
     for planes, carried in in_threads(work, n_threads):
-        _pair_kernels.add_bytes(planes, carried, third, appears)
+        _kernels.add_bytes(planes, carried, third, appears)
     third, appears = third.reshape(n, n), appears.reshape(n, n)
     return third + third.T, appears + appears.T
 
 
 def _dense_tiles(S: Statements, n_threads: int) -> tuple[AnyArray, AnyArray]:
-    from trilens.counts import _pair_kernels
+    from trilens.counts import _kernels
 
     n, m = S.n_objects, len(S)
     ids = S.triples.reshape(-1)
-    n_side = -(-n // _pair_kernels.SIDE)
+    n_side = -(-n // _kernels.SIDE)
     third, appears = (np.empty(n * n, dtype=cell_dtype(m)) for _ in range(2))
     for start in range(0, max(m, 1), _BATCH):
         stop = min(start + _BATCH, m)
@@ -266,9 +266,9 @@ def _dense_tiles(S: Statements, n_threads: int) -> tuple[AnyArray, AnyArray]:
         most = -(-(stop - start) // n_threads)
         n_lists = 2 * n_side**2
         # full blocks, and for each list one that is not full
-        n_blocks = 3 * most // (1 << _pair_kernels.LOG_BLOCK) + n_lists
+        n_blocks = 3 * most // (1 << _kernels.LOG_BLOCK) + n_lists
         # memory is only taken for the blocks that are written to
-        pool = np.empty((n_threads, n_blocks << _pair_kernels.LOG_BLOCK), dtype=np.uint16)
+        pool = np.empty((n_threads, n_blocks << _kernels.LOG_BLOCK), dtype=np.uint16)
         before = np.empty((n_threads, n_blocks), dtype=np.int32)
         end = np.zeros((n_threads, n_lists), dtype=np.uint32)
 
@@ -279,53 +279,15 @@ def _dense_tiles(S: Statements, n_threads: int) -> tuple[AnyArray, AnyArray]:
         ) -> None:
             some = ids[3 * ranges[part].start : 3 * ranges[part].stop]
             mine = (array[part] for array in lists)
-            _pair_kernels.scatter(some, n_side, S.kind == "closer", *mine)
+            _kernels.scatter(some, n_side, S.kind == "closer", *mine)
 
         def count(
             part: int,
             add: bool = start > 0,
             lists: tuple[AnyArray, AnyArray, AnyArray] = (pool, end, before),
         ) -> None:
-            _pair_kernels.gather(part, n_threads, n, *lists, add, third, appears)
+            _kernels.gather(part, n_threads, n, *lists, add, third, appears)
 
         in_threads(deal, n_threads)
         in_threads(count, n_threads)
     return third.reshape(n, n), appears.reshape(n, n)
-
-
-def _sparse(S: Statements, n_threads: int) -> tuple[Cells, Cells]:
-    from trilens.counts import _pair_kernels
-
-    n, m = S.n_objects, len(S)
-    keys = np.empty((2 if S.kind == "closer" else 3, m), dtype=np.uint64)
-    ranges = split(0, m, n_threads)
-
-    def work(part: int) -> None:
-        rows = ranges[part]
-        _pair_kernels.pair_keys(S.triples[rows], S.kind == "closer", keys[:, rows])
-
-    in_threads(work, n_threads)
-    flat = keys.reshape(-1)
-    flat.sort()
-    lengths = np.zeros((2, 2, n), dtype=np.int64)
-    _pair_kernels.row_lengths(flat, lengths)
-    starts = [_row_starts(plane) for plane in lengths]
-    index = np.int32 if starts[1][-1] <= np.iinfo(np.int32).max else np.int64
-    columns = [np.empty(start[-1], dtype=index) for start in starts]
-    values = [np.empty(start[-1], dtype=cell_dtype(m)) for start in starts]
-    below = [
-        np.stack([s[:-1], s[:-1] + plane[0]]) for s, plane in zip(starts, lengths, strict=True)
-    ]
-    _pair_kernels.fill_rows(flat, below[0], columns[0], values[0], below[1], columns[1], values[1])
-    return _csr(starts[0], columns[0], values[0]), _csr(starts[1], columns[1], values[1])
-
-
-def _row_starts(lengths: IntArray) -> IntArray:
-    return np.concatenate([[0], np.cumsum(lengths.sum(axis=0))])
-
-
-def _csr(start: IntArray, columns: AnyArray, values: AnyArray) -> Cells:
-    from scipy.sparse import csr_array
-
-    n = len(start) - 1
-    return csr_array((values, columns, start.astype(columns.dtype)), shape=(n, n))

@@ -1,12 +1,33 @@
-"""What is counted at a time: a file, or some row groups of a Parquet file."""
+"""What is counted at a time, a file or some row groups of a Parquet file, and how."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
-from trilens.errors import FormatError
+import numpy as np
+import pyarrow as pa
+
+from trilens._typing import AnyArray, Int32Array
+from trilens.counts.counted import MOST_SKIPPED, Counted
+from trilens.counts.file import VERSION
+from trilens.counts.tally import PairTally, Tally
+from trilens.errors import FormatError, StatementError, TrilensError
+from trilens.files.asked import Asked, asked
+from trilens.files.batch import Batch, StatementFile
+from trilens.files.columns import Layout
+from trilens.files.faults import Fault
+from trilens.files.names import Naming
+from trilens.files.objects import Objects, object_list
+from trilens.files.read import open_file, sound
+from trilens.files.scan import BLOCK_BYTES
+from trilens.files.sieve import Sieve
 from trilens.files.source import (
     PathLike,
     checked_path,
@@ -15,12 +36,24 @@ from trilens.files.source import (
     one_line,
     open_source,
     size_of,
+    sources,
     stamp_of,
 )
-from trilens.files.tables import parquet_rows
+from trilens.files.tables import TableFile, narrowed, parquet_rows
+from trilens.files.text import TextFile
+from trilens.statements import Kind
+from trilens.statements.columns import as_list
+from trilens.statements.selection import Condition
+from trilens.statements.value import CheckedNames
+
+Item = TypeVar("Item")
 
 #: Rows of a Parquet file that are counted at a time: a few tenths of a second of work.
 PARTITION_ROWS = 1 << 24
+#: Rows of a Parquet file that are decoded and counted at a time.
+_ROWS = 1 << 17
+#: Pieces of a file that wait to be counted.
+_WAITING = 2
 
 
 @dataclass(frozen=True)
@@ -105,3 +138,311 @@ def _runs(path: str) -> list[tuple[int, int, int]]:
         within += size
         row += size
     return [*runs, (start, len(rows), first)] if rows else []
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How partitions are to be counted: plain values, that travel to any process.
+
+    Parameters
+    ----------
+    asked
+        How the files are to be read.
+    encoding
+        Of text.
+    objects
+        The caller's objects; they tell bad rows, and names from missing cells.
+    skip_bad
+        Whether bad rows, and files that cannot be read, are left out and reported.
+    n_objects, names
+        The objects, once a first pass has found them: pairs and classes need them.
+    pairs
+        Whether pairs are counted.
+    labels
+        The class of each object, -1 where it has none; None: classes are not counted.
+    class_names
+        Of the labels.
+    where
+        Conditions on the rows that are counted.
+    told
+        Called with the bytes of text that were read, within this process alone.
+    """
+
+    asked: Asked
+    encoding: str | None = None
+    objects: Objects | None = None
+    skip_bad: bool = False
+    n_objects: int | None = None
+    names: tuple[str, ...] | None = field(default=None, repr=False)
+    pairs: bool = False
+    labels: Int32Array | None = field(default=None, repr=False)
+    class_names: tuple[str, ...] = ()
+    where: tuple[str, ...] = ()
+    told: Callable[[int], None] | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        objects: Any = None,
+        encoding: str | None = None,
+        skip_bad: bool = False,
+        where: Sequence[str] | str = (),
+        **reading: Any,
+    ) -> Plan:
+        """The plan for what `read_statements` and `select` are asked for.
+
+        Raises
+        ------
+        ParameterError
+            For a condition that is none.
+        """
+        listed = object_list(objects)
+        conditions = [where] if isinstance(where, str) else as_list(where, "where")
+        for text in conditions:
+            Condition.of(text).holds(np.zeros(0))
+        wish = asked(skip_bad=skip_bad, objects=listed, **reading)
+        return cls(wish, encoding, listed, skip_bad, where=tuple(conditions))
+
+    @property
+    def naming(self) -> Naming | None:
+        """The objects, where they are known before."""
+        if self.n_objects is None:
+            return None
+        named = None if self.names is None else CheckedNames(self.names)
+        return Naming(named, self.n_objects)
+
+    def identity(self) -> bytes:
+        """A hash of everything that decides what a partition's counts are."""
+        asked = self.asked
+        said = [
+            VERSION,
+            asked.kind,
+            repr(asked.columns),
+            asked.header,
+            asked.counts_from,
+            asked.unit,
+            asked.passes_over,
+            asked.preset,
+            sorted(asked.listed),
+            self.encoding,
+            self.skip_bad,
+            None if self.objects is None else [self.objects.names, self.objects.ids],
+            self.n_objects,
+            self.names,
+            self.pairs,
+            None if self.labels is None else self.labels.tolist(),
+            self.class_names,
+            *self.where,
+        ]
+        return hashlib.sha256(json.dumps(said).encode()).digest()
+
+
+def count_partition(partition: Partition, plan: Plan) -> Counted:
+    """The counts of a partition.
+
+    Raises
+    ------
+    FormatError, StatementError
+        For a file that cannot be read, a row that is no statement, and a file that changes
+        meanwhile; with ``plan.skip_bad`` the first is reported in the counts instead.
+    """
+    refuse_changed(partition)
+    try:
+        found = _count(partition, plan)
+    except TrilensError as error:
+        refuse_changed(partition)  # a file that grows looks like a damaged one
+        # a row that could not be skipped is told as it is when the file is read whole
+        if not plan.skip_bad or isinstance(error, StatementError):
+            raise
+        why = f"{partition.label} is left out: {error}"
+        none = np.zeros(0, dtype=np.int64)
+        return Counted("central", 0, none, none, skipped=(why,), n_skipped=1)
+    refuse_changed(partition)
+    return found
+
+
+def refuse_changed(partition: Partition) -> None:
+    """Raise `FormatError` where the file is not the one that was to be counted."""
+    if partition.path == "-":
+        return
+    stamp, _ = stamp_and_size(partition.path)
+    if stamp != partition.stamp:
+        raise FormatError(
+            f"{partition.path} changed while it was read; count it again when it is complete"
+        )
+
+
+def _count(partition: Partition, plan: Plan) -> Counted:
+    known = () if plan.objects is None else plan.objects.names
+    total: Counted | None = None
+    for file, kind in _files(partition, plan):
+        naming = plan.naming
+        if naming is None and plan.objects is None:
+            naming = file.stored
+        tally = Tally(kind, naming, known)
+        pairs = None
+        if plan.pairs or plan.labels is not None:
+            pairs = PairTally(plan.labels, len(plan.class_names), plan.pairs)
+        skipped = _Skipped()
+        typed = isinstance(file, TableFile) and file.source.format == "parquet"
+        for batch in _batches(file, partition, plan):
+            for some in _sound(batch, file, plan, skipped):
+                S = tally.add(some, in_order=not typed)
+                if pairs is not None:
+                    assert S is not None
+                    pairs.add(S)
+        if plan.skip_bad:
+            skipped.add(file.faults)
+        found = replace(tally.result(), skipped=tuple(skipped.words), n_skipped=skipped.n)
+        if pairs is not None:
+            pairs.flush()
+            found = replace(
+                found, pairs=pairs.pairs, classes=pairs.classes, class_names=plan.class_names
+            )
+        total = found if total is None else total + found
+    assert total is not None
+    return total
+
+
+def each_batch(partition: Partition, plan: Plan) -> Iterator[tuple[Kind, list[AnyArray]]]:
+    """The kind and the three columns of ids of some rows at a time; the objects are known."""
+    naming = plan.naming
+    assert naming is not None, "a first pass finds the objects"
+    refuse_changed(partition)
+    for file, kind in _files(partition, plan):
+        for batch in _batches(file, partition, plan):
+            # ids that are their own names were checked when they were counted
+            if plan.names is None and _are_ids(batch) and not plan.skip_bad:
+                yield kind, [column.to_numpy() for column in batch.table.columns]
+                continue
+            for some in _sound(batch, file, plan):
+                S = naming.statements(replace(some, columns=lambda _: {}), kind)
+                yield kind, list(S.triples.T)
+    refuse_changed(partition)
+
+
+def _files(partition: Partition, plan: Plan) -> Iterator[tuple[StatementFile, Kind]]:
+    for source in sources(partition.path, spool=True, encoding=plan.encoding):
+        file = open_file(source, plan.asked)
+        yield file, file.kind or plan.asked.kind or "central"
+
+
+def _batches(file: StatementFile, partition: Partition, plan: Plan) -> Iterator[Batch]:
+    """The rows that are asked for, some at a time, and of these no more than is needed."""
+    sieve = Sieve.of(plan.where, file.layout, file.label) if plan.where else None
+    fast = file.stored is None or file.stored.integers
+    if isinstance(file, TableFile):
+        start, stop, row = partition.start, partition.stop, partition.first_row
+        narrow = narrowed(file, start, stop, row, _ROWS, sieve)
+        if narrow is not None:
+            yield from _parquet_batches(narrow, fast, plan)
+            return
+    layout = file.layout
+    if layout is not None:
+        layout = layout.bare if sieve is None else sieve.layout
+    batches = _with_layout(file, layout).batches(fast, BLOCK_BYTES)
+    for batch in ahead(batches if sieve is None else sieve.batches(batches)):
+        yield batch
+        if plan.told is not None:
+            plan.told(BLOCK_BYTES)
+
+
+def _parquet_batches(file: TableFile, fast: bool, plan: Plan) -> Iterator[Batch]:
+    """Plain integers as they lie there (twice as fast), anything else as the reader gives it."""
+    plain = file.layout.form == "statement" and not plan.skip_bad and not plan.asked.passes_over
+    for table, row_in_file in file.pieces(None):
+        if plain and fast and all(map(_is_plain, table.columns)):
+            yield Batch(table, file.label, row_in_file, lambda _: {})
+        else:
+            yield from _one_piece(file, table, row_in_file).batches(fast)
+
+
+def _one_piece(file: TableFile, table: Any, row_in_file: Callable[[int], int]) -> TableFile:
+    return replace(file, pieces=lambda _: iter([(table, row_in_file)]))
+
+
+def _is_plain(column: Any) -> bool:
+    """Whether a column holds integers that numpy takes as they are."""
+    whole = pa.types.is_integer(column.type) and column.type != pa.uint64()
+    return whole and not column.null_count
+
+
+def _are_ids(batch: Batch) -> bool:
+    return batch.form == "statement" and batch.integers
+
+
+def _with_layout(file: StatementFile, layout: Layout | None) -> StatementFile:
+    """The same file with other columns read beside the objects."""
+    if isinstance(file, TextFile) and layout is not None:
+        return replace(file, dialect=replace(file.dialect, layout=layout))
+    if isinstance(file, TableFile) and layout is not None:
+        return replace(file, layout=layout)
+    return file
+
+
+@dataclass
+class _Skipped:
+    """What was left out: how many, and the first of them in words."""
+
+    n: int = 0
+    words: list[str] = field(default_factory=list)
+
+    def add(self, faults: Sequence[Fault]) -> None:
+        self.n += len(faults)
+        self.words += [f"{fault}" for fault in faults[: MOST_SKIPPED - len(self.words)]]
+
+
+def _sound(
+    batch: Batch, file: StatementFile, plan: Plan, skipped: _Skipped | None = None
+) -> list[Batch]:
+    """The batch without its bad rows, where these are skipped."""
+    if not plan.skip_bad:
+        return [batch]
+    kept, faults = sound([batch], plan.objects, file.stored)
+    if skipped is not None:
+        skipped.add(faults)
+    return kept
+
+
+def ahead(items: Iterable[Item]) -> Iterator[Item]:
+    """The same items, made by a thread of their own while the caller works.
+
+    >>> list(ahead(range(5)))
+    [0, 1, 2, 3, 4]
+    """
+    waiting: queue.Queue[tuple[str, Any]] = queue.Queue(_WAITING)
+    gone = threading.Event()
+
+    def put(what: str, item: Any) -> bool:
+        while not gone.is_set():
+            try:
+                waiting.put((what, item), timeout=0.1)
+                return True
+            except queue.Full:
+                continue
+        return False
+
+    def read() -> None:
+        try:
+            for item in items:
+                if not put("item", item):
+                    return
+        except BaseException as error:  # it is raised where the items are used
+            put("error", error)
+        else:
+            put("end", None)
+
+    thread = threading.Thread(target=read, name="trilens-reader", daemon=True)
+    thread.start()
+    try:
+        while True:
+            what, item = waiting.get()
+            if what == "end":
+                return
+            if what == "error":
+                raise item
+            yield item
+    finally:
+        gone.set()
+        thread.join()

@@ -49,16 +49,6 @@ class Tally:
         self._since = 0
         self._ordered = True
 
-    def add_integers(self, columns: Sequence[AnyArray], batch: Batch) -> bool:
-        """Count rows of integer names; False, with nothing counted, where no table serves."""
-        if not self._plain:
-            return False
-        if len(columns[0]) and max(int(column.max()) for column in columns) >= TABLE_LIMIT:
-            return False
-        self._ordered = False
-        self._add_values(columns, batch)
-        return True
-
     def _add_values(self, columns: Sequence[AnyArray], batch: Batch, offset: int = 0) -> None:
         """Count rows of integers, from row ``offset`` of the batch on."""
         start, m = 0, len(columns[0])
@@ -73,19 +63,21 @@ class Tally:
                 self._grow(max(row) + 1)
         self.statements += m
 
-    def add(self, batch: Batch) -> Statements | None:
-        """Count the rows of a batch; with fixed names, also as statements."""
+    def add(self, batch: Batch, *, in_order: bool = True) -> Statements | None:
+        """Count the rows of a batch; with fixed names, also as statements.
+
+        Without ``in_order`` the order in which integers first appear is not kept: columns of a
+        type that can hold nothing else need none, as their names are put in numerical order.
+        """
         if self._naming is not None:
             S = self._naming.statements(replace(batch, columns=lambda _: {}), self.kind)
             self._count_all(list(S.triples.T))
             self.statements += len(S)
             return S
-        if self._names.is_plain(batch) and batch.form == "statement" and self._plain:
-            self._names.add(batch)
-            if self._names.integers:
-                for start, columns in batch.pieces():
-                    self._add_values(columns, batch, start)
-                return None
+        if self._by_value(batch, in_order):
+            for start, columns in batch.pieces():
+                self._add_values(columns, batch, start)
+            return None
         self._to_text(batch)
         ids = self._names.ids_of(batch)
         n = self._names.n_names
@@ -100,6 +92,17 @@ class Tally:
         self._count_all(columns)
         self.statements += len(batch)
         return None
+
+    def _by_value(self, batch: Batch, in_order: bool) -> bool:
+        """Whether the names of a batch are integers that a table serves for."""
+        if not (self._plain and batch.form == "statement" and batch.integers):
+            return False
+        if in_order:
+            self._names.add(batch)
+            return self._names.integers
+        self._ordered = False
+        columns = [column.to_numpy() for column in batch.table.columns]
+        return max(int(column.max(initial=0)) for column in columns) < TABLE_LIMIT
 
     def _to_text(self, batch: Batch) -> None:
         """From values to ids: the integers counted so far become the first names."""
@@ -214,9 +217,6 @@ class _Growing(Names):
     @property
     def n_names(self) -> int:
         return len(self._ids)
-
-    def is_plain(self, batch: Batch) -> bool:
-        return self.integers and batch.integers
 
     def put(self, values: IntArray) -> None:
         """Take note of integers that were counted by their value."""

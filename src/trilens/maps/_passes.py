@@ -9,9 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from trilens._typing import AnyArray, BoolArray, FloatArray, Int32Array
-from trilens.counts.engine import Engine
-from trilens.counts.partition import Partition
-from trilens.counts.work import Plan, each_batch
+from trilens.counts.engines import Engine
+from trilens.counts.partition import Partition, Plan, each_batch
 from trilens.maps._choices import sign_of
 from trilens.statements import Kind
 
@@ -136,7 +135,7 @@ def total(
     """The sum of ``work(part, *arguments)`` over all parts."""
     handles = [engine.submit(work, part, *arguments) for part in parts]
     merge: dict[Any, Callable[..., Any]] = {product: _sum, score: _sum_of_sums, drawn: _joined}
-    return engine.collect(engine.merge(merge[work], handles))
+    return engine.merge(merge[work], handles)
 
 
 def _sum(*parts: AnyArray) -> AnyArray:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from trilens._typing import FloatArray, Int32Array
-from trilens.counts.engine import Engine
-from trilens.counts.work import Plan
+from trilens.counts.engines import Engine
+from trilens.counts.partition import Plan
 from trilens.maps._choice_fit import expit
 from trilens.maps._choices import sides_of, sign_of
 from trilens.maps._passes import Draw, Sums, score, total

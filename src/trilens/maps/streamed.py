@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,9 @@ from trilens._parameters import generator, one_of, real_number, whole_number
 from trilens._typing import FloatArray, Progress
 from trilens.answers import Answers
 from trilens.counts import Counted
-from trilens.counts.engine import Engine, open_engine
-from trilens.counts.partition import partitions
-from trilens.counts.work import Plan
+from trilens.counts.engines import Engine, open_engine
+from trilens.counts.partition import Plan, partitions
 from trilens.errors import ParameterError
-from trilens.files.asked import asked
 from trilens.maps._choice_fit import principal_axes
 from trilens.maps._passes import Draw, Rows, drawn, product, score, total
 from trilens.maps._scoring import Aside, Fitted, climb, step_of
@@ -124,7 +122,7 @@ def stream_map(
     random_state, n_threads, progress
         As for the maps.
     cluster
-        As in `count_files`.
+        As in `Answers.count`.
     counts : Counted, optional
         Of the same files, where these have been counted already.
 
@@ -183,22 +181,9 @@ class _Files:
     def __init__(self, answers: Answers, counts: Counted) -> None:
         self.counts = counts
         self.parts = partitions(answers.source)
-        self.plan = Plan(
-            asked(
-                answers.kind,
-                answers.columns,
-                preset=answers.preset,
-                header=answers.header,
-                counts_from=answers.counts_from,
-                skip_bad=bool(answers.skip_bad),
-            ),
-            answers.encoding,
-            None,
-            bool(answers.skip_bad),
-            n_objects=counts.n_objects,
-            names=counts.known_names,
-            where=answers.where,
-        )
+        how = answers.options | {"skip_bad": bool(answers.skip_bad), "where": answers.where}
+        plan = Plan.of(**how)
+        self.plan = replace(plan, n_objects=counts.n_objects, names=counts.known_names)
 
 
 def lens_vectors(

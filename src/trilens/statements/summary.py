@@ -36,7 +36,7 @@ class Summary(Tabular):
     ``coverage_percent`` is statements / possible triples * 100, as in the paper, so it may
     pass 100 where triples repeat; ``triples_covered`` counts different triples. For
     ``closer`` statements a triple is an anchor with an unordered pair. What counts do not tell
-    (`Counted.summarised`) is None.
+    (`Counted.summary`) is None.
     """
 
     kind: Kind

@@ -1,21 +1,29 @@
-"""Where work runs: submit, merge, collect."""
+"""Where work runs: threads and processes of this machine, or a Dask cluster."""
 
 from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import (
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from trilens._parameters import shown, thread_count
-from trilens.errors import EngineError, MissingExtraError, ParameterError
+from trilens.errors import EngineError, MissingExtraError, ParameterError, TrilensError
 
 #: Counts that are merged at a time, on a worker.
 FAN = 16
 #: How often a piece of work whose process died is tried again.
 _TRIES = 3
+#: Seconds in which a Dask scheduler must answer.
+_PATIENCE = 10
 
 #: What an engine gives for work that is under way; only the engine looks into it.
 Handle: TypeAlias = Any
@@ -28,43 +36,21 @@ class Engine(Protocol):
         """Start ``function(*arguments)`` somewhere; both must be able to travel."""
         ...
 
-    def merge(self, function: Callable[..., Any], handles: list[Handle]) -> Handle:
-        """Start ``function(*results)`` where the results are, by a tree, in their order."""
-        ...
-
     def watch(self, handle: Handle, told: Callable[[], None]) -> None:
         """Call ``told`` once when the work has succeeded, on a thread of the engine's."""
         ...
 
-    def collect(self, handle: Handle) -> Any:
-        """Wait for the result, or raise what the work raised."""
+    def merge(self, function: Callable[..., Any], handles: list[Handle]) -> Any:
+        """Wait for all results and put them together by ``function``, in their order.
+
+        Raises what the work raised. ``handles`` is emptied, so that nobody holds results that
+        are added up.
+        """
         ...
 
     def close(self) -> None:
         """Let go of the workers that the engine itself started."""
         ...
-
-
-def when_done(future: Any, told: Callable[[], None]) -> None:
-    """Call ``told`` when a future of any package has succeeded."""
-
-    def look(done: Any) -> None:
-        if not done.cancelled() and done.exception() is None:
-            told()
-
-    future.add_done_callback(look)
-
-
-def merge_by_tree(engine: Engine, function: Callable[..., Any], handles: list[Handle]) -> Handle:
-    """Start a merge of `FAN` results at a time on the workers, and of these, until one is left.
-
-    ``handles`` is emptied of what is merged, so that nobody holds results that are added up.
-    """
-    while len(handles) > 1:
-        handles[:] = [
-            engine.submit(function, *handles[at : at + FAN]) for at in range(0, len(handles), FAN)
-        ]
-    return handles[0]
 
 
 def open_engine(cluster: Any = None, n_threads: int | None = None) -> Engine:
@@ -75,44 +61,22 @@ def open_engine(cluster: Any = None, n_threads: int | None = None) -> Engine:
     cluster : None, str, or a Dask client
         None: threads of this process. ``"local"`` or ``"local:4"``: processes of this machine,
         one per core or so many. ``"tcp://..."`` or ``"tls://..."``: a Dask scheduler.
-        ``"ray"`` or ``"ray:ADDRESS"``: Ray.
     """
     if cluster is None:
         return Threads(thread_count(n_threads))
     if not isinstance(cluster, str):
         if hasattr(cluster, "scheduler_info") and hasattr(cluster, "submit"):
-            from trilens.counts.dask import DaskEngine
-
             return DaskEngine(cluster)
     elif cluster == "local" or cluster.startswith("local:"):
         number = cluster.removeprefix("local").removeprefix(":")
         if not number or (number.isdigit() and int(number) > 0):
             return Processes(int(number) if number else thread_count())
     elif cluster.startswith(("tcp://", "tls://", "ws://", "wss://")):
-        try:
-            from trilens.counts.dask import DaskEngine
-        except ImportError as error:
-            raise MissingExtraError(f"cluster {cluster}", "dask") from error
         return DaskEngine.at(cluster)
-    elif cluster == "ray" or cluster.startswith("ray:"):
-        from trilens.counts.ray import RayEngine
-
-        try:
-            return RayEngine(cluster.removeprefix("ray").removeprefix(":"))
-        except ImportError as error:
-            raise MissingExtraError(f"cluster {cluster}", "ray") from error
     raise ParameterError(
         f"cluster is {shown(cluster)}; it must be local, local:N, the address of a Dask scheduler "
-        f"(tcp://host:8786), ray, ray:ADDRESS, or a Dask client"
+        f"(tcp://host:8786), or a Dask client"
     )
-
-
-@dataclass
-class _Folded:
-    """Results that are added up one by one as they come, in order."""
-
-    function: Callable[..., Any]
-    handles: list[Handle]
 
 
 class _Pool:
@@ -125,21 +89,15 @@ class _Pool:
         return self._pool.submit(function, *arguments)
 
     def watch(self, handle: Handle, told: Callable[[], None]) -> None:
-        when_done(handle, told)
+        _when_done(handle, told)
 
-    def merge(self, function: Callable[..., Any], handles: list[Handle]) -> Handle:
-        return _Folded(function, handles)
-
-    def collect(self, handle: Handle) -> Any:
-        if not isinstance(handle, _Folded):
-            return self._result(handle)
+    def merge(self, function: Callable[..., Any], handles: list[Handle]) -> Any:
         total: Any = None
-        waiting = handle.handles[::-1]
-        handle.handles.clear()
-        while waiting:
+        handles.reverse()
+        while handles:
             # what is added up is let go of: the memory is that of a few counts
-            one = self._result(waiting.pop())
-            total = one if total is None else handle.function(total, one)
+            one = self._result(handles.pop())
+            total = one if total is None else function(total, one)
         return total
 
     def _result(self, handle: Handle) -> Any:
@@ -147,6 +105,16 @@ class _Pool:
 
     def close(self) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _when_done(future: Future[Any], told: Callable[[], None]) -> None:
+    """Call ``told`` when a future has succeeded."""
+
+    def look(done: Future[Any]) -> None:
+        if not done.cancelled() and done.exception() is None:
+            told()
+
+    future.add_done_callback(look)
 
 
 class Threads(_Pool):
@@ -183,7 +151,7 @@ class Processes(_Pool):
 
     def watch(self, handle: Handle, told: Callable[[], None]) -> None:
         handle.told = told
-        when_done(handle.future, told)
+        _when_done(handle.future, told)
 
     def _start(self, function: Callable[..., Any], arguments: Sequence[Any]) -> Future[Any]:
         try:
@@ -215,4 +183,76 @@ class Processes(_Pool):
                 task.future = self._start(task.function, task.arguments)
                 task.pool = self._pool
                 if task.told is not None:
-                    when_done(task.future, task.told)
+                    _when_done(task.future, task.told)
+
+
+class DaskEngine:
+    """A Dask scheduler and its workers.
+
+    Dask does the work of a worker that dies again by itself. What the scheduler knew is lost
+    with the scheduler: that is what checkpoints are for.
+    """
+
+    def __init__(self, client: Any, address: str | None = None) -> None:
+        self._client = client
+        self._address = address
+        if not client.scheduler_info()["workers"]:
+            self.close()
+            raise EngineError(f"{self._where} has no workers; start some with dask worker")
+
+    @classmethod
+    def at(cls, address: str) -> DaskEngine:
+        """The scheduler at an address."""
+        try:
+            import distributed
+        except ImportError as error:
+            raise MissingExtraError(f"cluster {address}", "dask") from error
+        connect: Any = distributed.Client
+        try:
+            client = connect(address, timeout=_PATIENCE, set_as_default=False)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise EngineError(
+                f"there is no Dask scheduler at {address}; start one with dask scheduler"
+            ) from error
+        return cls(client, address)
+
+    @property
+    def _where(self) -> str:
+        return f"the Dask scheduler at {self._address or self._client.scheduler.address}"
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Handle:
+        # pure=False: the same file may have changed since it was counted
+        return self._client.submit(function, *arguments, pure=False, retries=0)
+
+    def watch(self, handle: Handle, told: Callable[[], None]) -> None:
+        handle.add_done_callback(lambda done: told() if done.status == "finished" else None)
+
+    def merge(self, function: Callable[..., Any], handles: list[Handle]) -> Any:
+        # by a tree, on the workers
+        while len(handles) > 1:
+            some = [handles[at : at + FAN] for at in range(0, len(handles), FAN)]
+            handles[:] = [self.submit(function, *part) for part in some]
+            del some
+        return self._result(handles.pop())
+
+    def _result(self, handle: Handle) -> Any:
+        from distributed.scheduler import KilledWorker
+
+        try:
+            return handle.result()
+        except TrilensError:
+            raise
+        except KilledWorker as error:
+            raise EngineError(
+                "the workers died over the same piece of work again and again; "
+                "they may need more memory"
+            ) from error
+        except (CancelledError, OSError, TimeoutError, RuntimeError) as error:
+            raise EngineError(
+                f"{self._where} was lost ({type(error).__name__}); run the same command again: "
+                f"with a checkpoint folder only what is missing is counted"
+            ) from error
+
+    def close(self) -> None:
+        if self._address is not None:  # a client of the caller's is the caller's
+            self._client.close(timeout=1)

@@ -1,16 +1,74 @@
-"""The objects of two counts made one list."""
+"""Counts that add: cells that do not overflow, and the objects of two counts made one list."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
 from trilens._typing import AnyArray, IntArray
+from trilens.errors import KindError, ParameterError
+
+_INT32_MAX = np.iinfo(np.int32).max
 
 #: Names of objects; None: the objects are 0, 1, ... and their ids are their names.
 Named: TypeAlias = tuple[str, ...] | None
+
+
+class _Counts(Protocol):
+    """Counts of statements of one kind about objects that may have names."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def names(self) -> Named: ...
+
+    @property
+    def appears(self) -> Any: ...
+
+    def among(self, names: tuple[str, ...]) -> Self: ...
+
+
+C = TypeVar("C", bound=_Counts)
+
+
+def cell_dtype(n_statements: int) -> type[np.int32] | type[np.int64]:
+    """``int32`` where no cell can overflow, as a statement adds at most 1 to it."""
+    return np.int32 if n_statements <= _INT32_MAX else np.int64
+
+
+def sum_dtype(a: AnyArray, b: AnyArray) -> type[np.int32] | type[np.int64]:
+    """``int32`` where neither array nor any cell of the sum needs more."""
+    if a.dtype == b.dtype == np.int32:
+        largest = int(a.max(initial=0)) + int(b.max(initial=0))
+        if largest <= _INT32_MAX:
+            return np.int32
+    return np.int64
+
+
+def add_cells(a: AnyArray, b: AnyArray) -> AnyArray:
+    """``a + b``, in ``int64`` where ``int32`` could overflow."""
+    return np.add(a, b, dtype=sum_dtype(a, b))
+
+
+def require_same_kind(kind: str, other: str) -> None:
+    """Refuse to merge counts of statements of two kinds."""
+    if kind != other:
+        raise KindError(
+            f"counts of {kind} and of {other} statements cannot be added; "
+            f"count each kind on its own"
+        )
+
+
+def require_same_shape(shape: tuple[int, ...], other: tuple[int, ...]) -> None:
+    """Refuse to merge counts over different objects or classes."""
+    if shape != other:
+        raise ParameterError(
+            f"counts of shapes {shape} and {other} cannot be added; "
+            f"give all statements the same n_objects and the same classes"
+        )
 
 
 def listed(names: Named, n: int) -> Sequence[str]:
@@ -34,6 +92,17 @@ def union(names: Named, n: int, others: Named, n_others: int) -> tuple[Named, in
     if both == list(map(str, range(len(both)))):
         return None, len(both)
     return tuple(both), len(both)
+
+
+def aligned(a: C, b: C) -> tuple[C, C]:
+    """Both over the same objects: by name where both know the names, else they must agree."""
+    require_same_kind(a.kind, b.kind)
+    if a.names is None or b.names is None or a.names == b.names:
+        require_same_shape(a.appears.shape, b.appears.shape)
+        return a, b
+    names, n = union(a.names, len(a.names), b.names, len(b.names))
+    known = tuple(listed(names, n))
+    return a.among(known), b.among(known)
 
 
 def positions(names: Named, n: int, into: Named, n_into: int) -> IntArray | None:
