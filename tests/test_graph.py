@@ -11,7 +11,6 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 import drawn
-from trilens import Answers
 from trilens.answers import Answers
 from trilens.counts import count_pairs
 from trilens.errors import KindError, ParameterError, StatementError
