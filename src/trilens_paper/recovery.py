@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trilens._typing import FloatArray
-from trilens.maps.align import procrustes
+from trilens.maps.geometry import procrustes
 from trilens_paper.framework.experiment import Experiment, Measure, Point, Seeds
 from trilens_paper.framework.figures import new_figure
 from trilens_paper.framework.results import Results

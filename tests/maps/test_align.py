@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from trilens.errors import ParameterError
-from trilens.maps.align import procrustes
-from trilens.maps.geometry import procrustes_distance
+from trilens.maps.geometry import procrustes, procrustes_distance
 
 
 def test_what_is_left_is_the_disparity():

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 import trilens as tl
 from trilens.errors import KindError, ParameterError, StatementError
-from trilens.maps import ChoiceMap, ChoiceModel, _pairs as pairs_module, choice_model, violations
+from trilens.maps import ChoiceMap, ChoiceModel, choice_model, pairs as pairs_module, violations
 from trilens.simulate import ask_raters, draw_raters, gaussian, simulate_statements, study
 from trilens.statements import Statements
 from trilens.tasks.apart import simulated_answers
@@ -160,7 +160,7 @@ def test_raters_may_be_texts_and_partly_missing():
 
 
 def test_folds_by_rater_predict_new_raters_and_new_questions():
-    from trilens.maps._choice_selection import _folds_by_rater, question_codes
+    from trilens.maps.selection import _folds_by_rater, question_codes
 
     S = study(n_statements=2000).statements
     S = S.take(np.r_[np.arange(2000), np.arange(0, 300)])
@@ -203,17 +203,17 @@ def test_threads_change_nothing(monkeypatch):
 
 
 def test_very_many_answers_start_from_a_part_of_them(monkeypatch):
-    from trilens.maps import _choice_fit, _choice_selection, _evidence
+    from trilens.maps import fit, laplace, selection
 
     points, S = asked("odd", m=4000, error_rate=0.1)
     whole = ChoiceMap(2, l2=0.01).fit(S)
-    monkeypatch.setattr(_choice_fit, "_LEAST_PART", 100)
+    monkeypatch.setattr(fit, "_LEAST_PART", 100)
     part = ChoiceMap(2, l2=0.01, tol=1e-8).fit(S)
     assert procrustes(whole.embedding_, part.embedding_)[2] < 1e-4
-    monkeypatch.setattr(_evidence, "MOST_ANSWERS", 400)
-    monkeypatch.setattr(_choice_selection, "_MOST_ANSWERS", 2000)
-    monkeypatch.setattr(_choice_selection, "_MOST_EACH", 0)
-    monkeypatch.setattr(_choice_selection, "_ONE_FOLD_FROM", 1000)
+    monkeypatch.setattr(laplace, "MOST_ANSWERS", 400)
+    monkeypatch.setattr(selection, "_MOST_ANSWERS", 2000)
+    monkeypatch.setattr(selection, "_MOST_EACH", 0)
+    monkeypatch.setattr(selection, "_ONE_FOLD_FROM", 1000)
     M = ChoiceMap().fit(S)
     assert M.n_components_ == 2
     assert procrustes(points, M.embedding_)[2] < 0.01
@@ -241,18 +241,42 @@ def test_refits_are_quick_fits_with_other_weights(kind):
 
 
 def test_a_bootstrap_draws_raters_with_all_their_answers():
-    from trilens.maps._raters import resampled_weights
-
     S = study(n_statements=1000).statements
-    weights = resampled_weights(S, True, np.random.default_rng(0))
+    M = ChoiceMap(3, l2=0.01).fit(S)
+    copies = M.bootstrap(S, 2)
+    weights = np.bincount(copies.rows[0], minlength=len(S))
     for r in np.unique(S.raters):
         assert len(set(weights[S.raters == r])) == 1
     assert len(set(weights)) > 2
-    assert resampled_weights(S, False, np.random.default_rng(0)).sum() == len(S)
+    assert (copies.n_raters, copies.shrink) == (len(np.unique(S.raters)), 1.0)
+    assert copies[0].lapse == M.lapse_ == copies.lapse
+    assert copies.embeddings.shape == (2, S.n_objects, 3)
+    assert not np.array_equal(*copies.embeddings)
+    alone = M.bootstrap(S, 1, by_rater=False)
+    assert (len(alone.rows[0]), alone.n_raters) == (len(S), 0)
+    # an answer whose rater is not known is drawn by itself; seven raters are too few to draw
+    some = np.where(np.arange(1000) % 5, S.raters.astype(str), "")
+    unknown = Statements(S.triples, S.n_objects, raters=some)
+    (rows,) = M.bootstrap(unknown, 1).rows
+    weights = np.bincount(rows, minlength=len(S))
+    assert weights[some == ""].sum() == 200
+    assert len(set(weights[some == ""])) > 2
+    few = Statements(S.triples, S.n_objects, raters=np.arange(1000) % 7)
+    assert M.bootstrap(few, 1).n_raters == 0
+
+
+def test_a_bootstrap_may_draw_fewer_answers_than_there_are():
+    S = study(n_statements=1000).statements
     M = ChoiceMap(3, l2=0.01).fit(S)
-    copies = M.bootstrap(S, 2)
-    assert copies[0].lapse == M.lapse_
-    assert not np.array_equal(copies[0].embedding, copies[1].embedding)
+    n_raters = len(np.unique(S.raters))
+    some = M.bootstrap(S, 2, max_answers=400)
+    assert some.shrink == pytest.approx(np.sqrt(round(0.4 * n_raters) / n_raters))
+    assert len(some.rows[0]) == pytest.approx(400, rel=0.3)
+    alone = M.bootstrap(S, 2, max_answers=400, by_rater=False)
+    assert (len(alone.rows[0]), alone.shrink) == (400, pytest.approx(np.sqrt(0.4)))
+    assert M.bootstrap(S, 1, max_answers=1000).shrink == 1.0
+    with pytest.raises(ParameterError, match="max_answers is 0"):
+        M.bootstrap(S, 1, max_answers=0)
 
 
 def test_scikit_learn_conventions():
@@ -430,12 +454,12 @@ def test_errors_of_places_are_about_right(kind):
 
 
 def test_errors_of_places_are_smaller_if_the_others_are_known(monkeypatch):
-    from trilens.maps import _evidence
+    from trilens.maps import laplace
 
     S = study().statements
     M = ChoiceMap(2, l2=0.01).fit(S)
     whole = np.trace(M.place_errors_, axis1=1, axis2=2)
-    monkeypatch.setattr(_evidence, "MOST_COORDINATES", 0)
+    monkeypatch.setattr(laplace, "MOST_COORDINATES", 0)
     alone = np.trace(ChoiceMap(2, l2=0.01).fit(S).place_errors_, axis1=1, axis2=2)
     assert (alone < whole).all()
     assert np.median(alone / whole) > 0.5

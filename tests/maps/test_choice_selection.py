@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from trilens.maps import ChoiceMap, _choice_selection as selection, _evidence as evidence
+from trilens.maps import ChoiceMap, laplace, selection
 from trilens.simulate import gaussian, simulate_statements
 from trilens.statements import Statements
 
@@ -50,7 +50,7 @@ def test_guesses_are_not_predicted(kind):
 
 @pytest.mark.slow
 def test_long_strides_find_the_dimensions(monkeypatch):
-    monkeypatch.setattr(evidence, "MOST_COORDINATES", 1)
+    monkeypatch.setattr(laplace, "MOST_COORDINATES", 1)
     S = simulate_statements(gaussian(60, 6, random_state=1), 30_000, random_state=2)
     found = ChoiceMap(random_state=0).fit(S)
     assert found.n_components_ in (5, 6, 8)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from trilens.maps import _pairs as module
-from trilens.maps._choices import collect_choices, likelihood
+from trilens.maps import pairs as module
+from trilens.maps.likelihood import collect_choices, likelihood
 from trilens.statements import Statements
 
 import reference

@@ -3,11 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from trilens.maps import ChoiceMap, _choice_fit as choice_fit, _curvature
-from trilens.maps._choice_fit import fit_choices, part_of_answers
-from trilens.maps._choices import collect_choices, likelihood
-from trilens.maps._curvature import Bent, curvature
-from trilens.maps._evidence import Information
+from trilens.maps import ChoiceMap, fit as choice_fit
+from trilens.maps.fit import Bent, Part, curvature, fit_choices, part_of_answers
+from trilens.maps.likelihood import collect_choices, likelihood
 from trilens.simulate import gaussian, simulate_statements
 
 
@@ -25,10 +23,13 @@ def test_the_information_is_that_of_the_evidence(kind, length):
     choices = answers(kind)
     X = np.random.default_rng(5).standard_normal((14, 3))
     lapse, l2 = np.array([0.3]), 0.2
+    with likelihood(choices, length, 2.0, path="numpy") as f:
+        wanted = f.information(X, lapse)
     with likelihood(choices, length, 2.0, path="rows") as f:
-        wanted = Information(choices)(f, X, 0.3)
-        whole = curvature(f, 2.0, 10**9, X, lapse, l2)
-        blocks = curvature(f, 2.0, 0, X, lapse, l2)
+        np.testing.assert_allclose(f.information(X, lapse), wanted, atol=1e-10)
+        part = Part(f, np.arange(len(choices)), 2.0)
+        whole = curvature(part, 10**9, X, lapse, l2)
+        blocks = curvature(part, 0, X, lapse, l2)
     assert whole.is_whole
     assert not blocks.is_whole
     H = 2 * wanted
@@ -49,7 +50,8 @@ def test_a_bent_loss_has_the_slope_that_it_says(enough):
     rng = np.random.default_rng(7)
     X = rng.standard_normal((14, 2))
     with likelihood(choices, path="rows") as f:
-        bend = curvature(f, 1.0, enough, X, np.array([0.2]), 0.1)
+        part = Part(f, np.arange(len(choices)), 1.0)
+        bend = curvature(part, enough, X, np.array([0.2]), 0.1)
         bent = Bent(choice_fit._loss(f, X.shape, 0.1, None), np.append(X, -4.0), bend, 0.05)
         y, direction = rng.standard_normal((2, 29))
         slope = bent(y)[1] @ direction
@@ -67,7 +69,7 @@ def test_very_many_answers_lead_to_the_same_map(monkeypatch, kind, fixed, worth)
     with likelihood(collect_choices(S)) as f:
         plain = fit_choices(f, start, 0.3, 0.1, fixed_lapse=fixed)
         monkeypatch.setattr(choice_fit, "_LEAST_PART", 300)
-        monkeypatch.setattr(_curvature, "_WORTH", worth)
+        monkeypatch.setattr(choice_fit, "_WORTH", worth)
         assert part_of_answers(f, 0.1) is not None
         found = fit_choices(f, start, 0.3, 0.1, fixed_lapse=fixed)
     assert found.converged

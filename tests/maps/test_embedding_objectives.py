@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from trilens.maps import _pairs as module
-from trilens.maps._objectives import Objective, evaluation, pair_comparisons
+from trilens.maps import pairs as module
 from trilens.maps.comparisons import Comparisons, as_comparisons
+from trilens.maps.likelihood import Objective, evaluation, pair_comparisons
 
 OBJECTIVES = {
     "soe": Objective("distance", "squared hinge", margin=0.1),
@@ -152,5 +152,5 @@ def test_the_path_follows_from_the_size_of_the_data(monkeypatch):
     chosen = []
     for C in (comparisons_of(6, m=4), few_pairs, many_pairs):
         with evaluation(OBJECTIVES["soe"], C) as evaluate:
-            chosen.append(type(evaluate).__name__)
-    assert chosen == ["_NumpyPairs", "_CompiledPairs", "_CompiledRows"]
+            chosen.append(evaluate._work.path)
+    assert chosen == ["numpy", "pairs", "rows"]

@@ -13,11 +13,18 @@ from trilens import answers
 from trilens.counts.partition import Plan, partitions
 from trilens.errors import ParameterError
 from trilens.files.asked import asked
-from trilens.maps import _passes, lens_map, streamed
-from trilens.maps._passes import Draw, Rows, drawn, product, score
-from trilens.maps._scoring import Aside
+from trilens.maps import lens_map, streamed
 from trilens.maps.choice_model import ChoiceModel
-from trilens.maps.streamed import StreamedMap, stream_map
+from trilens.maps.streamed import (
+    Aside,
+    Draw,
+    Rows,
+    StreamedMap,
+    drawn,
+    product,
+    score,
+    stream_map,
+)
 
 
 def map_files(source: Path, n_components: int | None, objects=None, **parameters) -> StreamedMap:
@@ -324,7 +331,7 @@ def test_the_scale_is_that_of_answers_kept_aside() -> None:
 
 
 def test_rows_are_cut_the_same_way_on_any_number_of_threads(monkeypatch) -> None:
-    monkeypatch.setattr(_passes, "_ROWS", 100)
+    monkeypatch.setattr(streamed, "_ROWS", 100)
     rows = Rows("central", np.zeros((1001, 3), dtype=np.int32))
     assert sum(len(part.triples) for part in rows.parts()) == 1001
     assert len(rows.parts()) == 11

@@ -3,10 +3,10 @@
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.choice_model import ChoiceModel, ModelDepth
 from trilens.maps.comparisons import Comparisons, violations
-from trilens.maps.dimension import Dimension, estimate_dimension
 from trilens.maps.embedding import GNMDS, SOE, STE, TSTE
 from trilens.maps.geometry import procrustes_distance
 from trilens.maps.lens_map import LensMap
+from trilens.maps.registry import Dimension, estimate_dimension
 
 __all__ = [
     "GNMDS",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
@@ -16,6 +16,7 @@ from trilens._parameters import (
     generator,
     is_whole,
     one_of,
+    real_array,
     real_number,
     shown,
     thread_count,
@@ -24,29 +25,8 @@ from trilens._parameters import (
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.answers import Answers, AnswersLike
 from trilens.errors import ParameterError, StatementError
-from trilens.maps._choice_fit import (
-    ChoiceFit,
-    Start,
-    fit_choices,
-    prepare_start,
-    principal_axes,
-    without_unseen,
-)
-from trilens.maps._choice_selection import Selection, alpha_of, select
-from trilens.maps._choices import collect_choices, likelihood
-from trilens.maps._evidence import lapse_interval, place_errors
-from trilens.maps._minimise import given_start, one_blas_thread
-from trilens.maps._pairs import Length
-from trilens.maps._progress import part_of
-from trilens.maps._raters import (
-    RaterGroups,
-    RaterLapses,
-    estimate_lapses,
-    group_raters,
-    resampled_weights,
-)
-from trilens.maps._weights import check_weights
-from trilens.maps.choice_model import ChoiceModel, ModelDepth
+from trilens.kinds import n_answers, wrong_by_chance
+from trilens.maps.choice_model import Bootstrap, ChoiceModel, ModelDepth
 from trilens.maps.comparisons import violations
 from trilens.maps.estimator import (
     NOT_STREAMED,
@@ -55,6 +35,28 @@ from trilens.maps.estimator import (
     is_streamed,
     refuse_for_streams,
 )
+from trilens.maps.fit import (
+    ChoiceFit,
+    Start,
+    fit_choices,
+    given_start,
+    one_blas_thread,
+    part_of,
+    prepare_start,
+    principal_axes,
+    without_unseen,
+)
+from trilens.maps.laplace import lapse_interval, place_errors
+from trilens.maps.likelihood import collect_choices, likelihood
+from trilens.maps.pairs import Length
+from trilens.maps.raters import (
+    RaterGroups,
+    RaterLapses,
+    Resampling,
+    estimate_lapses,
+    group_raters,
+)
+from trilens.maps.selection import Selection, alpha_of, select
 from trilens.statements import Statements
 from trilens.statements.checks import refuse_answers
 
@@ -74,15 +76,15 @@ class ChoiceMap(MapEstimator):
     """Coordinates under which the answers are likely, for every kind of statement.
 
     Every statement compares sides of a triangle. With l(A) the length of the side opposite A,
-    and L the share of answers that are given blindly, the model is
+    and L the lapse, the share of answers that are given without looking, the model is
 
     - ``central``: P(A) = (1 - L) exp(l(A)) / (exp(l(A)) + exp(l(B)) + exp(l(C))) + L / 3;
     - ``odd``: the same with exp(-l);
     - ``closer``, anchor A: P(B) = (1 - L) exp(-|AB|) / (exp(-|AB|) + exp(-|AC|)) + L / 2.
 
     The scale of the map says how sharply attentive answers follow the distances: they err
-    where two sides are nearly as long. Blind answers err anywhere. So the model tells the two
-    apart, and knows its own error rate.
+    where two sides are nearly as long. Lapses err anywhere. So the model tells the two apart,
+    and knows its own error rate.
 
     The coordinates maximise the likelihood less ``l2`` times the sum of their squares (L-BFGS
     from the lens map; for ``odd`` and ``closer`` from a rough fit in three more dimensions).
@@ -94,16 +96,15 @@ class ChoiceMap(MapEstimator):
     n_components : int or "cv"
         Dimensions, at most the number of objects minus one.
     l2 : float or "cv"
-        Weight of the sum of squared coordinates. A float makes the fit quick: the share of
-        blind answers is then fitted together with the map, and is too small where answers are
-        few for the coordinates.
+        Weight of the sum of squared coordinates. A float makes the fit quick: the lapse
+        is then fitted together with the map, and is too small where answers are few for the
+        coordinates.
     length : {"distance", "student", "cv"}
         The length of a side: the distance, or t-STE's (alpha + 1) / 2 log(1 + distance^2 / alpha)
         with alpha = n_components - 1, and at least 1. The latter can be better for few
         ``closer`` answers about many objects.
     lapses : {"raters", "one"} or float
-        A share of blind answers for each rater, where raters are known; one for all; or a
-        known one.
+        A lapse for each rater, where raters are known; one for all; or a known one.
     init : "lensmap" or (n_objects, n_components) array of float
         Where to start. An array needs a whole number of ``n_components``.
     max_iter : int
@@ -126,25 +127,25 @@ class ChoiceMap(MapEstimator):
         The log-likelihood per held-out answer for each number of dimensions that was tried, with
         the chosen penalty; empty where none was.
     lapse_ : float
-        The share of blind answers.
+        The share of answers that are given without looking.
     error_rate_ : float
-        The share of answers that are wrong because they are blind: 2/3 ``lapse_``, and 1/2 of
+        The share of answers that are wrong because they are lapses: 2/3 ``lapse_``, and 1/2 of
         it for ``closer``.
     error_rate_interval_ : (float, float)
         At 95 %; computed when it is first asked for, where the fit has not needed it.
     place_errors_ : (n_objects, n_components_, n_components_) float64
         The covariance of the error of each object's place; computed when it is first asked for.
     rater_lapses_ : dict
-        The share of blind answers of each rater; empty without raters.
+        The lapse of each rater; empty without raters.
     rater_lapse_intervals_ : dict
-        Of each share the 95 % credible interval.
+        Of each lapse the 95 % credible interval.
     log_likelihood_ : float
         Of the answers, without penalties.
     violations_ : float
         The share of similarity triplets (anchor, near, far) with d(anchor, near) >= d(anchor, far);
         computed when it is first asked for.
     model_ : ChoiceModel
-        The coordinates and the share of blind answers as a value of their own.
+        The coordinates and the lapse as a value of their own.
     n_iter_ : int
     converged_ : bool
         Whether the last fit ended before ``max_iter``.
@@ -166,8 +167,8 @@ class ChoiceMap(MapEstimator):
     learn from. From 50,000 answers on one part is held out, and at most 300 answers per object
     are looked at (but 50,000 at least).
 
-    Up to 1000 coordinates and 50,000 answers the dimensions, the penalty and the share of blind
-    answers maximise the evidence; in simulated studies it finds the dimensions from fewer
+    Up to 1000 coordinates and 50,000 answers the dimensions, the penalty and the lapse
+    maximise the evidence; in simulated studies it finds the dimensions from fewer
     answers than held-out ones do. Beyond, held-out answers decide: of the dimensions that are
     within one standard error of the best, the fewest are taken.
 
@@ -301,7 +302,7 @@ class ChoiceMap(MapEstimator):
         def __getattr__(self, name: str) -> Any:
             if name in _NOT_OF_STREAMS and vars(self).get("streamed_") is not None:
                 raise AttributeError(f"ChoiceMap has no {name}: {NOT_STREAMED}")
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return super().__getattribute__(name)  # raises what it raised before
 
     def _answers_of_fit(self, wanted: str) -> tuple[Statements, FloatArray | None]:
         """The statements that were fitted and their weights."""
@@ -327,7 +328,7 @@ class ChoiceMap(MapEstimator):
         fitted_to = self._answers_of_fit("error_rate_interval_")
         if self._interval is None:
             self._interval = lapse_interval(*fitted_to, self.model_, self.l2_, self.n_threads)
-        share = 1 / 2 if self.model_.kind == "closer" else 2 / 3
+        share = wrong_by_chance(self.model_.kind)
         low, high = self._interval
         return low * share, high * share
 
@@ -455,21 +456,35 @@ class ChoiceMap(MapEstimator):
         n_copies: int = 60,
         *,
         by_rater: bool = True,
+        max_answers: int | None = None,
+        max_iter: int = 100,
         random_state: RandomState = 0,
         progress: Progress | None = None,
-    ) -> list[ChoiceModel]:
-        """Models refitted to statements drawn anew, as many as there are.
+    ) -> Bootstrap:
+        """Models refitted to answers drawn anew with replacement, as many as there are.
 
         Parameters
         ----------
-        S : Statements or (m, 3) array of int
-            The statements of the fit.
+        S : Statements, a table, (m, 3) array, or Answers
+            What the map was fitted to.
         n_copies : int
         by_rater : bool
-            Draw raters with all their answers, where raters are known.
+            Draw raters with all their answers, where eight or more raters are known.
+        max_answers : int, optional
+            Draw only about so many where there are more (the m out of n bootstrap; Bickel, Götze
+            and van Zwet, 1997); ``shrink`` of the result says what deviations are then worth.
+        max_iter : int
+            Iterations of each refit, which starts from the map.
         random_state
         progress
             Called with the share of the copies that is done.
+
+        Examples
+        --------
+        >>> S = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
+        >>> M = ChoiceMap(1, l2=0.1).fit(S)
+        >>> M.bootstrap(S, 10).embeddings.shape
+        (10, 4, 1)
         """
         self._answers_of_fit("a bootstrap")
         statements = given_statements(S)
@@ -477,14 +492,26 @@ class ChoiceMap(MapEstimator):
         check_progress(progress)
         if not isinstance(by_rater, (bool, np.bool_)):
             raise ParameterError(f"by_rater is {shown(by_rater)}; it must be True or False")
+        if max_answers is not None:
+            whole_number("max_answers", max_answers, least=1)
+        draw = Resampling.of(statements, bool(by_rater), max_answers)
         rng = generator(random_state)
-        models = []
-        with self.refitting(statements) as refit:
+        models, drawn = [], []
+        with ExitStack() as held:
+            refit = None
+            if draw.shrink == 1.0:
+                refit = held.enter_context(self.refitting(statements, max_iter=max_iter))
             for i in range(n_copies):
-                models.append(refit(resampled_weights(statements, by_rater, rng)))
+                rows = draw.rows(rng)
+                drawn.append(rows)
+                if refit is not None:
+                    models.append(refit(np.bincount(rows, minlength=len(statements))))
+                else:
+                    with self.refitting(statements.take(rows), max_iter=max_iter) as alone:
+                        models.append(alone(np.ones(len(rows))))
                 if progress is not None:
                     progress((i + 1) / n_copies)
-        return models
+        return Bootstrap(tuple(models), tuple(drawn), draw.shrink, draw.n_raters)
 
     def _check(self, statements: Statements) -> None:
         if len(statements) == 0:
@@ -557,7 +584,7 @@ class ChoiceMap(MapEstimator):
     ) -> tuple[
         ChoiceFit, float, float, tuple[dict[object, float], dict[object, tuple[float, float]]]
     ]:
-        """The fit of all statements, the share of blind answers, its likelihood, raters' own."""
+        """The fit of all statements, the lapse, its likelihood, raters' own."""
         d, l2, evident = chosen.n_components, chosen.l2, chosen.evident
         known = not isinstance(self.lapses, str)
         groups = group_raters(statements) if self.lapses == "raters" else None
@@ -595,7 +622,7 @@ class ChoiceMap(MapEstimator):
                     groups.of,
                     np.ones(len(statements)) if weights is None else weights,
                     len(groups),
-                    choices.n_sides,
+                    n_answers(choices.kind),
                 )
                 own = np.empty(len(choices))
                 own[choices.row] = np.append(shares.mean, lapse)[groups.of]
@@ -604,13 +631,33 @@ class ChoiceMap(MapEstimator):
         return found, lapse, value, _by_name(groups, shares)
 
     def _known_lapses(self, statements: Statements) -> FloatArray | None:
-        """The share of blind answers of each statement's rater, where the fit had raters."""
+        """The lapse of each statement's rater, where the fit had raters."""
         groups = group_raters(statements) if self.rater_lapses_ else None
         if groups is None:
             return None
         own = [self.rater_lapses_.get(name, self.lapse_) for name in groups.names]
         lapses: FloatArray = np.append(own, self.lapse_)[groups.of]
         return lapses
+
+
+def check_weights(weights: ArrayLike | None, m: int) -> FloatArray | None:
+    """One finite weight of 0 or more for each statement, not all 0; None as it is."""
+    if weights is None:
+        return None
+    given = real_array("weights", weights)
+    if given.shape != (m,):
+        raise ParameterError(
+            f"weights have shape {given.shape}; give one for each of the {m:,} statements"
+        )
+    wrong = ~(np.isfinite(given) & (given >= 0))
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise ParameterError(
+            f"the weight of statement {row} is {given[row]}; it must be a number, 0 or more"
+        )
+    if m and not given.any():
+        raise ParameterError("all weights are 0; at least one statement must count")
+    return given
 
 
 def _is_cv(value: Any) -> bool:

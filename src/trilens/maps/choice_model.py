@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
 from trilens._parameters import generator, whole_number
-from trilens._typing import AnyArray, FloatArray, RandomState
+from trilens._typing import AnyArray, FloatArray, IntArray, RandomState
 from trilens.errors import KindError, ParameterError
-from trilens.maps._choices import sides_of, sign_of
-from trilens.maps._pairs import ODDS_RANGE, Length, lengths
-from trilens.maps.comparisons import squared
-from trilens.statements import Kind, StatementsLike, as_statements
+from trilens.kinds import Kind, n_answers, sides, sign, wrong_by_chance
+from trilens.maps.pairs import ODDS_RANGE, Length, lengths, squared
+from trilens.statements import StatementsLike, as_statements
 
 #: Statements whose probabilities are formed at a time.
 _CHUNK = 1 << 17
@@ -46,13 +47,13 @@ class ModelDepth:
 
 @dataclass(frozen=True, eq=False)
 class ChoiceModel:
-    """Coordinates and a share of blind answers, which give every answer a probability.
+    """Coordinates and a share of lapses, which give every answer a probability.
 
     Attributes
     ----------
     embedding : (n, d) float64
     lapse : float
-        The share of blind answers.
+        The share of answers that are given without looking.
     kind : {"central", "odd", "closer"}
     length : {"distance", "student"}
     alpha : float
@@ -73,8 +74,8 @@ class ChoiceModel:
 
     @property
     def error_rate(self) -> float:
-        """The share of answers that are wrong because they are blind."""
-        return self.lapse * (1 / 2 if self.kind == "closer" else 2 / 3)
+        """The share of answers that are wrong because they are lapses."""
+        return self.lapse * wrong_by_chance(self.kind)
 
     def probabilities(self, statements: StatementsLike) -> FloatArray:
         """The probability of each possible answer to the questions of statements.
@@ -119,8 +120,8 @@ class ChoiceModel:
         For ``central`` the lens depth: the share of the pairs of others between which the
         object is called most central. For ``odd`` one minus the share in which it is called
         the odd one. For ``closer`` the rank centrality: the share of the comparisons with
-        another object that it wins as the nearer one to an anchor. Blind answers are left
-        out; they draw the depths together and do not change their order.
+        another object that it wins as the nearer one to an anchor. Lapses are left out;
+        they draw the depths together and do not change their order.
 
         Parameters
         ----------
@@ -145,21 +146,17 @@ class ChoiceModel:
             shares, error, wanted = self._all_shares() / of_one, np.zeros(n), of_one
         return ModelDepth(1 - shares if self.kind == "odd" else shares, error, wanted)
 
-    @property
-    def _sign(self) -> float:
-        return sign_of(self.kind)
-
     def _side(self, i: AnyArray, j: AnyArray) -> FloatArray:
         """The logarithms of the odds of choosing the sides (i, j)."""
         v, _ = lengths(squared(self.embedding, i, j), self.length, self.alpha)
-        return self._sign * v
+        return sign(self.kind) * v
 
     def _chances(self, triples: AnyArray) -> FloatArray:
-        out = np.empty((len(triples), 2 if self.kind == "closer" else 3))
+        out = np.empty((len(triples), n_answers(self.kind)))
         for start in range(0, len(triples), _CHUNK):
             part = slice(start, start + _CHUNK)
-            sides = sides_of(self.kind, triples[part])
-            u = np.stack([self._side(i, j) for i, j in sides], axis=1)
+            ends = sides(self.kind, triples[part])
+            u = np.stack([self._side(i, j) for i, j in ends], axis=1)
             u -= u.max(axis=1, keepdims=True)
             np.exp(u, out=out[part])
         out /= out.sum(axis=1, keepdims=True)
@@ -173,7 +170,7 @@ class ChoiceModel:
 
         n = len(self.embedding)
         v, _ = lengths(pdist(self.embedding, "sqeuclidean"), self.length, self.alpha)
-        u = self._sign * v
+        u = sign(self.kind) * v
         if np.ptp(u) > ODDS_RANGE:  # exponentials of all would overflow: triangle by triangle
             return self._shares_one_by_one(squareform(u))
         W: FloatArray = squareform(np.exp(u - u.mean()))
@@ -186,10 +183,10 @@ class ChoiceModel:
                 sums += np.insert(won, a, 0.0)
             return sums
         if n > _NUMPY_OBJECTS:
-            from trilens.maps import _choice_kernels as kernels
+            from trilens.maps import _kernels
 
             sums = np.zeros(n)
-            kernels.triangle_shares(W, sums)
+            _kernels.triangle_shares(W, sums)
             return sums
         sums = np.empty(n)
         for x in range(n):
@@ -233,6 +230,45 @@ class ChoiceModel:
             mean[x] = chance.mean() if len(chance) else np.nan
             error[x] = chance.std() / np.sqrt(len(chance)) if len(chance) else np.nan
         return mean, error
+
+
+@dataclass(frozen=True, eq=False)
+class Bootstrap(Sequence[ChoiceModel]):
+    """Models refitted to answers drawn anew; a sequence of these.
+
+    Attributes
+    ----------
+    models : tuple of ChoiceModel
+        Their axes are near those of the map.
+    rows : tuple of (k,) int64
+        The statements that each model was fitted to; one that was drawn twice stands there twice.
+    shrink : float
+        What deviations of the models from the map are to be multiplied with, because each saw
+        fewer answers than there are; 1 where it saw as many.
+    n_raters : int
+        Raters that were drawn with all their answers; 0 where statements were drawn.
+    """
+
+    models: tuple[ChoiceModel, ...]
+    rows: tuple[IntArray, ...]
+    shrink: float
+    n_raters: int
+
+    @property
+    def embeddings(self) -> FloatArray:
+        """(copies, n, d): the coordinates of every model."""
+        return np.stack([model.embedding for model in self.models])
+
+    @property
+    def lapse(self) -> float:
+        """The mean share of lapses."""
+        return float(np.mean([model.lapse for model in self.models]))
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.models[index]
 
 
 def _softmax_first(first: FloatArray, *others: FloatArray) -> FloatArray:

@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trilens._parameters import real_array
-from trilens._typing import AnyArray, FloatArray, Int32Array
+from trilens._typing import Int32Array
 from trilens.errors import KindError, ParameterError
 from trilens.kinds import check_kind
+from trilens.maps.pairs import squared
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.comparisons import Comparisons, rectangular
 from trilens.statements.frames import is_table
 
-__all__ = ["Comparisons", "ComparisonsLike", "as_comparisons", "as_data", "squared", "violations"]
+__all__ = ["Comparisons", "ComparisonsLike", "as_comparisons", "as_data", "violations"]
 
 #: Rows compared at a time, so that the temporaries stay small beside the comparisons.
 _CHUNK = 1 << 17
@@ -119,17 +120,6 @@ def _of_kind(statements: ComparisonsLike, kind: str | None) -> ComparisonsLike:
         "violations cannot tell what an array of three columns means; give kind='closer' for "
         "similarity triplets (anchor, near, far), kind='central' or kind='odd', or Statements"
     )
-
-
-def squared(X: FloatArray, first: AnyArray, second: AnyArray) -> FloatArray:
-    """Squared Euclidean distances between rows of ``X``, as a sum of squared differences.
-
-    Never through scalar products: they lose the small distances to cancellation.
-    """
-    total = np.zeros(len(first))
-    for column in X.T:
-        total += (column[first] - column[second]) ** 2
-    return total
 
 
 def _chunks(rows: Int32Array) -> Iterator[Int32Array]:

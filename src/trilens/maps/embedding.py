@@ -1,6 +1,6 @@
 """Ordinal embeddings: coordinates whose distances agree with the statements.
 
-`SOE`, `GNMDS`, `STE` and `TSTE` minimise four objectives (`trilens.maps._objectives`) by
+`SOE`, `GNMDS`, `STE` and `TSTE` minimise four objectives (`trilens.maps.likelihood`) by
 L-BFGS. The objectives have local minima and no closed form, so the start matters; by default
 it is the lens map, which has one.
 """
@@ -23,18 +23,18 @@ from trilens._parameters import (
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.answers import Answers
 from trilens.errors import KindError, ParameterError, StatementError
-from trilens.maps._minimise import (
+from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_comparisons, as_data
+from trilens.maps.estimator import MapEstimator
+from trilens.maps.fit import (
     Minimum,
     best_scale,
     fill_flat_columns,
     given_start,
     minimise,
     one_blas_thread,
+    part_of,
 )
-from trilens.maps._objectives import Evaluation, Objective, evaluation
-from trilens.maps._progress import part_of
-from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_comparisons, as_data
-from trilens.maps.estimator import MapEstimator
+from trilens.maps.likelihood import Evaluation, Objective, evaluation
 from trilens.statements import Statements
 from trilens.statements.checks import refuse_answers
 

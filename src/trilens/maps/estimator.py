@@ -15,8 +15,9 @@ from trilens._parameters import one_of
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.answers import Answers, AnswersLike
 from trilens.errors import ParameterError
-from trilens.maps._weights import predicted_share
-from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_data, squared, violations
+from trilens.kinds import n_answers, sides, sign
+from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_data, violations
+from trilens.maps.pairs import squared
 from trilens.statements import Objects, Statements, as_statements
 from trilens.statements.checks import refuse_answers
 
@@ -195,10 +196,21 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def _preferences(self, statements: Statements) -> FloatArray:
         """How much speaks for each possible answer; column 0 is the one that was given."""
         X, kind = self.embedding_, statements.kind
-        out = np.empty((len(statements), 2 if kind == "closer" else 3))
+        out = np.empty((len(statements), n_answers(kind)))
         for start in range(0, len(statements), _CHUNK):
-            a, b, c = statements.triples[start : start + _CHUNK].T
-            sides = [(a, b), (a, c)] if kind == "closer" else [(b, c), (a, c), (a, b)]
-            lengths = np.stack([squared(X, i, j) for i, j in sides], axis=1)
-            out[start : start + _CHUNK] = lengths if kind == "central" else -lengths
+            ends = sides(kind, statements.triples[start : start + _CHUNK])
+            squares = np.stack([squared(X, i, j) for i, j in ends], axis=1)
+            out[start : start + _CHUNK] = sign(kind) * squares
         return out
+
+
+def predicted_share(probabilities: FloatArray) -> float:
+    """The share of rows whose first entry is the largest; of k equal ones each counts 1 / k.
+
+    >>> predicted_share(np.array([[0.5, 0.5], [0.9, 0.1], [0.2, 0.8]]))
+    0.5
+    """
+    if len(probabilities) == 0:
+        return float("nan")
+    best = probabilities == probabilities.max(axis=1, keepdims=True)
+    return float((best[:, 0] / best.sum(axis=1)).mean())

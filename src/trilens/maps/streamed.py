@@ -1,22 +1,35 @@
-"""Maps of files: coordinates of very many objects, without a matrix of their pairs."""
+"""Maps by passes over files: coordinates of very many objects, without a matrix of their pairs.
+
+**The lens map** needs the product of its matrix with a few vectors, which is a sum over statements.
+
+**The choice map** takes scoring steps, each a sum over statements. Given all others, an object's
+place has a likelihood of its own: its slope g and the d x d information F are sums over the
+statements that name it. A step moves every object at once by F^-1 g. Where an object is compared
+with many others, that is nearly Newton's step for all places together. What it does badly is one
+number, the scale of the map; that, and the lapse, are fitted to answers that were kept aside. These
+also say when to stop.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from trilens._parameters import generator, one_of, real_number, whole_number
-from trilens._typing import FloatArray, Progress
+from trilens._typing import AnyArray, BoolArray, FloatArray, Int32Array, Progress
 from trilens.answers import Answers
 from trilens.counts import Counted
 from trilens.counts.engines import Engine, open_engine
-from trilens.counts.partition import Plan, partitions
+from trilens.counts.partition import Partition, Plan, each_batch, partitions
 from trilens.errors import ParameterError
-from trilens.maps._choice_fit import principal_axes
-from trilens.maps._passes import Draw, Rows, drawn, product, score, total
-from trilens.maps._scoring import Aside, Fitted, climb, step_of
+from trilens.kinds import Kind, chance, sides, sign, wrong_by_chance
+from trilens.maps.choice_model import ChoiceModel
+from trilens.maps.fit import expit, principal_axes
+from trilens.maps.likelihood import mixture
+from trilens.maps.pairs import squared
 
 #: Vectors beside those that are wanted: they make the others come sooner.
 _MORE = 8
@@ -40,6 +53,17 @@ _START_STEPS = 12
 _WIDER, _ROUGH_STEPS = 2, 6
 #: The share of the questions that is kept aside, and how many statements at most.
 _ASIDE, _MOST_ASIDE = 0.05, 1_000_000
+#: Answers kept aside that the scale and the lapse are fitted to.
+_MOST_TUNED = 100_000
+#: The part of the last step that is gone on with, and the parts of a step where none is better.
+_MOMENTA = (0.0, 0.5, 0.9)
+_SHORTER = (0.5, 0.25, 0.1)
+#: A step may not be longer than this share of the map's breadth.
+_LONGEST = 0.5
+#: A step must bring the mean -log likelihood of the answers kept aside down by this much.
+_LEAST_GAIN = 5e-5
+#: Statements of a part in memory; fixed, so that sums do not depend on the number of threads.
+_ROWS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +81,7 @@ class StreamedMap:
     eigenvalues : (d,) float64 or None
         Of the lens map, the largest first.
     lapse : float or None
-        The share of blind answers, by the choice map.
+        The share of lapses, by the choice map.
     predicted : float or None
         The share of the answers kept aside that the choice map predicts; ``aside`` says how
         many these were.
@@ -75,10 +99,8 @@ class StreamedMap:
 
     @property
     def error_rate(self) -> float | None:
-        """The share of answers that are wrong because they are blind."""
-        if self.lapse is None:
-            return None
-        return self.lapse * (1 / 2 if self.counts.kind == "closer" else 2 / 3)
+        """The share of answers that are wrong because they are lapses."""
+        return None if self.lapse is None else self.lapse * wrong_by_chance(self.counts.kind)
 
 
 def stream_map(
@@ -186,6 +208,9 @@ class _Files:
         self.plan = replace(plan, n_objects=counts.n_objects, names=counts.known_names)
 
 
+# ---- the lens map ------------------------------------------------------------------------------
+
+
 def lens_vectors(
     engine: Engine,
     parts: Any,
@@ -201,9 +226,8 @@ def lens_vectors(
     n = counts.n_objects
     width = min(d + _MORE, n - 1)
     # the shares of a pair that was asked about once, less the one of a pair that was not
-    guess = 1 / 2 if counts.kind == "closer" else 1 / 3
+    guess = chance(counts.kind)
     on, off = ((answer - guess) / (1 + shrinkage) for answer in (1.0, 0.0))
-    sign = -1.0 if counts.kind == "central" else 1.0
     # an object that was asked about often weighs as much as the others, as it does where shares
     # of pairs are looked at: the map is not that of what is popular
     seen = counts.appearances.astype(np.float64)
@@ -212,7 +236,7 @@ def lens_vectors(
     X, before = rng.standard_normal((n, width)).astype(np.float32), 0.0
     for turn in range(passes):
         X = np.linalg.qr(X - axis * (axis.T @ X))[0].astype(np.float32)
-        Y = sign * total(engine, parts, product, plan, X / root, on, off) / root
+        Y = -sign(counts.kind) * total(engine, parts, product, plan, X / root, on, off) / root
         Y -= axis * (axis.T @ Y)
         progress((turn + 1) / passes)
         inner = X.T.astype(np.float64) @ Y.astype(np.float64)
@@ -227,6 +251,9 @@ def lens_vectors(
     largest = np.abs(points).argmax(axis=0)
     points *= np.where(points[largest, np.arange(d)] < 0, -1, 1)
     return points, values
+
+
+# ---- the choice map ----------------------------------------------------------------------------
 
 
 def _choice_map(
@@ -247,8 +274,8 @@ def _choice_map(
     found = total(
         engine, files.parts, drawn, files.plan, Draw(0.0, upto if upto < 1.0 else 2.0, key)
     )
-    apart = Draw(0.0, kept, key).among(*found.T)
-    held, some = found[apart], found[~apart]
+    is_aside = Draw(0.0, kept, key).among(*found.T)
+    held, some = found[is_aside], found[~is_aside]
     del found
     if len(held) < 2 or len(some) < 2:
         raise ParameterError(
@@ -322,3 +349,278 @@ def _best_dimension(
         best, before = tried, losses
     assert best is not None
     return best
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A choice map, and how well it predicts answers that were kept aside.
+
+    Attributes
+    ----------
+    X : (n, d) float64
+    lapse : float
+    loss : float
+        The mean -log likelihood of the answers kept aside.
+    """
+
+    X: FloatArray
+    lapse: float
+    loss: float
+
+
+class Aside:
+    """Answers that no place is fitted to."""
+
+    def __init__(self, kind: Kind, triples: Int32Array) -> None:
+        self.kind = kind
+        step = max(1, len(triples) // _MOST_TUNED)
+        self._triples = triples[::step]
+
+    def __len__(self) -> int:
+        return len(self._triples)
+
+    def losses(self, found: Fitted) -> FloatArray:
+        """-log likelihood of each answer."""
+        model = ChoiceModel(found.X, found.lapse, self.kind)
+        return -np.log(np.maximum(model.chosen(self._triples), 1e-300))
+
+    def hits(self, X: FloatArray) -> float:
+        """The share of the answers that a map would have given."""
+        v = self._lengths(X)
+        return float((v[0] > v[1:].max(axis=0)).mean())
+
+    def tuned(self, X: FloatArray, lapse: float | None = None) -> Fitted:
+        """The map at the scale, and with the lapse, that predict the answers best."""
+        from scipy.optimize import minimize
+
+        v = self._lengths(X)
+        share = 1.0 / len(v)
+
+        def loss(at: Any) -> float:
+            u = np.exp(min(at[0], 50.0)) * v
+            u -= u.max(axis=0)
+            np.exp(u, out=u)
+            P, _, _ = mixture(np.maximum(u[0], 1e-300), u.sum(axis=0), expit(at[1]), share)
+            return float(-np.log(P).mean())
+
+        if lapse is None:
+            breadth = max(float(np.sqrt(np.mean(X.var(axis=0)))), 1e-300)
+            starts = [
+                (np.log(2.0**k / breadth), s) for k in range(-4, 9, 2) for s in (-7.0, -1.0, 1.0)
+            ]
+            start = min(starts, key=loss)
+        else:
+            bounded = min(max(lapse, 1e-4), 1 - 1e-4)
+            start = (0.0, float(np.log(bounded / (1 - bounded))))
+        found = minimize(
+            loss,
+            np.array(start),
+            method="Nelder-Mead",
+            options={
+                "initial_simplex": np.array(start) + np.array([[0, 0], [0.3, 0], [0, 0.7]]),
+                "xatol": 0.01,
+                "fatol": 1e-5,
+                "maxiter": 60,
+            },
+        )
+        scale = np.exp(min(found.x[0], 50.0))
+        return Fitted(X * scale, expit(found.x[1]), float(found.fun))
+
+    def _lengths(self, X: FloatArray) -> FloatArray:
+        """The sides as what is chosen by: the larger, the likelier; the chosen one first."""
+        ends = sides(self.kind, self._triples)
+        return sign(self.kind) * np.sqrt(np.stack([squared(X, i, j) for i, j in ends]))
+
+
+def climb(
+    engine: Engine,
+    parts: Any,
+    plan: Plan | None,
+    start: Fitted,
+    aside: Aside,
+    most: int,
+    draw: Draw | None = None,
+) -> Fitted:
+    """Steps as long as the answers kept aside are predicted better, at most so many.
+
+    What the last step brought is gone on with for a part, where that predicts better still: it
+    is cheap to try, and what moves all objects alike comes sooner.
+    """
+    now, last = start, np.zeros_like(start.X)
+    for _ in range(most):
+        move = step_of(total(engine, parts, score, plan, now.X, now.lapse, draw), now.X)
+        ways = [-move + share * last for share in _MOMENTA] + [-s * move for s in _SHORTER]
+        best: tuple[Fitted, FloatArray] | None = None
+        for i, way in enumerate(ways):
+            tried = aside.tuned(now.X + way, now.lapse)
+            if tried.loss < (now if best is None else best[0]).loss:
+                best = tried, way
+            if i + 1 >= len(_MOMENTA) and best is not None:
+                break
+        if best is None:
+            return now
+        stretched = float(np.linalg.norm(best[0].X) / np.linalg.norm(now.X + best[1]))
+        gain, last = now.loss - best[0].loss, stretched * best[1]
+        now = best[0]
+        if gain < _LEAST_GAIN:
+            return now
+    return now
+
+
+def step_of(sums: Sums, X: FloatArray) -> FloatArray:
+    """How far each object moves towards where its own answers are likeliest, (n, d).
+
+    The places have a Gaussian prior, as wide as the map.
+    """
+    n, d = X.shape
+    gradient = sums.of_object[:, :d].copy()
+    information = np.empty((n, d, d))
+    low = np.tril_indices(d)
+    information[:, low[0], low[1]] = sums.of_object[:, d:]
+    information[:, low[1], low[0]] = sums.of_object[:, d:]
+    variance = max(float(X.var(axis=0).mean()), 1e-300)
+    gradient += (X - X.mean(axis=0)) / variance
+    information[:, np.arange(d), np.arange(d)] += 1.0 / variance
+    move = np.asarray(np.linalg.solve(information, gradient[:, :, None])[:, :, 0], np.float64)
+    length: FloatArray = np.sqrt((move**2).sum(axis=1, keepdims=True))
+    longest = _LONGEST * float(np.sqrt(variance))
+    move *= np.minimum(1.0, longest / np.maximum(length, 1e-300))
+    return move
+
+
+# ---- passes over statements: in files, or some of them in memory -------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Statements in memory, as a part of the work."""
+
+    kind: Kind
+    triples: Int32Array
+
+    def parts(self) -> list[Rows]:
+        """The same in parts that a thread can take."""
+        many = max(1, -(-len(self.triples) // _ROWS))
+        return [Rows(self.kind, some) for some in np.array_split(self.triples, many)]
+
+
+#: What a task is about.
+Part: TypeAlias = Partition | Rows
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Which questions are meant: those whose lot lies in ``low`` to ``high``.
+
+    Every question has a lot from 0 to 1 that hangs on its three objects alone: an answer to a
+    question asked again falls on the same side.
+    """
+
+    low: float
+    high: float
+    key: int = 0
+
+    def among(self, a: AnyArray, b: AnyArray, c: AnyArray) -> BoolArray:
+        """Which of some statements are meant, by the columns of their objects."""
+        from trilens.maps import _kernels
+
+        lot = np.empty(len(a))
+        _kernels.lots(_readonly(a), _readonly(b), _readonly(c), self.key, lot)
+        return (lot >= self.low) & (lot < self.high)
+
+
+def batches(
+    part: Part, plan: Plan | None, draw: Draw | None = None
+) -> Iterator[tuple[Kind, list[AnyArray]]]:
+    """The kind and the three columns of ids of some rows at a time."""
+    given: Any
+    if isinstance(part, Rows):
+        given = [(part.kind, list(part.triples.T))]
+    else:
+        assert plan is not None
+        given = each_batch(part, plan)
+    for kind, columns in given:
+        ready = [column.astype(np.int32, copy=False) for column in columns]
+        if draw is not None:
+            inside = draw.among(*ready)
+            ready = [column[inside] for column in ready]
+        yield kind, [_readonly(column) for column in ready]
+
+
+def _readonly(column: AnyArray) -> AnyArray:
+    # one type for the compiled loops, whoever owns the memory
+    view = np.ascontiguousarray(column).view()
+    view.flags.writeable = False
+    return view
+
+
+def product(part: Part, plan: Plan | None, X: AnyArray, on: float, off: float) -> AnyArray:
+    """E X over the statements of a part, (n, width) float32."""
+    from trilens.maps import _kernels
+
+    Y = np.zeros_like(X)
+    for kind, (a, b, c) in batches(part, plan):
+        _kernels.multiply(a, b, c, kind == "closer", on, off, X, Y)
+    return Y
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """What a scoring step needs; ``+`` merges.
+
+    Attributes
+    ----------
+    loss : float
+        -log likelihood.
+    statements : int
+    of_object : (n, d + d (d + 1) / 2) float64
+        The gradient in each object's place, and its information about that place.
+    """
+
+    loss: float
+    statements: int
+    of_object: FloatArray
+
+
+def score(part: Part, plan: Plan | None, X: FloatArray, lapse: float, draw: Draw | None) -> Sums:
+    """Slopes and information of the choice model over the statements of a part."""
+    from trilens.maps import _kernels
+
+    n, d = X.shape
+    sums = np.zeros((n, d + d * (d + 1) // 2))
+    loss, many = 0.0, 0
+    for kind, (a, b, c) in batches(part, plan, draw):
+        loss += _kernels.score(a, b, c, kind == "closer", sign(kind), X, lapse, sums)
+        many += len(a)
+    return Sums(loss, many, sums)
+
+
+def drawn(part: Part, plan: Plan | None, draw: Draw) -> Int32Array:
+    """The statements of a part whose questions are meant, (m, 3)."""
+    found = [np.stack(columns, axis=1) for _, columns in batches(part, plan, draw)]
+    return np.concatenate(found) if found else np.empty((0, 3), dtype=np.int32)
+
+
+def total(
+    engine: Engine, parts: list[Part] | list[Partition] | list[Rows], work: Any, *arguments: Any
+) -> Any:
+    """The sum of ``work(part, *arguments)`` over all parts."""
+    handles = [engine.submit(work, part, *arguments) for part in parts]
+    merge: dict[Any, Callable[..., Any]] = {product: _sum, score: _sum_of_sums, drawn: _joined}
+    return engine.merge(merge[work], handles)
+
+
+def _sum(*parts: AnyArray) -> AnyArray:
+    first = parts[0].copy()
+    for part in parts[1:]:
+        first += part
+    return first
+
+
+def _sum_of_sums(*parts: Sums) -> Sums:
+    loss, many = sum(part.loss for part in parts), sum(part.statements for part in parts)
+    return Sums(loss, many, _sum(*(part.of_object for part in parts)))
+
+
+def _joined(*parts: AnyArray) -> AnyArray:
+    return np.concatenate(parts)

@@ -11,8 +11,8 @@ import numpy as np
 from trilens._parameters import shown
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.errors import ParameterError
-from trilens.maps.align import procrustes
 from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.geometry import procrustes
 from trilens.statements import Statements
 from trilens.statements.columns import as_list, is_missing
 from trilens.tasks.method import choose_method

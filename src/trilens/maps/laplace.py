@@ -1,7 +1,7 @@
-"""The share of blind answers and the penalty by the evidence, and how far the answers tell.
+"""The lapse and the penalty by the evidence, and how far the answers tell, by Laplace's method.
 
 A map with many coordinates follows its answers also where they are wrong, and so takes some of
-the blind ones for attentive: the share that maximises the likelihood together with the map is
+the lapses for attentive answers: the lapse that maximises the likelihood together with the map is
 too small. The evidence is the likelihood with the coordinates integrated out, here by Laplace's
 method about the best map for each share L and penalty l2,
 
@@ -18,13 +18,11 @@ from itertools import combinations
 
 import numpy as np
 
-from trilens._typing import FloatArray, IntArray
-from trilens.maps._choice_fit import BLIND, SEEING, fit_choices
-from trilens.maps._choices import Choices, Likelihood, Sides, collect_choices, likelihood
-from trilens.maps._curvature import own_information
-from trilens.maps._minimise import one_blas_thread
-from trilens.maps._pairs import lengths
+from trilens._typing import FloatArray
 from trilens.maps.choice_model import ChoiceModel
+from trilens.maps.fit import ATTENTIVE, LAPSED, fit_choices, one_blas_thread
+from trilens.maps.likelihood import Choices, Likelihood, collect_choices, likelihood
+from trilens.maps.pairs import Path
 from trilens.statements import Statements
 
 #: Coordinates and different answers up to which the evidence is cheap.
@@ -82,7 +80,7 @@ def maximise_evidence(
     fixed_l2: bool = False,
     near: float | None = None,
 ) -> Evident:
-    """The share of blind answers and the penalty with the largest evidence, from a start.
+    """The lapse and the penalty with the largest evidence, from a start.
 
     Parameters
     ----------
@@ -96,7 +94,7 @@ def maximise_evidence(
     """
     few = X.size / float(likelihood.weight.sum())
     least = max(_LEAST_L2, _LEAST_L2_FEW * few)
-    surface = _Surface(likelihood, Information(likelihood.choices), X, fixed_l2, least)
+    surface = _Surface(likelihood, X, fixed_l2, least)
     best = l2 if fixed_l2 else float(np.clip(l2, least, _MOST_L2))
     shares = _COARSE if near is None else [max(near * k, _COARSE[0]) for k in (1.0, 0.7, 0.4)]
     for lapse in shares:
@@ -117,7 +115,7 @@ def lapse_interval(
     l2: float,
     n_threads: int | None = None,
 ) -> tuple[float, float]:
-    """The 95 % interval of the share of blind answers, about a fitted map.
+    """The 95 % interval of the lapse, about a fitted map.
 
     Where the evidence of the whole is too dear, that of the statements among some of the
     objects, and where those are too few the likelihood alone, with room for its bias.
@@ -164,17 +162,17 @@ def place_errors(
     X, choices = model.embedding, collect_choices(statements, weights)
     l2 = max(l2, _NO_L2)
     n, d = X.shape
-    if not is_affordable(n * d, len(choices)):
-        alone = own_information(choices, choices.weight, X, model.lapse, model.length, model.alpha)
-        return np.asarray(np.linalg.inv(alone + 2 * l2 * np.eye(d)), dtype=np.float64)
-    with one_blas_thread():
-        with likelihood(choices, model.length, model.alpha, 1) as f:
-            H = Information(choices)(f, X, model.lapse)
+    whole = is_affordable(n * d, len(choices))
+    path: Path | None = None if whole else "rows"
+    with one_blas_thread(), likelihood(choices, model.length, model.alpha, 1, path) as f:
+        H = f.information(X, np.array([model.lapse]), whole=whole)
+        if not whole:
+            return np.asarray(np.linalg.inv(H + 2 * l2 * np.eye(d)), dtype=np.float64)
         free = _moves_of_the_whole(X)
         H += 1e3 * np.trace(H) / len(H) * (free @ free.T)
         H[np.diag_indices(len(H))] += 2 * l2
-        whole = np.asarray(np.linalg.inv(H), dtype=np.float64).reshape(n, d, n, d)
-    return whole[np.arange(n), :, np.arange(n)]
+        errors = np.asarray(np.linalg.inv(H), dtype=np.float64).reshape(n, d, n, d)
+    return errors[np.arange(n), :, np.arange(n)]
 
 
 def _moves_of_the_whole(X: FloatArray) -> FloatArray:
@@ -201,7 +199,7 @@ def _likelihood_interval(
         ]
     curvature = max((losses[0] - 2 * losses[1] + losses[2]) / step**2, 1e-6)
     half = 1.96 / np.sqrt(curvature)
-    # The likelihood takes blind answers for attentive: about one for each coordinate.
+    # The likelihood takes lapses for attentive answers: about one for each coordinate.
     return max(0.0, model.lapse - half), min(1.0, model.lapse + half + 1.5 * few)
 
 
@@ -210,7 +208,6 @@ class _Surface:
     """Evidence at points, each computed once, from the nearest map that is known."""
 
     likelihood: Likelihood
-    information: Information
     start: FloatArray
     fixed_l2: bool
     least_l2: float
@@ -230,10 +227,10 @@ class _Surface:
                 max_iter=60,
                 tol=3e-6,
             )
-            H = self.information(self.likelihood, found.X, lapse)
+            H = self.likelihood.information(found.X, np.array([lapse]))
             H[np.diag_indices(len(H))] += 2 * l2
             determinant = 2 * np.log(np.diag(np.linalg.cholesky(H))).sum()
-            prior = BLIND * np.log(lapse) + SEEING * np.log1p(-lapse)
+            prior = LAPSED * np.log(lapse) + ATTENTIVE * np.log1p(-lapse)
             self.maps[key] = found.X
             self.values[key] = float(
                 prior - found.loss - 0.5 * determinant + 0.5 * len(H) * np.log(2 * l2)
@@ -310,46 +307,3 @@ class _Surface:
         lapse, l2 = key
         near = min(self.maps, key=lambda k: abs(k[0] - lapse) + 0.1 * abs(np.log10(k[1] / l2)))
         return self.maps[near]
-
-
-class Information:
-    """The Fisher information of coordinates, for given questions."""
-
-    def __init__(self, choices: Choices) -> None:
-        self._sides = sides = Sides.of(choices)
-        self._numbers: IntArray = sides.numbers()
-        k, n_pairs = len(self._numbers), len(sides.pairs)
-        rows = np.repeat(self._numbers[:, None], k, axis=1).ravel()
-        columns = np.repeat(self._numbers[None], k, axis=0).ravel()
-        codes, self._entry = np.unique(rows * n_pairs + columns, return_inverse=True)
-        self._rows, self._columns = np.divmod(codes, n_pairs)
-
-    def __call__(self, likelihood: Likelihood, X: FloatArray, lapse: float) -> FloatArray:
-        """The (n d, n d) expected curvature of -log likelihood."""
-        from scipy.sparse import csr_array
-
-        pairs, n_pairs, (n, d) = self._sides.pairs, len(self._sides.pairs), X.shape
-        step = X[pairs.first] - X[pairs.second]
-        v, slope = lengths(np.einsum("pk,pk->p", step, step), likelihood.length, likelihood.alpha)
-        W = likelihood.choices.sign * v[self._numbers]
-        W = np.exp(W - W.max(axis=0))
-        W /= W.sum(axis=0)
-        k = len(W)
-        # sum over answers c of grad q_c grad q_c' / q_c, with q = (1 - L) W + L / k
-        r = ((1 - lapse) * W) ** 2 / ((1 - lapse) * W + lapse / k) * likelihood.weight
-        total = r.sum(axis=0)
-        F = W[:, None] * W[None] * total - W[None] * r[:, None] - W[:, None] * r[None]
-        F[np.arange(k), np.arange(k)] += r
-        data = np.bincount(self._entry, F.ravel(), len(self._rows))
-        B = csr_array((data, (self._rows, self._columns)), shape=(n_pairs, n_pairs))
-        moves = (2 * likelihood.choices.sign * slope)[:, None] * step
-        ends = np.column_stack([pairs.first, pairs.second])[:, :, None] * d + np.arange(d)
-        J = csr_array(
-            (
-                np.stack([moves, -moves], axis=1).ravel(),
-                (np.repeat(np.arange(n_pairs), 2 * d), ends.ravel()),
-            ),
-            shape=(n_pairs, n * d),
-        )
-        H: FloatArray = (J.T @ (B @ J)).toarray()
-        return H

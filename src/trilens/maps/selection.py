@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
-from trilens.maps._choice_fit import ChoiceFit, Start, fit_choices, prepare_start
-from trilens.maps._choices import Choices, Likelihood, collect_choices, likelihood
-from trilens.maps._evidence import Evident, is_affordable, maximise_evidence
-from trilens.maps._pairs import Length
-from trilens.maps._raters import group_raters
 from trilens.maps.choice_model import ChoiceModel
+from trilens.maps.fit import ChoiceFit, Start, fit_choices, prepare_start
+from trilens.maps.laplace import Evident, is_affordable, maximise_evidence
+from trilens.maps.likelihood import Choices, Likelihood, collect_choices, likelihood
+from trilens.maps.pairs import Length
+from trilens.maps.raters import group_raters
 from trilens.statements import Statements
 
 #: Dimensions to try, upwards from 2 until the held-out likelihood stops rising.

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -46,21 +46,75 @@ def choose_path(n_comparisons: int, n_objects: int) -> Path:
     return "pairs" if n_objects * (n_objects - 1) // 2 <= n_comparisons // 4 else "rows"
 
 
-def parts_of(n_comparisons: int) -> range:
-    """The parts that work falls into."""
-    return range(min(MAX_PARTS, 1 + n_comparisons // PART))
+@dataclass(frozen=True)
+class Work:
+    """How a loss is evaluated.
+
+    Attributes
+    ----------
+    path : {"numpy", "pairs", "rows"}
+    parts : range
+        That the work falls into; one part with numpy.
+    each : callable
+        A map over the parts, perhaps in threads.
+    """
+
+    path: Path
+    parts: range
+    each: Each
+
+    @classmethod
+    def of(cls, n_comparisons: int, n_objects: int, each: Each, path: Path | None = None) -> Work:
+        """By the size of the data."""
+        path = path or choose_path(n_comparisons, n_objects)
+        many = 1 if path == "numpy" else min(MAX_PARTS, 1 + n_comparisons // PART)
+        return cls(path, range(many), each)
+
+    def cuts(self, m: int) -> list[int]:
+        """Where ``m`` rows are cut into the parts."""
+        cuts: list[int] = np.linspace(0, m, len(self.parts) + 1).astype(np.int64).tolist()
+        return cuts
+
+    def sorted_cuts(self, start: IntArray) -> list[int]:
+        """Ranges of the pairs by which rows are sorted, with about as many rows each.
+
+        Rows ``start[q]`` to ``start[q + 1]`` are those of the pair ``q``.
+        """
+        cuts = np.searchsorted(start, np.linspace(0, int(start[-1]), len(self.parts) + 1)[1:-1])
+        return [0, *cuts.tolist(), len(start) - 1]
 
 
 @contextmanager
-def in_parts(n_comparisons: int, n_threads: int | None) -> Iterator[tuple[range, Each]]:
-    """The parts that work falls into, and a map over them; threads end with the context."""
-    parts = parts_of(n_comparisons)
-    workers = min(len(parts), thread_count(n_threads))
+def open_work(
+    n_comparisons: int, n_objects: int, n_threads: int | None = None, path: Path | None = None
+) -> Iterator[Work]:
+    """How a loss is evaluated, by the size of the data; threads end with the context.
+
+    Parameters
+    ----------
+    n_threads
+        By default one per core. The answer does not depend on it.
+    path : {"numpy", "pairs", "rows"}, optional
+        By default chosen by the size of the data.
+    """
+    alone = Work.of(n_comparisons, n_objects, map, path)
+    workers = 1 if len(alone.parts) == 1 else min(len(alone.parts), thread_count(n_threads))
     if workers == 1:
-        yield parts, map
+        yield alone
         return
     with ThreadPoolExecutor(workers) as pool:
-        yield parts, pool.map
+        yield replace(alone, each=pool.map)
+
+
+def squared(X: FloatArray, first: AnyArray, second: AnyArray) -> FloatArray:
+    """Squared Euclidean distances between rows of ``X``, as a sum of squared differences.
+
+    Never through scalar products: they lose the small distances to cancellation.
+    """
+    total = np.zeros(len(first))
+    for column in X.T:
+        total += (column[first] - column[second]) ** 2
+    return total
 
 
 def lengths(squares: FloatArray, length: Length, alpha: float) -> tuple[FloatArray, FloatArray]:
@@ -131,21 +185,35 @@ def number_pairs(codes: Sequence[IntArray], n: int) -> tuple[Pairs, list[IntArra
 
 
 class Ruler(ABC):
-    """Measures numbered pairs in coordinates, and turns slopes in them into a gradient."""
+    """Measures numbered pairs in coordinates, and turns slopes in their lengths into a gradient."""
 
-    @abstractmethod
-    def squares(self, X: FloatArray) -> FloatArray:
-        """The squared distance of every pair."""
+    def measure(self, X: FloatArray, length: Length, alpha: float) -> FloatArray:
+        """The length of every pair."""
+        v, self._slope = lengths(self._squares(X), length, alpha)
+        return v
 
-    @abstractmethod
-    def gradient(self, X: FloatArray, slope: FloatArray) -> FloatArray:
-        """The gradient in ``X``, given a slope in each squared distance.
+    def gradient(self, X: FloatArray, pull: FloatArray) -> FloatArray:
+        """The gradient in ``X``, given a slope in each length.
 
         ``X`` are the coordinates that were measured last.
         """
+        return self._descend(X, pull * self._slope)
+
+    @abstractmethod
+    def _squares(self, X: FloatArray) -> FloatArray:
+        """The squared distance of every pair."""
+
+    @abstractmethod
+    def _descend(self, X: FloatArray, slope: FloatArray) -> FloatArray:
+        """The gradient in ``X``, given a slope in each squared distance."""
 
 
-class NumpyRuler(Ruler):
+def make_ruler(pairs: Pairs, work: Work) -> Ruler:
+    """The ruler for a path that measures pairs."""
+    return _NumpyRuler(pairs) if work.path == "numpy" else _CompiledRuler(pairs, work)
+
+
+class _NumpyRuler(Ruler):
     """Differences of pairs by a sparse incidence matrix."""
 
     def __init__(self, pairs: Pairs) -> None:
@@ -159,46 +227,45 @@ class NumpyRuler(Ruler):
         )
         self._transposed = self._incidence.T.tocsr()
 
-    def squares(self, X: FloatArray) -> FloatArray:
+    def _squares(self, X: FloatArray) -> FloatArray:
         self._steps = self._incidence @ X
         squares: FloatArray = np.einsum("pk,pk->p", self._steps, self._steps)
         return squares
 
-    def gradient(self, X: FloatArray, slope: FloatArray) -> FloatArray:
+    def _descend(self, X: FloatArray, slope: FloatArray) -> FloatArray:
         gradient: FloatArray = self._transposed @ ((2.0 * slope)[:, None] * self._steps)
         return gradient
 
 
-class CompiledRuler(Ruler):
+class _CompiledRuler(Ruler):
     """Pairs in parts, by compiled loops."""
 
-    def __init__(self, pairs: Pairs, parts: range, each: Each) -> None:
-        self._pairs, self._parts, self._each = pairs, parts, each
-        self._cuts = np.linspace(0, len(pairs), len(parts) + 1).astype(np.int64).tolist()
-        self._squares = np.empty(len(pairs))
+    def __init__(self, pairs: Pairs, work: Work) -> None:
+        self._pairs, self._work = pairs, work
+        self._cuts = work.cuts(len(pairs))
 
-    def squares(self, X: FloatArray) -> FloatArray:
-        from trilens.maps import _embedding_kernels as kernels
+    def _squares(self, X: FloatArray) -> FloatArray:
+        from trilens.maps import _kernels
 
-        pairs, cuts = self._pairs, self._cuts
+        pairs, cuts, out = self._pairs, self._cuts, np.empty(len(self._pairs))
 
         def measure(k: int) -> None:
-            kernels.pair_squares(X, pairs.first, pairs.second, cuts[k], cuts[k + 1], self._squares)
+            _kernels.pair_squares(X, pairs.first, pairs.second, cuts[k], cuts[k + 1], out)
 
-        list(self._each(measure, self._parts))
-        return self._squares
+        list(self._work.each(measure, self._work.parts))
+        return out
 
-    def gradient(self, X: FloatArray, slope: FloatArray) -> FloatArray:
-        from trilens.maps import _embedding_kernels as kernels
+    def _descend(self, X: FloatArray, slope: FloatArray) -> FloatArray:
+        from trilens.maps import _kernels
 
         pairs, cuts = self._pairs, self._cuts
-        gradients = np.zeros((len(self._parts), *X.shape))
+        gradients = np.zeros((len(self._work.parts), *X.shape))
 
         def descend(k: int) -> None:
-            kernels.pair_gradient(
+            _kernels.pair_gradient(
                 X, pairs.first, pairs.second, slope, cuts[k], cuts[k + 1], gradients[k]
             )
 
-        list(self._each(descend, self._parts))
+        list(self._work.each(descend, self._work.parts))
         gradient: FloatArray = gradients.sum(axis=0)
         return gradient

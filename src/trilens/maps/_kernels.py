@@ -1,0 +1,661 @@
+"""Compiled loops of the maps; imported only when the data are large.
+
+Losses of comparisons are sums of ``w * link(v_near - v_far)``, those of choices sums of
+``-w * log P``; `trilens.maps.likelihood` has the formulas, and the functions that numpy and these
+loops share.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trilens._compiled import compiled
+from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray
+from trilens.maps import likelihood
+
+DISTANCE, SQUARE, STUDENT = 0, 1, 2
+LENGTHS = {"distance": DISTANCE, "square": SQUARE, "student": STUDENT}
+HINGE, SQUARED_HINGE, LOGISTIC = 0, 1, 2
+LINKS = {"hinge": HINGE, "squared hinge": SQUARED_HINGE, "logistic": LOGISTIC}
+
+#: A running product of factors is turned into a logarithm before it can overflow: with odds
+#: of at most exp(300) = 2e130, the next factor keeps it below 1e150 * 2e130.
+_FLUSH = 1e150
+#: A running product of probabilities is turned into a logarithm before it can vanish.
+_FLUSH_SMALL = 1e-150
+#: Differences of lengths beyond which exponentials need care.
+_CERTAIN = 300.0
+
+_mixture = compiled(inline="always")(likelihood.mixture)
+_information = compiled(inline="always")(likelihood.information_of_answer)
+
+
+# ---- pairs ------------------------------------------------------------------------------------
+
+
+@compiled()
+def pair_squares(
+    X: FloatArray, first: Int32Array, second: Int32Array, low: int, high: int, out: FloatArray
+) -> None:
+    """Squared distances of the pairs ``low`` to ``high``, into ``out``."""
+    for p in range(low, high):
+        i, j = first[p], second[p]
+        total = 0.0
+        for k in range(X.shape[1]):
+            step = X[i, k] - X[j, k]
+            total += step * step
+        out[p] = total
+
+
+@compiled()
+def pair_gradient(
+    X: FloatArray,
+    first: Int32Array,
+    second: Int32Array,
+    slope: FloatArray,
+    low: int,
+    high: int,
+    out: FloatArray,
+) -> None:
+    """Add to ``out`` the gradient in ``X``, given the slope in each squared distance."""
+    for p in range(low, high):
+        c = 2.0 * slope[p]
+        if c != 0.0:
+            i, j = first[p], second[p]
+            for k in range(X.shape[1]):
+                step = c * (X[i, k] - X[j, k])
+                out[i, k] += step
+                out[j, k] -= step
+
+
+@compiled(inline="always")
+def _square(X: FloatArray, i: int, j: int) -> float:
+    total = 0.0
+    for k in range(X.shape[1]):
+        step = X[i, k] - X[j, k]
+        total += step * step
+    return total
+
+
+@compiled(inline="always")
+def _step(X: FloatArray, i: int, j: int, slope: float, out: FloatArray) -> None:
+    c = 2.0 * slope
+    for k in range(X.shape[1]):
+        step = c * (X[i, k] - X[j, k])
+        out[i, k] += step
+        out[j, k] -= step
+
+
+@compiled()
+def _length(square: float, length: int, alpha: float) -> tuple[float, float]:
+    """The value of a pair and its slope in the squared distance."""
+    if length == SQUARE:
+        return square, 1.0
+    if length == DISTANCE:
+        d = np.sqrt(square)
+        return d, 0.5 / d if d > 0.0 else 0.0
+    half = 0.5 * (alpha + 1.0)
+    return half * np.log1p(square / alpha), half / (alpha + square)
+
+
+# ---- comparisons d(A, B) < d(C, D) -------------------------------------------------------------
+
+
+@compiled()
+def compare_hinge(
+    v: FloatArray,
+    near: Int32Array,
+    weight: FloatArray,
+    start: IntArray,
+    low: int,
+    high: int,
+    margin: float,
+    is_squared: bool,
+    out: FloatArray,
+) -> float:
+    """Hinge losses of comparisons with a far pair from ``low`` to ``high``; slopes in ``out``."""
+    loss = 0.0
+    for q in range(low, high):
+        offset = margin - v[q]
+        pull = 0.0
+        for r in range(start[q], start[q + 1]):
+            p = near[r]
+            # No branch on the sign: early in a fit it is a coin toss that costs more than the sums.
+            t = max(v[p] + offset, 0.0)
+            w = weight[r]
+            if is_squared:
+                slope = w * t
+                loss += slope * t
+                slope *= 2.0
+            else:
+                slope = w if t > 0.0 else 0.0
+                loss += w * t
+            out[p] += slope
+            pull += slope
+        out[q] -= pull
+    return loss
+
+
+@compiled()
+def compare_odds(
+    odds: FloatArray,
+    near: Int32Array,
+    weight: FloatArray,
+    start: IntArray,
+    low: int,
+    high: int,
+    out: FloatArray,
+) -> float:
+    """Logistic losses log(1 + odds[near] / odds[far]), with ``odds = exp(v)``.
+
+    No exponential per comparison, and one logarithm for a run of comparisons: the logarithm of
+    a product. All odds must lie within a factor of exp(300).
+    """
+    loss, product = 0.0, 1.0
+    for q in range(low, high):
+        inverse = 1.0 / odds[q]
+        pull = 0.0
+        for r in range(start[q], start[q + 1]):
+            p = near[r]
+            z = odds[p] * inverse
+            w = weight[r]
+            if w == 1.0:
+                product *= 1.0 + z
+                if product > _FLUSH:
+                    loss += np.log(product)
+                    product = 1.0
+            else:
+                loss += w * np.log1p(z)
+            w *= z / (1.0 + z)
+            out[p] += w
+            pull += w
+        out[q] -= pull
+    return loss + float(np.log(product))
+
+
+@compiled()
+def compare_logistic(
+    v: FloatArray,
+    near: Int32Array,
+    weight: FloatArray,
+    start: IntArray,
+    low: int,
+    high: int,
+    out: FloatArray,
+) -> float:
+    """Logistic losses log(1 + exp(v[near] - v[far])) for values of any range."""
+    loss = 0.0
+    for q in range(low, high):
+        pull = 0.0
+        for r in range(start[q], start[q + 1]):
+            p = near[r]
+            t = v[p] - v[q]
+            # Beyond 40 the exponential is below the rounding of 1, and most lie beyond.
+            if t < -40.0:
+                continue
+            w = weight[r]
+            if t > 40.0:
+                loss += w * t
+            else:
+                value, slope = _logistic(t)
+                loss += w * value
+                w *= slope
+            out[p] += w
+            pull += w
+        out[q] -= pull
+    return loss
+
+
+@compiled()
+def compare_rows(
+    X: FloatArray,
+    rows: Int32Array,
+    low: int,
+    high: int,
+    length: int,
+    alpha: float,
+    link: int,
+    margin: float,
+    out: FloatArray,
+) -> float:
+    """Losses of the comparisons ``low`` to ``high``, straight from coordinates.
+
+    Consecutive comparisons with the same far pair, as the two of a central statement, share
+    its distance and its step in the gradient.
+    """
+    loss = 0.0
+    c, e = -1, -1
+    v_far, s_far, pending = 0.0, 0.0, 0.0
+    for r in range(low, high):
+        a, b, c_next, e_next = rows[r, 0], rows[r, 1], rows[r, 2], rows[r, 3]
+        if not ((c_next == c and e_next == e) or (c_next == e and e_next == c)):
+            if pending != 0.0:
+                _step(X, c, e, -pending * s_far, out)
+                pending = 0.0
+            c, e = c_next, e_next
+            v_far, s_far = _length(_square(X, c, e), length, alpha)
+        v_near, s_near = _length(_square(X, a, b), length, alpha)
+        t = v_near - v_far + margin
+        if link == LOGISTIC:
+            value, slope = _logistic(t)
+        elif t <= 0.0:
+            continue
+        elif link == HINGE:
+            value, slope = t, 1.0
+        else:
+            value, slope = t * t, 2.0 * t
+        loss += value
+        pending += slope
+        _step(X, a, b, slope * s_near, out)
+    if pending != 0.0:
+        _step(X, c, e, -pending * s_far, out)
+    return loss
+
+
+@compiled()
+def _logistic(t: float) -> tuple[float, float]:
+    """log(1 + exp(t)) and its slope, without overflow."""
+    z = np.exp(-abs(t))
+    if t > 0.0:
+        return t + np.log1p(z), 1.0 / (1.0 + z)
+    return np.log1p(z), z / (1.0 + z)
+
+
+# ---- answers that choose a side of a triangle --------------------------------------------------
+
+
+@compiled()
+def choose_odds(
+    odds: FloatArray,
+    second: Int32Array,
+    third: Int32Array,
+    weight: FloatArray,
+    start: IntArray,
+    lapse: FloatArray,
+    low: int,
+    high: int,
+    work: FloatArray,
+) -> tuple[float, float]:
+    """-log P of the answers that choose the pairs ``low`` to ``high``; slopes in ``work[:, 1]``.
+
+    One division and no exponential per answer, and one logarithm for a run of answers. All
+    odds must lie within a factor of exp(300). ``third`` is empty where an answer compares two
+    pairs; ``lapse`` holds one share for all answers, or one for each. Also returned: the slope
+    in the shares. ``work``, (P, 2), gets a copy of the odds: a pair's odds and slope lie side
+    by side, so that an answer waits for the memory once for each pair and not twice.
+    """
+    for p in range(len(odds)):
+        work[p, 0] = odds[p]
+        work[p, 1] = 0.0
+    three, own = len(third) > 0, len(lapse) > 1
+    share = 1.0 / 3.0 if three else 0.5
+    lapsed = lapse[0]
+    loss, slope_lapse, product = 0.0, 0.0, 1.0
+    for q in range(low, high):
+        w0 = odds[q]
+        pull = 0.0
+        for r in range(start[q], start[q + 1]):
+            p1 = second[r]
+            w1, w2 = work[p1, 0], 0.0
+            if three:
+                w2 = work[third[r], 0]
+            if own:
+                lapsed = lapse[r]
+            rest = w1 + w2
+            P, slope, g = _mixture(w0, w0 + rest, lapsed, share)
+            w = weight[r]
+            if w == 1.0:
+                product *= P
+                if product < _FLUSH_SMALL:
+                    loss -= np.log(product)
+                    product = 1.0
+            else:
+                loss -= w * np.log(P)
+            slope_lapse += w * slope
+            g *= w
+            work[p1, 1] += g * w1
+            if three:
+                work[third[r], 1] += g * w2
+            pull += g * rest
+        work[q, 1] -= pull
+    return loss - float(np.log(product)), slope_lapse
+
+
+@compiled()
+def choose_values(
+    u: FloatArray,
+    second: Int32Array,
+    third: Int32Array,
+    weight: FloatArray,
+    start: IntArray,
+    lapse: FloatArray,
+    low: int,
+    high: int,
+    work: FloatArray,
+) -> tuple[float, float]:
+    """As `choose_odds`, from the logarithms of the odds, whatever their range."""
+    work[:, 1] = 0.0
+    three, own = len(third) > 0, len(lapse) > 1
+    lapsed = lapse[0]
+    loss, slope_lapse = 0.0, 0.0
+    for q in range(low, high):
+        for r in range(start[q], start[q + 1]):
+            if own:
+                lapsed = lapse[r]
+            p1 = second[r]
+            u2 = u[third[r]] if three else 0.0
+            value, slope, g1, g2 = _answer(u[q], u[p1], u2, three, lapsed)
+            w = weight[r]
+            loss += w * value
+            slope_lapse += w * slope
+            work[q, 1] -= w * (g1 + g2)
+            work[p1, 1] += w * g1
+            if three:
+                work[third[r], 1] += w * g2
+    return loss, slope_lapse
+
+
+@compiled()
+def choose_rows(
+    X: FloatArray,
+    triples: Int32Array,
+    weight: FloatArray,
+    lapse: FloatArray,
+    low: int,
+    high: int,
+    length: int,
+    alpha: float,
+    sign: float,
+    three: bool,
+    out: FloatArray,
+) -> tuple[float, float]:
+    """-log P of the answers ``low`` to ``high``, straight from coordinates; gradient in ``out``.
+
+    ``triples`` are statements as they are: with three pairs the first object's opposite side
+    is chosen, with two the pair of the first two objects.
+    """
+    own = len(lapse) > 1
+    lapsed = lapse[0]
+    share = 1.0 / 3.0 if three else 0.5
+    loss, slope_lapse, product = 0.0, 0.0, 1.0
+    for r in range(low, high):
+        a, b, c = triples[r, 0], triples[r, 1], triples[r, 2]
+        if own:
+            lapsed = lapse[r]
+        v_ab, s_ab = _length(_square(X, a, b), length, alpha)
+        v_ac, s_ac = _length(_square(X, a, c), length, alpha)
+        v_bc, s_bc = 0.0, 0.0
+        if three:
+            v_bc, s_bc = _length(_square(X, b, c), length, alpha)
+        chosen = sign * (v_bc if three else v_ab)
+        t1 = sign * v_ac - chosen
+        t2 = sign * v_ab - chosen
+        w = weight[r]
+        if lapsed == 0.0 or t1 > _CERTAIN or t2 > _CERTAIN:
+            value, slope, g1, g2 = _answer(chosen, sign * v_ac, sign * v_ab, three, lapsed)
+            loss += w * value
+        else:
+            # odds beside those of the chosen side: two exponentials, and no logarithm here
+            e1 = np.exp(t1)
+            e2 = np.exp(t2) if three else 0.0
+            P, slope, g = _mixture(1.0, 1.0 + e1 + e2, lapsed, share)
+            g1, g2 = g * e1, g * e2
+            if w == 1.0:
+                product *= P
+                if product < _FLUSH_SMALL:
+                    loss -= np.log(product)
+                    product = 1.0
+            else:
+                loss -= w * np.log(P)
+        slope_lapse += w * slope
+        w *= sign
+        _step(X, a, c, w * g1 * s_ac, out)
+        if three:
+            _step(X, a, b, w * g2 * s_ab, out)
+            _step(X, b, c, -w * (g1 + g2) * s_bc, out)
+        else:
+            _step(X, a, b, -w * g1 * s_ab, out)
+    return loss - float(np.log(product)), slope_lapse
+
+
+@compiled()
+def _answer(
+    u0: float, u1: float, u2: float, three: bool, lapsed: float
+) -> tuple[float, float, float, float]:
+    """-log P of choosing the first pair; its slopes in the lapse and in u1 and u2."""
+    top = max(u0, u1)
+    share = 0.5
+    e2 = 0.0
+    if three:
+        top = max(top, u2)
+        share = 1.0 / 3.0
+        e2 = np.exp(u2 - top)
+    e0, e1 = np.exp(u0 - top), np.exp(u1 - top)
+    z = e0 + e1 + e2
+    if lapsed == 0.0:
+        p = e0 / z
+        return np.log(z) - (u0 - top), (1.0 - share / p) if p > 0.0 else -np.inf, e1 / z, e2 / z
+    P, slope, g = _mixture(e0, z, lapsed, share)
+    return -np.log(P), slope, g * e1, g * e2
+
+
+@compiled()
+def add_information(
+    X: FloatArray,
+    triples: Int32Array,
+    weight: FloatArray,
+    lapse: FloatArray,
+    length: int,
+    alpha: float,
+    sign: float,
+    three: bool,
+    whole: bool,
+    out: FloatArray,
+) -> None:
+    """Add the Fisher information of the coordinates to ``out``.
+
+    ``out`` is (n d, n d) with ``whole``, else (n d, d): of each object's own coordinates alone.
+    """
+    d = X.shape[1]
+    own, lapsed = len(lapse) > 1, lapse[0]
+    first = 0 if three else 1
+    share = 1.0 / 3.0 if three else 0.5
+    p = np.zeros(3)
+    F = np.zeros((3, 3))
+    slopes = np.zeros((3, 3, d))  # of pair s in the coordinates of object i
+    bent = np.zeros(3)
+    for row in range(len(triples)):
+        if weight[row] == 0.0:
+            continue
+        if own:
+            lapsed = lapse[row]
+        ids = triples[row]
+        # pair s lies opposite object s; of two pairs the third is that of the first two objects
+        top = -np.inf
+        for s in range(first, 3):
+            i, j = (s + 1) % 3, (s + 2) % 3
+            v, slope = _length(_square(X, ids[i], ids[j]), length, alpha)
+            p[s] = sign * v
+            top = max(top, p[s])
+            for q in range(d):
+                slopes[s, i, q] = 2.0 * sign * slope * (X[ids[i], q] - X[ids[j], q])
+                slopes[s, j, q] = -slopes[s, i, q]
+        z = 0.0
+        for s in range(first, 3):
+            p[s] = np.exp(p[s] - top)
+            z += p[s]
+        p /= z
+        F[0, 0], F[1, 1], F[2, 2], F[0, 1], F[0, 2], F[1, 2] = _information(
+            p[0], p[1], p[2], lapsed, share
+        )
+        F[1, 0], F[2, 0], F[2, 1] = F[0, 1], F[0, 2], F[1, 2]
+        for i in range(3):
+            for a in range(d):
+                for s in range(3):
+                    bent[s] = 0.0
+                    for q in range(3):
+                        bent[s] += weight[row] * F[s, q] * slopes[q, i, a]
+                for j in range(3):
+                    if whole or i == j:
+                        at = ids[j] * d if whole else 0
+                        for b in range(d):
+                            out[ids[i] * d + a, at + b] += (
+                                bent[0] * slopes[0, j, b]
+                                + bent[1] * slopes[1, j, b]
+                                + bent[2] * slopes[2, j, b]
+                            )
+
+
+@compiled()
+def triangle_shares(odds: FloatArray, out: FloatArray) -> None:
+    """Add to ``out`` the probability that each object's opposite side is chosen.
+
+    Over all triples, ``odds`` being an (n, n) symmetric array of the pairs' weights.
+    """
+    n = len(odds)
+    for i in range(n):
+        for j in range(i + 1, n):
+            ij = odds[i, j]
+            own_i, own_j = 0.0, 0.0
+            for k in range(j + 1, n):
+                ik, jk = odds[i, k], odds[j, k]
+                inverse = 1.0 / (ij + ik + jk)
+                own_i += jk * inverse
+                own_j += ik * inverse
+                out[k] += ij * inverse
+            out[i] += own_i
+            out[j] += own_j
+
+
+# ---- passes over statements that are not held --------------------------------------------------
+
+
+@compiled()
+def _mixed(x: Any) -> Any:
+    """A number that looks drawn at random, for each number (Steele, Lea, Flood, 2014)."""
+    z = np.uint64(x) + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@compiled()
+def lots(a: AnyArray, b: AnyArray, c: AnyArray, key: int, out: FloatArray) -> None:
+    """A number from 0 to 1 for the question of each statement, whatever was answered."""
+    salt = np.uint64(key)
+    for i in range(len(a)):
+        # a sum knows no order: the same three objects are the same question
+        total = _mixed(a[i]) + _mixed(b[i]) + _mixed(c[i]) + salt
+        out[i] = float(_mixed(total) >> np.uint64(11)) / 9007199254740992.0
+
+
+@compiled(fastmath=True)
+def multiply(
+    a: AnyArray,
+    b: AnyArray,
+    c: AnyArray,
+    closer: bool,
+    on: float,
+    off: float,
+    X: AnyArray,
+    Y: AnyArray,
+) -> None:
+    """Add E X to Y, E the sum over statements of ``on`` at the pair whose third object was
+    singled out and ``off`` at the other pairs that were compared.
+
+    The pair is that of the two others; of ``closer`` statements it is (anchor, near), and
+    (anchor, far) is the other one.
+    """
+    width = X.shape[1]
+    one, other = np.float32(on), np.float32(off)
+    for i in range(len(a)):
+        x, y, z = np.uint64(a[i]), np.uint64(b[i]), np.uint64(c[i])
+        for k in range(width):
+            u, v, w = X[x, k], X[y, k], X[z, k]
+            if closer:
+                Y[x, k] += one * v + other * w
+                Y[y, k] += one * u
+                Y[z, k] += other * u
+            else:
+                Y[x, k] += other * (v + w)
+                Y[y, k] += one * w + other * u
+                Y[z, k] += one * v + other * u
+
+
+@compiled(fastmath=True)
+def score(
+    a: AnyArray,
+    b: AnyArray,
+    c: AnyArray,
+    closer: bool,
+    sign: float,
+    X: FloatArray,
+    lapse: float,
+    sums: FloatArray,
+) -> float:
+    """-log P of statements; slopes and information of every object's own place in ``sums``.
+
+    ``sums`` is (n, d + d (d + 1) / 2): the gradient, then the lower half of the information, row
+    by row. What is known of one object given the others lies side by side.
+    """
+    d = X.shape[1]
+    share = 0.5 if closer else 1.0 / 3.0
+    e = np.empty((3, d))
+    loss, product = 0.0, 1.0
+    for r in range(len(a)):
+        i, j, k = np.uint64(a[r]), np.uint64(b[r]), np.uint64(c[r])
+        v0, v1, v2 = 1e-300, 1e-300, 1e-300
+        for t in range(d):
+            e0, e1, e2 = X[j, t] - X[k, t], X[i, t] - X[k, t], X[i, t] - X[j, t]
+            v0 += e0 * e0
+            v1 += e1 * e1
+            v2 += e2 * e2
+            e[0, t], e[1, t], e[2, t] = e0, e1, e2
+        v0, v1, v2 = np.sqrt(v0), np.sqrt(v1), np.sqrt(v2)
+        u0, u1, u2 = sign * v0, sign * v1, sign * v2
+        # odds beside those of the likeliest side
+        if closer:
+            top = max(u1, u2)
+            p0 = 0.0
+        else:
+            top = max(u0, u1, u2)
+            p0 = np.exp(u0 - top)
+        p1, p2 = np.exp(u1 - top), np.exp(u2 - top)
+        z = 1.0 / (p0 + p1 + p2)
+        p0, p1, p2 = p0 * z, p1 * z, p2 * z
+        P, _, attentive = _mixture(max(p2 if closer else p0, 1e-140), 1.0, lapse, share)
+        product *= P
+        if product < _FLUSH_SMALL:
+            loss -= np.log(product)
+            product = 1.0
+        s0 = 1.0 / v0
+        s1 = 1.0 / v1
+        s2 = 1.0 / v2
+        # slopes of -log P in the lengths
+        g0, g1, g2 = attentive * p0, attentive * p1, attentive * p2
+        if closer:
+            g2 -= attentive
+        else:
+            g0 -= attentive
+        g0, g1, g2 = sign * g0 * s0, sign * g1 * s1, sign * g2 * s2
+        a00, a11, a22, a01, a02, a12 = _information(p0, p1, p2, lapse, share)
+        a00, a11, a22 = a00 * s0 * s0, a11 * s1 * s1, a22 * s2 * s2
+        a01, a02, a12 = a01 * s0 * s1, a02 * s0 * s2, a12 * s1 * s2
+        at = d
+        for t in range(d):
+            e0, e1, e2 = e[0, t], e[1, t], e[2, t]
+            sums[i, t] += g1 * e1 + g2 * e2
+            sums[j, t] += g0 * e0 - g2 * e2
+            sums[k, t] -= g0 * e0 + g1 * e1
+            x1, x2 = a11 * e1 + a12 * e2, a12 * e1 + a22 * e2
+            y0, y2 = a00 * e0 - a02 * e2, a22 * e2 - a02 * e0
+            z0, z1 = a00 * e0 + a01 * e1, a01 * e0 + a11 * e1
+            for q in range(t + 1):
+                f0, f1, f2 = e[0, q], e[1, q], e[2, q]
+                sums[i, at] += x1 * f1 + x2 * f2
+                sums[j, at] += y0 * f0 + y2 * f2
+                sums[k, at] += z0 * f0 + z1 * f1
+                at += 1
+    return loss - float(np.log(product))
