@@ -146,8 +146,9 @@ def _unrank(
 
 
 @_compiled
-def answer_from_matrix(
-    D: AnyArray,
+def answer_questions(
+    values: AnyArray,
+    precomputed: bool,
     questions: IntArray,
     row: IntArray,
     u: FloatArray,
@@ -156,54 +157,46 @@ def answer_from_matrix(
     drop: bool,
     out: Int32Array,
 ) -> None:
-    """Answer ``questions[i]`` into ``out[row[i]]``; a dropped one has -1 in its first column."""
+    """Answer ``questions[i]`` into ``out[row[i]]``; a dropped one has -1 in its first column.
+
+    ``values`` are dissimilarities or, where these are not ``precomputed``, points that are
+    compared by their squared Euclidean distances.
+    """
     triple = np.empty((_BLOCK, 4), dtype=np.int64)
-    sides = np.empty((_BLOCK, 3), dtype=D.dtype)
+    sides = np.empty((_BLOCK, 3), dtype=values.dtype)
     for start in range(0, questions.shape[0], _BLOCK):
         stop = min(start + _BLOCK, questions.shape[0])
-        _unrank(questions, start, stop, D.shape[0], kind, triple)
-        # a loop of its own, free of branches, so that many reads from memory are under way
-        for j in range(stop - start):
-            a, b, c = triple[j, 0], triple[j, 1], triple[j, 2]
-            sides[j, 0] = D[c, b]
-            sides[j, 1] = D[c, a]
-            sides[j, 2] = D[b, a]
+        _unrank(questions, start, stop, values.shape[0], kind, triple)
+        if precomputed:
+            _read_sides(values, triple, stop - start, sides)
+        else:
+            _compute_sides(values, triple, stop - start, sides)
         for i in range(start, stop):
-            _answer(
-                out, row[i], triple[i - start], sides[i - start], kind, u[i], error_rate[i], drop
-            )
+            j = i - start
+            _answer(out, row[i], triple[j], sides[j], kind, u[i], error_rate[i], drop)
 
 
-@_compiled
-def answer_from_points(
-    X: FloatArray,
-    questions: IntArray,
-    row: IntArray,
-    u: FloatArray,
-    error_rate: FloatArray,
-    kind: int,
-    drop: bool,
-    out: Int32Array,
-) -> None:
-    """As `answer_from_matrix`, by the squared Euclidean distances of points."""
-    triple = np.empty((_BLOCK, 4), dtype=np.int64)
-    sides = np.empty((_BLOCK, 3), dtype=np.float64)
-    for start in range(0, questions.shape[0], _BLOCK):
-        stop = min(start + _BLOCK, questions.shape[0])
-        _unrank(questions, start, stop, X.shape[0], kind, triple)
-        for j in range(stop - start):
-            a, b, c = triple[j, 0], triple[j, 1], triple[j, 2]
-            x = 0.0
-            y = 0.0
-            z = 0.0
-            for k in range(X.shape[1]):
-                x += (X[b, k] - X[c, k]) * (X[b, k] - X[c, k])
-                y += (X[a, k] - X[c, k]) * (X[a, k] - X[c, k])
-                z += (X[a, k] - X[b, k]) * (X[a, k] - X[b, k])
-            sides[j, 0] = x
-            sides[j, 1] = y
-            sides[j, 2] = z
-        for i in range(start, stop):
-            _answer(
-                out, row[i], triple[i - start], sides[i - start], kind, u[i], error_rate[i], drop
-            )
+@_inlined
+def _read_sides(D: AnyArray, triple: IntArray, n: int, sides: AnyArray) -> None:
+    # a loop of its own, free of branches, so that many reads from memory are under way
+    for j in range(n):
+        a, b, c = triple[j, 0], triple[j, 1], triple[j, 2]
+        sides[j, 0] = D[c, b]
+        sides[j, 1] = D[c, a]
+        sides[j, 2] = D[b, a]
+
+
+@_inlined
+def _compute_sides(X: AnyArray, triple: IntArray, n: int, sides: AnyArray) -> None:
+    for j in range(n):
+        a, b, c = triple[j, 0], triple[j, 1], triple[j, 2]
+        x = 0.0
+        y = 0.0
+        z = 0.0
+        for k in range(X.shape[1]):
+            x += (X[b, k] - X[c, k]) * (X[b, k] - X[c, k])
+            y += (X[a, k] - X[c, k]) * (X[a, k] - X[c, k])
+            z += (X[a, k] - X[b, k]) * (X[a, k] - X[b, k])
+        sides[j, 0] = x
+        sides[j, 1] = y
+        sides[j, 2] = z

@@ -287,11 +287,11 @@ def answered(
     code, drop = KINDS.index(kind), ties == "drop"
     out = np.empty((m, 3), dtype=np.int32)
     if m >= COMPILED_FROM if compiled is None else compiled:
-        from trilens.simulate import _kernels
+        from trilens.simulate._kernels import answer_questions
 
-        kernel = _kernels.answer_from_matrix if truth.precomputed else _kernels.answer_from_points
         rows = np.arange(m) if row is None else row
-        kernel(truth.values, questions, rows, u, error_rate, code, drop, out)
+        values, precomputed = truth.values, truth.precomputed
+        answer_questions(values, precomputed, questions, rows, u, error_rate, code, drop, out)
     else:
         out[slice(None) if row is None else row] = _answered_in_numpy(
             truth, questions, u, error_rate, kind, drop

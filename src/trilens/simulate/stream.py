@@ -38,43 +38,54 @@ from trilens.statements.value import CheckedNames
 
 
 @dataclass(frozen=True, eq=False)
-class _Plan:
+class _Design:
+    """Which questions are asked, and what their answers follow."""
+
     truth: Truth
+    kind: Kind
     n_asked: int
     chunks: Iterator[tuple[int, Chunk]]
+    #: Fixes the answer to every question.
     key: np.uint64
+
+
+@dataclass(frozen=True, eq=False)
+class _Simulation:
+    """A design, and how its questions are answered."""
+
+    design: _Design
     error_rate: float
-    kind: Kind
     ties: Ties
     names: tuple[str, ...] | None
     n_threads: int
     progress: Progress | None
 
     def statements(self, triples: Int32Array) -> Statements:
-        return Statements(triples, self.truth.n_objects, self.names, self.kind)
+        return Statements(triples, self.design.truth.n_objects, self.names, self.design.kind)
 
     def answered(self) -> Iterator[Int32Array]:
         """The chunks' statements, in order; a few chunks are under way at a time."""
-        compiled = self.n_asked >= COMPILED_FROM
+        n_asked, truth, kind = self.design.n_asked, self.design.truth, self.design.kind
+        compiled = n_asked >= COMPILED_FROM
 
         def work(chunk: Chunk) -> Int32Array:
             questions, row = chunk()
             rates = np.full(len(questions), self.error_rate)
-            u = uniform_of(questions, self.key)
-            triples = answered(self.truth, questions, row, u, rates, self.kind, self.ties, compiled)
+            u = uniform_of(questions, self.design.key)
+            triples = answered(truth, questions, row, u, rates, kind, self.ties, compiled)
             return triples[triples[:, 0] >= 0] if self.ties == "drop" else triples
 
         done: Iterator[tuple[int, Int32Array]]
         if not compiled or self.n_threads == 1:
-            done = ((count, work(chunk)) for count, chunk in self.chunks)
+            done = ((count, work(chunk)) for count, chunk in self.design.chunks)
         else:
-            done = _in_threads(work, self.chunks, self.n_threads)
+            done = _in_threads(work, self.design.chunks, self.n_threads)
         n_done = 0
         for count, triples in done:
             yield triples
             n_done += count
             if self.progress is not None:
-                self.progress(n_done / self.n_asked)
+                self.progress(n_done / n_asked)
 
 
 def _in_threads(
@@ -168,32 +179,22 @@ def simulate_statements(
     >>> simulate_statements(D, 3, error_rate=0.3, random_state=0)
     Statements(3 statements about 4 objects, kind='central')
     """
-    plan = _plan(
-        objects,
-        n_statements,
-        kind,
-        sampling,
-        error_rate,
-        noise_param,
-        ties,
-        random_state,
-        metric,
-        names,
-        groups,
-        n_threads,
-        progress,
+    check_answers(kind, ties, error_rate)
+    asked = _design(
+        objects, metric, kind, n_statements, sampling, groups, noise_param, random_state
     )
+    simulation = _simulation(asked, error_rate, ties, names, n_threads, progress)
     try:
-        triples = np.empty((plan.n_asked, 3), dtype=np.int32)
+        triples = np.empty((asked.n_asked, 3), dtype=np.int32)
     except (MemoryError, ValueError):
         raise ParameterError(
-            f"{plan.n_asked:,} statements do not fit into memory; use stream_statements"
+            f"{asked.n_asked:,} statements do not fit into memory; use stream_statements"
         ) from None
     m = 0
-    for part in plan.answered():
+    for part in simulation.answered():
         triples[m : m + len(part)] = part
         m += len(part)
-    return plan.statements(triples[:m] if m == plan.n_asked else triples[:m].copy())
+    return simulation.statements(triples[:m] if m == asked.n_asked else triples[:m].copy())
 
 
 def stream_statements(
@@ -224,76 +225,64 @@ def stream_statements(
     [500, 500, 140]
     """
     chunk_rows = whole_number("chunk_rows", chunk_rows, least=1)
-    plan = _plan(
-        objects,
-        n_statements,
-        kind,
-        sampling,
-        error_rate,
-        noise_param,
-        ties,
-        random_state,
-        metric,
-        names,
-        groups,
-        n_threads,
-        progress,
+    check_answers(kind, ties, error_rate)
+    asked = _design(
+        objects, metric, kind, n_statements, sampling, groups, noise_param, random_state
     )
-    return _regrouped(plan, chunk_rows)
+    simulation = _simulation(asked, error_rate, ties, names, n_threads, progress)
+    return _regrouped(simulation, chunk_rows)
 
 
-def _regrouped(plan: _Plan, chunk_rows: int) -> Iterator[Statements]:
+def _regrouped(simulation: _Simulation, chunk_rows: int) -> Iterator[Statements]:
     kept: list[Int32Array] = []
     n_kept = 0
-    for part in plan.answered():
+    for part in simulation.answered():
         kept.append(part)
         n_kept += len(part)
         if n_kept >= chunk_rows:
             ready = np.concatenate(kept)
             whole = n_kept - n_kept % chunk_rows
             for start in range(0, whole, chunk_rows):
-                yield plan.statements(ready[start : start + chunk_rows].copy())
+                yield simulation.statements(ready[start : start + chunk_rows].copy())
             kept, n_kept = [ready[whole:].copy()], n_kept - whole
     if n_kept:
-        yield plan.statements(np.concatenate(kept))
+        yield simulation.statements(np.concatenate(kept))
 
 
-def _plan(
+def _design(
     objects: TruthLike,
-    n_statements: int | None,
-    kind: Kind,
-    sampling: Sampling,
-    error_rate: float,
-    noise_param: float,
-    ties: Ties,
-    random_state: RandomState,
     metric: str,
-    names: Iterable[str] | None,
+    kind: Kind,
+    n_statements: int | None,
+    sampling: Sampling,
     groups: ArrayLike | None,
-    n_threads: int | None,
-    progress: Progress | None,
-) -> _Plan:
-    check_answers(kind, ties, error_rate)
-    threads = thread_count(n_threads)
+    noise_param: float,
+    random_state: RandomState,
+) -> _Design:
     truth = as_truth(objects, metric)
-    named = None if names is None else CheckedNames.of(names)
-    check_progress(progress)
-    if named is not None and len(named) != truth.n_objects:
-        raise ParameterError(f"there are {truth.n_objects:,} objects, but {len(named):,} names")
     # a child, because a stream draws as it goes and its parent may be drawn from in between
     (rng,) = generator(random_state).spawn(1)
     key = rng.integers(2**64, dtype=np.uint64)
-    n_asked, chunks = design(
-        truth.n_objects,
-        kind,
-        n_statements,
-        sampling,
-        rng,
-        None if groups is None else _as_groups(groups),
-    )
+    grouped = None if groups is None else _as_groups(groups)
+    n_asked, chunks = design(truth.n_objects, kind, n_statements, sampling, rng, grouped)
     if real_number("noise_param", noise_param, 0) > 0:
         truth = distorted(truth, noise_param, rng)
-    return _Plan(truth, n_asked, chunks, key, error_rate, kind, ties, named, threads, progress)
+    return _Design(truth, kind, n_asked, chunks, key)
+
+
+def _simulation(
+    asked: _Design,
+    error_rate: float,
+    ties: Ties,
+    names: Iterable[str] | None,
+    n_threads: int | None,
+    progress: Progress | None,
+) -> _Simulation:
+    named, n = None if names is None else CheckedNames.of(names), asked.truth.n_objects
+    if named is not None and len(named) != n:
+        raise ParameterError(f"there are {n:,} objects, but {len(named):,} names")
+    check_progress(progress)
+    return _Simulation(asked, error_rate, ties, named, thread_count(n_threads), progress)
 
 
 def _as_groups(groups: ArrayLike) -> AnyArray:
