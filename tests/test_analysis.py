@@ -122,7 +122,7 @@ def test_no_answers_say_nothing(n):
     assert found.outliers.names == ()
     assert [caution.code for caution in found.reliability.cautions] == ["no-statements"]
     html = render(found.to_dict())
-    assert "There are no statements." in html
+    assert "There are no answers." in html
     assert "form" not in re.search(r'id="map".*?</p>', html, re.DOTALL)[0].split("finding", 1)[1]
 
 

@@ -18,7 +18,6 @@ from . import (
 from .analysis import (
     Analysis as Analysis,
     analyze as analyze,
-    analyze_files as analyze_files,
 )
 from .answers import Answers as Answers
 from .counts import (

@@ -7,7 +7,6 @@ dashboard read it, and compute nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,23 +15,24 @@ import numpy as np
 
 from trilens._parameters import check_progress, whole_number
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress
+from trilens.answers import Answers
+from trilens.counts import Counted
 from trilens.depth import DepthIntervals, depth_intervals
 from trilens.errors import MissingExtraError
-from trilens.files.source import PathLike
 from trilens.maps.registry import coordinates
-from trilens.statements import StatementsLike, Summary, as_statements
+from trilens.maps.streamed import StreamedMap
+from trilens.statements import Statements, Summary
 from trilens.tasks.classify.classes import Classification, classify
 from trilens.tasks.cluster.groups import Clusters, cluster
 from trilens.tasks.cluster.partition import check_n_clusters
+from trilens.tasks.data import Data, is_streamed, statements_of, streamed_map
 from trilens.tasks.graph import Graph, neighbours
 from trilens.tasks.labels import LabelsLike, label_of_each
 from trilens.tasks.medoid import Medoid, medoid
 from trilens.tasks.method import choose_method
-from trilens.tasks.model import answer_model
+from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.outliers import Outliers, outliers
 from trilens.tasks.reliability import Reliability, reliability
-from trilens.tasks.reliability.counted import reliability_of_files
-from trilens.tasks.streamed import map_of_files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +54,7 @@ class Analysis:
     describe : Summary
         What was collected.
     reliability : Reliability
-        How far the answers can be trusted.
+        How good the answers are, and what they can support.
     medoid : Medoid
         The most central object, of all and of each class.
     outliers : Outliers
@@ -188,7 +188,7 @@ class Analysis:
 
 
 def analyze(
-    statements: StatementsLike,
+    statements: Data,
     labels: LabelsLike | None = None,
     *,
     n_clusters: int | None = None,
@@ -200,16 +200,21 @@ def analyze(
 ) -> Analysis:
     """Ask every question.
 
+    Files too large to hold are counted, and mapped once as they are read; the parts are what
+    the commands say of the same files. What cannot be told from them is None, or says why: how
+    many groups there are, which objects are outliers, and everything about raters and repeated
+    questions.
+
     Parameters
     ----------
-    statements : Statements or (m, 3) array
+    statements : Answers, Statements or (m, 3) array
         Of any kind.
     labels : dict by name, or (n_objects,) iterable, optional
         The class of each object; None where it is unlabelled.
     n_clusters : int, optional
-        By default as many as the answers suggest.
+        By default as many as the answers suggest; of large files, none are claimed.
     title, source, command : str, optional
-        For the page.
+        For the page; the source is by default the file of the answers.
     progress : callable, optional
         Called with the share of the work that is done.
 
@@ -220,30 +225,31 @@ def analyze(
     >>> found.medoid.name in found.medoid.candidates
     True
     """
-    given = as_statements(statements)
-    n = given.n_objects
     seed = whole_number("random_state", random_state)
     check_progress(progress)
     step: Progress = (lambda share: None) if progress is None else progress
+    if source is None and isinstance(statements, Answers) and isinstance(statements.source, str):
+        source = statements.source
+    streamed = None
+    if is_streamed(statements):
+        streamed = streamed_map(statements, None, "choice", seed, lambda share: step(0.25 * share))
+    given = statements_of(statements, "analyze") if streamed is None else streamed.counts
     known = None if labels is None else label_of_each(labels, given.names)
     if n_clusters is not None:
-        check_n_clusters(n_clusters, n)
-    summary = given.summary()
-    method = choose_method("embed", given)
-    model = None
-    if method == "choice":
-        model = answer_model(given, seed, progress=lambda share: step(0.25 * share))
-        plane = model.plane
-    else:
-        plane = np.zeros((n, 2))
-        if n > 1 and len(given):
-            found = coordinates(given, method, min(2, n - 1), seed)
-            plane[:, : found.shape[1]] = found
+        check_n_clusters(n_clusters, given.n_objects)
+    fitted, method = None, "choice" if streamed is None else streamed.method
+    if isinstance(given, Statements):
+        method = choose_method("embed", given)
+        if method == "choice":
+            fitted = answer_model(given, seed, progress=lambda share: step(0.25 * share))
+    model = fitted if streamed is None else streamed
     step(0.3)
-    trusted = reliability(given, random_state=seed, model=model)
+    reliable = reliability(given, random_state=seed, model=model)
     step(0.45)
-    central = medoid(given, labels=known, random_state=seed, model=model)
-    apart = outliers(given, random_state=seed, model=model)
+    # counts do not tell the medoid of each class
+    classed = known if isinstance(given, Statements) else None
+    central = medoid(given, labels=classed, random_state=seed, model=fitted)
+    outlying = outliers(given, random_state=seed, model=fitted)
     step(0.6)
     graph = neighbours(given, random_state=seed, model=model)
     groups = cluster(
@@ -258,18 +264,18 @@ def analyze(
     classes = None if known is None else classify(given, known, random_state=seed, model=model)
     step(1.0)
     return Analysis(
-        describe=summary,
-        reliability=trusted,
+        describe=given.summary(),
+        reliability=reliable,
         medoid=central,
-        outliers=apart,
+        outliers=outlying,
         depth=depth_intervals(given),
-        plane=plane,
+        plane=_plane(given, model, method, seed),
         plane_method=method,
         graph=graph,
         clusters=groups,
         classes=classes,
         appearances=given.appearances,
-        seconds=given.seconds,
+        seconds=given.seconds if isinstance(given, Statements) else None,
         title=title,
         seed=seed,
         source=source,
@@ -277,83 +283,21 @@ def analyze(
     )
 
 
-def analyze_files(
-    source: PathLike | Sequence[PathLike],
-    labels: Mapping[str, str] | None = None,
-    *,
-    n_clusters: int | None = None,
-    title: str = "What the answers say",
-    command: str | None = None,
-    random_state: int = 0,
-    progress: Progress | None = None,
-    **reading: Any,
-) -> Analysis:
-    """Ask every question of files that are too large to hold.
-
-    The counts of the files answer what counts can; one streamed choice map answers the
-    rest. The parts are what the commands say of the same files. What cannot be told from
-    them is None, or says why: how many groups there are, what stands apart, and everything about
-    raters and repeated questions.
-
-    Parameters
-    ----------
-    source
-        As in `Answers`, and so are ``reading``.
-    labels : dict by name, optional
-        The classes of some objects; the others are predicted.
-    n_clusters : int, optional
-        Without it no groups are claimed.
-    title, command, random_state, progress
-        As in `analyze`.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import trilens as tl
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "answers.parquet"
-    >>> tl.write_statements(tl.simulate.study(n_statements=5000).statements, file)
-    >>> found = analyze_files(file)
-    >>> found.medoid.name == tl.medoid(tl.count_central(file)).name
-    True
-    >>> found.clusters.suggestion.caution.split(":")[0]
-    'whether there are groups, and how many, cannot be told'
-    """
-    seed = whole_number("random_state", random_state)
-    check_progress(progress)
-    step: Progress = (lambda share: None) if progress is None else progress
-    placed = map_of_files(
-        source, None, "choice", seed, progress=lambda share: step(0.8 * share), **reading
-    )
-    counts = placed.counts
-    if n_clusters is not None:
-        check_n_clusters(n_clusters, counts.n_objects)
-    plane = np.zeros((counts.n_objects, 2))
-    plane[:, : placed.embedding.shape[1]] = placed.embedding[:, :2]
-    groups = cluster(counts, n_clusters, labels=labels, random_state=seed, model=placed)
-    step(0.9)
-    classes = None
-    if labels is not None:
-        classes = classify(counts, labels, random_state=seed, model=placed)
-    graph = neighbours(counts, model=placed)
-    step(1.0)
-    return Analysis(
-        describe=counts.summary(),
-        reliability=reliability_of_files(placed),
-        medoid=medoid(counts.central),
-        outliers=outliers(counts.central),
-        depth=depth_intervals(counts.central),
-        plane=plane,
-        plane_method=placed.method,
-        graph=graph,
-        clusters=groups,
-        classes=classes,
-        appearances=counts.appearances,
-        seconds=None,
-        title=title,
-        seed=seed,
-        source=source if isinstance(source, str) else None,
-        command=command,
-    )
+def _plane(
+    given: Statements | Counted, model: AnswerModel | StreamedMap | None, method: str, seed: int
+) -> FloatArray:
+    """Coordinates to look at, (n, 2)."""
+    if isinstance(model, AnswerModel):
+        return model.plane
+    n = given.n_objects
+    plane = np.zeros((n, 2))
+    found = np.zeros((n, 0))
+    if model is not None:
+        found = model.embedding[:, :2]
+    elif isinstance(given, Statements) and n > 1 and len(given):
+        found = coordinates(given, method, min(2, n - 1), seed)
+    plane[:, : found.shape[1]] = found
+    return plane
 
 
 def histogram(values: AnyArray, *, whole: bool = False) -> list[Facts]:

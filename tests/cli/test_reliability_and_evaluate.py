@@ -143,8 +143,8 @@ def test_one_is_not_many_and_skipped_rows_are_told(tmp_path):
     text = run("reliability", file, "--skip-bad").stdout
     assert "1 question" in text
     assert "1 questions" not in text
-    assert "1 further row of the data was not readable as an answer and was skipped." in text
-    assert "No other answers were left out." in text
+    assert "1 further row of the data could not be read as an answer and was skipped." in text
+    assert "No other answers were excluded." in text
     alone = run("reliability", file, "--skip-bad", "--exclude-raters", "2", "--json")
     facts = json.loads(alone.stdout)
     assert facts["collected"]["skipped"] == 1
@@ -152,7 +152,7 @@ def test_one_is_not_many_and_skipped_rows_are_told(tmp_path):
     file.write_text("central,other_1,other_2,rater\na,b,c,1\n")
     text = run("reliability", file).stdout
     assert "1 rater was asked" in text
-    assert "1 answer about 3 objects was collected. No answers were left out." in text
+    assert "1 answer about 3 objects was collected. No answers were excluded." in text
 
 
 def test_models_in_one_table(file, people, tmp_path):
@@ -192,7 +192,7 @@ def _names_of(file):
 def test_bad_models_get_one_line(file, tmp_path):
     (tmp_path / "few.csv").write_text("object,x\no1,1\no2,2\n")
     done = run("evaluate", file, "--embedding", tmp_path / "few.csv", status=1)
-    assert "misses 14 of 16 objects" in done.stderr
+    assert "lacks 14 of 16 objects" in done.stderr
     np.save(tmp_path / "d.npy", np.zeros((3, 4)))
     done = run("evaluate", file, "--distances", tmp_path / "d.npy", status=1)
     assert "square" in done.stderr
@@ -216,7 +216,7 @@ def test_how_a_file_was_taken_is_said(file, tmp_path):
     item = "".join(f"{n},{x},{y}\n" for n, (x, y) in zip(names, rows, strict=True))
     model.write_text("item,x,y\n" + item)
     done = run("evaluate", file, "--embedding", model, "--json")
-    assert "names from item, coordinates from x, y; objects found by" in done.stderr
+    assert "names from item, coordinates from x, y; objects matched by" in done.stderr
     assert json.loads(done.stdout)["accuracy"] == facts["accuracy"]
     # the numbers of the rows are not the names, and no coordinates either
     model.write_text("x0,x,y\n" + "".join(f"{i},{x},{y}\n" for i, (x, y) in enumerate(rows)))
@@ -234,4 +234,4 @@ def test_a_model_that_guesses_gets_a_caution(file, tmp_path):
     assert "caution: alike is no better than guessing" in done.stderr
     np.save(tmp_path / "alike.npy", -D)
     done = run("evaluate", file, "--distances", tmp_path / "alike.npy", status=1)
-    assert "distances are 0 or more" in done.stderr
+    assert "distances must be 0 or more" in done.stderr

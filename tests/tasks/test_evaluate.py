@@ -111,7 +111,7 @@ def test_where_models_differ_is_told():
     good, bad = (
         tl.evaluate(S, embedding=X, name=name) for X, name in ((POINTS, "good"), (moved, "bad"))
     )
-    assert tl.compare_models([bad, good]).differences[0].objects[0]["object"] == "7"
+    assert tl.compare_models([bad, good]).differences[0].objects[0].object == "7"
 
 
 def test_answers_of_the_model_itself(answers):
@@ -155,7 +155,7 @@ SQUARE = 1.0 - np.eye(4)
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"embedding": {"a": [0], "b": [1], "c": [2]}}, "misses 1 of 4 objects: 'd'; add them"),
+        ({"embedding": {"a": [0], "b": [1], "c": [2]}}, "lacks 1 of 4 objects: 'd'; add them"),
         ({"embedding": {"x": [0], "y": [1]}}, "has none of the objects"),
         ({"embedding": np.zeros((3, 2))}, "a row for each of the 4 objects"),
         ({"embedding": [[0, 1], [2, np.nan], [1, 1], [0, 0]]}, "'b' has NaN"),
@@ -164,10 +164,10 @@ SQUARE = 1.0 - np.eye(4)
         ({"embedding": {"a": [0], "b": [1], "c": [2], "d": [1, 2]}}, "has 2 numbers"),
         ({"embedding": ["x"] * 4}, "array of numbers"),
         ({"distances": np.zeros((4, 3))}, "square"),
-        ({"distances": np.zeros((5, 5))}, "5 objects, the statements about 4"),
+        ({"distances": np.zeros((5, 5))}, "5 objects, but the statements are about 4"),
         ({"distances": SQUARE + np.triu(SQUARE)}, "not symmetric"),
         ({"distances": SQUARE * np.nan}, "finite"),
-        ({"distances": -SQUARE}, "'a' and 'b' is -1; distances are 0 or more"),
+        ({"distances": -SQUARE}, "'a' and 'b' is -1; distances must be 0 or more"),
         ({"embedding": {"a": [0], "b": [1], "c": [2], "d": [1], 1: [1], "1": [1]}}, "twice"),
         ({"answers": Statements([[0, 1, 3]], names=["a", "b", "c", "d"])}, "no answer to 2 of 2"),
         ({"answers": Statements([[0, 1, 2]], names=["x", "y", "z"])}, "other objects"),
@@ -192,7 +192,7 @@ def test_what_cannot_be_compared():
     other = tl.evaluate(SMALL.take([0, 1]), embedding=np.eye(4), name="other")
     with pytest.raises(ParameterError, match="different statements"):
         tl.compare_models([one, other])
-    with pytest.raises(ParameterError, match="list of them"):
+    with pytest.raises(ParameterError, match="a list of results of evaluate"):
         tl.compare_models([])
 
 
@@ -202,7 +202,7 @@ def test_without_repeats_no_ceiling_is_guessed():
     assert (found.ceiling, found.of_ceiling, found.agreement) == (None, None, None)
     assert found.no_ceiling == "no question was asked twice"
     alone = Statements([[0, 1, 2], [0, 1, 2]], raters=["x", "x"])
-    assert "one rater only" in tl.evaluate(alone, embedding=np.eye(3)).no_ceiling
+    assert "from one rater" in tl.evaluate(alone, embedding=np.eye(3)).no_ceiling
 
 
 def _crossed(questions, raters, seed=0):
@@ -239,7 +239,7 @@ def test_raters_who_share_questions_do_not_make_more_of_them():
 
 
 def test_two_way_clusters_equal_a_plain_loop():
-    from trilens.tasks.evaluate.clusters import clusters_of
+    from trilens.tasks.evaluate.evaluation import clusters_of
 
     S = survey(POINTS, raters=9, per=40, pool=30, again=0.2, seed=5)
     clusters = clusters_of(S)
@@ -288,7 +288,7 @@ def test_tables_are_aligned_by_their_names():
     rows, columns = (np.random.default_rng(k).permutation(20) for k in (1, 2))
     frame = pd.DataFrame(D, names, names).iloc[rows, columns]
     found = tl.evaluate(named, distances=frame)
-    assert (found.accuracy, found.matched) == (plain.accuracy, "objects found by their names")
+    assert (found.accuracy, found.matched) == (plain.accuracy, "objects matched by name")
     assert tl.evaluate(named, distances=pd.DataFrame(D)).accuracy == plain.accuracy
     vectors = pd.DataFrame(POINTS[rows], columns=["x", "y"])
     vectors["object"] = [names[i] for i in rows]
@@ -299,11 +299,11 @@ def test_tables_are_aligned_by_their_names():
 def test_tables_with_other_names_are_refused():
     names = list("abcd")
     for given, words in [
-        ({"distances": pd.DataFrame(SQUARE, names, list("abcx"))}, "columns of the distances miss"),
-        ({"distances": pd.DataFrame(SQUARE, list("wxyz"), list("wxyz"))}, "miss 4 of 4"),
-        ({"distances": pd.DataFrame(SQUARE, list("aabc"), names)}, "'a' is there twice"),
+        ({"distances": pd.DataFrame(SQUARE, names, list("abcx"))}, "columns of the distances lack"),
+        ({"distances": pd.DataFrame(SQUARE, list("wxyz"), list("wxyz"))}, "lack 4 of 4"),
+        ({"distances": pd.DataFrame(SQUARE, list("aabc"), names)}, "'a' appears twice"),
         ({"embedding": pd.DataFrame(SQUARE, list("wxyz"))}, "has none of the objects"),
-        ({"embedding": pd.DataFrame(SQUARE, list("abca"))}, "'a' is there twice"),
+        ({"embedding": pd.DataFrame(SQUARE, list("abca"))}, "'a' appears twice"),
         ({"embedding": pd.DataFrame(SQUARE, [3, 1, 2, 0])}, "has none of the objects"),
     ]:
         with pytest.raises((ParameterError, DissimilarityError), match=words):

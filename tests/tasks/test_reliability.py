@@ -9,10 +9,8 @@ from trilens.simulate import Raters, ask_raters, gaussian, simulate_statements, 
 from trilens.statements import Statements
 from trilens.tasks.model import answer_model
 from trilens.tasks.reliability import FEW_ANSWERS, FEW_APPEARANCES, reliability
-from trilens.tasks.reliability.agreement import agreement_between
-from trilens.tasks.reliability.error_rate import repeats_of
-from trilens.tasks.reliability.held_out import hold_out, looked_at
-from trilens.tasks.reliability.raters import judge_raters
+from trilens.tasks.reliability.agreement import agreement_between, repeats_of
+from trilens.tasks.reliability.raters import hold_out, judge_raters, looked_at
 
 
 def _codes(found):

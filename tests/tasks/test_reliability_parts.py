@@ -146,7 +146,7 @@ def test_a_rater_has_one_group(people):
     by = ["a" if i % 2 else "b" for i in range(len(people))]
     with pytest.raises(ParameterError, match="a rater has one group"):
         reliability(people, by=by)
-    with pytest.raises(ParameterError, match="need raters"):
+    with pytest.raises(ParameterError, match="need two or more raters"):
         reliability(Statements(people.triples), by=by)
 
 

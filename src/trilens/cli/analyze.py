@@ -57,7 +57,8 @@ def command(
     \b
     Example: trilens analyze answers.csv -o report.html --labels classes.csv --images pictures/
     """
-    from trilens.analysis import analyze, analyze_files
+    from trilens.analysis import analyze
+    from trilens.answers import Answers
     from trilens.files import read_labels
     from trilens.report import load_pictures, picture_size, write_tables
 
@@ -87,7 +88,9 @@ def command(
         if statements is None:
             assert reading is not None
             known = None if labels is None else dict(read_labels(labels))
-            found = analyze_files(source.file, known, progress=progress, **told, **reading)
+            reading.pop("counts")
+            answers = Answers(source.file, **reading)
+            found = analyze(answers, known, progress=progress, **told)
         else:
             every = None if labels is None else read_labels_for(statements, labels)
             found = analyze(statements, every, source=source.file, progress=progress, **told)

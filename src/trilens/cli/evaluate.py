@@ -128,7 +128,7 @@ def command(
         note(
             f"{pair.first} - {pair.second}: {pair.difference:+.3f} ({pair.low:+.3f} to "
             f"{pair.high:+.3f}), p = {pair.adjusted:.4f}; most about "
-            f"{', '.join(row['object'] for row in pair.objects[:3])}"
+            f"{', '.join(row.object for row in pair.objects[:3])}"
         )
 
 

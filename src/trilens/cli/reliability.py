@@ -268,6 +268,6 @@ def _listed_or_column(source: Source, statements: Statements, given: str) -> Any
 def _repeated(source: Source, statements: Statements, given: str) -> Any:
     if _is_file(given):
         return _listed_or_column(source, statements, given)
-    from trilens.tasks.reliability.marks import is_marked
+    from trilens.tasks.reliability.exclusions import is_marked
 
     return is_marked(_column(source, statements, given))

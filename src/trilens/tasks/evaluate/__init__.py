@@ -1,7 +1,13 @@
 """How well a model agrees with people: an embedding, distances, or answers of its own."""
 
-from trilens.tasks.evaluate.comparison import Comparison, Difference, compare_models
-from trilens.tasks.evaluate.evaluation import Evaluation, evaluate
+from trilens.tasks.evaluate.evaluation import (
+    Comparison,
+    Difference,
+    Evaluation,
+    ObjectDifference,
+    compare_models,
+    evaluate,
+)
 from trilens.tasks.evaluate.predictions import METRICS, Metric
 
 __all__ = [
@@ -10,6 +16,7 @@ __all__ = [
     "Difference",
     "Evaluation",
     "Metric",
+    "ObjectDifference",
     "compare_models",
     "evaluate",
 ]

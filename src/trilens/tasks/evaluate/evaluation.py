@@ -1,19 +1,23 @@
-"""One model against people's answers."""
+"""Models against people's answers: how well one agrees, and whether several differ."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from trilens._parameters import one_of, seed_of, shown
+from trilens._parameters import one_of, seed_of, wrong
 from trilens._tabular import Tabular
-from trilens._typing import FloatArray, IntArray
-from trilens.errors import ParameterError, StatementError
-from trilens.statements import Kind, Statements, StatementsLike, as_statements
-from trilens.tasks.evaluate.clusters import clusters_of
+from trilens._typing import AnyArray, FloatArray, IntArray
+from trilens.depth import LEAST_RATERS
+from trilens.errors import ParameterError, StatementError, option
+from trilens.statements import Kind, Statements
+from trilens.statements.columns import as_list
+from trilens.statements.combine import question_keys
+from trilens.tasks.data import Data, statements_of
 from trilens.tasks.evaluate.predictions import (
     METRICS,
     Metric,
@@ -22,11 +26,42 @@ from trilens.tasks.evaluate.predictions import (
     by_distances,
     by_embedding,
 )
-from trilens.tasks.evaluate.yardstick import Yardstick, yardstick_of
-from trilens.tasks.reliability.agreement import share_interval
+from trilens.tasks.method import choose_method
+from trilens.tasks.model import answer_model
+from trilens.tasks.reliability.agreement import (
+    Agreement,
+    Facts,
+    agreement_of,
+    plain,
+    share_interval,
+)
+from trilens.tasks.reliability.reliability import reachable_share
 
-COPIES = 2000
-_COPIES_AT_A_TIME = 200
+#: Samples of the bootstrap.
+_SAMPLES, _SAMPLES_AT_A_TIME = 2000, 200
+#: Random signs of the test of no difference.
+_FLIPS = 9999
+#: Objects that are listed for two models, from so many answers on.
+_LISTED, _LEAST_ANSWERS = 5, 10
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """What the best model could reach, and how often two raters agree.
+
+    Attributes
+    ----------
+    ceiling : float or None
+    ceiling_interval : (float, float) or None
+    agreement : Agreement or None
+    why_not : str or None
+        Why there is no ceiling.
+    """
+
+    ceiling: float | None
+    ceiling_interval: tuple[float, float] | None
+    agreement: Agreement | None
+    why_not: str | None
 
 
 @dataclass(frozen=True)
@@ -37,14 +72,14 @@ class Evaluation(Tabular):
     ----------
     name : str
     accuracy : float
-        The share of people's answers that the model gives too; of k answers that it cannot
-        tell apart each counts 1 / k.
+        The share of people's answers that the model gives too; each of k answers that it cannot
+        tell apart counts 1 / k.
     interval : (float, float)
-        Its 95 % interval: of other raters like these, asked other questions like these about
-        these objects. Answers of one rater hang together, and so do answers to one question
+        Its 95 % interval, for other raters like these, asked other questions like these about
+        these objects. Answers of one rater are correlated, and so are answers to one question
         (two-way clusters, Cameron, Gelbach and Miller, 2011; on the scale of log odds, with
         Student's quantile for the fewer of both). Where fewer than eight raters are known it
-        is of other questions to these raters: bootstrap of whole questions.
+        is for other questions to these raters: bootstrap of whole questions.
     chance : float
         What guesses reach.
     ceiling : float or None
@@ -59,14 +94,14 @@ class Evaluation(Tabular):
     log_loss : float
         The mean of minus the logarithm of the probability of the answer that was given, after
         one ``temperature`` was fitted: the factor of the distances. For a model's own answers
-        it is the share of blind answers that is fitted.
+        a lapse rate is fitted instead.
     chance_log_loss : float
         That of guesses.
     temperature : float or None
         Distances are divided by it; None where guesses do as well.
     answers, raters : int
         How many the figures rest on; raters are 0 where they are not known. An answer without
-        a rater counts as of somebody else.
+        a rater counts as somebody else's.
     unit : {"rater and question", "question"}
         What the intervals let vary.
     matched : str
@@ -101,38 +136,22 @@ class Evaluation(Tabular):
     def columns(self) -> dict[str, list[Any]]:
         """One row."""
         facts = self.to_dict()
-        for key in ("interval", "ceiling_interval", "of_ceiling_interval"):
-            ends = facts.pop(key) or (None, None)
-            stem = key.removesuffix("interval").rstrip("_")
-            stem = f"{stem}_" if stem else ""
-            facts[f"{stem}low"], facts[f"{stem}high"] = ends
+        for stem in ("", "ceiling_", "of_ceiling_"):
+            facts[f"{stem}low"], facts[f"{stem}high"] = facts.pop(f"{stem}interval") or (None,) * 2
         return {key: [value] for key, value in facts.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``trilens evaluate --json`` prints them."""
-        return {
-            "name": self.name,
-            "accuracy": self.accuracy,
-            "interval": list(self.interval),
-            "chance": self.chance,
-            "ceiling": self.ceiling,
-            "ceiling_interval": _listed(self.ceiling_interval),
-            "agreement": self.agreement,
-            "no_ceiling": self.no_ceiling,
-            "of_ceiling": self.of_ceiling,
-            "of_ceiling_interval": _listed(self.of_ceiling_interval),
-            "log_loss": self.log_loss,
-            "chance_log_loss": self.chance_log_loss,
-            "temperature": self.temperature,
-            "answers": self.answers,
-            "raters": self.raters,
-            "unit": self.unit,
-            "matched": self.matched,
-        }
+        keys = (
+            *("name", "accuracy", "interval", "chance", "ceiling", "ceiling_interval"),
+            *("agreement", "no_ceiling", "of_ceiling", "of_ceiling_interval", "log_loss"),
+            *("chance_log_loss", "temperature", "answers", "raters", "unit", "matched"),
+        )
+        return {key: plain(getattr(self, key)) for key in keys}
 
 
 def evaluate(
-    statements: StatementsLike,
+    statements: Data,
     *,
     embedding: Any = None,
     distances: Any = None,
@@ -146,12 +165,12 @@ def evaluate(
 
     Parameters
     ----------
-    statements : Statements or (m, 3) array
+    statements : Answers, Statements or (m, 3) array
         People's answers, of any kind.
     embedding : (n, d) array, dict from name to vector, or DataFrame, optional
         Give one of the three. An array has its rows in the order of ``statements.names``, a
-        DataFrame the names as its index or in a column ``object``. Objects beyond those of the
-        statements are passed over.
+        DataFrame the names as its index or in a column ``object``. Objects that are not in the
+        statements are ignored.
     distances : (n, n) array or DataFrame, optional
         0 or more; an array in the order of ``statements.names``, a DataFrame with the names as
         its index and columns, in any order.
@@ -161,7 +180,7 @@ def evaluate(
         How vectors are compared; ``dot`` and ``cosine`` are similarities.
     name : str
     yardstick : Yardstick, optional
-        The ceiling, where another evaluation of the same statements has found it.
+        The ceiling, where another evaluation of the same statements has found it already.
     random_state : int
 
     Returns
@@ -179,16 +198,16 @@ def evaluate(
     >>> E.no_ceiling
     'no question was asked twice'
     """
-    given = as_statements(statements)
+    given = statements_of(statements, "evaluate")
     seed = seed_of(random_state)
     one_of("metric", metric, METRICS)
     if len(given) == 0:
-        raise StatementError("there are no statements, so no model can be compared with them")
+        raise StatementError("there are no statements to compare a model with")
     asked = [x is not None for x in (embedding, distances, answers)]
     if sum(asked) != 1:
         raise ParameterError(
-            f"give one of embedding, distances and answers, not {sum(asked) or 'none'} of them; "
-            f"compare_models puts several evaluations beside each other"
+            f"give one of {option('embedding')}, {option('distances')} and {option('answers')}, "
+            f"not {sum(asked) or 'none'} of them; compare_models compares several evaluations"
         )
     if embedding is not None:
         said = by_embedding(given, embedding, metric)
@@ -199,7 +218,7 @@ def evaluate(
     if yardstick is None:
         yardstick = yardstick_of(given, seed)
     elif not isinstance(yardstick, Yardstick):
-        raise ParameterError(f"yardstick is {shown(yardstick)}; it must be a Yardstick, or None")
+        raise wrong("yardstick", yardstick, "a Yardstick, or None")
     return _evaluated(str(name), given, said, yardstick, seed)
 
 
@@ -211,17 +230,17 @@ def _evaluated(
     accuracy = float(right.mean())
     clusters = clusters_of(given)
     if clusters.rater is None:
-        copies = bootstrap(right[:, None], clusters.question, seed)[:, 0]
-        low, high = (float(end) for end in np.quantile(copies, [0.025, 0.975]))
+        samples = _bootstrap(right[:, None], clusters.question, seed)[:, 0]
+        low, high = (float(end) for end in np.quantile(samples, [0.025, 0.975]))
     else:
         low, high = share_interval(
             accuracy, clusters.variance(right), clusters.freedom, clusters.freedom + 1
         )
-        copies = _between(low, high, clusters.freedom, seed)
+        samples = _between(low, high, clusters.freedom, seed)
     of_ceiling = of_interval = None
     if yardstick.ceiling is not None and yardstick.ceiling > chance:
         of_ceiling = (accuracy - chance) / (yardstick.ceiling - chance)
-        of_interval = _of_interval(copies, chance, yardstick, seed)
+        of_interval = _of_interval(samples, chance, yardstick, seed)
     loss, temperature = _log_loss(said)
     return Evaluation(
         name=name,
@@ -248,23 +267,23 @@ def _evaluated(
     )
 
 
-def bootstrap(values: FloatArray, cluster: IntArray, seed: int) -> FloatArray:
-    """Means of the columns with whole clusters drawn anew, (copies, columns)."""
+def _bootstrap(values: FloatArray, cluster: IntArray, seed: int) -> FloatArray:
+    """Means of the columns with whole clusters resampled, (samples, columns)."""
     n = int(cluster.max()) + 1
     sums = np.stack([np.bincount(cluster, column, n) for column in values.T], axis=1)
     size = np.bincount(cluster, minlength=n).astype(np.float64)
     rng = np.random.default_rng([seed, 8])
-    copies = []
-    for _ in range(COPIES // _COPIES_AT_A_TIME):
+    samples = []
+    for _ in range(_SAMPLES // _SAMPLES_AT_A_TIME):
         if n <= 20_000:
-            weights = rng.multinomial(n, np.full(n, 1 / n), size=_COPIES_AT_A_TIME)
-            copies.append((weights @ sums) / (weights @ size)[:, None])
+            weights = rng.multinomial(n, np.full(n, 1 / n), size=_SAMPLES_AT_A_TIME)
+            samples.append((weights @ sums) / (weights @ size)[:, None])
         else:  # of so many the mean is as good as Gaussian
             mean = sums.sum(axis=0) / size.sum()
             off = sums - mean * size[:, None]
             spread = off.T @ off / size.sum() ** 2
-            copies.append(rng.multivariate_normal(mean, spread, _COPIES_AT_A_TIME))
-    return np.concatenate(copies)
+            samples.append(rng.multivariate_normal(mean, spread, _SAMPLES_AT_A_TIME))
+    return np.concatenate(samples)
 
 
 def _between(low: float, high: float, freedom: int, seed: int) -> FloatArray:
@@ -273,21 +292,21 @@ def _between(low: float, high: float, freedom: int, seed: int) -> FloatArray:
 
     ends = logit(np.clip([low, high], 1e-9, 1 - 1e-9))
     error = (ends[1] - ends[0]) / 2 / stdtrit(freedom, 0.975)
-    draws = np.random.default_rng([seed, 8]).standard_t(freedom, COPIES)
+    draws = np.random.default_rng([seed, 8]).standard_t(freedom, _SAMPLES)
     return np.asarray(expit(ends.mean() + error * draws))
 
 
 def _of_interval(
-    copies: FloatArray, chance: float, yardstick: Yardstick, seed: int
+    samples: FloatArray, chance: float, yardstick: Yardstick, seed: int
 ) -> tuple[float, float]:
-    """The ceiling is uncertain too: it is drawn anew beside the accuracy."""
+    """The ceiling is uncertain too: it is resampled along with the accuracy."""
     assert yardstick.ceiling is not None
     assert yardstick.ceiling_interval is not None
     low, high = yardstick.ceiling_interval
     error = (high - low) / 3.92
     rng = np.random.default_rng([seed, 9])
-    ceiling = yardstick.ceiling + error * rng.standard_normal(len(copies))
-    shares = (copies - chance) / np.maximum(ceiling - chance, 1e-3)
+    ceiling = yardstick.ceiling + error * rng.standard_normal(len(samples))
+    shares = (samples - chance) / np.maximum(ceiling - chance, 1e-3)
     ends = np.quantile(shares, [0.025, 0.975])
     return float(ends[0]), float(ends[1])
 
@@ -299,8 +318,8 @@ def _log_loss(said: Predictions) -> tuple[float, float | None]:
     if said.shares:
 
         def loss(logit: float) -> float:
-            blind = 1 / (1 + np.exp(-logit))
-            return float(-np.log((1 - blind) * said.scores[:, 0] + blind / c).mean())
+            lapse = 1 / (1 + np.exp(-logit))
+            return float(-np.log((1 - lapse) * said.scores[:, 0] + lapse / c).mean())
 
         found = minimize_scalar(loss, bounds=(-12.0, 12.0), method="bounded")
         return min(float(found.fun), float(np.log(c))), float(1 / (1 + np.exp(-found.x)))
@@ -320,6 +339,112 @@ def _log_loss(said: Predictions) -> tuple[float, float | None]:
     return float(found.fun), float(typical / np.exp(found.x))
 
 
+def yardstick_of(statements: Statements, seed: int = 0) -> Yardstick:
+    """The ceiling of statements; a model of the answers is fitted where there are repeats."""
+    agreement, _, why_not = agreement_of(_with_raters(statements))
+    if agreement is None:
+        return Yardstick(None, None, None, why_not)
+    model = None
+    if choose_method("embed", statements) == "choice":
+        model = answer_model(statements, seed)
+    best, ends = reachable_share(agreement, statements, model)
+    return Yardstick(best, ends, agreement, None)
+
+
+def _with_raters(statements: Statements) -> Statements:
+    """The same answers, where those without a rater are not taken for one rater's."""
+    if statements.raters is None or "" not in statements.raters:
+        return statements
+    return Statements(
+        statements.triples,
+        statements.n_objects,
+        statements._names,
+        statements.kind,
+        raters=_each_its_own(statements.raters),
+        rounds=statements.rounds,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerClusters:
+    """Which answers are correlated: those of one rater, and those to one question.
+
+    Attributes
+    ----------
+    question : (m,) array of int
+    rater : (m,) array of int or None
+        None where fewer than eight raters are known.
+    n_raters : int
+        The known ones; an answer without a rater is somebody else's.
+    """
+
+    question: IntArray
+    rater: IntArray | None
+    n_raters: int
+
+    @property
+    def unit(self) -> str:
+        """What the intervals are about."""
+        return "question" if self.rater is None else "rater and question"
+
+    @property
+    def freedom(self) -> int:
+        """One less than there are clusters of the scarcer sort."""
+        questions = int(self.question.max()) + 1
+        few = questions if self.rater is None else min(questions, self.n_raters)
+        return max(few - 1, 1)
+
+    def variance(self, values: FloatArray) -> float:
+        """The variance of the mean of values that share raters and questions.
+
+        The sum over raters and the sum over questions, less what both count (Cameron, Gelbach
+        and Miller, 2011), and at least that of either alone.
+
+        Examples
+        --------
+        >>> question, rater = np.divmod(np.arange(100), 10)
+        >>> round(AnswerClusters(question, rater, 10).variance((question < 5) * 1.0), 4)
+        0.0278
+        """
+        off = (values - values.mean()) / len(values)
+        by_question = _squares(off, self.question, int(self.question.max()) + 1)
+        if self.rater is None:
+            return by_question
+        by_rater = _squares(off, self.rater, self.n_raters)
+        both = self.question * np.int64(int(self.rater.max()) + 1) + self.rater
+        cell = np.unique(both, return_inverse=True)[1]
+        once = _squares(off, cell, int(cell.max()) + 1)
+        return max(by_rater + by_question - once, by_rater, by_question)
+
+
+def clusters_of(statements: Statements) -> AnswerClusters:
+    """The raters and questions of statements."""
+    question = np.unique(question_keys(statements)[0], return_inverse=True)[1].astype(np.int64)
+    if statements.raters is None:
+        return AnswerClusters(question, None, 0)
+    known, rater = np.unique(_each_its_own(statements.raters), return_inverse=True)
+    n_raters = len(known) - int((np.asarray(statements.raters).astype(str) == "").sum())
+    enough = n_raters >= LEAST_RATERS
+    return AnswerClusters(question, rater.astype(np.int64) if enough else None, n_raters)
+
+
+def _each_its_own(raters: AnyArray) -> AnyArray:
+    """The raters, with a name of its own for each answer that has none."""
+    who = np.asarray(raters).astype(str)
+    nobody = np.flatnonzero(who == "")
+    if not len(nobody):
+        return who
+    named = who.astype(object)
+    # no reader leaves this character in a rater's name
+    named[nobody] = [f"\0{row}" for row in nobody]
+    return named.astype(str)
+
+
+def _squares(off: FloatArray, cluster: IntArray, count: int) -> float:
+    sums = np.bincount(cluster, off)
+    return float((sums**2).sum()) * count / max(count - 1, 1)
+
+
 def evaluations_of(
     statements: Statements, models: Mapping[str, Mapping[str, Any]], random_state: int = 0
 ) -> list[Evaluation]:
@@ -337,5 +462,203 @@ def evaluations_of(
     ]
 
 
-def _listed(ends: tuple[float, float] | None) -> list[float] | None:
-    return None if ends is None else list(ends)
+@dataclass(frozen=True)
+class ObjectDifference(Facts):
+    """An object about which two models differ.
+
+    Attributes
+    ----------
+    object : str
+    difference : float
+        Of the accuracies over the answers about it.
+    answers : int
+    beyond : float
+        By how many standard errors it is from the difference over all answers.
+    """
+
+    object: str
+    difference: float
+    answers: int
+    beyond: float
+
+
+@dataclass(frozen=True)
+class Difference(Facts):
+    """Two models compared.
+
+    Attributes
+    ----------
+    first, second : str
+    difference, low, high : float
+        The accuracy of the first minus that of the second, with its 95 % interval.
+    p_value : float
+        Of no difference for raters and questions like these: Student's test with the variance
+        of two-way clusters (see `Evaluation`). Where fewer than eight raters are known, a test
+        by random signs: how often the sum of differences would be as large if for each question
+        either model were equally likely to be the better one.
+    adjusted : float
+        The same for all pairs of models together (Holm, 1979).
+    disagree : float
+        The share of answers that only one of them gives.
+    objects : tuple of ObjectDifference
+        Where they differ most.
+    """
+
+    first: str
+    second: str
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    adjusted: float
+    disagree: float
+    objects: tuple[ObjectDifference, ...]
+
+
+@dataclass(frozen=True)
+class Comparison(Tabular):
+    """Several models in one table.
+
+    Attributes
+    ----------
+    models : tuple of Evaluation
+        The most accurate first.
+    differences : tuple of Difference
+        Of all pairs, the better model first.
+    """
+
+    models: tuple[Evaluation, ...]
+    differences: tuple[Difference, ...]
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """A row for each model."""
+        rows = [model.columns() for model in self.models]
+        return {key: [row[key][0] for row in rows] for key in rows[0]}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as ``trilens evaluate --json`` prints them."""
+        return {
+            "models": [model.to_dict() for model in self.models],
+            "differences": [found.to_dict() for found in self.differences],
+        }
+
+
+def compare_models(evaluations: Sequence[Evaluation], *, random_state: int = 0) -> Comparison:
+    """Compare evaluations of the same statements.
+
+    Examples
+    --------
+    >>> from trilens.simulate import gaussian, simulate_statements
+    >>> from trilens.tasks.evaluate import evaluate
+    >>> X = gaussian(30, 2, random_state=0).points
+    >>> S = simulate_statements(X, 1000, random_state=1)
+    >>> blurred = X + np.random.default_rng(2).normal(size=X.shape)
+    >>> models = [evaluate(S, embedding=blurred, name="blurred"), evaluate(S, embedding=X)]
+    >>> found = compare_models(models)
+    >>> [model.name for model in found.models], found.differences[0].p_value
+    (['model', 'blurred'], 0.0001)
+    """
+    listed = as_list(evaluations, "evaluations")
+    if not listed or not all(isinstance(each, Evaluation) for each in listed):
+        raise wrong("evaluations", evaluations, "a list of results of evaluate")
+    names = [each.name for each in listed]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ParameterError(
+            f"two models have the name {twice[0]!r}; give each its own with {option('name')}"
+        )
+    S = listed[0].statements
+    if any(not _same(S, each.statements) for each in listed[1:]):
+        raise ParameterError(
+            "the evaluations are of different statements; evaluate all models on the same ones"
+        )
+    seed = seed_of(random_state)
+    models = sorted(listed, key=lambda each: -each.accuracy)
+    clusters = clusters_of(S)
+    rng = np.random.default_rng([seed, 10])
+    found = []
+    for a, b in combinations(models, 2):
+        gap = a.right - b.right
+        found.append((a, b, gap, *_tested(gap, clusters, seed, rng)))
+    adjusted = _holm([each[-1] for each in found])
+    return Comparison(
+        tuple(models),
+        tuple(
+            Difference(
+                first=a.name,
+                second=b.name,
+                difference=float(gap.mean()),
+                low=low,
+                high=high,
+                p_value=p,
+                adjusted=together,
+                disagree=float(np.abs(gap).mean()),
+                objects=_where_they_differ(S, gap),
+            )
+            for (a, b, gap, low, high, p), together in zip(found, adjusted, strict=True)
+        ),
+    )
+
+
+def _same(one: Statements, other: Statements) -> bool:
+    return one is other or (
+        one.kind == other.kind
+        and one.names == other.names
+        and np.array_equal(one.triples, other.triples)
+    )
+
+
+def _tested(
+    gap: FloatArray, clusters: AnswerClusters, seed: int, rng: np.random.Generator
+) -> tuple[float, float, float]:
+    """The interval of the mean, and the p-value of its being 0."""
+    variance = 0.0 if clusters.rater is None else clusters.variance(gap)
+    if variance == 0.0:  # no raters; or all differences are equal, and signs alone can tell
+        samples = _bootstrap(gap[:, None], clusters.question, seed)[:, 0]
+        low, high = np.quantile(samples, [0.025, 0.975])
+        return float(low), float(high), _by_signs(gap, clusters.question, rng)
+    from scipy.special import stdtr, stdtrit
+
+    mean, error = float(gap.mean()), float(np.sqrt(variance))
+    reach = float(stdtrit(clusters.freedom, 0.975)) * error
+    p_value = 2 * float(stdtr(clusters.freedom, -abs(mean) / error))
+    return max(mean - reach, -1.0), min(mean + reach, 1.0), p_value
+
+
+def _by_signs(gap: FloatArray, cluster: IntArray, rng: np.random.Generator) -> float:
+    sums = np.bincount(cluster, gap)
+    sums = sums[sums != 0]
+    if not len(sums):
+        return 1.0
+    own, as_much, done = abs(float(sums.sum())), 0, 0
+    step = max(1, min(_FLIPS, 20_000_000 // len(sums)))
+    while done < _FLIPS:
+        count = min(step, _FLIPS - done)
+        signs = rng.integers(0, 2, size=(count, len(sums)), dtype=np.int8) * 2 - 1
+        as_much += int((np.abs(signs @ sums) >= own * (1 - 1e-9)).sum())
+        done += count
+    return (1 + as_much) / (1 + _FLIPS)
+
+
+def _holm(p_values: list[float]) -> list[float]:
+    order = np.argsort(p_values, kind="stable")
+    adjusted, largest = [0.0] * len(p_values), 0.0
+    for rank, i in enumerate(order):
+        largest = max(largest, min(1.0, p_values[i] * (len(p_values) - rank)))
+        adjusted[i] = largest
+    return adjusted
+
+
+def _where_they_differ(statements: Statements, gap: FloatArray) -> tuple[ObjectDifference, ...]:
+    n = statements.n_objects
+    ids = statements.triples.ravel()
+    count = np.bincount(ids, minlength=n)
+    mean = np.bincount(ids, np.repeat(gap, 3), n) / np.maximum(count, 1)
+    spread = max(float(gap.std()), 1e-12)
+    beyond = (mean - gap.mean()) * np.sqrt(count) / spread
+    enough = np.flatnonzero(count >= _LEAST_ANSWERS)
+    order = enough[np.argsort(-np.abs(beyond[enough]), kind="stable")][:_LISTED]
+    return tuple(
+        ObjectDifference(statements.names[i], float(mean[i]), int(count[i]), float(beyond[i]))
+        for i in order
+    )

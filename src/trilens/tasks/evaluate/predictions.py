@@ -1,4 +1,4 @@
-"""What a model says to the questions of statements."""
+"""What a model answers to the questions of statements."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ import numpy as np
 from trilens._parameters import real_array
 from trilens._typing import FloatArray
 from trilens.errors import DissimilarityError, ParameterError
+from trilens.kinds import n_answers, sides, sign
 from trilens.statements import Statements
 from trilens.statements.combine import question_keys
 
 Metric: TypeAlias = Literal["euclidean", "cosine", "dot"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 
-BY_NAME = "objects found by their names"
-#: Statements whose distances are formed at a time.
+BY_NAME = "objects matched by name"
+#: Statements whose distances are computed at a time.
 _CHUNK = 1 << 16
 #: A distance matrix may differ from its transpose by so much of its largest entry.
 _SYMMETRIC = 1e-6
@@ -35,10 +36,9 @@ class Predictions:
     scores : (m, 3) array, for ``closer`` (m, 2)
         The higher, the better the answer; the one that was given first.
     shares : bool
-        Whether the scores are shares of the model's own answers, and not minus or plus
-        distances.
+        Whether the scores are shares of the model's own answers rather than signed distances.
     matched : str
-        How the model's objects were found: by their names, or in their order.
+        How the model's objects were matched: by name, or by order.
     """
 
     scores: FloatArray
@@ -47,9 +47,9 @@ class Predictions:
 
     @property
     def right(self) -> FloatArray:
-        """1 where the model gives the answer that was given; of k equal ones each is 1 / k.
+        """1 where the model gives the same answer; 1 / k where it is one of k equal ones.
 
-        Where a model answered a question several times, its share of that answer.
+        Where a model answered a question several times, the share of that answer.
         """
         if self.shares:
             return self.scores[:, 0]
@@ -63,7 +63,7 @@ def by_embedding(statements: Statements, embedding: Any, metric: Metric) -> Pred
     Parameters
     ----------
     embedding : (n, d) array, dict from name to vector, or pandas DataFrame
-        An array has a row for each object, in their order; a DataFrame the names as its index,
+        An array has a row for each object, in order; a DataFrame has the names as its index,
         or in a column ``object``.
     metric : {"euclidean", "cosine", "dot"}
     """
@@ -74,8 +74,8 @@ def by_embedding(statements: Statements, embedding: Any, metric: Metric) -> Pred
         zero = used[size[used] == 0]
         if len(zero):
             raise ParameterError(
-                f"the vector of object {statements.names[zero[0]]!r} is zero and has no direction "
-                f"({len(zero):,} such objects); take another metric, or leave it out"
+                f"the vector of object {statements.names[zero[0]]!r} is zero, so it has no "
+                f"direction ({len(zero):,} such objects); use another metric, or leave it out"
             )
         X = X / np.where(size > 0, size, 1.0)[:, None]
 
@@ -88,9 +88,9 @@ def by_embedding(statements: Statements, embedding: Any, metric: Metric) -> Pred
 
 
 def by_distances(statements: Statements, distances: Any) -> Predictions:
-    """By a matrix of dissimilarities, a row and a column for each object in their order.
+    """By a matrix of dissimilarities, with a row and a column for each object, in order.
 
-    A DataFrame has the objects' names as its index and as its columns, in any order.
+    A DataFrame has the objects' names as its index and columns, in any order.
     """
     n = statements.n_objects
     matched = _in_order(statements.names)
@@ -103,30 +103,36 @@ def by_distances(statements: Statements, distances: Any) -> Predictions:
         )
     if len(D) != n:
         raise DissimilarityError(
-            f"the distances are of {len(D):,} objects, the statements about {n:,}; give a row and "
-            f"a column for each object, in the order of the statements' names"
+            f"the distances are between {len(D):,} objects, but the statements are about {n:,}; "
+            f"give a row and a column for each object, in the order of the statements' names"
         )
     used = np.unique(statements.triples)
     part = D[np.ix_(used, used)]
+
+    def named(where: Any) -> tuple[str, str, float, float]:
+        i, j = (used[k] for k in where)
+        return statements.names[i], statements.names[j], D[i, j], D[j, i]
+
     if not np.isfinite(part).all():
-        i, j = (used[k] for k in np.argwhere(~np.isfinite(part))[0])
+        one, other, value, _ = named(np.argwhere(~np.isfinite(part))[0])
         raise DissimilarityError(
-            f"the distance of {statements.names[i]!r} and {statements.names[j]!r} is {D[i, j]}; "
-            f"distances are finite: fill it, or leave the objects out"
+            f"the distance between {one!r} and {other!r} is {value}; distances must be finite: "
+            f"fill it in, or leave the objects out"
         )
     size = max(float(np.abs(part).max(initial=0.0)), 1e-300)
     if part.min(initial=0.0) < -_SYMMETRIC * size:
-        i, j = (used[k] for k in np.unravel_index(part.argmin(), part.shape))
+        one, other, value, _ = named(np.unravel_index(part.argmin(), part.shape))
         raise DissimilarityError(
-            f"the distance of {statements.names[i]!r} and {statements.names[j]!r} is {D[i, j]:g}; "
-            f"distances are 0 or more: of similarities give the largest one less each of them"
+            f"the distance between {one!r} and {other!r} is {value:g}; distances must be 0 or "
+            f"more: turn similarities into distances by subtracting each from the largest"
         )
     if len(part) and np.abs(part - part.T).max() > _SYMMETRIC * size:
-        i, j = (used[k] for k in np.unravel_index(np.abs(part - part.T).argmax(), part.shape))
+        one, other, value, back = named(
+            np.unravel_index(np.abs(part - part.T).argmax(), part.shape)
+        )
         raise DissimilarityError(
-            f"the distances are not symmetric: from {statements.names[i]!r} to "
-            f"{statements.names[j]!r} it is {D[i, j]:g}, back it is {D[j, i]:g}; "
-            f"take the mean of both if that is meant"
+            f"the distances are not symmetric: from {one!r} to {other!r} it is {value:g}, back it "
+            f"is {back:g}; take the mean of both if that is what you want"
         )
     return Predictions(_scores(statements, lambda i, j: D[i, j]), False, matched)
 
@@ -137,13 +143,13 @@ def by_answers(statements: Statements, answers: Any) -> Predictions:
         answers = Statements(answers, statements.n_objects, statements._names, statements.kind)
     if answers.kind != statements.kind:
         raise ParameterError(
-            f"the model's answers are of kind {answers.kind}, the statements of kind "
+            f"the model's answers are of kind {answers.kind}, but the statements are of kind "
             f"{statements.kind}; ask the model the same question"
         )
     seen = [answers.names[i] for i in np.unique(answers.triples)]
     if not any(name in statements.ids for name in seen):
         raise ParameterError(
-            f"the model answers about other objects ({_few(seen)}) than the statements "
+            f"the model's answers are about other objects ({_few(seen)}) than the statements "
             f"({_few(statements.names)}); use the same names"
         )
     new = np.array([statements.ids.get(name, -1) for name in answers.names], dtype=np.int64)
@@ -163,10 +169,10 @@ def by_answers(statements: Statements, answers: Any) -> Predictions:
         names = ", ".join(statements.names[i] for i in triple[row])
         raise ParameterError(
             f"the model has no answer to {missing:,} of {len(np.unique(asked_key)):,} questions, "
-            f"such as ({names}); let it answer these too, or take the statements that it answered"
+            f"such as ({names}); let it answer these too, or use only the statements it answered"
         )
     share = votes[place] / votes[place].sum(axis=1, keepdims=True)
-    c = 2 if statements.kind == "closer" else 3
+    c = n_answers(statements.kind)
     rows = np.arange(len(statements))
     scores = np.empty((len(statements), c))
     scores[:, 0] = share[rows, asked_answer]
@@ -196,27 +202,27 @@ def vectors_for(statements: Statements, embedding: Any) -> tuple[FloatArray, str
         missing = [names[i] for i in used if names[i] not in given]
         if len(missing) == len(used):
             raise ParameterError(
-                f"the embedding has none of the objects: it has {_few(list(given))}, the "
+                f"the embedding has none of the objects: it has {_few(list(given))}, but the "
                 f"statements are about {_few(names)}; use the same names"
             )
         if missing:
             raise ParameterError(
-                f"the embedding misses {len(missing):,} of {len(used):,} objects: "
+                f"the embedding lacks {len(missing):,} of {len(used):,} objects: "
                 f"{_few(missing)}; add them, or leave out the statements about them "
                 f"(S.subset of the others)"
             )
-        first = real_array("the embedding", next(iter(given.values())))
+        first = real_array("embedding", next(iter(given.values())))
         X = np.zeros((len(names), first.size))
         for i in used:
             vector = real_array(f"the vector of {names[i]!r}", given[names[i]]).ravel()
             if vector.size != first.size:
                 raise ParameterError(
                     f"the vector of {names[i]!r} has {vector.size} numbers, others have "
-                    f"{first.size}; all must have the same"
+                    f"{first.size}; all must have the same length"
                 )
             X[i] = vector
     else:
-        X = real_array("the embedding", embedding)
+        X = real_array("embedding", embedding)
         X = X[:, None] if X.ndim == 1 else X
         if X.ndim != 2 or len(X) != len(names):
             raise ParameterError(
@@ -228,7 +234,7 @@ def vectors_for(statements: Statements, embedding: Any) -> tuple[FloatArray, str
     if len(bad):
         raise ParameterError(
             f"the vector of object {names[bad[0]]!r} has NaN or infinite numbers "
-            f"({len(bad):,} such objects); fill them, or leave these objects out"
+            f"({len(bad):,} such objects); fill them in, or leave these objects out"
         )
     return X, matched
 
@@ -238,7 +244,7 @@ def _is_frame(given: Any) -> bool:
 
 
 def _unnamed(frame: Any, names: Sequence[str]) -> bool:
-    """Whether rows and columns of a frame are but counted, as `DataFrame(array)` does it."""
+    """Whether rows and columns of a frame are merely numbered, as by `DataFrame(array)`."""
     counted = [str(i) for i in range(len(names))]
     axes = [[str(x) for x in getattr(frame, "index", counted)], [str(x) for x in frame.columns]]
     return axes == [counted, counted] and not set(counted) & set(names)
@@ -248,7 +254,7 @@ def _aligned(statements: Statements, frame: Any) -> FloatArray:
     """The distances of a DataFrame in the order of the objects."""
     if not hasattr(frame, "index"):
         raise DissimilarityError(
-            "the distances have names for their columns and none for their rows; give a matrix "
+            "the distances have names for their columns but not for their rows; give a matrix "
             "in the order of the statements' names, or a pandas DataFrame with both"
         )
     names = statements.names
@@ -260,7 +266,7 @@ def _aligned(statements: Statements, frame: Any) -> FloatArray:
         missing = [name for name in names if name not in at]
         if missing:
             raise DissimilarityError(
-                f"the {axis} of the distances miss {len(missing):,} of {len(names):,} objects: "
+                f"the {axis} of the distances lack {len(missing):,} of {len(names):,} objects: "
                 f"{_few(missing)}; they have {_few(listed)}: use the same names"
             )
         place.append([at[name] for name in names])
@@ -268,7 +274,7 @@ def _aligned(statements: Statements, frame: Any) -> FloatArray:
 
 
 def _vectors_of_frame(frame: Any, names: Sequence[str]) -> Any:
-    """A dict from name to vector, or the rows where the frame only counts them."""
+    """A dict from name to vector, or the rows where the frame merely numbers them."""
     called = next((c for c in frame.columns if str(c).strip().casefold() in _OBJECT), None)
     if called is not None:
         listed = [str(name) for name in frame[called]]
@@ -288,7 +294,7 @@ def _no_twice(what: str, listed: list[str]) -> None:
     seen: set[str] = set()
     for name in listed:
         if name in seen:
-            raise ParameterError(f"{what}: object {name!r} is there twice; give it once")
+            raise ParameterError(f"{what}: object {name!r} appears twice; give it once")
         seen.add(name)
 
 
@@ -299,14 +305,12 @@ def _in_order(names: Sequence[str]) -> str:
 
 def _scores(statements: Statements, distance: Any) -> FloatArray:
     """What speaks for each answer, by the lengths of sides."""
-    closer = statements.kind == "closer"
-    sign = 1.0 if statements.kind == "central" else -1.0
-    out = np.empty((len(statements), 2 if closer else 3))
+    kind = statements.kind
+    out = np.empty((len(statements), n_answers(kind)))
     for start in range(0, len(statements), _CHUNK):
         part = slice(start, start + _CHUNK)
-        a, b, c = statements.triples[part].T
-        sides = [(a, b), (a, c)] if closer else [(b, c), (a, c), (a, b)]
-        out[part] = sign * np.stack([distance(i, j) for i, j in sides], axis=1)
+        compared = sides(kind, statements.triples[part])
+        out[part] = sign(kind) * np.stack([distance(i, j) for i, j in compared], axis=1)
     return out
 
 

@@ -1,22 +1,56 @@
-"""How often two answers to the same question agree: of two raters, and of one rater."""
+"""How far answers agree: those of two raters, of one rater, and of two halves of all raters."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
-from trilens.statements import Statements
+from trilens.kinds import answer_column, chance, n_answers, wrong_by_chance
+from trilens.statements import Kind, Statements
 from trilens.statements.combine import question_keys
 
-#: Of more answers so many are looked at, evenly through the file: more would change nothing.
+#: Of more answers, this many are used, evenly spaced through the file: more would change nothing.
 MOST_ANSWERS = 300_000
+#: How many disagreements are listed, and from how many answers (of a pair: questions) on.
+_MOST_LISTED, _LEAST_ANSWERS = 10, 3
+_SPLITS = 100
+#: With more cells (raters times objects) the answers are split instead of the raters.
+_MOST_CELLS = 20_000_000
+_FEWEST_OBJECTS = 4
+_BISECTIONS = 60
+
+
+class Facts:
+    """A dataclass whose fields are the facts that it reports."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts in plain types."""
+        own: Any = self
+        return {field.name: plain(getattr(self, field.name)) for field in fields(own)}
+
+
+def plain(value: Any) -> Any:
+    """The value in the types that JSON knows: arrays and tuples as lists, NaN as None.
+
+    >>> plain((1, np.array([0.5, np.nan])))
+    [1, [0.5, None]]
+    """
+    if isinstance(value, Facts) or is_dataclass(value):
+        return value.to_dict() if isinstance(value, Facts) else Facts.to_dict(value)  # type: ignore[arg-type]
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, tuple | list):
+        return [plain(each) for each in value]
+    return None if isinstance(value, float) and np.isnan(value) else value
 
 
 @dataclass(frozen=True)
-class Agreement:
+class Agreement(Facts):
     """The share of pairs of answers to the same question that agree.
 
     Attributes
@@ -24,7 +58,7 @@ class Agreement:
     share : float
         Each question counts once, however often it was asked.
     low, high : float
-        The 95 % interval: of questions and raters like these.
+        The 95 % interval, for questions and raters like these.
     questions : int
         How many have such a pair.
     answers : int
@@ -45,9 +79,85 @@ class Agreement:
         """``(low, high)``."""
         return self.low, self.high
 
-    def to_dict(self) -> dict[str, Any]:
-        """The facts in plain types."""
-        return asdict(self)
+
+@dataclass(frozen=True)
+class Rate(Facts):
+    """A share of the answers with its 95 % interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Repeats(Facts):
+    """What questions that were asked more than once say.
+
+    Attributes
+    ----------
+    questions : int
+        How many were answered by at least two raters (at least twice where raters are unknown).
+    agreement : float
+        How often two answers to the same question agree; each question counts once.
+    error_rate : Rate
+        The share of wrong answers that would make them agree this often if every question had
+        a clear answer. Near ties count as errors here.
+    """
+
+    questions: int
+    agreement: float
+    error_rate: Rate
+
+
+@dataclass(frozen=True)
+class Disagreement(Facts):
+    """A question, or a pair of objects, about which raters disagree more than elsewhere.
+
+    Attributes
+    ----------
+    objects : tuple of str
+        Three for a question (``closer``: the anchor first), two for a pair.
+    answers : int
+        Answers to the question; for a pair, to the repeated questions that name both.
+    agreement : float
+        How often two answers agree; for a pair the mean over its questions.
+    questions : int
+        1, or how many questions the pair is in.
+    beyond : float
+        Standard errors below the mean agreement of all.
+    """
+
+    objects: tuple[str, ...]
+    answers: int
+    agreement: float
+    questions: int
+    beyond: float
+
+
+@dataclass(frozen=True)
+class SplitHalf(Facts):
+    """How well the depths from two halves of the answers agree.
+
+    Attributes
+    ----------
+    correlation : float
+        Pearson's, between the depths by counting in two halves; the mean over the splits.
+    reliability : float
+        What it would be between two studies as large as this one (Spearman and Brown, 1910).
+    low, high : float
+        The middle 95 % of the splits, in the same terms: how much the choice of halves matters.
+        It is not an interval for other raters or objects.
+    splits : int
+    unit : {"rater", "round", "answer"}
+        What was divided into halves.
+    """
+
+    correlation: float
+    reliability: float
+    low: float
+    high: float
+    splits: int
+    unit: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +182,44 @@ class Cells:
     all_votes: FloatArray
     triple: IntArray
 
+    @property
+    def between(self) -> tuple[FloatArray, FloatArray]:
+        """Pairs of each cell's answers with those of others, and how many of them agree.
+
+        Each pair is in two cells.
+        """
+        own, others = self.votes.sum(axis=1), self.all_votes[self.question] - self.votes
+        total = self.all_votes.sum(axis=1)[self.question]
+        return own * (total - own), (self.votes * others).sum(axis=1)
+
+    @property
+    def within(self) -> tuple[FloatArray, FloatArray]:
+        """Pairs of answers inside each cell, and how many of them agree."""
+        own = self.votes.sum(axis=1)
+        return own * (own - 1) / 2, (self.votes * (self.votes - 1) / 2).sum(axis=1)
+
+    def by_question(self, pairs: FloatArray, same: FloatArray) -> tuple[BoolArray, FloatArray]:
+        """Which questions have pairs, and the share of them that agree, of these questions."""
+        n = len(self.all_votes)
+        count = np.bincount(self.question, pairs, n)
+        asked = count > 0
+        return asked, np.bincount(self.question, same, n)[asked] / count[asked]
+
+    def by_rater(
+        self, pairs: FloatArray, same: FloatArray, n_raters: int
+    ) -> tuple[FloatArray, IntArray]:
+        """The mean share of agreeing pairs over each rater's questions, and how many those are.
+
+        NaN for a rater without pairs.
+        """
+        known = pairs > 0
+        count = np.bincount(self.rater[known], minlength=n_raters)
+        sums = np.bincount(self.rater[known], same[known] / pairs[known], n_raters)
+        return np.where(count > 0, sums / np.maximum(count, 1), np.nan), count
+
 
 def cells_of(statements: Statements, who: AnyArray | None) -> Cells:
-    """Count the answers; without raters every answer is one of somebody else."""
+    """Count the answers; without raters every answer counts as somebody else's."""
     key, answer, triple = question_keys(statements)
     _, first, question = np.unique(key, return_index=True, return_inverse=True)
     m = len(statements)
@@ -101,7 +246,7 @@ def agreement_between(
     ----------
     statements : Statements
     who : (m,) array or None
-        Who gave each answer. Where that is not known, all answers count as of different raters.
+        Who gave each answer. Where that is not known, all answers count as different raters'.
     counted : (m,) array of bool, optional
         The answers that count; by default all.
 
@@ -120,14 +265,8 @@ def agreement_between(
     >>> round(found.share, 3), found.questions
     (0.667, 2)
     """
-    cells = _some(statements, who, counted)
-    total = cells.all_votes.sum(axis=1)
-    own = cells.votes.sum(axis=1)
-    # pairs that a cell is in: its own answers with those of others
-    pairs = own * (total[cells.question] - own)
-    same = (cells.votes * (cells.all_votes[cells.question] - cells.votes)).sum(axis=1)
-    # each pair is in two cells
-    return _agreement(cells, pairs, same, 2.0, who is not None)
+    cells = _evenly(statements, who, counted)
+    return _agreement(cells, *cells.between, cells_per_pair=2, known=who is not None)
 
 
 def agreement_within(
@@ -135,31 +274,40 @@ def agreement_within(
 ) -> Agreement | None:
     """How often two answers of one rater to the same question agree.
 
-    None where raters are not known, or none was asked the same question twice.
+    None where raters are not known, or nobody was asked the same question twice.
     """
     if who is None:
         return None
-    cells = _some(statements, who, counted)
-    own = cells.votes.sum(axis=1)
-    same = (cells.votes * (cells.votes - 1) / 2).sum(axis=1)
-    return _agreement(cells, own * (own - 1) / 2, same, 1.0, True)
+    cells = _evenly(statements, who, counted)
+    return _agreement(cells, *cells.within, cells_per_pair=1, known=True)
 
 
-def agreement_of_raters(cells: Cells, n_raters: int) -> tuple[FloatArray, FloatArray]:
-    """The share of others' answers to the same questions that equal each rater's, and of how many.
+def agreement_of(
+    statements: Statements, counted: BoolArray | None = None
+) -> tuple[Agreement | None, Agreement | None, str | None]:
+    """How often two raters agree, and one with themselves; and why the first is not known."""
+    unit, who = raters_of(statements)
+    only_one = unit is None and statements.raters is not None
+    between = None if only_one else agreement_between(statements, who, counted)
+    within = agreement_within(statements, who if who is not None else statements.raters, counted)
+    if between is not None:
+        return between, within, None
+    if only_one:
+        return None, within, "all answers are from one rater, and a ceiling compares two"
+    if within is not None:
+        return None, within, "no question was answered by two raters"
+    return None, None, "no question was asked twice"
 
-    Each question of a rater counts once; NaN for a rater whom nobody can be compared with.
-    """
-    own, total = cells.votes.sum(axis=1), cells.all_votes.sum(axis=1)[cells.question]
-    pairs = own * (total - own)
-    same = (cells.votes * (cells.all_votes[cells.question] - cells.votes)).sum(axis=1)
-    known = pairs > 0
-    count = np.bincount(cells.rater[known], minlength=n_raters)
-    sums = np.bincount(cells.rater[known], same[known] / pairs[known], n_raters)
-    return np.where(count > 0, sums / np.maximum(count, 1), np.nan), count.astype(np.float64)
+
+def raters_of(statements: Statements) -> tuple[str | None, AnyArray | None]:
+    """Whose answers they are: ``rater`` or ``round`` with their names; None where one or none."""
+    for unit, who in (("rater", statements.raters), ("round", statements.rounds)):
+        if who is not None and len(np.unique(who)) > 1:
+            return unit, who
+    return None, None
 
 
-def _some(statements: Statements, who: AnyArray | None, counted: BoolArray | None) -> Cells:
+def _evenly(statements: Statements, who: AnyArray | None, counted: BoolArray | None) -> Cells:
     rows = np.arange(len(statements)) if counted is None else np.flatnonzero(counted)
     if len(rows) > MOST_ANSWERS:
         rows = rows[np.linspace(0, len(rows) - 1, MOST_ANSWERS).astype(np.int64)]
@@ -167,15 +315,12 @@ def _some(statements: Statements, who: AnyArray | None, counted: BoolArray | Non
 
 
 def _agreement(
-    cells: Cells, pairs: FloatArray, same: FloatArray, twice: float, known: bool
+    cells: Cells, pairs: FloatArray, same: FloatArray, *, cells_per_pair: int, known: bool
 ) -> Agreement | None:
-    n = len(cells.all_votes)
-    both = np.bincount(cells.question, pairs, n) / twice
-    asked = both > 0
+    asked, shares = cells.by_question(pairs, same)
     count = int(asked.sum())
     if count == 0:
         return None
-    shares = np.bincount(cells.question, same, n)[asked] / twice / both[asked]
     share = float(shares.mean())
     used = asked[cells.question] & (pairs > 0)
     rater = cells.rater[used]
@@ -183,12 +328,14 @@ def _agreement(
     variance = float(((shares - share) ** 2).sum()) / count**2
     freedom = count - 1
     if known:
-        pull = (same - share * pairs)[used] / both[cells.question[used]] / count
+        of_question = np.bincount(cells.question, pairs, len(asked)) / cells_per_pair
+        pull = (same - share * pairs)[used] / of_question[cells.question[used]] / count
         by_rater = np.bincount(rater, pull)
         raters_too = float((by_rater**2).sum() - (pull**2).sum())
         variance += max(raters_too, 0.0) * n_raters / max(n_raters - 1, 1)
         freedom = min(freedom, n_raters - 1)
-    answers = int(cells.all_votes[asked].sum()) if twice == 2 else int(cells.votes[used].sum())
+    votes = cells.all_votes[asked] if cells_per_pair == 2 else cells.votes[used]
+    answers = int(votes.sum())
     low, high = share_interval(share, variance, freedom, count, answers)
     return Agreement(share, low, high, count, answers, n_raters if known else None)
 
@@ -198,9 +345,9 @@ def share_interval(
 ) -> tuple[float, float]:
     """A 95 % interval of a share, on the scale of log odds.
 
-    Between 0 and 1, also where all agree: then as if half an answer of them did not. Questions
-    that happen to have the same share do not make it certain: it varies at least as that of
-    half as many pairs as ``answers`` would.
+    It lies between 0 and 1, also where all agree: then as if half an answer of them did not.
+    Questions that happen to have the same share do not make it certain: it varies at least as
+    that of half as many pairs as ``answers`` would.
     """
     from scipy.special import expit, logit, stdtrit
 
@@ -212,3 +359,190 @@ def share_interval(
     reach = stdtrit(max(freedom, 1), 0.975) * error
     low, high = expit(logit(inside) - reach), expit(logit(inside) + reach)
     return float(min(low, share)), float(max(high, share))
+
+
+def repeats_of(found: Agreement | None, kind: Kind) -> Repeats | None:
+    """What the agreement of two raters says about errors; None where it is not known."""
+    if found is None:
+        return None
+    ends = (found.share, found.high, found.low)
+    rate = Rate(*(_wrong_if_agreeing(share, kind) for share in ends))
+    return Repeats(found.questions, found.share, rate)
+
+
+def _wrong_if_agreeing(agreement: float, kind: Kind) -> float:
+    """The error rate at which two answers agree this often: two guesses do by chance."""
+    by_chance = chance(kind)
+    attentive = np.sqrt(max((agreement - by_chance) / (1 - by_chance), 0.0))
+    return float(wrong_by_chance(kind) * (1 - attentive))
+
+
+def reachable(agreement: float, kind: Kind, chances: FloatArray | None = None) -> float:
+    """The share of single answers that the best possible model predicts.
+
+    Two raters agree less often than a rater agrees with the answer that most would give: if
+    10 % of the answers are wrong, a perfect model predicts 90 % of them, but two of them agree
+    in 81.5 % of the cases. What lies between depends on how similar the questions are. Given
+    the probabilities of a model, these are raised to the power that makes two answers agree as
+    often as they do, and the mean of the largest is taken. Without them, all questions count as
+    equally hard, and their wrong answers as equally frequent; that is the highest value possible.
+
+    Parameters
+    ----------
+    agreement : float
+        How often two raters agree.
+    kind : {"central", "odd", "closer"}
+    chances : (q, 3) array, for ``closer`` (q, 2), optional
+        The probability of each answer to each question, by a model.
+
+    Examples
+    --------
+    >>> round(reachable(0.815, "central"), 3)
+    0.9
+    >>> clear, open_ = [0.98, 0.01, 0.01], [0.4, 0.3, 0.3]
+    >>> round(reachable(0.65, "central", np.array([clear, open_])), 3)
+    0.69
+    """
+    c = n_answers(kind)
+    if agreement <= 1 / c:
+        return 1 / c
+    if chances is None or not len(chances):
+        return float((1 + np.sqrt((c - 1) * (c * agreement - 1))) / c)
+    logs = np.log(np.maximum(chances, 1e-12))
+    logs = logs - logs.max(axis=1, keepdims=True)
+
+    def at_power(log_power: float) -> FloatArray:
+        odds = np.exp(np.exp(log_power) * logs)
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+    low, high = -6.0, 6.0
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        if float((at_power(middle) ** 2).sum(axis=1).mean()) < agreement:
+            low = middle
+        else:
+            high = middle
+    return float(at_power(low).max(axis=1).mean())
+
+
+def disagreements(
+    statements: Statements, who: AnyArray | None, counted: BoolArray | None = None
+) -> tuple[tuple[Disagreement, ...], tuple[Disagreement, ...]]:
+    """The questions and the pairs with the least agreement, beyond what chance would show.
+
+    They are ordered by how many standard errors they lie below the mean, so that a question
+    with two different answers does not come before one that divides many people.
+
+    Examples
+    --------
+    >>> split = [[0, 1, 2]] * 10 + [[1, 0, 2]] * 10
+    >>> S = Statements(split + [[3, 4, 5]] * 20, names=list("abcdef"))
+    >>> questions, pairs = disagreements(S, None)
+    >>> questions[0].objects, round(questions[0].agreement, 2)
+    (('a', 'b', 'c'), 0.47)
+    """
+    rows = np.arange(len(statements)) if counted is None else np.flatnonzero(counted)
+    rows = rows[:MOST_ANSWERS]
+    cells = cells_of(statements.take(rows), None if who is None else who[rows])
+    asked, share = cells.by_question(*cells.between)
+    if not asked.any():
+        return (), ()
+    count, triple = cells.all_votes.sum(axis=1)[asked], cells.triple[asked]
+    mean = float(share.mean())
+    # pairs of the same answers hang together: as many independent ones as answers less one
+    error = np.sqrt(np.maximum(mean * (1 - mean), 0.01) / np.maximum(count - 1, 1))
+    beyond = (mean - share) / error
+    names = statements.names
+    questions = tuple(
+        Disagreement(
+            tuple(names[i] for i in triple[q]), int(count[q]), float(share[q]), 1, float(beyond[q])
+        )
+        for q in _first(beyond, count)
+    )
+    return questions, _of_pairs(statements, triple, share, count, mean)
+
+
+def _of_pairs(
+    statements: Statements, triple: AnyArray, share: FloatArray, count: FloatArray, mean: float
+) -> tuple[Disagreement, ...]:
+    n = statements.n_objects
+    sides = [(0, 1), (0, 2)] if statements.kind == "closer" else [(0, 1), (0, 2), (1, 2)]
+    low = np.concatenate([np.minimum(triple[:, i], triple[:, j]) for i, j in sides])
+    high = np.concatenate([np.maximum(triple[:, i], triple[:, j]) for i, j in sides])
+    codes, pair = np.unique(low * np.int64(n) + high, return_inverse=True)
+    size = np.bincount(pair)
+    sums = np.bincount(pair, np.tile(share, len(sides)))
+    answers = np.bincount(pair, np.tile(count, len(sides)))
+    spread = max(float(share.std()), 0.05)
+    beyond = (mean - sums / size) * np.sqrt(size) / spread
+    names = statements.names
+    return tuple(
+        Disagreement(
+            (names[int(codes[k] // n)], names[int(codes[k] % n)]),
+            int(answers[k]),
+            float(sums[k] / size[k]),
+            int(size[k]),
+            float(beyond[k]),
+        )
+        for k in _first(beyond, size)
+    )
+
+
+def _first(beyond: FloatArray, enough: AnyArray) -> list[int]:
+    order = np.argsort(-beyond, kind="stable")
+    return [int(k) for k in order if beyond[k] > 0 and enough[k] >= _LEAST_ANSWERS][:_MOST_LISTED]
+
+
+def split_half(
+    statements: Statements, unit: str | None, who: AnyArray | None, seed: int = 0
+) -> SplitHalf | None:
+    """Divide the raters at random, or the answers where raters are not known.
+
+    None where there are fewer than four objects, or a half has no answers about them.
+
+    Examples
+    --------
+    >>> from trilens.simulate import study
+    >>> S = study(n_statements=4000).statements
+    >>> found = split_half(S, "rater", S.raters)
+    >>> found.unit, 0.8 < found.reliability < 1
+    ('rater', True)
+    """
+    n, m = statements.n_objects, len(statements)
+    if n < _FEWEST_OBJECTS or m < 2:
+        return None
+    rng = np.random.default_rng([seed, 3])
+    numbers = None if who is None else np.unique(who, return_inverse=True)[1]
+    units = 0 if numbers is None else int(numbers.max()) + 1
+    if numbers is None or units < 2 or units * n > _MOST_CELLS:
+        numbers, units, unit = rng.permutation(m) % min(m, 200), min(m, 200), "answer"
+    ids = statements.triples[:, answer_column(statements.kind) :].astype(np.int64)
+    cells = (numbers[:, None] * np.int64(n) + ids).ravel()
+    trials = np.bincount(cells, minlength=units * n).reshape(units, n).astype(np.float64)
+    hits = np.bincount(numbers * np.int64(n) + ids[:, 0], minlength=units * n)
+    won = hits.reshape(units, n).astype(np.float64)
+    found = []
+    for _ in range(_SPLITS):
+        half = rng.permutation(units) < units // 2
+        one, two = (
+            _shares(won[part].sum(axis=0), trials[part].sum(axis=0)) for part in (half, ~half)
+        )
+        known = np.isfinite(one) & np.isfinite(two)
+        if known.sum() >= _FEWEST_OBJECTS and one[known].std() > 0 and two[known].std() > 0:
+            found.append(float(np.corrcoef(one[known], two[known])[0, 1]))
+    if not found:
+        return None
+    mean = float(np.mean(found))
+    low, high = (_of_whole(float(q)) for q in np.quantile(found, [0.025, 0.975]))
+    return SplitHalf(mean, _of_whole(mean), low, high, len(found), unit or "rater")
+
+
+def _shares(won: FloatArray, trials: FloatArray) -> FloatArray:
+    shares: FloatArray = np.full(len(won), np.nan)
+    np.divide(won, trials, out=shares, where=trials > 0)
+    return shares
+
+
+def _of_whole(correlation: float) -> float:
+    """Spearman and Brown's formula; a negative correlation stays as it is."""
+    return 2 * correlation / (1 + correlation) if correlation > 0 else correlation

@@ -1,16 +1,16 @@
-"""What the data cannot carry, in words."""
+"""What the answers cannot support, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from trilens._typing import IntArray
 from trilens.statements import Statements
-from trilens.tasks.reliability.error_rate import Rate, Repeats
+from trilens.tasks.reliability.agreement import Facts, Rate, Repeats
+from trilens.tasks.reliability.raters import RaterCheck
 
 #: Below this many statements an object's 95 % interval is wider than +-0.2.
 FEW_APPEARANCES = 25
@@ -27,17 +27,16 @@ _MOST_ROWS = 300_000
 
 
 @dataclass(frozen=True)
-class Caution:
-    """One thing that the data cannot carry.
+class Caution(Facts):
+    """One thing that the answers cannot support.
 
     Attributes
     ----------
     code : str
         ``no-statements``, ``unseen``, ``rare``, ``apart``, ``copies``, ``noise``, ``wrong``,
-        ``guessing``, ``most-guess``, ``same-place``, ``contradictions``, ``medoid-open`` or
-        ``counted``.
+        ``guessing``, ``most-guess``, ``same-place``, ``contradictions`` or ``counted``.
     what, therefore, remedy : str
-        What was seen, what cannot be concluded, what to do; one sentence each.
+        What was seen, what cannot be concluded, what to do.
     names : tuple of str
         The objects or raters it is about.
     """
@@ -47,6 +46,22 @@ class Caution:
     therefore: str
     remedy: str
     names: tuple[str, ...] = ()
+
+
+NO_STATEMENTS = Caution(
+    "no-statements",
+    "There are no answers.",
+    "Nothing can be concluded.",
+    "Check the file, or collect answers.",
+)
+NOT_HELD = Caution(
+    "counted",
+    "The files are too large to hold in memory, so the answers were counted as they were read.",
+    "Raters, repeated questions, response times and whether all objects are connected were not "
+    "checked. Intervals treat the answers as independent. Outliers and the number of groups are "
+    "not claimed.",
+    "For these, analyze a random sample of the answers that is smaller than 64 MB.",
+)
 
 
 def connected_parts(statements: Statements) -> IntArray:
@@ -64,37 +79,34 @@ def connected_parts(statements: Statements) -> IntArray:
     return np.asarray(rank[part], dtype=np.int64)
 
 
-def about_objects(statements: Statements) -> list[Caution]:
-    """Objects that are in few statements, or in none."""
-    return about_appearances(statements.names, statements.appearances)
-
-
 def about_appearances(of: Sequence[str], appears: IntArray) -> list[Caution]:
-    """Objects that are in few statements, or in none."""
+    """Objects that appear in few answers, or in none."""
     names = np.array(of, dtype=object)
-    found = []
     unseen = names[appears == 0].tolist()
+    rare = names[(appears > 0) & (appears < FEW_APPEARANCES)].tolist()
+    found = []
     if unseen:
+        verb = "does" if len(unseen) == 1 else "do"
         found.append(
             Caution(
                 "unseen",
-                f"{_count(unseen, 'object')} {_be(unseen)} in no statement.",
-                "Nothing is known about them: their depth counts as 0 and their place on the map "
-                "means nothing.",
-                "Ask about them, or leave them out of the list of objects.",
+                f"{counted(len(unseen), 'object')} {verb} not appear in any answer.",
+                "Nothing is known about them: their depth counts as 0, and their position on the "
+                "map means nothing.",
+                "Ask about them, or remove them from the list of objects.",
                 tuple(unseen),
             )
         )
-    rare = names[(appears > 0) & (appears < FEW_APPEARANCES)].tolist()
     if rare:
+        verb = "appears" if len(rare) == 1 else "appear"
         found.append(
             Caution(
                 "rare",
-                f"{_count(rare, 'object')} {_be(rare)} in fewer than {FEW_APPEARANCES} statements.",
-                "Their depths are uncertain by more than 0.2 either way: whether they are central "
-                "or outlying is open.",
-                f"Ask about them until each is in {FEW_APPEARANCES} statements or more; a hundred "
-                "bring the uncertainty to 0.1.",
+                f"{counted(len(rare), 'object')} {verb} in fewer than {FEW_APPEARANCES} answers.",
+                "Their depths are uncertain by more than 0.2 either way, so whether they are "
+                "central or outlying remains open.",
+                f"Collect answers until each appears in at least {FEW_APPEARANCES}; a hundred "
+                "bring the uncertainty down to 0.1.",
                 tuple(rare),
             )
         )
@@ -102,9 +114,8 @@ def about_appearances(of: Sequence[str], appears: IntArray) -> list[Caution]:
 
 
 def about_parts(statements: Statements, parts: IntArray) -> list[Caution]:
-    """Objects that cannot be compared, not even by way of others."""
-    appears = statements.appearances
-    seen = appears > 0
+    """Objects that cannot be compared, not even through others."""
+    seen = statements.appearances > 0
     different = np.unique(parts[seen])
     if len(different) < 2:
         return []
@@ -112,45 +123,44 @@ def about_parts(statements: Statements, parts: IntArray) -> list[Caution]:
     return [
         Caution(
             "apart",
-            f"The objects fall into {len(different)} parts that no statement connects.",
-            "Objects of different parts cannot be compared: depths, map and clusters mix "
-            "unrelated scales.",
-            "Ask about triples that mix the parts, or analyse each part by itself.",
+            f"The objects fall into {len(different)} parts that no answer connects.",
+            "Objects in different parts cannot be compared: depths, map and groups mix unrelated "
+            "scales.",
+            "Ask questions that mix the parts, or analyze each part by itself.",
             tuple(statements.names[i] for i in outside),
         )
     ]
 
 
-def about_copies(statements: Statements) -> list[Caution]:
-    """Whether every row stands there equally often: the same file more than once.
+def about_duplicates(statements: Statements) -> list[Caution]:
+    """Whether every row occurs equally often: the same file more than once.
 
     >>> S = Statements([[i, i + 1, i + 2] for i in range(30)] * 3)
-    >>> [caution.what for caution in about_copies(S)]
-    ['Every row stands in the data a multiple of 3 times.']
+    >>> [caution.what for caution in about_duplicates(S)]
+    ['Every row occurs in the data a multiple of 3 times.']
     """
     m = len(statements)
     if not 2 * _FEW_ROWS <= m <= _MOST_ROWS:
         return []
     known = (statements.raters, statements.rounds, statements.seconds, statements.places)
     codes, times = np.zeros(m, dtype=np.int64), np.array([m])
-    # rows that are alike in all columns are alike in the first ones: most often these tell
+    # rows that are equal in all columns are equal in the first ones: most often these tell
     for values in (*statements.triples.T, *(own for own in known if own is not None)):
-        kinds, column = np.unique(values, return_inverse=True)
+        different, column = np.unique(values, return_inverse=True)
         _, codes, times = np.unique(
-            codes * len(kinds) + column, return_inverse=True, return_counts=True
+            codes * len(different) + column, return_inverse=True, return_counts=True
         )
         if np.gcd.reduce(times) < 2:
             return []
-    times_all = int(np.gcd.reduce(times))
     if len(times) < _FEW_ROWS:
         return []
     return [
         Caution(
             "copies",
-            f"Every row stands in the data a multiple of {times_all} times.",
-            "If the same answers are in it more than once, everything looks surer than it is: "
-            "intervals are too narrow, and people seem to agree with themselves.",
-            "Look whether a file was read twice; give each answer once.",
+            f"Every row occurs in the data a multiple of {int(np.gcd.reduce(times))} times.",
+            "If the same answers are included more than once, everything looks more certain than "
+            "it is: intervals are too narrow, and people seem to agree with themselves.",
+            "Check whether a file was read twice, and include each answer once.",
         )
     ]
 
@@ -164,9 +174,9 @@ def about_noise(m: int, hits: int, chance: float) -> list[Caution]:
     return [
         Caution(
             "noise",
-            f"A map of some answers predicts {hits / m:.0%} of the others; guesses would "
-            f"reach {chance:.0%}.",
-            "As a whole the answers cannot be told from guesses, or there are too few of them.",
+            f"A map of some answers predicts {hits / m:.0%} of the others; guessing would reach "
+            f"{chance:.0%}.",
+            "As a whole, the answers cannot be told from guesses, or there are too few of them.",
             "Collect more answers, and check that the question was understood.",
         )
     ]
@@ -182,63 +192,59 @@ def about_errors(error_rate: Rate) -> list[Caution]:
             f"About {error_rate.estimate:.0%} of the answers seem to be wrong (between "
             f"{error_rate.low:.0%} and {error_rate.high:.0%}).",
             "Results that rest on few answers are uncertain.",
-            "Look at who answered, and rely on what has an interval.",
+            "Look at who answered, and rely on results that come with an interval.",
         )
     ]
 
 
 def about_raters(
-    guessing: Sequence[str],
-    one_place: Sequence[str],
-    share: float,
-    n_raters: int,
-    unit: str,
-    noise: bool = False,
+    checks: Sequence[RaterCheck], share: float, unit: str, *, noise: bool
 ) -> list[Caution]:
-    """Who guesses, who always chooses the same place, and whether most do.
+    """Who is careless, who always chooses the same place, and whether most raters are careless.
 
     Parameters
     ----------
+    share
+        Of careless raters, including those who cannot be named.
     noise
         Whether the answers as a whole cannot be told from guesses.
     """
-    rest = (
-        "Perhaps all of them do: no answer could be predicted from the others."
-        if noise
-        else "What the answers say rests on the others alone, and some of those who guess may be "
-        "among them."
-    )
+    careless = tuple(check.rater for check in checks if check.guessing)
+    one_place = tuple(check.rater for check in checks if check.one_place)
     found = []
-    if share >= 0.5 or 2 * len(guessing) >= n_raters:
-        most = max(share, len(guessing) / n_raters)
+    if share >= 0.5 or 2 * len(careless) >= len(checks):
+        most = max(share, len(careless) / len(checks))
         found.append(
             Caution(
                 "most-guess",
-                f"About {most:.0%} of the {unit}s seem to answer without looking.",
-                rest,
-                f"Find out how the {unit}s were recruited; leave out those who guess, and ask "
+                f"About {most:.0%} of the {unit}s seem careless: their answers look like guesses.",
+                "Perhaps all of them are: no answers could be predicted from the others."
+                if noise
+                else f"The findings rest on the other {unit}s alone, and some careless ones may "
+                "still be among them.",
+                f"Find out how the {unit}s were recruited; exclude the careless ones, and ask "
                 "others.",
             )
         )
-    if guessing:
+    if careless:
         found.append(
             Caution(
                 "guessing",
-                f"The answers of {_count(guessing, unit)} fit those of the others no better than "
-                f"guesses.",
+                f"The answers of {counted(len(careless), unit)} fit those of the others no better "
+                "than guesses.",
                 "They blur every result.",
-                f"Look at these {unit}s, and run the analysis again without them.",
-                tuple(guessing),
+                f"Look at {_these(careless, unit)}, and run the analysis again without them.",
+                careless,
             )
         )
     if one_place:
         found.append(
             Caution(
                 "same-place",
-                f"{_count(one_place, unit)} mostly chose the same place on the screen.",
+                f"{counted(len(one_place), unit)} mostly chose the same place on the screen.",
                 "Such answers do not depend on the objects.",
-                f"Run the analysis again without these {unit}s.",
-                tuple(one_place),
+                f"Run the analysis again without {_these(one_place, unit)}.",
+                one_place,
             )
         )
     return found
@@ -252,18 +258,23 @@ def about_contradictions(repeats: Repeats | None, chance: float) -> list[Caution
     return [
         Caution(
             "contradictions",
-            f"Two answers to the same question agree in {repeats.agreement:.0%} of the cases "
-            f"({repeats.questions:,} questions, each counted once); guesses would in "
+            f"Two answers to the same question agree in {repeats.agreement:.0%} of cases "
+            f"({repeats.questions:,} questions, each counted once); guesses would agree in "
             f"{chance:.0%}.",
-            "Raters differ, or the questions are hard: single answers carry little.",
+            "Raters differ, or the questions are hard: a single answer says little.",
             "Rely on results that rest on many answers, and treat close calls as ties.",
         )
     ]
 
 
-def _count(names: Sequence[Any], noun: str) -> str:
-    return f"{len(names):,} {noun}{'' if len(names) == 1 else 's'}"
+def counted(n: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "object"), counted(1200, "answer")
+    ('1 object', '1,200 answers')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
-def _be(names: Sequence[Any]) -> str:
-    return "is" if len(names) == 1 else "are"
+def _these(names: Sequence[str], unit: str) -> str:
+    return f"this {unit}" if len(names) == 1 else f"these {unit}s"

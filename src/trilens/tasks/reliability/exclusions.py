@@ -1,32 +1,172 @@
-"""Exclusions one by one: what was left out, and what could be, with the number left."""
+"""Which answers count: test questions, repeated questions, and exclusions one by one."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from trilens._typing import AnyArray, BoolArray
+from trilens._parameters import shown
+from trilens._typing import AnyArray, BoolArray, IntArray
+from trilens.errors import ParameterError
+from trilens.kinds import answer_column
 from trilens.statements import Statements
+from trilens.statements.columns import as_array, as_list, is_missing
+from trilens.statements.combine import question_keys
 from trilens.statements.selection import Selection, step_of
-from trilens.tasks.reliability.checks import RaterCheck
-from trilens.tasks.reliability.marks import Catch
+from trilens.tasks.reliability.agreement import Facts
+from trilens.tasks.reliability.raters import RaterCheck
 
-#: A rater who answers fewer of the test questions rightly than this share has failed them.
-PASSED = 0.5
+#: Correct answers as statements, or the correct answer to each row, None or empty for ordinary
+#: questions.
+CatchLike: TypeAlias = Statements | Iterable[Any]
+#: A rater who answers fewer of the test questions correctly than this share has failed them.
+_PASSED = 0.5
+#: Texts in a column that mean no.
+_NO = ("", "0", "0.0", "no", "false", "none", "nan", "n", "f")
+
+
+@dataclass(frozen=True, eq=False)
+class Catch:
+    """Test questions: those whose correct answer is known.
+
+    Attributes
+    ----------
+    asked : (m,) array of bool
+        Which answers are to such questions.
+    right : (m,) array of bool
+        Which of them are correct.
+    """
+
+    asked: BoolArray
+    right: BoolArray
+
+
+def catch_questions(statements: Statements, catch: CatchLike | None) -> Catch:
+    """Find the answers to test questions.
+
+    Parameters
+    ----------
+    statements : Statements
+    catch : Statements, or (m,) list, optional
+        The correct answers as statements of the same kind; or, for each answer, the name of
+        the correct object, None or empty where the question is an ordinary one.
+
+    Examples
+    --------
+    >>> S = Statements([[0, 1, 2], [1, 0, 2], [3, 0, 1]], names=["a", "b", "c", "d"])
+    >>> found = catch_questions(S, Statements([[1, 2, 0]], names=["a", "b", "c"]))
+    >>> found.asked.tolist(), found.right.tolist()
+    ([True, True, False], [False, True, False])
+    >>> catch_questions(S, ["b", "", None]).right.tolist()
+    [False, False, False]
+    """
+    m = len(statements)
+    nothing = np.zeros(m, dtype=bool)
+    if catch is None:
+        return Catch(nothing, nothing)
+    given = statements.triples[:, answer_column(statements.kind)]
+    if isinstance(catch, Statements):
+        key, answer, _ = question_keys(statements)
+        test_key, test_answer = _same_objects(statements, catch, "catch")
+        right_of = dict(zip(test_key.tolist(), test_answer.tolist(), strict=True))
+        asked = np.isin(key, test_key)
+        if not asked.any():
+            raise ParameterError(
+                f"none of the {len(catch):,} test questions was asked; "
+                f"do they belong to other statements?"
+            )
+        wanted = np.array([right_of.get(k, -1) for k in key.tolist()])
+        return Catch(asked, asked & (wanted == answer))
+    listed = as_list(catch, "catch")
+    if len(listed) != m:
+        raise ParameterError(
+            f"catch has {len(listed):,} values for {m:,} statements; give the correct answer to "
+            f"each (empty for ordinary questions), or the correct answers as Statements"
+        )
+    asked, right = nothing.copy(), nothing.copy()
+    names = statements.names
+    for row, value in enumerate(listed):
+        name = "" if is_missing(value) else str(value).strip()
+        if name == "":
+            continue
+        shown_there = [names[i] for i in statements.triples[row]]
+        if name not in shown_there:
+            raise ParameterError(
+                f"catch: the correct answer to statement {row} is given as {shown(name)}, but it "
+                f"shows {', '.join(shown_there)}; name one of these, or leave it empty"
+            )
+        asked[row] = True
+        right[row] = names[given[row]] == name
+    return Catch(asked, right)
+
+
+def repeated_rows(statements: Statements, repeated: Any) -> BoolArray | None:
+    """The answers that count for the agreement; None for all.
+
+    Parameters
+    ----------
+    repeated : Statements, or (m,) array of bool, or None
+        The questions that were repeated on purpose, whatever their answer is; or the answers
+        to them.
+    """
+    if repeated is None:
+        return None
+    if isinstance(repeated, Statements):
+        keys, _ = _same_objects(statements, repeated, "repeated")
+        return np.isin(question_keys(statements)[0], keys)
+    mask = as_array(repeated, "repeated")
+    if mask.shape != (len(statements),) or mask.dtype.kind != "b":
+        raise ParameterError(
+            f"repeated is {shown(repeated)}; it must be Statements, or one True or False for each "
+            f"of the {len(statements):,} statements"
+        )
+    return mask
+
+
+def is_marked(values: AnyArray) -> BoolArray:
+    """Which texts of a column mean yes: all but empty ones, 0, no and false.
+
+    >>> is_marked(np.array(["1", "", "no", "x"])).tolist()
+    [True, False, False, True]
+    """
+    return np.array([str(value).strip().casefold() not in _NO for value in values.tolist()], bool)
+
+
+def _same_objects(
+    statements: Statements, other: Statements, what: str
+) -> tuple[IntArray, AnyArray]:
+    """Keys and answers of other statements, in the numbers of these."""
+    if other.kind != statements.kind:
+        raise ParameterError(
+            f"{what} has statements of kind {other.kind}, but the answers are of kind "
+            f"{statements.kind}; give statements of the same kind"
+        )
+    seen = sorted({other.names[i] for i in np.unique(other.triples)})
+    unknown = [name for name in seen if name not in statements.ids]
+    if unknown:
+        raise ParameterError(
+            f"{what} names {shown(unknown[0])}, which is not in the statements "
+            f"({len(unknown):,} of {len(seen):,} objects); use the same names"
+        )
+    new = np.array([statements.ids.get(name, 0) for name in other.names], dtype=np.int32)
+    same = Statements(new[other.triples], statements.n_objects, kind=other.kind)
+    key, answer, _ = question_keys(same)
+    return key, answer
 
 
 @dataclass(frozen=True)
-class Exclusion:
+class Exclusion(Facts):
     """One rule, and what is left after it and those before it.
 
     Attributes
     ----------
     rule : str
     done : bool
-        Whether the figures rest on the answers without these. Else it is advice: the answers
-        are marked and used.
+        Whether these answers were left out of the figures. Otherwise the rule is advice: the
+        answers are marked, and used.
     names : tuple of str
         The raters it is about; empty for a rule about single answers.
     answers, raters : int
@@ -41,10 +181,6 @@ class Exclusion:
     raters: int
     left: int
     raters_left: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The facts in plain types."""
-        return {**asdict(self), "names": list(self.names)}
 
 
 def exclusions_of(
@@ -90,22 +226,16 @@ def exclusions_of(
     if who is None:
         return tuple(found), marks
     text_of = np.array([str(name) for name in who.tolist()])
-    failed = {
-        c.rater: True for c in checks if c.catch_asked and c.catch_right < PASSED * c.catch_asked
-    }
-    for text, mark, names in (
-        (f"{unit}s with failed test questions", "failed-tests", tuple(failed)),
-        (
-            f"{unit}s with most answers in one place",
-            "one-place",
-            tuple(c.rater for c in checks if c.one_place),
-        ),
-        (
-            f"{unit}s with answers like guesses",
-            "guessing",
-            tuple(c.rater for c in checks if c.guessing),
-        ),
+    for text, mark, judged in (
+        (f"{unit}s that failed the test questions", "failed-tests", _failed),
+        (f"{unit}s with most answers in one place", "one-place", lambda c: c.one_place),
+        (f"{unit}s with answers no better than guesses", "guessing", lambda c: c.guessing),
     ):
+        names = tuple(check.rater for check in checks if judged(check))
         if names:
             rule(text, mark, np.isin(text_of, names), False, names)
     return tuple(found), marks
+
+
+def _failed(check: RaterCheck) -> bool:
+    return check.catch_right < _PASSED * check.catch_asked

@@ -1,8 +1,9 @@
-"""How many more answers: a learning curve from parts of the answers, and its forecast."""
+"""How many more answers are needed: a learning curve from parts of the answers, extrapolated."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,24 +16,25 @@ from trilens.statements import Statements
 from trilens.tasks.medoid_set import medoid_set
 from trilens.tasks.method import LEAST_PER_OBJECT, choose_method
 from trilens.tasks.model import AnswerModel
+from trilens.tasks.reliability.agreement import Facts, plain
 
-#: Into how many parts the answers are divided, and how many parts of each are looked at.
+#: Into how many parts the answers are divided, and how many parts of each division are used.
 _PARTS = ((8, 4), (4, 4), (2, 4))
-#: Beyond so many times the answers there are nothing is forecast.
-FARTHEST = 100.0
+#: Nothing is forecast beyond this many times the present number of answers.
+_FARTHEST = 100.0
 _Z = 1.96
 
 
 @dataclass(frozen=True)
-class Habit:
-    """How curves of this kind usually fall: what is not seen in one study comes from many.
+class Prior:
+    """How such curves usually fall: what one study cannot show comes from many.
 
     Attributes
     ----------
     slope, slope_error : float
         Against the logarithm of the number of answers.
     part_error, own_error : float
-        Of the mean over parts, and of one value.
+        Standard errors of the mean over parts, and of a single value.
     """
 
     slope: float
@@ -41,23 +43,23 @@ class Habit:
     own_error: float
 
 
-#: Of the log odds of an object to be in the set, read off sixteen simulated studies apart from
-#: those in docs/claims.md; and of the logarithm of noise by signal of the map's distances, where
-#: the slope is Spearman and Brown's. The errors are meant to be on the safe side.
-_SET = Habit(slope=0.9, slope_error=0.25, part_error=0.25, own_error=0.45)
-_MAP = Habit(slope=1.0, slope_error=0.15, part_error=0.2, own_error=0.3)
+#: Of the log odds of an object to be in the set, read off sixteen simulated studies other than
+#: those in docs/claims.md; and of the logarithm of the noise-to-signal ratio of the map's
+#: distances, where the slope is Spearman and Brown's. The errors are meant to be on the safe side.
+_SET = Prior(slope=0.9, slope_error=0.25, part_error=0.25, own_error=0.45)
+_MAP = Prior(slope=1.0, slope_error=0.15, part_error=0.2, own_error=0.3)
 
 
 @dataclass(frozen=True)
 class Line:
-    """A straight line through a curve, with how sure it is.
+    """A straight line through a curve, with its uncertainty.
 
     Attributes
     ----------
     at, slope : float
-        The value with the answers there are, and how it falls with their logarithm.
+        The value with the present answers, and how it falls with their logarithm.
     covariance : ((float, float), (float, float))
-        Of the two.
+        Of these two.
     error : float
         Of a single new value about the line.
     """
@@ -68,41 +70,41 @@ class Line:
     error: float
 
     def ahead(self, times: float) -> tuple[float, float]:
-        """The value with so many times the answers, and its standard error."""
+        """The value with this many times the answers, and its standard error."""
         x = np.array([1.0, -np.log(times)])
         variance = float(x @ np.array(self.covariance) @ x) + self.error**2
         return float(x @ np.array([self.at, self.slope])), float(np.sqrt(variance))
 
 
-def fit_line(log_answers: FloatArray, values: FloatArray, error: FloatArray, habit: Habit) -> Line:
-    """A line by weighted least squares, its slope drawn to the usual one.
+def fit_line(log_answers: FloatArray, values: FloatArray, error: FloatArray, prior: Prior) -> Line:
+    """A line by weighted least squares, its slope shrunk towards the usual one.
 
-    >>> habit = Habit(1.0, 0.1, 0.2, 0.3)
-    >>> line = fit_line(np.array([-2.0, -1.0, 0.0]), np.array([2.0, 1.0, 0.0]), np.ones(3), habit)
+    >>> prior = Prior(1.0, 0.1, 0.2, 0.3)
+    >>> line = fit_line(np.array([-2.0, -1.0, 0.0]), np.array([2.0, 1.0, 0.0]), np.ones(3), prior)
     >>> abs(line.at) < 1e-9, round(line.slope, 6)
     (True, 1.0)
     """
     X = np.stack([np.ones(len(values)), -log_answers], axis=1) / error[:, None]
-    precision = X.T @ X + np.diag([0.0, 1 / habit.slope_error**2])
-    right = X.T @ (values / error) + np.array([0.0, habit.slope / habit.slope_error**2])
+    precision = X.T @ X + np.diag([0.0, 1 / prior.slope_error**2])
+    right = X.T @ (values / error) + np.array([0.0, prior.slope / prior.slope_error**2])
     covariance = np.linalg.inv(precision)
     at, slope = covariance @ right
     (a, b), (c, d) = covariance.tolist()
-    return Line(float(at), float(slope), ((a, b), (c, d)), habit.own_error)
+    return Line(float(at), float(slope), ((a, b), (c, d)), prior.own_error)
 
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """What so many answers gave, in the mean over parts of the answers.
+    """What this many answers gave, as the mean over parts of the answers.
 
     Attributes
     ----------
     answers : int
     set_size : float
-        Objects that may be the medoid.
+        Objects that could be the medoid.
     map_accuracy : float
-        Correlation of the map's distances with those of a map of endless answers, by that of
-        two such maps.
+        Correlation of the map's distances with those of a map of unlimited answers, estimated
+        from the correlation of two such maps.
     parts : int
     """
 
@@ -114,7 +116,7 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class Expected:
-    """A value that is forecast, with the interval that holds it in 95 % of studies."""
+    """A forecast value, with the interval that contains it in 95 % of studies."""
 
     answers: float
     value: float
@@ -130,9 +132,9 @@ class Needed:
     ----------
     goal : float
     answers : int or None
-        In all; None where it would take more than a hundred times as many as there are.
+        In total; None where it would take more than a hundred times as many as there are.
     more : int or None
-        Beyond those there are; 0 where the goal is reached.
+        In addition to those there are; 0 where the goal is reached.
     low, high : int or None
         The 95 % interval of ``answers``; None at an end that cannot be told.
     """
@@ -145,24 +147,24 @@ class Needed:
 
 
 @dataclass(frozen=True)
-class Forecast:
+class Forecast(Facts):
     """A learning curve and where it leads.
 
     Attributes
     ----------
     answers : int
-        That there are.
+        The present number of answers.
     objects : int
     points : tuple of CurvePoint
-        The curve; the last one is all answers.
+        The curve; the last point is all answers.
     unit : {"rater", "answer"}
         What the parts were made of.
     set_line, map_line : Line
-        The lines that are prolonged.
+        The lines that are extrapolated.
     set_goal, map_goal
-        What is aimed at: objects in the set, and the accuracy of the map.
+        The goals: objects in the set, and the accuracy of the map.
     back_test : Expected or None
-        The present size of the set as it would have been forecast from half of the answers.
+        The present size of the set as half of the answers would have forecast it.
     """
 
     answers: int
@@ -176,46 +178,46 @@ class Forecast:
     map_goal: float
 
     def set_size(self, answers: float) -> Expected:
-        """The size of the medoid set with so many answers in all."""
+        """The size of the medoid set with this many answers in total."""
         return _size_ahead(self.set_line, self.answers, answers, self.objects)
 
     def map_accuracy(self, answers: float) -> Expected:
-        """How near the map of so many answers is to that of endless ones.
+        """How close the map of this many answers is to that of unlimited ones.
 
-        The correlation of their distances. What a map of endless answers would get wrong, as
-        with too few dimensions, is not in it.
+        The correlation of their distances. What a map of unlimited answers would get wrong, for
+        instance with too few dimensions, is not in it.
         """
         value, error = self.map_line.ahead(answers / self.answers)
         middle, low, high = (_accuracy(value + shift * _Z * error) for shift in (0.0, 1.0, -1.0))
         return Expected(float(answers), middle, low, high)
 
     def answers_for_set(self, size: int) -> Needed:
-        """How many answers bring the medoid set to so many objects."""
+        """How many answers bring the medoid set down to this many objects."""
         goal = whole_number("size", size, least=1)
-        return self._needed(goal, lambda m: self.set_size(m), falling=True)
+        return self._needed(goal, self.set_size, falling=True)
 
     def answers_for_map(self, accuracy: float) -> Needed:
         """How many answers bring the map's distances to this correlation with the true ones."""
         goal = real_number("accuracy", accuracy, 0, 1)
-        return self._needed(goal, lambda m: self.map_accuracy(m), falling=False)
+        return self._needed(goal, self.map_accuracy, falling=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """The facts in plain types, with what two goals take."""
+        """The facts in plain types, with what the two goals take."""
         ahead = [self.answers * times for times in (1, 2, 4, 8)]
-        sizes, maps = ([f(m) for m in ahead] for f in (self.set_size, self.map_accuracy))
-        return {
+        facts = {
             "answers": self.answers,
             "unit": self.unit,
-            "points": [asdict(point) for point in self.points],
-            "set_size": [asdict(x) for x in sizes],
-            "map_accuracy": [asdict(x) for x in maps],
-            "back_test": None if self.back_test is None else asdict(self.back_test),
-            "for_set": asdict(self.answers_for_set(self.set_goal)),
-            "for_map": asdict(self.answers_for_map(self.map_goal)),
+            "points": self.points,
+            "set_size": [self.set_size(m) for m in ahead],
+            "map_accuracy": [self.map_accuracy(m) for m in ahead],
+            "back_test": self.back_test,
+            "for_set": self.answers_for_set(self.set_goal),
+            "for_map": self.answers_for_map(self.map_goal),
         }
+        return {key: plain(value) for key, value in facts.items()}
 
-    def _needed(self, goal: float, at: Any, *, falling: bool) -> Needed:
-        grid = self.answers * np.exp(np.linspace(np.log(0.01), np.log(FARTHEST), 2000))
+    def _needed(self, goal: float, at: Callable[[float], Expected], *, falling: bool) -> Needed:
+        grid = self.answers * np.exp(np.linspace(np.log(0.01), np.log(_FARTHEST), 2000))
         found = [at(m) for m in grid]
         sign = 1.0 if falling else -1.0
         reached = goal + 0.5 if falling else goal
@@ -240,76 +242,64 @@ def learning_curve(
     set_goal: int = 3,
     map_goal: float = 0.95,
 ) -> Forecast | None:
-    """The medoid set and the map from parts of the answers, and what follows for more.
+    """The medoid set and the map from parts of the answers, and what more answers would bring.
 
     The answers are divided into eighths, quarters and halves, of whole raters where each part
     has eight of them. The number of dimensions and the penalty are those of all answers. The
-    odds of an object to be in the set fall with a power of the number of answers. Two maps of
-    different parts with the correlation r of their distances each have sqrt(r) with the map of
-    endless answers (Spearman, 1904), and (1 - r) / r falls with a power of the answers that is
-    1 where all error is chance (Spearman and Brown, 1910).
+    odds of an object to be in the set fall with a power of the number of answers. If the
+    distances on two maps of different parts have the correlation r, each has sqrt(r) with those
+    of unlimited answers (Spearman, 1904), and (1 - r) / r falls with a power of the answers that
+    is 1 where all error is chance (Spearman and Brown, 1910).
 
     None where the answers are too few to be divided, or so many that the model is not used.
     """
-    whole_number("set_size", set_goal, least=1)
-    real_number("map_accuracy", map_goal, 0, 1)
     m, n = len(statements), statements.n_objects
-    if choose_method("embed", statements) != "choice" or n < 4:
+    usable = [(p, k) for p, k in _PARTS if 3 * (m // p) >= LEAST_PER_OBJECT * n and m // p >= 50]
+    if choose_method("embed", statements) != "choice" or n < 4 or len(usable) < 2:
         return None
     rng = np.random.default_rng([seed, 7])
-    usable = [(p, k) for p, k in _PARTS if 3 * (m // p) >= LEAST_PER_OBJECT * n and m // p >= 50]
-    if len(usable) < 2:
-        return None
     rater = _raters(statements, usable[0][0])
-    sizes: list[float] = []
-    at: list[float] = []
-    logits: list[float] = []
-    logits_at: list[float] = []
-    points = []
     total, done = sum(k for _, k in usable), 0
-    for parts, looked_at in usable:
-        own_sizes: list[float] = []
-        own_r: list[float] = []
-        own_m: list[int] = []
-        while len(own_sizes) < looked_at:
-            maps, counts = [], []
-            for rows in _divided(m, rater, parts, rng)[:looked_at]:
+    points: list[CurvePoint] = []
+    sizes_at: list[float] = []  # the logarithms of the shares of the answers, for both lines
+    maps_at: list[float] = []
+    noise: list[float] = []
+    for parts, wanted in usable:
+        sizes: list[float] = []
+        alike: list[float] = []
+        counts: list[int] = []
+        while len(sizes) < wanted:
+            maps = []
+            for rows in _divided(m, rater, parts, rng)[:wanted]:
                 part = statements.take(rows)
                 fitted = _like(model.map).fit(part)
-                own_sizes.append(float(medoid_set(AnswerModel(part, fitted, seed)).sum()))
-                own_m.append(len(rows))
-                maps.append(fitted.embedding_)
+                sizes.append(float(medoid_set(AnswerModel(part, fitted, seed)).sum()))
                 counts.append(len(rows))
+                maps.append(fitted.embedding_)
                 done += 1
                 if progress is not None:
                     progress(min(done / total, 1.0))
-            own_r.append(_alike(maps))
-            logits.append(_logit_of(own_r[-1]))
-            logits_at.append(float(np.log(np.mean(counts) / m)))
-        sizes += [_log_odds(float(np.mean(own_sizes)), n)]
-        at += [float(np.log(np.mean(own_m) / m))]
-        points.append(
-            CurvePoint(
-                int(np.mean(own_m)),
-                float(np.mean(own_sizes)),
-                float(np.sqrt(max(float(np.mean(own_r)), 0.0))),
-                len(own_sizes),
-            )
-        )
+            alike.append(_alike(maps))
+            noise.append(_log_noise(alike[-1]))
+            maps_at.append(float(np.log(np.mean(counts[-len(maps) :]) / m)))
+        sizes_at.append(float(np.log(np.mean(counts) / m)))
+        accuracy = float(np.sqrt(max(float(np.mean(alike)), 0.0)))
+        points.append(CurvePoint(int(np.mean(counts)), float(np.mean(sizes)), accuracy, len(sizes)))
     now = float(medoid_set(model).sum())
-    error = np.full(len(logits), _MAP.part_error)
-    map_line = fit_line(np.array(logits_at), np.array(logits), error, _MAP)
+    map_line = fit_line(
+        np.array(maps_at), np.array(noise), np.full(len(noise), _MAP.part_error), _MAP
+    )
     points.append(CurvePoint(m, now, _accuracy(map_line.at), 1))
-    errors = np.array([*([_SET.part_error] * len(at)), _SET.own_error])
-    odds = np.array([*sizes, _log_odds(now, n)])
-    before = fit_line(np.array(at) - at[-1], odds[:-1], errors[:-1], _SET)
-    half = m * float(np.exp(at[-1]))
+    odds = np.array([_log_odds(point.set_size, n) for point in points])
+    errors = np.array([*([_SET.part_error] * len(sizes_at)), _SET.own_error])
+    before = fit_line(np.array(sizes_at) - sizes_at[-1], odds[:-1], errors[:-1], _SET)
+    half = m * float(np.exp(sizes_at[-1]))
     return Forecast(
         answers=m,
         objects=n,
         points=tuple(points),
         unit="answer" if rater is None else "rater",
-        set_line=fit_line(np.array([*at, 0.0]), odds, errors, _SET),
+        set_line=fit_line(np.array([*sizes_at, 0.0]), odds, errors, _SET),
         map_line=map_line,
         back_test=_size_ahead(before, half, float(m), n),
         set_goal=set_goal,
@@ -331,7 +321,7 @@ def _like(fitted: ChoiceMap) -> ChoiceMap:
 
 
 def _raters(statements: Statements, parts: int) -> IntArray | None:
-    """Who answered, where each part can have enough raters."""
+    """Who gave each answer, where each part can have enough raters."""
     if statements.raters is None:
         return None
     known, rater = np.unique(statements.raters, return_inverse=True)
@@ -353,18 +343,18 @@ def _alike(maps: list[FloatArray]) -> float:
     return float(np.corrcoef([pdist(X) for X in maps])[np.triu_indices(len(maps), 1)].mean())
 
 
-def _logit_of(r: float) -> float:
-    """The logarithm of noise by signal."""
+def _log_noise(r: float) -> float:
+    """The logarithm of the noise-to-signal ratio."""
     inside = min(max(r, 0.02), 0.9999)
     return float(np.log((1 - inside) / inside))
 
 
-def _accuracy(logit: float) -> float:
-    return float(np.sqrt(1 / (1 + np.exp(logit))))
+def _accuracy(log_noise: float) -> float:
+    return float(np.sqrt(1 / (1 + np.exp(log_noise))))
 
 
 def _log_odds(size: float, n: int) -> float:
-    """Of an object to be in the set; finite where all are."""
+    """Of an object to be in the set; finite where all objects are."""
     return float(np.log(size / (n + 1 - size)))
 
 

@@ -1,4 +1,4 @@
-"""Whether groups of raters answer alike, with a map of each."""
+"""Raters compared: whether groups of them answer alike, and how well one predicts another."""
 
 from __future__ import annotations
 
@@ -11,27 +11,32 @@ import numpy as np
 from trilens._parameters import shown
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.errors import ParameterError
+from trilens.kinds import n_answers, sides
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.geometry import procrustes
 from trilens.statements import Statements
 from trilens.statements.columns import as_list, is_missing
 from trilens.tasks.method import choose_method
 from trilens.tasks.model import AnswerModel
-from trilens.tasks.reliability.agreement import Agreement, agreement_between
+from trilens.tasks.reliability.agreement import Agreement, Facts, agreement_between, cells_of
+from trilens.tasks.reliability.raters import natural
 
 GroupsLike: TypeAlias = Mapping[Any, Any] | Iterable[Any]
 
-PERMUTATIONS = 999
-#: Divisions of the raters at random, with which the maps of the groups are compared.
+_PERMUTATIONS = 999
+#: Random divisions of the raters, with which the maps of the groups are compared.
 _RANDOM_MAPS = 5
 #: Numbers that permutations are worked out with at a time.
 _CHUNK = 20_000_000
 #: More groups than these are not compared.
-MOST_GROUPS = 12
+_MOST_GROUPS = 12
+#: For predicting raters from each other: raters with fewer answers are left out, and of more than
+#: so many raters those with the most answers are taken.
+_LEAST_ANSWERS, _MOST_RATERS = 40, 60
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(Facts):
     """One group of raters.
 
     Attributes
@@ -41,11 +46,11 @@ class Group:
     agreement : Agreement or None
         Of two raters of the group; None where none were asked the same question.
     plane : (n, 2) array or None
-        A map of the group's answers, laid over the map of all; None where they are too few.
+        A map of the group's answers, aligned with the map of all; None where they are too few.
     disparity : float or None
-        The share of the variance of the map of all other raters that it does not meet.
+        The share of the variance of the map of all other raters that it does not account for.
     disparity_by_chance : float or None
-        The same for as many raters drawn at random, in the mean.
+        The mean of the same for as many raters drawn at random.
     """
 
     name: str
@@ -57,21 +62,15 @@ class Group:
     disparity_by_chance: float | None
 
     def to_dict(self) -> dict[str, Any]:
-        """The facts in plain types."""
-        return {
-            "group": self.name,
-            "raters": self.raters,
-            "answers": self.answers,
-            "agreement": None if self.agreement is None else self.agreement.to_dict(),
-            "disparity": self.disparity,
-            "disparity_by_chance": self.disparity_by_chance,
-            "map": None if self.plane is None else self.plane.tolist(),
-        }
+        """The facts in plain types; the plane, last, is called ``map``."""
+        facts = super().to_dict()
+        plane = facts.pop("plane")
+        return {"group": facts.pop("name"), **facts, "map": plane}
 
 
 @dataclass(frozen=True)
-class GroupComparison:
-    """Groups of raters beside each other.
+class GroupComparison(Facts):
+    """Groups of raters compared.
 
     Attributes
     ----------
@@ -83,7 +82,7 @@ class GroupComparison:
     across : float or None
         How often two raters of different groups agree; None where none were asked the same.
     without_group : int
-        Raters whose group is not known: they are left out here.
+        Raters whose group is not known; they are left out of the comparison.
     """
 
     groups: tuple[Group, ...]
@@ -91,16 +90,6 @@ class GroupComparison:
     permutations: int
     across: float | None
     without_group: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The facts in plain types."""
-        return {
-            "groups": [group.to_dict() for group in self.groups],
-            "p_value": self.p_value,
-            "permutations": self.permutations,
-            "across": self.across,
-            "without_group": self.without_group,
-        }
 
 
 def group_of_each(statements: Statements, who: AnyArray | None, by: GroupsLike) -> list[str | None]:
@@ -113,8 +102,8 @@ def group_of_each(statements: Statements, who: AnyArray | None, by: GroupsLike) 
     """
     if who is None:
         raise ParameterError(
-            "groups of raters need raters, two or more, and the statements have none; "
-            "give a column rater"
+            "groups of raters need two or more raters, and the statements have none; "
+            "add a column called rater"
         )
     if isinstance(by, Mapping):
         names = {str(rater): _name(group) for rater, group in by.items()}
@@ -128,16 +117,16 @@ def group_of_each(statements: Statements, who: AnyArray | None, by: GroupsLike) 
     listed = as_list(by, "by")
     if len(listed) != len(statements):
         raise ParameterError(
-            f"by has {len(listed):,} groups for {len(statements):,} statements; give one for "
-            f"each, or a dict from rater to group"
+            f"by has {len(listed):,} groups for {len(statements):,} statements; give one group "
+            f"for each statement, or a dict from rater to group"
         )
     groups = [_name(group) for group in listed]
     seen: dict[Any, str] = {}
     for rater, group in zip(who.tolist(), groups, strict=True):
         if group is not None and seen.setdefault(rater, group) != group:
             raise ParameterError(
-                f"rater {shown(rater)} is in the groups {seen[rater]!r} and {group!r}; a rater "
-                f"has one group"
+                f"rater {shown(rater)} is in the groups {seen[rater]!r} and {group!r}; "
+                f"a rater has one group"
             )
     # an empty cell of a rater whose group is known elsewhere
     return [seen.get(rater) for rater in who.tolist()]
@@ -149,7 +138,7 @@ def compare_groups(
     group: list[str | None],
     model: AnswerModel | None,
     seed: int = 0,
-    permutations: int = PERMUTATIONS,
+    permutations: int = _PERMUTATIONS,
 ) -> GroupComparison:
     """Test whether groups answer alike, and draw a map of each.
 
@@ -158,17 +147,17 @@ def compare_groups(
     variance. Whole raters are exchanged between the groups, not answers: the test keeps its
     level however careless or self-willed single raters are.
     """
-    names = sorted({g for g in group if g is not None}, key=_order)
-    if len(names) < 2:
-        seen = names[0] if names else "none"
+    names = sorted({g for g in group if g is not None}, key=natural)
+    if not names:
+        raise ParameterError("no rater has a group; give the group of each")
+    if len(names) == 1:
         raise ParameterError(
-            f"there is one group of raters ({seen}); two or more can be compared"
-            if names
-            else "no rater has a group; give the group of each"
+            f"there is only one group of raters ({names[0]}); a comparison needs two or more"
         )
-    if len(names) > MOST_GROUPS:
+    if len(names) > _MOST_GROUPS:
         raise ParameterError(
-            f"there are {len(names):,} groups; at most {MOST_GROUPS} are compared: join some"
+            f"there are {len(names):,} groups, and at most {_MOST_GROUPS} can be compared; "
+            f"combine some of them"
         )
     has = np.array([g is not None for g in group])
     S, of = statements.take(has), np.array([names.index(g) for g in group if g is not None])
@@ -193,31 +182,28 @@ def compare_groups(
         for g, name in enumerate(names)
     )
     everyone = len(np.unique(who))
-    return GroupComparison(
-        found, p_value, permutations, _across(S, of, len(names)), everyone - len(raters)
-    )
+    return GroupComparison(found, p_value, permutations, _across(S, of), everyone - len(raters))
 
 
-def pulls(
-    statements: Statements, unit: IntArray, n_units: int, model: AnswerModel | None
+def _excess(
+    statements: Statements, rater: IntArray, n_raters: int, model: AnswerModel | None
 ) -> tuple[Any, Any]:
-    """By unit and pair: answers beyond what is expected, and their variance; sparse (u, p)."""
+    """By rater and pair: answers beyond what is expected, and their variance; sparse (r, p)."""
     from scipy.sparse import coo_array
 
-    sides = 2 if statements.kind == "closer" else 3
+    c = n_answers(statements.kind)
     if model is None:
-        P = np.full((len(statements), sides), 1 / sides)
+        P = np.full((len(statements), c), 1 / c)
     else:
         P = model.map.predict_proba(statements)
-    a, b, c = statements.triples.T.astype(np.int64)
-    compared = [(a, b), (a, c)] if sides == 2 else [(b, c), (a, c), (a, b)]
+    compared = sides(statements.kind, statements.triples.astype(np.int64))
     n = statements.n_objects
     codes = np.stack([np.minimum(i, j) * n + np.maximum(i, j) for i, j in compared], axis=1)
     known, pair = np.unique(codes.ravel(), return_inverse=True)
     beyond = -P
     beyond[:, 0] += 1.0
-    at = (np.repeat(unit, sides), pair)
-    shape = (n_units, len(known))
+    at = (np.repeat(rater, c), pair)
+    shape = (n_raters, len(known))
     excess = coo_array((beyond.ravel(), at), shape=shape).tocsr()
     variance = coo_array(((P * (1 - P)).ravel(), at), shape=shape).tocsr()
     return excess, variance
@@ -232,7 +218,7 @@ def _permutation_test(
     permutations: int,
 ) -> float:
     n_raters, n_groups = len(group_of_rater), int(group_of_rater.max()) + 1
-    excess, variance = pulls(statements, rater, n_raters, model)
+    excess, variance = _excess(statements, rater, n_raters, model)
     rng = np.random.default_rng([seed, 5])
     own = _difference(group_of_rater[None], n_groups, excess, variance)[0]
     at_a_time = max(1, _CHUNK // max(excess.shape[1], 1))
@@ -264,7 +250,7 @@ def _maps(
     model: AnswerModel | None,
     seed: int,
 ) -> list[tuple[FloatArray | None, float | None, float | None]]:
-    """A map of each group over that of all, and how far it and one of random raters are off."""
+    """A map of each group aligned with that of all; how far it, and a random one, is off."""
     nothing: list[tuple[FloatArray | None, float | None, float | None]] = [(None,) * 3] * n_groups
     if model is None:
         return nothing
@@ -295,24 +281,74 @@ def _plane(statements: Statements, model: AnswerModel) -> FloatArray:
     return plane
 
 
-def _across(statements: Statements, group: IntArray, n_groups: int) -> float | None:
+def _across(statements: Statements, group: IntArray) -> float | None:
     """How often answers of different groups to the same question agree; each question once."""
-    from trilens.tasks.reliability.agreement import cells_of
-
     cells = cells_of(statements, group)
-    own, total = cells.votes.sum(axis=1), cells.all_votes.sum(axis=1)[cells.question]
-    n = len(cells.all_votes)
-    pairs = np.bincount(cells.question, own * (total - own), n)
-    same = (cells.votes * (cells.all_votes[cells.question] - cells.votes)).sum(axis=1)
-    agreed = np.bincount(cells.question, same, n)
-    asked = pairs > 0
-    return float((agreed[asked] / pairs[asked]).mean()) if asked.any() else None
+    asked, shares = cells.by_question(*cells.between)
+    return float(shares.mean()) if asked.any() else None
 
 
 def _name(group: Any) -> str | None:
     return None if is_missing(group) else str(group).strip() or None
 
 
-def _order(name: str) -> tuple[bool, float, str]:
-    number = name.isdecimal()
-    return (not number, float(name) if number else 0.0, name)
+@dataclass(frozen=True)
+class CrossPrediction(Facts):
+    """How well a map of one rater's answers predicts another's.
+
+    Attributes
+    ----------
+    raters : tuple of str
+    predicted : (R, R) array
+        Row: whose answers are predicted; column: whose answers the map was made of. NaN on
+        the diagonal.
+    left_out : int
+        Raters with too few answers, or beyond the number that is compared.
+    """
+
+    raters: tuple[str, ...]
+    predicted: FloatArray = field(repr=False)
+    left_out: int
+
+    @property
+    def mean(self) -> float:
+        """The mean over all pairs of raters."""
+        return float(np.nanmean(self.predicted))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts in plain types."""
+        return {**super().to_dict(), "mean": self.mean}
+
+
+def cross_predict(
+    statements: Statements, who: AnyArray, model: AnswerModel
+) -> CrossPrediction | None:
+    """Predict raters from each other, one by one; None where fewer than two have enough answers.
+
+    Each map is made of one rater's answers alone, in as many dimensions as the map of all, but
+    at most two, and with its penalty.
+    """
+    names, rater = np.unique(who, return_inverse=True)
+    answers = np.bincount(rater)
+    order = np.argsort(-answers, kind="stable")
+    chosen = [int(i) for i in order if answers[i] >= _LEAST_ANSWERS and str(names[i]) != ""]
+    chosen = sorted(chosen[:_MOST_RATERS])
+    if len(chosen) < 2:
+        return None
+    d = min(2, model.map.n_components_)
+    rows = [np.flatnonzero(rater == i) for i in chosen]
+    predicted = np.full((len(chosen), len(chosen)), np.nan)
+    asked = statements.take(np.concatenate(rows))
+    at = np.repeat(np.arange(len(chosen)), [len(r) for r in rows])
+    for column, mine in enumerate(rows):
+        fitted = ChoiceMap(
+            d, l2=model.map.l2_, lapses="one", random_state=0, max_iter=60, tol=1e-4
+        ).fit(statements.take(mine))
+        P = fitted.predict_proba(asked)
+        best = P.max(axis=1, keepdims=True) == P
+        right = best[:, 0] / best.sum(axis=1)
+        predicted[:, column] = np.bincount(at, right) / np.bincount(at)
+        predicted[column, column] = np.nan
+    return CrossPrediction(
+        tuple(str(names[i]) for i in chosen), predicted, len(names) - len(chosen)
+    )

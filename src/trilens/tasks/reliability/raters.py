@@ -1,27 +1,208 @@
-"""Who answers blindly: each rater's answers against a map of the other raters' answers."""
+"""Raters, one by one: how well each one's answers fit a map of the others' answers.
+
+First maps of some answers predict the others (`hold_out`); then each rater's answers are judged
+by these predictions (`judge_raters`), and so is the share of wrong answers (`error_rate_of`,
+`wrong_rate_of`); a `RaterCheck` puts together what is known about one rater.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from trilens._typing import FloatArray, IntArray
+from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
+from trilens.kinds import chance, n_answers, wrong_by_chance
+from trilens.maps.choice_map import ChoiceMap
+from trilens.statements import Kind, Statements
+from trilens.statements.combine import question_keys
+from trilens.tasks.reliability.agreement import MOST_ANSWERS, Facts, Rate, cells_of
 
-#: The shares of blind answers that a careful rater may have. With two answers to choose from
-#: 0.6 is 30 % wrong ones, with three 40 %.
+#: Raters with fewer answers are not judged.
+FEW_ANSWERS = 12
+#: With this many answers or more a map of half of them is as good.
+_MANY = 30_000
+#: Answers that are used where there are more, and at least this many for each object.
+_ENOUGH, _FOR_EACH = 50_000, 50
+#: A weak penalty, which leaves a map as sharp as careful answers make it.
+_WEAK_L2 = 0.01
+#: Fewer answers are not divided.
+_FEWEST = 50
+#: Into how many parts raters are divided, round by round: in each round those who seem careless
+#: count less for the maps.
+FOLDS = (5, 5, 8)
+#: As long as fewer raters than this share seem careless, the maps do not suffer.
+_FEW_CARELESS = 0.03
+#: The lapse rates that a careful rater may have. With two answers to choose from 0.6 means 30 %
+#: wrong ones, with three 40 %.
 _CAREFUL: FloatArray = np.linspace(0.0, 0.6, 13)
-#: The shares among which the one of a single rater is sought.
-_SHARES = np.linspace(0.0, 1.0, 41)
-#: The shares of raters who may answer blindly throughout.
-_BLIND_RATERS = np.linspace(0.01, 0.99, 25)
-#: How far the map may be trusted: its odds to these powers.
+#: The lapse rates among which that of a single rater is sought.
+_RATER_LAPSES = np.linspace(0.0, 1.0, 41)
+#: The shares of raters who may be careless.
+_CARELESS_SHARES = np.linspace(0.01, 0.99, 25)
+#: How far the map is trusted: its odds are taken to these powers.
 _SHARPNESS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4)
 #: The share of careful raters that may be called careless; half of what is claimed, because
 #: the map and the distribution of the careful raters are estimates.
 _FALSE_ALARMS = 0.005
 #: Careful raters drawn to find out what these would look like.
 _DRAWN = 4000
+#: Lapse rates of all answers together, and the drop of the log likelihood that ends a 95 %
+#: interval.
+_LAPSES = np.linspace(0.0, 1.0, 201)
+_DROP = 1.92
+#: The shares of the questions that count as clear.
+_CLEAR = (0.25, 0.5)
+_Z = 1.96
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """How likely the answers are by maps.
+
+    Attributes
+    ----------
+    chances : (m, 3) array of float, for ``closer`` (m, 2)
+        The probabilities of attentive answers by a map of other answers: first that of the given
+        answer, then those of the others.
+    seen : (m, 3) or (m, 2) array of float
+        The same by a map of all answers, these among them.
+    """
+
+    chances: FloatArray
+    seen: FloatArray
+
+    @cached_property
+    def right(self) -> FloatArray:
+        """1 where the given answer is the likeliest; 1 / k where it is one of k equally likely."""
+        return _is_best(self.chances)
+
+    @cached_property
+    def fitted(self) -> FloatArray:
+        """The same by the map of all answers."""
+        return _is_best(self.seen)
+
+
+def _is_best(chances: FloatArray) -> FloatArray:
+    best = chances.max(axis=1, keepdims=True) == chances
+    return np.asarray(best[:, 0] / best.sum(axis=1))
+
+
+def looked_at(statements: Statements, random_state: int) -> IntArray:
+    """All rows, or a random part of them where there are very many."""
+    m = len(statements)
+    enough = max(_ENOUGH, _FOR_EACH * statements.n_objects)
+    if m <= enough:
+        return np.arange(m)
+    rng = np.random.default_rng(random_state)
+    return np.sort(rng.choice(m, size=enough, replace=False))
+
+
+def can_hold_out(statements: Statements) -> bool:
+    """Whether there are enough statements to learn from some and predict the others."""
+    return len(statements) >= _FEWEST and statements.n_objects >= 4
+
+
+def hold_out(
+    statements: Statements,
+    rater: IntArray | None,
+    fitted: ChoiceMap,
+    random_state: int = 0,
+    weights: FloatArray | None = None,
+    folds: int = 10,
+    *,
+    weak: bool = False,
+) -> HeldOut:
+    """Predict the answers of some raters by a map of the others' answers.
+
+    Every map is made from its own answers alone. One that starts from the map of all answers
+    would stay near it, and know something of those that were left out.
+
+    Parameters
+    ----------
+    statements : Statements
+        So many that `can_hold_out`.
+    rater : (m,) array of int or None
+        Who answered. All answers of a rater are held out together; without raters, or with
+        one, all answers to a question.
+    fitted : ChoiceMap
+        Of the statements; the maps have its dimensions and its penalty.
+    random_state : int
+    weights : (m,) array of float, optional
+        How much each answer counts for the maps.
+    folds : int
+        Into how many parts the raters are divided; two where there are very many answers.
+    weak : bool
+        Whether the maps have a weak penalty and two dimensions instead.
+    """
+    shape = (2, _WEAK_L2) if weak else (fitted.n_components_, fitted.l2_)
+    rng = np.random.default_rng(random_state)
+    given = question_keys(statements)[0] if rater is None else rater
+    units, unit = np.unique(given, return_inverse=True)
+    if len(units) < 2:  # one question, again and again: nothing to keep together
+        units = unit = np.arange(len(statements))
+    count = min(folds if len(statements) < _MANY else 2, len(units))
+    fold = (rng.permutation(len(units)) % count)[unit]
+    chances = np.empty((len(statements), n_answers(statements.kind)))
+    for part in range(count):
+        inside = fold == part
+        chances[inside] = _attentive(statements, fitted, shape, weights, ~inside, inside)
+    everything = np.ones(len(statements), dtype=bool)
+    return HeldOut(chances, _attentive(statements, fitted, shape, weights, everything, everything))
+
+
+def best_held_out(
+    statements: Statements,
+    rater: IntArray | None,
+    fitted: ChoiceMap,
+    random_state: int = 0,
+    weights: FloatArray | None = None,
+    folds: int = 10,
+) -> HeldOut:
+    """`hold_out` by maps like the fitted one or weak ones: those that predict better.
+
+    Many guesses make for a strong penalty and odd dimensions, and on such a map nobody can be
+    told from those who give them.
+    """
+    found = [hold_out(statements, rater, fitted, random_state, weights, folds)]
+    if fitted.l2_ > 2 * _WEAK_L2 or fitted.n_components_ < 2:
+        found.append(hold_out(statements, rater, fitted, random_state, weights, folds, weak=True))
+    return max(found, key=lambda each: _likelihood(each.chances, weights))
+
+
+def _likelihood(chances: FloatArray, weights: FloatArray | None) -> float:
+    """The log likelihood of the answers at the lapse rate that makes it largest."""
+    own, c = chances[:, 0], chances.shape[1]
+    w = np.ones(len(own)) if weights is None else weights
+    return max(float(w @ np.log((1 - s) * own + s / c)) for s in np.linspace(0.02, 1.0, 50))
+
+
+def _attentive(
+    statements: Statements,
+    fitted: ChoiceMap,
+    shape: tuple[int, float],
+    weights: FloatArray | None,
+    learnt: BoolArray,
+    asked: BoolArray,
+) -> FloatArray:
+    """The probabilities of attentive answers to what is asked, by a map of what is learnt."""
+    part = None if weights is None else weights[learnt]
+    if part is not None and not part.any():
+        part = None
+    length: Any = fitted.length_
+    model = ChoiceMap(
+        shape[0],
+        l2=shape[1],
+        length=length,
+        lapses="one",
+        random_state=0,
+        max_iter=200,
+        tol=1e-5,
+        n_threads=fitted.n_threads,
+    ).fit(statements.take(learnt), weights=part)
+    return replace(model.model_, lapse=0.0).probabilities(statements.take(asked))
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,36 +212,53 @@ class Judgement:
     Attributes
     ----------
     odds : (R,) array of float
-        How many times as likely the answers are if all are blind as if the rater is one of
-        the careful.
+        How many times as likely the answers are if all are guesses as if the rater is careful.
     bound : float
         The odds above which a rater is called careless.
-    blind, low, high : (R,) array of float
-        The share of blind answers and its 95 % interval.
+    lapse, low, high : (R,) array of float
+        The share of guesses and its 95 % interval.
     careless : (R,) array of float
-        The probability that all answers are blind, given how frequent that is.
+        The probability that all answers are guesses, given how many raters are careless.
     share : float
-        How frequent it is: the share of such raters.
+        The share of careless raters.
     """
 
     odds: FloatArray
     bound: float
-    blind: FloatArray
+    lapse: FloatArray
     low: FloatArray
     high: FloatArray
     careless: FloatArray
     share: float
 
 
+def judged(
+    statements: Statements,
+    rater: IntArray,
+    n_raters: int,
+    fitted: ChoiceMap,
+    held_out: HeldOut,
+    random_state: int,
+) -> tuple[HeldOut, Judgement]:
+    """Judge the raters, by maps that careless ones do not blur."""
+    for folds in FOLDS[1:]:
+        judgement = judge_raters(held_out.chances, rater, n_raters, bound=False)
+        if judgement.share < _FEW_CARELESS:
+            break
+        weights = 1 - judgement.careless[rater]
+        held_out = best_held_out(statements, rater, fitted, random_state, weights, folds)
+    return held_out, judge_raters(held_out.chances, rater, n_raters)
+
+
 def judge_raters(
     chances: FloatArray, rater: IntArray, n_raters: int, *, bound: bool = True
 ) -> Judgement:
-    """Tell raters who answer blindly from the careful ones.
+    """Tell careless raters from careful ones.
 
-    Each rater has a share of blind answers. That of careful raters is at most 0.6 and has a
-    distribution in common; other raters answer blindly throughout. How many, and which
-    distribution, is weighed by how likely it makes the answers of all raters. Nobody is
-    compared with a typical rater, so many blind ones do not hide each other.
+    Each rater has a lapse rate. Those of careful raters are at most 0.6 and share a
+    distribution; careless raters guess throughout. How many these are, and which distribution,
+    is weighed by how likely it makes the answers of all raters. Nobody is compared with a
+    typical rater, so many careless ones do not hide each other.
 
     Parameters
     ----------
@@ -73,29 +271,29 @@ def judge_raters(
     bound : bool
         Whether the bound is wanted; else it is infinite.
     """
-    n_answers = chances.shape[1]
+    c = chances.shape[1]
     best, found = -np.inf, None
     for power in _SHARPNESS:
         flattened = _to_power(chances, power)
-        careful = _log_likelihoods(flattened[:, 0], rater, n_raters, _CAREFUL, n_answers)
-        blind = -np.bincount(rater, minlength=n_raters) * np.log(n_answers)
-        prior, share, evidence = _weigh(careful, blind)
+        careful = _log_likelihoods(flattened[:, 0], rater, n_raters, _CAREFUL, c)
+        guessed = -np.bincount(rater, minlength=n_raters) * np.log(c)
+        prior, share, evidence = _weigh(careful, guessed)
         if evidence > best:
-            best, found = evidence, (flattened, careful, blind, prior, share)
+            best, found = evidence, (flattened, careful, guessed, prior, share)
     assert found is not None
-    flattened, careful, blind, prior, share = found
-    odds = np.exp(np.clip(blind - _mixed(careful, prior), -600.0, 600.0))
-    grid = _log_likelihoods(flattened[:, 0], rater, n_raters, _SHARES, n_answers)
+    flattened, careful, guessed, prior, share = found
+    odds = np.exp(np.clip(guessed - _mixed(careful, prior), -600.0, 600.0))
+    grid = _log_likelihoods(flattened[:, 0], rater, n_raters, _RATER_LAPSES, c)
     density = np.exp(grid - grid.max(axis=1, keepdims=True))
     below = np.cumsum(density, axis=1) / density.sum(axis=1, keepdims=True)
     low, middle, high = (
-        _SHARES[np.minimum((below < level).sum(axis=1), len(_SHARES) - 1)]
+        _RATER_LAPSES[np.minimum((below < level).sum(axis=1), len(_RATER_LAPSES) - 1)]
         for level in (0.025, 0.5, 0.975)
     )
     return Judgement(
         odds=odds,
         bound=_bound(flattened, rater, n_raters, prior) if bound else np.inf,
-        blind=middle,
+        lapse=middle,
         low=low,
         high=high,
         careless=share * odds / (share * odds + 1 - share),
@@ -110,12 +308,12 @@ def _to_power(chances: FloatArray, power: float) -> FloatArray:
 
 
 def _log_likelihoods(
-    own: FloatArray, rater: IntArray, n_raters: int, shares: FloatArray, n_answers: int
+    own: FloatArray, rater: IntArray, n_raters: int, lapses: FloatArray, c: int
 ) -> FloatArray:
-    """(R, len(shares)): of each rater's answers, if so many of them are blind."""
-    out = np.empty((n_raters, len(shares)))
-    for i, share in enumerate(shares):
-        out[:, i] = np.bincount(rater, np.log((1 - share) * own + share / n_answers), n_raters)
+    """(R, len(lapses)): of each rater's answers, at each lapse rate."""
+    out = np.empty((n_raters, len(lapses)))
+    for i, lapse in enumerate(lapses):
+        out[:, i] = np.bincount(rater, np.log((1 - lapse) * own + lapse / c), n_raters)
     return out
 
 
@@ -125,7 +323,7 @@ def _mixed(careful: FloatArray, prior: FloatArray) -> FloatArray:
 
 
 def _populations() -> FloatArray:
-    """Distributions of the careful raters' blind shares: few or many, alike or spread out."""
+    """Distributions of the careful raters' lapse rates: low or high, alike or spread out."""
     x = (np.arange(len(_CAREFUL)) + 0.5) / len(_CAREFUL)
     logs = [
         (mean * size - 1) * np.log(x) + ((1 - mean) * size - 1) * np.log1p(-x)
@@ -136,23 +334,24 @@ def _populations() -> FloatArray:
     return np.asarray(shapes / shapes.sum(axis=1, keepdims=True))
 
 
-def _weigh(careful: FloatArray, blind: FloatArray) -> tuple[FloatArray, float, float]:
-    """The distribution of careful shares, the share of blind raters, and the evidence.
+def _weigh(careful: FloatArray, guessed: FloatArray) -> tuple[FloatArray, float, float]:
+    """The distribution of careful lapse rates, the share of careless raters, and the evidence.
 
     Both are means over what is possible, weighed by how likely it makes all answers.
     """
-    top = np.maximum(careful.max(axis=1), blind)
+    top = np.maximum(careful.max(axis=1), guessed)
     populations = _populations()
     as_careful = np.exp(careful - top[:, None]) @ populations.T
-    as_blind = np.exp(blind - top)[:, None]
+    as_careless = np.exp(guessed - top)[:, None]
     evidence = np.stack(
-        [np.log(as_blind * s + as_careful * (1 - s)).sum(axis=0) for s in _BLIND_RATERS], axis=1
+        [np.log(as_careless * s + as_careful * (1 - s)).sum(axis=0) for s in _CARELESS_SHARES],
+        axis=1,
     )
     most = evidence.max()
     weight = np.exp(evidence - most)
     total = weight.sum()
     prior = weight.sum(axis=1) @ populations / total
-    share = float(weight.sum(axis=0) @ _BLIND_RATERS / total)
+    share = float(weight.sum(axis=0) @ _CARELESS_SHARES / total)
     return prior, share, float(most + np.log(total) + top.sum())
 
 
@@ -163,15 +362,215 @@ def _bound(chances: FloatArray, rater: IntArray, n_raters: int, prior: FloatArra
     """
     rng = np.random.default_rng(0)
     m, c = chances.shape
-    blind = -np.bincount(rater, minlength=n_raters) * np.log(c)
+    guessed = -np.bincount(rater, minlength=n_raters) * np.log(c)
     reached = np.cumsum(chances, axis=1)[:, :-1]
     logs = []
     for _ in range(max(10, -(-_DRAWN // n_raters))):
         which = np.searchsorted(np.cumsum(prior)[:-1], rng.random(n_raters))
-        share = _CAREFUL[which[rater]]
+        lapse = _CAREFUL[which[rater]]
         attentive = (rng.random((m, 1)) > reached).sum(axis=1)
-        answer = np.where(rng.random(m) < share, rng.integers(c, size=m), attentive)
+        answer = np.where(rng.random(m) < lapse, rng.integers(c, size=m), attentive)
         own = chances[np.arange(m), answer]
         drawn = _log_likelihoods(own, rater, n_raters, _CAREFUL, c)
-        logs.append(blind - _mixed(drawn, prior))
+        logs.append(guessed - _mixed(drawn, prior))
     return float(np.exp(np.clip(np.quantile(logs, 1 - _FALSE_ALARMS), 0.0, 600.0)))
+
+
+def error_rate_of(held_out: HeldOut, kind: Kind) -> Rate:
+    """The error rate on clear questions.
+
+    A map that has seen the answers takes some of the wrong ones for right: its lapse rate gives
+    the lower end. Of the questions that a map of other answers calls clearest (a quarter of
+    them, and half of them), some are not clear, so that the share of answers other than its own
+    gives the upper end. The estimate lies half-way between the two shares.
+    """
+    least, low = (wrong_by_chance(kind) * share for share in _lapse_rate(held_out.seen))
+    best = held_out.chances.max(axis=1)
+    others, highs = [], []
+    for part in _CLEAR:
+        clear = best >= np.quantile(best, 1 - part)
+        other, count = 1 - float(held_out.right[clear].mean()), int(clear.sum())
+        others.append(other)
+        highs.append(other + _Z * np.sqrt(max(other * (1 - other), 0.25 / count) / count))
+    high = float(max(highs))
+    return Rate((least + max(least, min(others))) / 2, min(low, high), max(low, high))
+
+
+def _lapse_rate(chances: FloatArray) -> tuple[float, float]:
+    own, c = chances[:, 0], chances.shape[1]
+    # some hundred cells of similar chances serve as well as all answers
+    count, edge = np.histogram(own, bins=400, range=(0.0, 1.0))
+    total = np.histogram(own, bins=edge, weights=own)[0]
+    cell = (total / np.maximum(count, 1))[count > 0]
+    log = np.log(np.maximum(np.outer(1 - _LAPSES, cell) + _LAPSES[:, None] / c, 1e-300))
+    likelihood = log @ count[count > 0]
+    best = int(likelihood.argmax())
+    inside = np.flatnonzero(likelihood >= likelihood[best] - _DROP)
+    return float(_LAPSES[best]), float(_LAPSES[inside[0]])
+
+
+def wrong_rate_of(held_out: HeldOut) -> Rate:
+    """The share of answers that differ from what the true distances say, near ties included.
+
+    The estimate is the share that the map of all answers gets wrong; maps without sight of the
+    answers get more of them wrong, and that gives the upper end. The true share may lie as far
+    below the estimate, since the map fits some wrong answers and misses some right ones.
+    """
+    m = len(held_out.right)
+    seen, unseen = 1 - float(held_out.fitted.mean()), 1 - float(held_out.right.mean())
+    most = max(seen, unseen)
+    margin = _Z * np.sqrt(most * (1 - most) / m)
+    return Rate(seen, float(max(2 * seen - most - margin, 0.0)), float(min(most + margin, 1.0)))
+
+
+@dataclass(frozen=True)
+class RaterCheck(Facts):
+    """How well one rater's answers fit those of the others.
+
+    Attributes
+    ----------
+    rater : str
+    answers : int
+    median_seconds, fast_seconds : float or None
+        The median response time, and the one below which a tenth of the answers fall.
+    agreement : float or None
+        The share of the other raters' answers to the same questions that equal this rater's;
+        each question counts once. None where nobody else was asked the same questions.
+    compared : int
+        How many questions that share rests on.
+    within : float or None
+        How often the rater gave the same answer to the same question again.
+    predicted : float
+        The share of the answers that a map of the other raters' answers predicts.
+    blind, blind_low, blind_high : float
+        The rater's lapse rate: the share of answers that seem to be guesses, with its 95 %
+        interval. What the map itself gets wrong is in it.
+    same_place : float or None
+        The largest share of answers in one place, where places are known.
+    catch_asked, catch_right : int
+        Test questions, and how many of them were answered correctly.
+    judged : bool
+        Whether it can be said if the rater is careless: there are enough answers, and the
+        answers of all raters together can be predicted at all.
+    guessing, one_place : bool
+        Whether the answers are no better than guesses, or mostly in the same place.
+    """
+
+    rater: str
+    answers: int
+    median_seconds: float | None
+    fast_seconds: float | None
+    agreement: float | None
+    compared: int
+    within: float | None
+    predicted: float
+    blind: float
+    blind_low: float
+    blind_high: float
+    same_place: float | None
+    catch_asked: int
+    catch_right: int
+    judged: bool
+    guessing: bool
+    one_place: bool
+
+
+def check_raters(
+    statements: Statements,
+    names: AnyArray,
+    rater: IntArray,
+    inside: IntArray,
+    hits: FloatArray,
+    judgement: Judgement,
+    tests: dict[str, tuple[int, int]],
+    *,
+    can_tell: bool,
+) -> tuple[RaterCheck, ...]:
+    """A row for each rater.
+
+    Parameters
+    ----------
+    rater : (m,) array of int
+        Of each answer, among the ``names``.
+    inside : (k,) array of int
+        The raters of the answers that were held out; ``hits`` says how many of each rater's
+        were predicted.
+    tests : dict
+        Test questions asked, and answered correctly, by rater.
+    can_tell : bool
+        Whether any answers can be predicted at all.
+    """
+    n = len(names)
+    answers, looked = np.bincount(rater, minlength=n), np.bincount(inside, minlength=n)
+    predicted = np.divide(hits, looked, out=np.zeros(n), where=looked > 0)
+    judged = (looked >= FEW_ANSWERS) & can_tell
+    guessing = judged & (judgement.odds > judgement.bound)
+    share, one_place = _same_place(statements, rater, n)
+    median, fast = _seconds(statements, rater, n)
+    first = np.arange(min(len(rater), MOST_ANSWERS))
+    cells = cells_of(statements.take(first), rater[first])
+    agreement, compared = cells.by_rater(*cells.between, n)
+    within, _ = cells.by_rater(*cells.within, n)
+    in_order = sorted(range(n), key=lambda i: natural(str(names[i])))
+    return tuple(
+        RaterCheck(
+            rater=str(names[i]),
+            answers=int(answers[i]),
+            median_seconds=median[i],
+            fast_seconds=fast[i],
+            agreement=None if np.isnan(agreement[i]) else float(agreement[i]),
+            compared=int(compared[i]),
+            within=None if np.isnan(within[i]) else float(within[i]),
+            predicted=float(predicted[i]),
+            blind=float(judgement.lapse[i]),
+            blind_low=float(judgement.low[i]),
+            blind_high=float(judgement.high[i]),
+            same_place=None if share is None else float(share[i]),
+            catch_asked=tests.get(str(names[i]), (0, 0))[0],
+            catch_right=tests.get(str(names[i]), (0, 0))[1],
+            judged=bool(judged[i]),
+            guessing=bool(guessing[i]),
+            one_place=bool(one_place[i]),
+        )
+        for i in in_order
+    )
+
+
+def _same_place(
+    statements: Statements, rater: IntArray, n_raters: int
+) -> tuple[FloatArray | None, BoolArray]:
+    """The largest share of each rater's answers in one place, and whether that is suspicious."""
+    from scipy.special import bdtrc
+
+    if statements.places is None:
+        return None, np.zeros(n_raters, dtype=bool)
+    places = np.asarray(statements.places)
+    known = places >= 0
+    counts = np.zeros((n_raters, 3), dtype=np.int64)
+    np.add.at(counts, (rater[known], places[known]), 1)
+    most, placed = counts.max(axis=1), counts.sum(axis=1)
+    share = most / np.maximum(placed, 1)
+    # with two answers to choose from, some places cannot be chosen at all
+    by_chance = chance(statements.kind)
+    unlikely = bdtrc(most - 1, np.maximum(placed, 1), by_chance) * 3 * n_raters < 0.001
+    return share, (placed >= FEW_ANSWERS) & unlikely & (share >= 0.6)
+
+
+def _seconds(
+    statements: Statements, rater: IntArray, n_raters: int
+) -> tuple[list[float | None], list[float | None]]:
+    if statements.seconds is None:
+        return [None] * n_raters, [None] * n_raters
+    order = np.argsort(rater, kind="stable")
+    parts = np.split(statements.seconds[order], np.cumsum(np.bincount(rater))[:-1])
+    known = [part[np.isfinite(part)] for part in parts]
+    return (
+        [float(np.median(part)) if len(part) else None for part in known],
+        [float(np.quantile(part, 0.1)) if len(part) else None for part in known],
+    )
+
+
+def natural(name: str) -> tuple[bool, int, str]:
+    """Numbers by their size, before other names."""
+    number = name.isdecimal()
+    return (not number, int(name) if number else 0, name)
