@@ -47,6 +47,8 @@ class Browser:
             options.add_experimental_option("prefs", prefs)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.driver = Chrome(options, ChromeService(driver))
+        # a script may wait for what a busy machine takes long to do
+        self.driver.set_script_timeout(300)
         # the start page's own requests are none of ours
         self.open("about:blank")
         self.requests()

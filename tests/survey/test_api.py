@@ -171,7 +171,7 @@ def test_the_way_back_is_filled_in(folder: Path) -> None:
 
 
 def test_a_closed_study_takes_nobody_and_begins_no_round(app: Any) -> None:
-    from trilens.survey.ledger import put_setting
+    from trilens.survey.store import put_setting
 
     rater = app.participant()
     rater.join()

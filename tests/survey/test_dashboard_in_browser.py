@@ -8,7 +8,7 @@ import pytest
 
 from browser import Browser
 from studies import Running
-from trilens.survey.gate import make_first_key
+from trilens.survey.auth import make_first_key
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +47,7 @@ def test_the_first_password_then_results_that_grow(app: Running, browser: Browse
     question = rater.question()
     rater.answer(question["token"], question["objects"][0])
     assert browser.run(UNTIL, "1", "#n-answers")
+    assert browser.run(UNTIL, "1", "#analysed")
     rater.round()
     # an opened list stays open while the numbers change
     browser.run("document.querySelector('details').open = true")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ import httpx
 import pytest
 
 import trilens as tl
+import trilens.analysis
 from studies import Client, Running, edit, running
-from trilens.survey.gate import make_first_key
-from trilens.survey.password import set_password
+from trilens.survey.auth import make_first_key, set_password
+from trilens.survey.charts import over_time, response_times
 
 PASSWORD = "a long enough one"
 
@@ -38,6 +40,15 @@ def csrf(browser: Client) -> str:
     found = re.search(r'name="csrf" value="([^"]+)"', page)
     assert found is not None
     return found[1]
+
+
+def analysed(app: Running, browser: Client) -> str:
+    """The live part of the dashboard, with the answers of this moment analysed."""
+    app.survey.dashboard.analysis.wait()
+    asked = browser.post("/researcher/analyze", data={"csrf": csrf(browser)})
+    assert asked.status_code == 303
+    app.survey.dashboard.analysis.wait()
+    return browser.get("/researcher/live").text
 
 
 def test_the_first_password_is_set_by_a_link_that_works_once(app: Running) -> None:
@@ -68,6 +79,7 @@ def test_the_first_password_is_set_by_a_link_that_works_once(app: Running) -> No
         ("GET", ""),
         ("GET", "live"),
         ("GET", "export"),
+        ("POST", "analyze"),
         ("POST", "close"),
         ("POST", "open"),
         ("POST", "erase"),
@@ -125,7 +137,7 @@ def test_closing_and_opening(secured: Running) -> None:
     browser = signed_in(secured)
     token = csrf(browser)
     browser.post("/researcher/close", data={"csrf": token})
-    assert "Open the study" in browser.get("/researcher/?said=closed").text
+    assert "Open the study" in browser.get("/researcher/?done=closed").text
     refused = secured.participant().post("/api/join", json={"consent": True})
     assert refused.status_code == 403
     browser.post("/researcher/open", data={"csrf": token})
@@ -144,25 +156,103 @@ def test_the_dashboard_grows_and_says_what_the_library_says(secured: Running) ->
         secured.survey.dashboard.forget()
         assert f'<b id="n-answers">{answers}</b>' in browser.get("/researcher/live").text
     rater.round()
-    secured.survey.dashboard.forget()
-    page = browser.get("/researcher/live").text
+    page = analysed(secured, browser)
+    assert '<span id="analysed">20</span> answers' in page
     exported = browser.get("/researcher/export?set=all&format=csv").text
-    rows = list(csv.DictReader(io.StringIO(exported)))
-    assert len(rows) == 20
-    names = list(secured.survey.study.names)
-    at = {name: i for i, name in enumerate(names)}
-    S = tl.Statements(
-        [
-            [at[r["central"]]]
-            + [at[r[f"shown_{i}"]] for i in (1, 2, 3) if r[f"shown_{i}"] != r["central"]]
-            for r in rows
-        ],
-        names=names,
+    rows = {
+        name: [row[name] for row in csv.DictReader(io.StringIO(exported))]
+        for name in ("central", "shown_1", "shown_2", "shown_3", "rater", "round")
+    }
+    seconds = [float(row["seconds"]) for row in csv.DictReader(io.StringIO(exported))]
+    expected = tl.analyze(
+        tl.Statements(rows | {"seconds": seconds}, names=secured.survey.study.names)
     )
-    medoid = re.search(r'id="medoid">([^<]+)<', page)
-    assert medoid is not None
-    assert medoid[1] == tl.medoid(S).name
-    assert re.findall(r'class="outlier">([^<]+)<', page) == list(tl.outliers(S).names)
+    assert expected.describe.statements == 20
+    shown = re.search(r'id="medoid">([^<]+)<', page)
+    assert shown is not None
+    assert shown[1] == expected.medoid.name
+    for name in expected.medoid.candidates[:5]:
+        assert name in page
+    assert re.findall(r'class="outlier">([^<]+)<', page) == list(expected.outliers.names)
+    most_central = max(expected.medoid.scores)
+    assert f"<td>{most_central:.3f}</td>" in page
+
+
+def test_an_analysis_is_made_once_and_then_kept(
+    secured: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+    real = trilens.analysis.analyze
+
+    def counting(statements: tl.Statements, **more: Any) -> Any:
+        calls.append(len(statements))
+        return real(statements, **more)
+
+    monkeypatch.setattr(trilens.analysis, "analyze", counting)
+    browser = signed_in(secured)
+    rater = secured.participant()
+    rater.join()
+    rater.round()
+    for _ in range(3):
+        analysed(secured, browser)
+    assert calls == [20]
+    rater.post("/api/round")
+    rater.round()
+    secured.survey.dashboard.forget()
+    # the server rests after an analysis; the page says of which answers it speaks
+    assert '<span id="analysed">20</span>' in browser.get("/researcher/live").text
+    assert calls == [20]
+    assert '<span id="analysed">40</span>' in analysed(secured, browser)
+    assert calls == [20, 40]
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (tl.errors.StatementError("too few of them"), "cannot be analysed: too few of them."),
+        (ZeroDivisionError("secret"), "The analysis failed. The server&#39;s log says why."),
+    ],
+)
+def test_an_analysis_that_fails_is_said_and_harms_nothing(
+    secured: Running, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    def failing(statements: tl.Statements, **more: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(trilens.analysis, "analyze", failing)
+    browser = signed_in(secured)
+    rater = secured.participant()
+    rater.join()
+    rater.round()
+    page = analysed(secured, browser)
+    assert said in page
+    assert "secret" not in page
+    assert '<b id="n-answers">20</b>' in page
+
+
+def test_participants_do_not_wait_for_an_analysis(
+    secured: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, end = threading.Event(), threading.Event()
+
+    def endless(statements: tl.Statements, progress: Any, **more: Any) -> Any:
+        begun.set()
+        end.wait()
+        progress(0.5)
+        raise AssertionError("a closing server stops the analysis")
+
+    monkeypatch.setattr(trilens.analysis, "analyze", endless)
+    browser = signed_in(secured)
+    rater = secured.participant()
+    rater.join()
+    question = rater.question()
+    rater.answer(question["token"], question["objects"][0])
+    assert "The first analysis is running." in browser.get("/researcher/live").text
+    begun.wait()
+    rater.round()
+    secured.survey.dashboard.forget()
+    assert '<b id="n-answers">20</b>' in browser.get("/researcher/live").text
+    end.set()
 
 
 def test_results_after_an_erasure_are_those_of_the_rest(secured: Running) -> None:
@@ -172,7 +262,7 @@ def test_results_after_an_erasure_are_those_of_the_rest(secured: Running) -> Non
     second.join()
     first.round()
     second.round()
-    browser.get("/researcher/live")
+    assert '<span id="analysed">40</span>' in analysed(secured, browser)
     shown = browser.post(
         "/researcher/participant", data={"csrf": csrf(browser), "receipt": receipt}
     )
@@ -181,14 +271,13 @@ def test_results_after_an_erasure_are_those_of_the_rest(secured: Running) -> Non
     done = browser.post(
         "/researcher/erase", data={"csrf": csrf(browser), "receipt": receipt.lower()}
     )
-    assert done.headers["location"].endswith("said=erased")
+    assert done.headers["location"].endswith("done=erased")
     assert first.get("/api/question").status_code == 401
-    secured.survey.dashboard.forget()
-    assert '<b id="n-answers">20</b>' in browser.get("/researcher/live").text
-    assert secured.survey.live._results is not None
-    assert secured.survey.live._results.answers == 20
+    page = analysed(secured, browser)
+    assert '<b id="n-answers">20</b>' in page
+    assert '<span id="analysed">20</span>' in page
     nobody = browser.post("/researcher/erase", data={"csrf": csrf(browser), "receipt": receipt})
-    assert nobody.headers["location"].endswith("said=unknown")
+    assert nobody.headers["location"].endswith("done=unknown")
 
 
 def test_exports_of_every_set_and_format(secured: Running) -> None:
@@ -229,8 +318,7 @@ def test_the_dashboard_of_other_kinds(tmp_path: Path, kind: Any) -> None:
         rater = app.participant()
         rater.join()
         rater.round()
-        page = signed_in(app).get("/researcher/").text
-        assert 'id="medoid"' in page
+        assert 'id="medoid"' in analysed(app, signed_in(app))
 
 
 def test_markup_in_names_stays_text(folder: Path) -> None:
@@ -243,14 +331,17 @@ def test_markup_in_names_stays_text(folder: Path) -> None:
         rater = app.participant()
         rater.join(platform_id=nasty)
         rater.round()
-        for page in (signed_in(app).get("/researcher/"), rater.get("/")):
-            assert nasty not in page.text
-            assert "<img src=x" not in page.text
-            assert "<b onx" not in page.text
+        browser = signed_in(app)
+        results = analysed(app, browser)
+        for page in (results, browser.get("/researcher/").text, rater.get("/").text):
+            assert nasty not in page
+            assert "<img src=x" not in page
+            assert "<b onx" not in page
+        assert "&lt;script&gt;alert(1)" in results
 
 
 def test_sign_in_works_under_a_path_prefix(folder: Path) -> None:
-    from trilens.survey.options import Options
+    from trilens.survey.server import Options
 
     with running(folder, options=Options(root_path="/study")) as app:
         app.survey.writer.submit(lambda c: set_password(c, PASSWORD)).result()
@@ -266,20 +357,13 @@ def test_sign_in_works_under_a_path_prefix(folder: Path) -> None:
 
 
 def test_answers_over_days_make_few_bars() -> None:
-    from types import SimpleNamespace
-
-    from trilens.survey.drawing import over_time, response_times
-
-    class Some(SimpleNamespace):
-        def __len__(self) -> int:
-            return len(self.stored)
-
     for span, title in (
         (0.0, "minute"), (3600.0, "5 minutes"), (86400.0 * 3, "6 hours"), (86400.0 * 50, "day"),
     ):  # fmt: skip
-        figure = over_time(Some(stored=[1e9, 1e9 + span / 2, 1e9 + span]))  # type: ignore[arg-type]
-        assert figure["title"] == f"Answers per {title}"
-        assert 12 <= len(figure["bars"]) <= 61
-        assert sum(bar["h"] > 0 for bar in figure["bars"]) in (1, 3)
-    seconds = response_times(Some(seconds=[0.0, 0.3, 3.0, 1e6, None]))  # type: ignore[arg-type]
-    assert [bar["label"].rsplit(" ", 1)[1] for bar in seconds["bars"]] == list("2001000001")
+        figure = over_time([1e9, 1e9 + span / 2, 1e9 + span])
+        assert figure.title == f"Answers per {title}"
+        assert 12 <= len(figure.bars) <= 61
+        assert sum(bar.h > 0 for bar in figure.bars) in (1, 3)
+    assert len(over_time([]).bars) == 12
+    seconds = response_times([0.0, 0.3, 3.0, 1e6, None])
+    assert [bar.label.rsplit(" ", 1)[1] for bar in seconds.bars] == list("2001000001")

@@ -12,10 +12,9 @@ from hypothesis import given, strategies as st
 from studies import edit
 from trilens.errors import StudyError
 from trilens.survey.example import write_example
-from trilens.survey.marked import read_marked
-from trilens.survey.remarks import remarks
-from trilens.survey.study import check_study, load_study
-from trilens.survey.words import QUESTIONS, WORDS
+from trilens.survey.study import check_study, load_study, remarks
+from trilens.survey.texts import QUESTIONS, TEXTS
+from trilens.survey.yaml_lines import read_yaml
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 
@@ -32,7 +31,7 @@ def test_the_example_is_a_study(tmp_path: Path, kind: Any) -> None:
     assert (study.kind, study.languages, len(study.stimuli)) == (kind, ("en", "de"), 14)
     assert study.retention is not None
     assert study.retention > datetime.date.today()
-    with pytest.raises(StudyError, match="exists already"):
+    with pytest.raises(StudyError, match="already exists"):
         write_example(tmp_path, kind)
 
 
@@ -48,14 +47,14 @@ def test_everything_wrong_stands_in_one_list(folder: Path) -> None:
     (folder / "objects.csv").write_text("name,text_en,text_de\na,x,y\na,x,y\nb,,y\nc,x\n")
     found = wrong(folder)
     for line in (
-        "kind is 'middle'; it must be one of central, odd, closer",
-        "rounds length is 'none'; it must be a whole number, from 1 to 1000",
+        "kind must be one of central, odd, closer, not 'middle'",
+        "rounds.length must be a whole number from 1 to 1000, not 'none'",
         "tests: there is no object 'apple'",
-        "retention is 'soon'; it must be a date such as 2027-12-31",
-        "'seeds' is not known here",
-        "objects.csv, line 3: the name 'a' stands twice",
-        "objects.csv, line 4: no text for 'b' in the languages: en",
-        "objects.csv, line 5: 2 cells; the header has 3",
+        "retention must be a date such as 2027-12-31, not 'soon'",
+        "unknown key 'seeds'",
+        "objects.csv, line 3: the name 'a' appears twice",
+        "objects.csv, line 4: the text of 'b' is missing in: en",
+        "objects.csv, line 5: 2 cells, but the header has 3",
     ):
         assert line in found
     numbers = [p.line for p in check_study(folder) if p.file == "study.yaml"]
@@ -70,7 +69,7 @@ def test_unreadable_yaml_has_its_line(folder: Path) -> None:
     assert problem.line is not None
     assert "not valid YAML" in problem.text
     edit(folder, ("languages: [en, de", "kind: odd\nlanguages: [en, de]"))
-    assert "the key 'kind' stands here twice" in wrong(folder)
+    assert "the key 'kind' appears twice" in wrong(folder)
 
 
 @pytest.mark.parametrize("text", ["", "[1, 2]", "just words", "&a [*a]", "a: &b {c: *b}", "\0"])
@@ -81,43 +80,50 @@ def test_files_that_are_no_study(folder: Path, text: str) -> None:
 
 def test_no_folder_and_no_file(tmp_path: Path) -> None:
     assert "no such folder" in wrong(tmp_path / "none")
-    assert "no such file; trilens survey init makes one" in wrong(tmp_path)
+    assert "no such file; create one with trilens survey init" in wrong(tmp_path)
     (tmp_path / "study.yaml").write_bytes(b"\xff\xfe\x00")
     assert "cannot be read as UTF-8" in wrong(tmp_path)
 
 
 @given(st.text(max_size=200))
 def test_any_text_is_read_or_refused_with_a_reason(text: str) -> None:
-    marked = read_marked(text, "x")
-    assert marked.value is None or not any("not valid" in p.text for p in marked.problems)
-    assert all(str(problem).startswith("x") for problem in marked.problems)
+    found = read_yaml(text, "x")
+    assert found.value is None or not any("not valid" in p.text for p in found.problems)
+    assert all(str(problem).startswith("x") for problem in found.problems)
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
         ([("length: 20", "length: 500")], "14 objects make only 363 questions"),
-        ([("length: 20", "length: 5"), ("minimum: 12", "minimum: 1")], "make it longer"),
-        ([("minimum: 12", "minimum: 21")], "no round of 20 reaches it"),
+        ([("length: 20", "length: 5"), ("minimum: 12", "minimum: 1")], "make rounds longer"),
+        ([("minimum: 12", "minimum: 21")], "a round has only 20 answers"),
         ([("repeated: 2", "repeated: 8")], "at most a third of a round"),
-        ([("needed: 1 ", "needed: 4 ")], "at most 3 are asked"),
+        ([("needed: 1 ", "needed: 4 ")], "rounds.most is 3"),
         ([("objects: objects.csv", "objects: ../other")], "inside the study's folder"),
         ([("objects: objects.csv", "objects: pictures")], "there is no 'pictures'"),
-        ([("languages: [en, de]", "languages: [en, no]")], 'with "no" in quotes'),
-        ([("languages: [en, de]", "languages: [en, de, fr]")], "no title in the languages: fr"),
-        ([("languages: [en, de]", "languages: [en]")], "'de' is not among the languages"),
+        ([("languages: [en, de]", "languages: [en, no]")], 'put "no" in quotes'),
+        ([("languages: [en, de]", "languages: [en, de, fr]")], "title is missing in: fr"),
+        ([("languages: [en, de]", "languages: [en]")], "'de' is not one of the study's languages"),
         ([("code: THANKS", "redirect: http://x.org")], "must be an https:// address"),
         ([("code: THANKS", "redirect: javascript:alert(1)")], "must be an https:// address"),
-        ([("code: THANKS", "redirect: https://x.org/{code}")], "there is no code"),
-        ([("code: THANKS", "redirect: https://x.org/{cod}")], "only {code} and {platform_id}"),
+        ([("code: THANKS", "redirect: https://x.org/{code}")], "completion.code is missing"),
+        (
+            [("code: THANKS", "redirect: https://x.org/{cod}")],
+            "may contain {code} and",
+        ),
         ([("code: THANKS", "platform: mturk")], "must be one of prolific, connect, sona, other"),
         ([("contact: researcher@example.org", "contact: [a]")], "contact must be a line of text"),
-        ([('version: "1"', "version:")], "no consent version"),
-        ([("[apple, pear, bread]", "[apple, pear, pear]")], "the three objects must differ"),
-        ([("[apple, pear, bread]", "[apple, pear]")], "must have three objects"),
+        ([('version: "1"', "version:")], "consent.version is missing"),
+        ([("[apple, pear, bread]", "[apple, pear, pear]")], "the three objects must be different"),
+        ([("[apple, pear, bread]", "[apple, pear]")], "three objects and an answer are needed"),
         ([("[apple, pear, bread]", "[apple, pear, bus]")], "there is no object 'bus'"),
-        ([("answer: pear", "answer: bus")], "the answer 'bus' must be one of apple, pear, bread"),
-        ([("title:", "texts: {en: {bgin: x}}\ntitle:")], "'bgin' is not a text of the pages"),
+        (
+            [("answer: pear", "answer: bus")],
+            "must be one of apple, pear, bread, not 'bus'",
+        ),
+        ([("rounds:", "rounds: 5\nx:")], "rounds must be a section with length, minimum"),
+        ([("title:", "texts: {en: {bgin: x}}\ntitle:")], "texts.en: unknown key 'bgin'"),
     ],
 )
 def test_each_mistake_is_named(folder: Path, changes: list[tuple[str, str]], said: str) -> None:
@@ -131,7 +137,7 @@ def test_prolific_needs_no_address_of_its_own(folder: Path) -> None:
 
 
 def test_texts_of_the_pages_can_be_replaced_and_added(folder: Path) -> None:
-    french = {key: f"fr {key}" for key in WORDS["en"]}
+    french = {key: f"fr {key}" for key in TEXTS["en"]}
     lines = "".join(f"    {key}: {value}\n" for key, value in french.items())
     (folder / "study.yaml").write_text(
         "title: T\nlanguages: [fr, en]\nobjects: objects.csv\ninstructions: I\n"
@@ -148,8 +154,8 @@ def test_texts_of_the_pages_can_be_replaced_and_added(folder: Path) -> None:
 
 
 def test_the_words_are_complete() -> None:
-    for language, words in WORDS.items():
-        assert words.keys() == WORDS["en"].keys(), language
+    for language, words in TEXTS.items():
+        assert words.keys() == TEXTS["en"].keys(), language
         assert all(language in texts for texts in QUESTIONS.values())
 
 
@@ -191,11 +197,11 @@ def test_what_is_wrong_with_pictures(folder: Path, tmp_path: Path) -> None:
     (pictures / "link.png").symlink_to(tmp_path / "secret.png")
     found = wrong(folder)
     for line in (
-        "the name '1' stands twice",
-        "pictures/empty.png: empty",
-        "pictures/text.png: its content is not image/png",
-        "the name 'nan': would be taken for a missing cell",
-        "pictures/link.png: a link out of the folder",
+        "pictures/1.png: 1.jpg has the same name",
+        "pictures/empty.png: the file is empty",
+        "pictures/text.png: the content is not image/png",
+        "the name 'nan' would be read as a missing value",
+        "pictures/link.png: links to a file outside the folder",
     ):
         assert line in found
     assert "hidden" not in found
@@ -208,7 +214,7 @@ def test_what_lies_beside_the_pictures_is_named_and_no_object(folder: Path) -> N
     (pictures / "raw").mkdir()
     study = load_study(folder)
     assert "legal_note" not in study.names
-    assert any("not an object: legal_note.txt, raw (2 in all" in line for line in remarks(study))
+    assert any("ignored: legal_note.txt, raw (2 files" in line for line in remarks(study))
 
 
 def test_sounds(folder: Path) -> None:

@@ -88,7 +88,7 @@ def test_an_error_of_the_database_is_not_an_acknowledgement(folder: Path) -> Non
         ).result()
         answer = rater.answer(question["token"], question["objects"][0])
         assert answer.status_code == 500
-        assert answer.json() == {"detail": "an error of the server"}
+        assert answer.json() == {"detail": "internal server error"}
         app.survey.writer.submit(
             lambda c: c.exec_driver_sql("ALTER TABLE elsewhere RENAME TO answers")
         ).result()

@@ -39,7 +39,7 @@ def test_init_makes_what_check_takes(tmp_path: Path, kind: str) -> None:
     assert survey("check", tmp_path / "s").exit_code == 0
     again = survey("init", tmp_path / "s")
     assert again.exit_code == 1
-    assert "exists already" in again.output
+    assert "already exists" in again.output
 
 
 def test_check_lists_everything(folder: Path) -> None:
@@ -62,7 +62,7 @@ def test_serve_refuses_what_check_finds(folder: Path) -> None:
 def test_several_processes_need_postgresql(folder: Path) -> None:
     done = survey("serve", folder, "--workers", 2, "--port", 0)
     assert done.exit_code == 1
-    assert "SQLite has one writer" in done.output
+    assert "SQLite allows one writer" in done.output
     done = survey("serve", folder, "--database", "sqlite:///x", "--port", 0)
     assert done.exit_code == 1
     assert "must be postgresql://" in done.output
@@ -71,8 +71,8 @@ def test_several_processes_need_postgresql(folder: Path) -> None:
 def test_a_second_server_on_the_same_file_is_refused(folder: Path, served: Any) -> None:
     second = survey("serve", folder, "--port", 0)
     assert second.exit_code == 1
-    assert "being written by another process" in second.output
-    assert "being written" in survey("forget", folder, "X").output
+    assert "another process is writing" in second.output
+    assert "is writing" in survey("forget", folder, "X").output
     # looking is allowed
     assert json.loads(survey("status", folder, "--json").stdout)["answers"] == 0
 

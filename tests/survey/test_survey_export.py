@@ -8,15 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import trilens as tl
 from studies import Running, running
 from trilens.errors import FormatError, SurveyError
-from trilens.survey.backup import back_up
-from trilens.survey.database import Database, open_database
+from trilens.survey.database import Database, back_up, open_database
 from trilens.survey.example import write_example
-from trilens.survey.export import Collected, collect, write_export
+from trilens.survey.export import AnswerTable, collect, write_export
 
 
 def by_test(app: Running, right: bool) -> Callable[[dict[str, Any]], str]:
@@ -33,7 +33,7 @@ def by_test(app: Running, right: bool) -> Callable[[dict[str, Any]], str]:
     return choose
 
 
-def filled(app: Running) -> Collected:
+def filled(app: Running) -> AnswerTable:
     """Three raters: one passes, one fails, one stops early."""
     good, bad, early = (app.participant() for _ in range(3))
     good.join()
@@ -51,17 +51,16 @@ def filled(app: Running) -> Collected:
 def test_sets(folder: Path, database: Database) -> None:
     with running(folder, database) as app:
         collected = filled(app)
-    assert len(collected) == 45
-    assert len(collected.rows("all")) == 45
-    passed = collected.rows("passed")
+    assert len(collected) == len(collected.select("all")) == 45
+    passed = collected.select("passed").to_pylist()
     assert len(passed) == 20
-    assert {collected.test[i] for i in passed} == {"passed"}
-    assert Counter(collected.counted) == {True: 40, False: 5}
-    assert Counter(collected.round) == {1: 20, 2: 20, 3: 5}
-    reasons = Counter(collected.reason[i] for i in passed)
+    assert {row["test"] for row in passed} == {"passed"}
+    assert Counter(collected.column("counted")) == {True: 40, False: 5}
+    assert Counter(collected.column("round")) == {1: 20, 2: 20, 3: 5}
+    reasons = Counter(row["reason"] for row in passed)
     assert reasons == {"drawn": 15, "test": 1, "shared": 2, "repeated": 2}
-    for i in range(len(collected)):
-        assert collected.shown[i][collected.place[i]] == collected.chosen[i]
+    for row in collected.table.to_pylist():
+        assert row[f"shown_{row['place'] + 1}"] == row["central"]
     reduced = collected.statements("all").reduce()
     assert collected.statements("all-reduced").triples.tolist() == reduced.triples.tolist()
 
@@ -83,6 +82,9 @@ def test_an_export_is_what_the_library_reads(tmp_path: Path, kind: Any, ending: 
         read = tl.read_statements(file)
         assert len(read) == rows == len(expected)
         assert read.kind == kind
+        # the same places, from 0, in the file and in memory; a majority has none
+        assert (read.places is None) == (expected.places is None) == which.endswith("reduced")
+        assert np.array_equal(read.places, expected.places)
         names = [[read.names[i] for i in row] for row in read.triples]
         assert names == [[expected.names[i] for i in row] for row in expected.triples]
 
@@ -94,8 +96,8 @@ def test_an_export_says_where_the_chosen_object_stood(folder: Path, tmp_path: Pa
     write_export(collected, "all", file)
     places = tl.read_statements(file).places
     assert places is not None
-    assert places.tolist() == collected.place
-    assert set(collected.place) == {0, 1, 2}
+    assert places.tolist() == collected.column("place")
+    assert set(places.tolist()) == {0, 1, 2}
     with file.open() as lines:
         row = next(csv.DictReader(lines))
     assert list(row) == [
@@ -107,7 +109,7 @@ def test_an_export_says_where_the_chosen_object_stood(folder: Path, tmp_path: Pa
 def test_other_endings_are_refused(folder: Path, tmp_path: Path) -> None:
     with running(folder) as app:
         collected = filled(app)
-    with pytest.raises(FormatError, match=r"\.csv, \.tsv or \.parquet"):
+    with pytest.raises(FormatError, match=r"end in \.csv, \.tsv or \.parquet"):
         write_export(collected, "all", tmp_path / "a.xlsx")
 
 
@@ -124,7 +126,7 @@ def test_a_backup_is_made_while_answers_come_in(
         rater.post("/api/round")
         rater.round()
         cookies = dict(rater.cookies)
-    with pytest.raises(SurveyError, match="exists already"):
+    with pytest.raises(SurveyError, match="already exists"):
         back_up(database, copy)
     # the copy can be served, and holds what was there at its moment
     with running(folder, open_database(copy.parent)) as restored:

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from studies import Running, running
-from trilens.survey.cookies import PARTICIPANT, sign
-from trilens.survey.guard import LONGEST_BODY
-from trilens.survey.options import Options
+from studies import LONGEST, Running, running
+from trilens.survey.auth import PARTICIPANT, sign
+from trilens.survey.middleware import LONGEST_BODY
+from trilens.survey.server import Options
 from trilens.survey.status import status
 
 SVG = (
@@ -25,7 +25,7 @@ SVG = (
 
 def raw(app: Running, request: bytes) -> bytes:
     """What the server says to bytes that no HTTP library would send."""
-    with socket.create_connection(("127.0.0.1", app.port), timeout=20) as pipe:
+    with socket.create_connection(("127.0.0.1", app.port), timeout=LONGEST) as pipe:
         pipe.sendall(request)
         answer = b""
         while part := pipe.recv(65536):
@@ -66,7 +66,7 @@ def test_forged_cookies(app: Running, forge: Any) -> None:
     rater = app.participant()
     rater.join()
     app.participant().join()
-    value = forge(rater.cookies[PARTICIPANT], app.survey.ledger.key)
+    value = forge(rater.cookies[PARTICIPANT], app.survey.store.key)
     request = (
         f"GET /api/question HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
         f"Cookie: {PARTICIPANT}={value}\r\n\r\n"
@@ -75,7 +75,7 @@ def test_forged_cookies(app: Running, forge: Any) -> None:
 
 
 def test_a_cookie_is_worth_nothing_after_the_erasure(app: Running) -> None:
-    from trilens.survey.ledger import erase
+    from trilens.survey.store import erase
 
     rater = app.participant()
     receipt = rater.join()
@@ -155,7 +155,7 @@ def test_a_body_of_a_gigabyte_is_refused_before_it_is_read(app: Running) -> None
 
 
 def test_a_body_that_does_not_tell_its_length_is_cut_off(app: Running) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", app.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", app.port, timeout=LONGEST)
     sent = 0
 
     def endless() -> Iterator[bytes]:
@@ -297,7 +297,7 @@ def test_refusals_do_not_repeat_what_was_sent(app: Running) -> None:
 def test_logs_tell_nothing_about_people(app: Running, caplog: Any) -> None:
     import logging
 
-    from trilens.survey.logs import JsonLines
+    from trilens.survey.monitoring import JsonLines
 
     with caplog.at_level(logging.DEBUG, "trilens.survey"):
         rater = app.participant(headers={"user-agent": "an-agent", "x-forwarded-for": "9.8.7.6"})
@@ -323,10 +323,10 @@ def test_the_platforms_id_stays_out_of_exports(app: Running) -> None:
         rater.join(platform_id="platform-person")
         rater.answer(rater.question()["token"], rater.question()["objects"][0])
     with app.survey.database.reading() as connection:
-        table = collect(connection, "central", 1).table("all")
-    assert "platform-person" not in json.dumps(table)
+        collected = collect(connection, "central", 1)
+    assert "platform-person" not in json.dumps(collected.table.to_pydict())
     # the same person twice is one rater
-    assert len(set(table["rater"])) == 1
+    assert len(set(collected.column("rater"))) == 1
 
 
 def test_media_that_the_browser_may_keep(folder: Path, app: Running) -> None:

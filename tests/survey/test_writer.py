@@ -1,7 +1,8 @@
-"""The one thread that writes: it acknowledges after the commit, starts or fails, and ends clean."""
+"""What writes: it acknowledges after the commit, starts or fails, and ends clean."""
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import threading
 from concurrent.futures import Future
@@ -9,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import insert, select, text
 from sqlalchemy.exc import DBAPIError
 
 from trilens.errors import SurveyError
 from trilens.survey.database import Database, open_database
-from trilens.survey.ledger import look_setting, put_setting
 from trilens.survey.schema import settings
+from trilens.survey.store import get_setting, put_setting
 from trilens.survey.writer import Refused, Writer
 
 
@@ -31,19 +32,19 @@ def test_what_is_told_stored_is_there_for_others(writer: Writer, database: Datab
     for i in range(5):
         writer.submit(lambda c, i=i: put_setting(c, "x", str(i))).result()
         with database.reading() as connection:
-            assert look_setting(connection, "x") == str(i)
+            assert get_setting(connection, "x") == str(i)
 
 
 def test_what_waits_is_committed_together(database: Database) -> None:
     batches: list[int] = []
-    writer = Writer(database, lambda deeds, seconds: batches.append(deeds), threads=1)
+    writer = Writer(database, lambda writes, seconds: batches.append(writes), threads=1)
     writer.start()
     go = threading.Event()
-    first = writer.submit(lambda c: go.wait(10))
+    first = writer.submit(lambda c: go.wait())
     rest = [writer.submit(lambda c, i=i: put_setting(c, f"n{i}", "x")) for i in range(50)]
     go.set()
     for done in [first, *rest]:
-        done.result(10)
+        done.result()
     writer.close()
     assert sum(batches) == 51
     assert len(batches) <= 2
@@ -54,17 +55,17 @@ def test_a_refusal_harms_no_neighbour(writer: Writer, database: Database) -> Non
         raise Refused(409, "no")
 
     go = threading.Event()
-    writer.submit(lambda c: go.wait(10))
+    writer.submit(lambda c: go.wait())
     one = writer.submit(lambda c: put_setting(c, "one", "1"))
     no = writer.submit(refuse)
     two = writer.submit(lambda c: put_setting(c, "two", "2"))
     go.set()
-    one.result(10)
-    two.result(10)
+    one.result()
+    two.result()
     with pytest.raises(Refused):
-        no.result(10)
+        no.result()
     with database.reading() as connection:
-        assert look_setting(connection, "two") == "2"
+        assert get_setting(connection, "two") == "2"
 
 
 def test_a_failure_undoes_itself_alone(writer: Writer, database: Database) -> None:
@@ -73,15 +74,15 @@ def test_a_failure_undoes_itself_alone(writer: Writer, database: Database) -> No
         connection.execute(text("INSERT INTO nothing VALUES (1)"))
 
     go = threading.Event()
-    writer.submit(lambda c: go.wait(10))
+    writer.submit(lambda c: go.wait())
     one = writer.submit(lambda c: put_setting(c, "one", "1"))
     bad = writer.submit(fail)
     two = writer.submit(lambda c: put_setting(c, "two", "2"))
     go.set()
-    one.result(10)
-    two.result(10)
+    one.result()
+    two.result()
     with pytest.raises(Exception, match="nothing"):
-        bad.result(10)
+        bad.result()
     with database.reading() as connection:
         names = set(connection.execute(select(settings.c.name)).scalars())
     assert {"one", "two"} <= names
@@ -92,7 +93,7 @@ def test_closing_stores_what_was_accepted(database: Database) -> None:
     writer = Writer(database)
     writer.start()
     go = threading.Event()
-    writer.submit(lambda c: go.wait(10))
+    writer.submit(lambda c: go.wait())
     waiting = [writer.submit(lambda c, i=i: put_setting(c, f"n{i}", "x")) for i in range(300)]
     closing = threading.Thread(target=writer.close)
     closing.start()
@@ -106,34 +107,54 @@ def test_closing_stores_what_was_accepted(database: Database) -> None:
     assert len([name for name in stored if name.startswith("n")]) == 300
 
 
-def test_whoever_goes_away_does_not_stop_the_deed(writer: Writer, database: Database) -> None:
+def test_whoever_goes_away_does_not_stop_the_write(writer: Writer, database: Database) -> None:
     go = threading.Event()
-    writer.submit(lambda c: go.wait(10))
+    writer.submit(lambda c: go.wait())
     gone: Future[None] = writer.submit(lambda c: put_setting(c, "gone", "1"))
     assert gone.cancel()
     go.set()
-    writer.submit(lambda c: None).result(10)
+    writer.submit(lambda c: None).result()
     with database.reading() as connection:
-        assert look_setting(connection, "gone") == "1"
+        assert get_setting(connection, "gone") == "1"
 
 
-def test_several_threads_do_each_deed_once(folder: Path, postgres: Any) -> None:
+def test_an_event_loop_that_ends_does_not_stop_the_write(
+    writer: Writer, database: Database
+) -> None:
+    go = threading.Event()
+    writer.submit(lambda c: go.wait())
+
+    async def ask_and_leave() -> None:
+        asked = asyncio.create_task(writer.write(lambda c: put_setting(c, "left", "1")))
+        while not writer.waiting:
+            await asyncio.sleep(0)
+        assert not asked.done()
+
+    asyncio.run(ask_and_leave())
+    go.set()
+    writer.submit(lambda c: None).result()
+    with database.reading() as connection:
+        assert get_setting(connection, "left") == "1"
+
+
+def test_several_threads_do_each_write_once(folder: Path, postgres: Any) -> None:
     """Also where two of them meet: the second finds what the first did, and tries again."""
     database = open_database(folder, postgres.database())
     writer = Writer(database)
     writer.start()
 
     def once(connection: Any) -> bool:
-        if look_setting(connection, "once") is not None:
+        """As an answer is stored: whoever comes second may not insert."""
+        if get_setting(connection, "once") is not None:
             return False
-        put_setting(connection, "once", "x")
+        connection.execute(insert(settings), {"name": "once", "value": "x"})
         return True
 
     news = [writer.submit(once) for _ in range(100)]
     many = [writer.submit(lambda c, i=i: put_setting(c, f"n{i}", "x")) for i in range(300)]
-    assert sum(done.result(30) for done in news) == 1
+    assert sum(done.result() for done in news) == 1
     writer.close()
-    assert all(done.result(0) is None for done in many)
+    assert all(done.result() is None for done in many)
     with database.reading() as connection:
         stored = connection.execute(select(settings.c.name)).scalars().all()
     assert len([name for name in stored if name.startswith("n")]) == 300
@@ -143,18 +164,18 @@ def test_a_connection_that_fails_fails_the_start(folder: Path) -> None:
     (folder / "answers.db").mkdir()
     writer = Writer(open_database(folder))
     with pytest.raises(SurveyError, match=r"answers\.db: .*unable to open"):
-        writer.start(timeout=20)
+        writer.start()
     writer.close()
     nowhere = Writer(open_database(folder, "postgresql://nobody@127.0.0.1:1/none"))
     with pytest.raises(SurveyError, match="refused"):
-        nowhere.start(timeout=20)
+        nowhere.start()
     nowhere.close()
 
 
 def test_a_file_that_is_no_database_fails_the_start(folder: Path) -> None:
     (folder / "answers.db").write_bytes(b"this is not SQLite" * 100)
     with pytest.raises(SurveyError, match="not a database"):
-        Writer(open_database(folder)).start(timeout=20)
+        Writer(open_database(folder)).start()
 
 
 def test_a_newer_database_is_refused(folder: Path) -> None:
@@ -164,8 +185,8 @@ def test_a_newer_database_is_refused(folder: Path) -> None:
     with sqlite3.connect(folder / "answers.db") as file:
         file.execute("UPDATE alembic_version SET version_num = '9999'")
     file.close()
-    with pytest.raises(SurveyError, match="made by a newer trilens"):
-        Writer(open_database(folder)).start(timeout=20)
+    with pytest.raises(SurveyError, match="made by a newer version of trilens"):
+        Writer(open_database(folder)).start()
 
 
 def test_the_disk_has_it_before_the_word(folder: Path) -> None:
@@ -189,12 +210,30 @@ def test_a_broken_connection_is_opened_again(folder: Path, postgres: Any) -> Non
     url = postgres.database()
     writer = Writer(open_database(folder, url))
     writer.start()
-    writer.submit(lambda c: put_setting(c, "before", "1")).result(20)
+    writer.submit(lambda c: put_setting(c, "before", "1")).result()
     postgres.kill_backends(url)
-    writer.submit(lambda c: put_setting(c, "after", "1")).result(20)
+    writer.submit(lambda c: put_setting(c, "after", "1")).result()
     writer.close()
     with open_database(folder, url).reading() as connection:
-        assert look_setting(connection, "before") == look_setting(connection, "after") == "1"
+        assert get_setting(connection, "before") == get_setting(connection, "after") == "1"
+
+
+def test_an_outage_is_over_when_it_is_over(folder: Path, postgres: Any) -> None:
+    """Also for a write that comes alone: each one tries to connect again."""
+    url = postgres.database()
+    writer = Writer(open_database(folder, url))
+    writer.start()
+    with postgres.outage(url):
+        for name in ("one", "two"):
+            failed = writer.submit(lambda c, name=name: put_setting(c, name, "1"))
+            with pytest.raises(DBAPIError, match="not currently accepting"):
+                failed.result()
+    for name in ("three", "four"):
+        writer.submit(lambda c, name=name: put_setting(c, name, "1")).result()
+    writer.close()
+    with open_database(folder, url).reading() as connection:
+        stored = {name: get_setting(connection, name) for name in ("one", "two", "three", "four")}
+    assert stored == {"one": None, "two": None, "three": "1", "four": "1"}
 
 
 def test_migrations_make_the_tables_that_the_code_means(database: Database) -> None:

@@ -88,8 +88,7 @@ def check(folder: Path, as_json: bool) -> None:
     \b
     Example: trilens survey check my-study
     """
-    from trilens.survey.reading import read_study
-    from trilens.survey.remarks import remarks
+    from trilens.survey.study import read_study, remarks
 
     study, problems = read_study(folder)
     said = [] if study is None else remarks(study)
@@ -153,7 +152,7 @@ def serve(
     \b
     Example: trilens survey serve my-study --port 8000
     """
-    from trilens.survey.serve import Listen, serve as run
+    from trilens.survey.app import Listen, serve as run
 
     run(Listen(folder, host, port, database, public_url, root_path, workers, log_level, proxy))
 
@@ -257,7 +256,7 @@ def forget(folder: Path, receipt: str, database: str | None, as_json: bool) -> N
     Example: trilens survey forget my-study ABCD-EFGH-JKMN-PQRS
     """
     from trilens.survey.database import open_database
-    from trilens.survey.ledger import erase
+    from trilens.survey.store import erase
 
     with open_database(folder, database).writing() as connection:
         gone = erase(connection, receipt)
@@ -280,8 +279,8 @@ def password(folder: Path, database: str | None, password: str) -> None:
     \b
     Example: trilens survey password my-study
     """
+    from trilens.survey.auth import set_password
     from trilens.survey.database import open_database
-    from trilens.survey.password import set_password
 
     with open_database(folder, database).writing() as connection:
         set_password(connection, password)
@@ -299,8 +298,7 @@ def backup(folder: Path, output: str, database: str | None) -> None:
     \b
     Example: trilens survey backup my-study -o copy.db
     """
-    from trilens.survey.backup import back_up
-    from trilens.survey.database import open_database
+    from trilens.survey.database import back_up, open_database
 
     rows = back_up(open_database(folder, database), Path(output))
     note(f"wrote {output}: {rows:,} answers")

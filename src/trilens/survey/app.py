@@ -1,10 +1,18 @@
-"""The application: the routes, and what is around them."""
+"""The application, and how it is served."""
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import socket
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -12,12 +20,30 @@ from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
 from starlette.staticfiles import StaticFiles
 
 from trilens import __version__
-from trilens.survey import api, participant, researcher
-from trilens.survey.guard import MEDIA_POLICY, Guard
-from trilens.survey.server import Survey
+from trilens.errors import SurveyError
+from trilens.survey import participant, researcher
+from trilens.survey.auth import make_first_key
+from trilens.survey.database import Database, open_database
+from trilens.survey.middleware import MEDIA_POLICY, Middleware
+from trilens.survey.monitoring import set_up_log
+from trilens.survey.server import Options, Survey
+from trilens.survey.study import load_study
 from trilens.survey.writer import Refused
 
-HERE = Path(__file__).parent
+#: How uvicorn is run, here and in the tests.
+SETTINGS: dict[str, Any] = {
+    "log_config": None,
+    "access_log": False,
+    "server_header": False,
+    "proxy_headers": True,
+    "timeout_graceful_shutdown": 30,
+    "timeout_keep_alive": 30,
+    "ws": "none",
+    "lifespan": "on",
+}
+#: Where one of several processes finds how it is to listen.
+_ENVIRONMENT = "TRILENS_SURVEY"
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 
 def make_app(
@@ -53,13 +79,12 @@ def make_app(
         redoc_url=None,
     )
     app.state.survey = survey
-    app.include_router(api.router)
-    app.include_router(participant.router, include_in_schema=False)
+    app.include_router(participant.router)
     app.include_router(researcher.router, include_in_schema=False)
-    app.add_exception_handler(researcher.NotSignedIn, researcher.turned_away)
+    app.add_exception_handler(researcher.NotSignedIn, researcher.to_sign_in)
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
-    app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
+    app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
 
     @app.get("/healthz", responses={503: {"description": "answers cannot be stored"}})
     async def healthz() -> dict[str, bool]:
@@ -85,7 +110,7 @@ def make_app(
         """A picture or a sound, by its fingerprint; no part of a path comes from outside."""
         stimulus = survey.study.media.get(key)
         if stimulus is None or stimulus.file is None:
-            raise Refused(404, "there is no such stimulus")
+            raise Refused(404, "no such stimulus")
         return FileResponse(
             stimulus.file,
             media_type=stimulus.media,
@@ -95,7 +120,7 @@ def make_app(
             },
         )
 
-    app.add_middleware(Guard, metrics=survey.metrics, options=survey.options)
+    app.add_middleware(Middleware, metrics=survey.metrics, options=survey.options)
     return app
 
 
@@ -112,3 +137,129 @@ async def _invalid(_: Request, error: Exception) -> Response:
         for wrong in error.errors()
     ]
     return JSONResponse({"detail": detail}, status_code=422)
+
+
+@dataclass(frozen=True)
+class Listen:
+    """Where and how the server listens, as the command line says it."""
+
+    folder: Path
+    host: str = "127.0.0.1"
+    port: int = 8000
+    database: str | None = None
+    public_url: str | None = None
+    root_path: str = ""
+    workers: int = 1
+    log_level: str = "info"
+    forwarded: str = "127.0.0.1"
+
+    def options(self) -> Options:
+        """What the routes must know of it."""
+        root = self.root_path.rstrip("/")
+        if root and not root.startswith("/"):
+            raise SurveyError(f"the path prefix must begin with a slash, not {root!r}")
+        if self.public_url is None:
+            return Options(root_path=root)
+        parts = urlsplit(self.public_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise SurveyError(
+                f"the public URL must begin with http:// or https://, not {self.public_url!r}"
+            )
+        return Options(
+            root_path=root or parts.path.rstrip("/"),
+            hosts=_LOOPBACK | {parts.hostname.lower()},
+            secure=parts.scheme == "https",
+        )
+
+
+def serve(listen: Listen) -> None:
+    """Serve until told to stop; on the way out every accepted answer is stored."""
+    study = load_study(listen.folder)
+    database = open_database(listen.folder, listen.database)
+    options = listen.options()
+    if listen.workers > 1 and database.embedded:
+        raise SurveyError(
+            f"SQLite allows one writer, so it cannot serve {listen.workers} processes; "
+            f"use one process, or PostgreSQL with --database postgresql://..."
+        )
+    set_up_log(listen.log_level)
+    if listen.workers > 1:
+        _run_several(listen, database)
+        return
+    with database.locked():
+        _run_one(listen, Survey(study, database, options))
+
+
+def _run_one(listen: Listen, survey: Survey) -> None:
+    import uvicorn
+
+    # opened here, so that what is wrong with the database or the port is one line
+    survey.start()
+    try:
+        bound = _bind(listen.host, listen.port)
+    except SurveyError:
+        survey.close()
+        raise
+    key = survey.writer.submit(make_first_key).result()
+    # uvicorn stops in order and then raises the signal again: a stop that was asked for is no error
+    for asked in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(asked, lambda *_: sys.exit(0))
+    # said when uvicorn has taken over the signals: whoever reads it may stop the server at once
+    app = make_app(survey, started=True, ready=lambda: _print_address(listen, bound, key))
+    config = uvicorn.Config(app, forwarded_allow_ips=listen.forwarded, **SETTINGS)
+    uvicorn.Server(config).run(sockets=[bound])
+
+
+def _run_several(listen: Listen, database: Database) -> None:
+    import uvicorn
+
+    with database.writing() as connection:
+        key = make_first_key(connection)
+    bound = _bind(listen.host, listen.port)
+    _print_address(listen, bound, key)
+    os.environ[_ENVIRONMENT] = json.dumps(asdict(listen), default=str)
+    uvicorn.run(
+        "trilens.survey.app:from_environment",
+        factory=True,
+        fd=bound.fileno(),
+        workers=listen.workers,
+        forwarded_allow_ips=listen.forwarded,
+        **SETTINGS,
+    )
+
+
+def _print_address(listen: Listen, bound: socket.socket, key: str | None) -> None:
+    """Say on stderr where the study is, and until there is a password, how to set one."""
+    host, port = bound.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    address = (listen.public_url or f"http://{shown}:{port}{listen.options().root_path}").rstrip(
+        "/"
+    )
+    if key is not None:
+        sys.stderr.write(f"set the researcher's password: {address}/researcher/first?key={key}\n")
+    sys.stderr.write(f"serving {listen.folder} at {address}/\n")
+    sys.stderr.flush()
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+        bound.listen(1024)
+    except OSError as error:
+        bound.close()
+        raise SurveyError(
+            f"cannot listen on {host}, port {port}: {error.strerror or error}"
+        ) from error
+    return bound
+
+
+def from_environment() -> FastAPI:
+    """The application of one of several processes."""
+    given = json.loads(os.environ[_ENVIRONMENT])
+    listen = Listen(**given | {"folder": Path(given["folder"])})
+    set_up_log(listen.log_level)
+    database = open_database(listen.folder, listen.database)
+    return make_app(Survey(load_study(listen.folder), database, listen.options()))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
+from urllib.parse import quote
 
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Engine, create_engine, event, insert, select
 from sqlalchemy.engine import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from trilens.errors import SurveyError
+from trilens.survey.schema import metadata
 
 FILE = "answers.db"
 
@@ -38,13 +41,13 @@ class Database:
         """Whether this is SQLite, with its one writer."""
         return self.file is not None
 
-    def writer(self) -> Engine:
-        """For the connection that writes."""
+    def writer(self, size: int = 1) -> Engine:
+        """For the connections that write: on SQLite one, held by one thread at a time."""
         if self.url is not None:
             # said here too: a server may be set up to acknowledge before the disk has it
-            durable = {"options": "-c synchronous_commit=on"}
-            return create_engine(self.url, pool_size=1, max_overflow=0, connect_args=durable)
-        return _sqlite(f"file:{_quoted(self.file)}?mode=rwc", "BEGIN IMMEDIATE", _WRITER)
+            options = {"options": "-c synchronous_commit=on", "connect_timeout": 30}
+            return create_engine(self.url, pool_size=size, max_overflow=0, connect_args=options)
+        return _sqlite(self.sqlite_uri("rwc"), "BEGIN IMMEDIATE", _WRITER)
 
     def readers(self, size: int = 4) -> Engine:
         """For connections that only read."""
@@ -56,33 +59,34 @@ class Database:
                 pool_pre_ping=True,
                 execution_options={"postgresql_readonly": True},
             )
-        return _sqlite(f"file:{_quoted(self.file)}?mode=ro", "BEGIN", _READER, pool_size=size)
+        return _sqlite(self.sqlite_uri("ro"), "BEGIN", _READER, pool_size=size)
+
+    def sqlite_uri(self, mode: str) -> str:
+        """The file, to be opened in one of SQLite's modes."""
+        assert self.file is not None
+        return f"file:{quote(str(self.file.absolute()))}?mode={mode}"
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """One connection for one look, as the commands need it."""
-        if self.file is not None and not self.file.exists():
-            raise SurveyError(f"{self.file}: there are no answers yet; trilens survey serve it")
+        """A connection that reads, for a command."""
+        self.check_exists()
         engine = self.readers(1)
         try:
-            with engine.connect() as connection:
+            with self.named_errors(), engine.connect() as connection:
                 yield connection
-        except SQLAlchemyError as error:
-            raise SurveyError(f"{self.label}: {_first_line(error)}") from error
         finally:
             engine.dispose()
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """One transaction of the only writer, as the commands need it."""
+        """A transaction of the only writer, for a command."""
         with self.locked():
             engine = self.writer()
             try:
-                migrate(engine)
-                with engine.begin() as connection:
-                    yield connection
-            except SQLAlchemyError as error:
-                raise SurveyError(f"{self.label}: {_first_line(error)}") from error
+                with self.named_errors():
+                    migrate(engine)
+                    with engine.begin() as connection:
+                        yield connection
             finally:
                 engine.dispose()
 
@@ -94,6 +98,23 @@ class Database:
             return
         with _lock(self.file):
             yield
+
+    @contextmanager
+    def named_errors(self) -> Iterator[None]:
+        """An error of the database becomes one line that names the database."""
+        try:
+            yield
+        except (SQLAlchemyError, sqlite3.Error) as error:
+            cause = getattr(error, "orig", None) or error
+            line = (str(cause).splitlines() or [type(cause).__name__])[0]
+            raise SurveyError(f"{self.label}: {line}") from error
+
+    def check_exists(self) -> None:
+        """Refuse a study that was never served."""
+        if self.file is not None and not self.file.exists():
+            raise SurveyError(
+                f"{self.file}: no answers yet; start the study with trilens survey serve"
+            )
 
     @property
     def label(self) -> str:
@@ -107,17 +128,17 @@ def open_database(folder: Path, url: str | None = None) -> Database:
     >>> open_database(Path("study"), "mysql://x")
     Traceback (most recent call last):
     ...
-    trilens.errors.SurveyError: the database is mysql; it must be postgresql://... or left out
+    trilens.errors.SurveyError: the database must be postgresql://..., not mysql; omit it for SQLite
     """
     if url is None:
         return Database(file=folder / FILE)
     try:
         parsed = make_url(url)
     except ArgumentError:
-        raise SurveyError("the database must be an address such as postgresql://...") from None
+        raise SurveyError("the database must be a URL such as postgresql://...") from None
     name = parsed.drivername.split("+")[0]
     if name not in ("postgresql", "postgres"):
-        raise SurveyError(f"the database is {name}; it must be postgresql://... or left out")
+        raise SurveyError(f"the database must be postgresql://..., not {name}; omit it for SQLite")
     return Database(url=parsed.set(drivername="postgresql+psycopg"))
 
 
@@ -139,7 +160,7 @@ def migrate(engine: Engine) -> None:
             command.upgrade(config, "head")
         except CommandError as error:
             raise SurveyError(
-                f"the database was made by a newer trilens ({error}); install that version"
+                f"the database was made by a newer version of trilens ({error}); upgrade trilens"
             ) from error
 
 
@@ -155,8 +176,6 @@ _READER = ("query_only=ON", "busy_timeout=10000")
 
 
 def _sqlite(uri: str, begin: str, pragmas: tuple[str, ...], pool_size: int = 1) -> Engine:
-    import sqlite3
-
     def connect() -> sqlite3.Connection:
         # SQLAlchemy begins and commits; sqlite3 must not do so by itself
         return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
@@ -175,35 +194,70 @@ def _sqlite(uri: str, begin: str, pragmas: tuple[str, ...], pool_size: int = 1) 
     return engine
 
 
-def _quoted(path: Path | None) -> str:
-    from urllib.parse import quote
-
-    return quote(str(Path(path or "").absolute()))
-
-
 @contextmanager
 def _lock(file: Path) -> Iterator[None]:
     import fcntl
 
-    handle: IO[str] = open(file.with_suffix(".lock"), "a+")  # noqa: SIM115
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        handle.close()
-        raise SurveyError(
-            f"{file} is being written by another process (the server?); SQLite has one writer: "
-            f"stop it, use the researcher's page, or use several processes on PostgreSQL"
-        ) from None
-    try:
+    with open(file.with_suffix(".lock"), "a+") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise SurveyError(
+                f"another process is writing to {file} (a running server?), and SQLite allows one "
+                f"writer; stop that process, or do this on the researcher's page"
+            ) from None
         handle.seek(0)
         handle.truncate()
         handle.write(f"{os.getpid()}\n")
         handle.flush()
         yield
+
+
+def back_up(database: Database, target: Path) -> int:
+    """Copy everything to a new SQLite file while the server goes on; the number of answers.
+
+    The copy holds one moment. It is made from PostgreSQL too: the tables are the same, and the
+    file can be served.
+    """
+    if target.exists():
+        raise SurveyError(f"{target} already exists; choose another name")
+    database.check_exists()
+    part = target.with_name(target.name + ".part")
+    part.unlink(missing_ok=True)
+    try:
+        if database.file is not None:
+            _copy_file(database, part)
+        else:
+            _copy_rows(database, part)
+        with closing(sqlite3.connect(part)) as copy:
+            copy.execute("PRAGMA journal_mode=DELETE")
+            (sound,) = copy.execute("PRAGMA integrity_check").fetchone()
+            (rows,) = copy.execute("SELECT count(*) FROM answers").fetchone()
+        if sound != "ok":
+            raise SurveyError(f"{target}: the copy is damaged ({sound}); try again")
+        part.rename(target)
     finally:
-        handle.close()
+        part.unlink(missing_ok=True)
+    return int(rows)
 
 
-def _first_line(error: BaseException) -> str:
-    cause = getattr(error, "orig", None) or error
-    return (str(cause).splitlines() or [type(cause).__name__])[0]
+def _copy_file(database: Database, part: Path) -> None:
+    with (
+        closing(sqlite3.connect(database.sqlite_uri("ro"), uri=True)) as source,
+        closing(sqlite3.connect(part)) as copy,
+    ):
+        # all pages in one step: a snapshot, for which the writer does not wait
+        source.backup(copy)
+
+
+def _copy_rows(database: Database, part: Path) -> None:
+    engine = Database(file=part).writer()
+    try:
+        migrate(engine)
+        with database.reading() as source, engine.begin() as copy:
+            source = source.execution_options(isolation_level="REPEATABLE READ")
+            for table in metadata.sorted_tables:
+                for chunk in source.execute(select(table)).mappings().partitions(5000):
+                    copy.execute(insert(table), [dict(row) for row in chunk])
+    finally:
+        engine.dispose()

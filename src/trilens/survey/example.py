@@ -117,7 +117,7 @@ def write_example(folder: Path, kind: Kind = "central") -> list[Path]:
     study, objects = folder / FILE, folder / "objects.csv"
     for file in (study, objects):
         if file.exists():
-            raise StudyError([f"{file} exists already; choose another folder"])
+            raise StudyError([f"{file} already exists; choose another folder"])
     folder.mkdir(parents=True, exist_ok=True)
     test, test_answer, example, example_answer = _KNOWN[kind]
     how_en, how_de, why_en, why_de = _HOW[kind]

@@ -1,56 +1,230 @@
-"""The participant's page."""
+"""The participant's page, and what it calls."""
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse
+from pydantic import BaseModel, Field, StrictBool, field_validator
+from sqlalchemy.engine import Connection
 
-from trilens.survey.api import page_facts, participant_of, survey_of
-from trilens.survey.ledger import is_open
+from trilens.survey.auth import PARTICIPANT, sign, unsign
+from trilens.survey.server import Survey
+from trilens.survey.store import is_open
+from trilens.survey.study import PLATFORMS
+from trilens.survey.writer import Refused
 
 router = APIRouter()
 
+#: A cookie lasts longer than a sitting: whoever comes back goes on.
+_COOKIE_SECONDS = 90 * 24 * 3600
+_LONGEST_SECONDS = 7 * 24 * 3600.0
 
-@cache
-def templates() -> Environment:
-    """The pages, with every name and text escaped."""
-    return Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "pages"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    400: {"description": "no consent, or a body that is not JSON"},
+    401: {"description": "no participant's cookie"},
+    403: {"description": "another participant's question, or the study is closed"},
+    409: {"description": "in conflict with what is stored"},
+    413: {"description": "too long"},
+    503: {"description": "the server is stopping"},
+}
+
+
+class Join(BaseModel):
+    """A participant who begins."""
+
+    consent: StrictBool = False
+    platform_id: Annotated[str, Field(max_length=200)] | None = None
+    language: Annotated[str, Field(max_length=20)] | None = None
+
+    @field_validator("platform_id", "language")
+    @classmethod
+    def _storable(cls, value: str | None) -> str | None:
+        return _storable(value)
+
+
+class Answer(BaseModel):
+    """An answer to a question."""
+
+    token: Annotated[str, Field(max_length=100)]
+    chosen: Annotated[str, Field(max_length=1000)]
+    seconds: Annotated[float, Field(ge=0, le=_LONGEST_SECONDS, allow_inf_nan=False)]
+
+    @field_validator("token", "chosen")
+    @classmethod
+    def _storable(cls, value: str) -> str:
+        return _storable(value) or ""
+
+
+class Receipt(BaseModel):
+    """What a new participant keeps."""
+
+    receipt: str
+
+
+class Stored(BaseModel):
+    """The answer is on the disk."""
+
+    stored: bool
+    next: dict[str, Any] | None = None
+
+
+def _storable(value: str | None) -> str | None:
+    """Text that every database can hold: no NUL, no lone surrogate."""
+    if value is not None and ("\0" in value or any(0xD800 <= ord(c) < 0xE000 for c in value)):
+        raise ValueError("text must not hold NUL or lone surrogates")
+    return value
+
+
+def _participant(request: Request) -> int | None:
+    """The number in the cookie, if it is ours."""
+    survey = Survey.of(request)
+    value = unsign(survey.store.key, "participant", request.cookies.get(PARTICIPANT))
+    return int(value) if value is not None else None
+
+
+def _joined_participant(request: Request) -> int:
+    number = _participant(request)
+    if number is None:
+        raise Refused(401, "no participant's cookie; join first")
+    return number
+
+
+@router.post("/api/join", status_code=201, response_model=Receipt, responses=_REFUSALS)
+async def join(request: Request, body: Join) -> Response:
+    """Begin, with consent. Whoever has begun and not ended goes on instead."""
+    survey = Survey.of(request)
+    if not body.consent:
+        raise Refused(400, "consent is required; nothing was stored")
+    store = survey.store
+    language = survey.study.spoken(body.language)
+    platform_id = body.platform_id or None
+    known = _participant(request)
+    if known is not None:
+        receipt = await survey.read(lambda c: store.going_on(c, known, platform_id))
+        if receipt is not None:
+            return _joined(request, known, receipt)
+    new = await survey.write(lambda c: store.join(c, platform_id, language))
+    survey.metrics.event("joins")
+    return _joined(request, new.participant, new.receipt)
+
+
+def _joined(request: Request, participant: int, receipt: str) -> Response:
+    response = JSONResponse({"receipt": receipt}, status_code=201)
+    survey = Survey.of(request)
+    response.set_cookie(
+        PARTICIPANT,
+        sign(survey.store.key, "participant", str(participant)),
+        max_age=_COOKIE_SECONDS,
+        path=survey.options.root_path + "/",
+        httponly=True,
+        samesite="lax",
+        secure=survey.is_secure(request),
+    )
+    return response
+
+
+@router.get("/api/question", responses=_REFUSALS)
+async def question(request: Request) -> dict[str, Any]:
+    """The question to answer now, the end of a round, or the end."""
+    survey = Survey.of(request)
+    participant = _joined_participant(request)
+    return await survey.read(lambda c: survey.store.question(c, participant))
+
+
+@router.post("/api/round", responses=_REFUSALS)
+async def begin_round(request: Request) -> dict[str, Any]:
+    """Begin the next round; the first question of it."""
+    survey = Survey.of(request)
+    participant = _joined_participant(request)
+    await survey.write(lambda c: survey.store.begin_round(c, participant))
+    return await survey.read(lambda c: survey.store.question(c, participant))
+
+
+@router.post("/api/finish", responses=_REFUSALS)
+async def finish(request: Request) -> dict[str, Any]:
+    """No more rounds: the end, with the completion code."""
+    survey = Survey.of(request)
+    participant = _joined_participant(request)
+    await survey.write(lambda c: survey.store.finish(c, participant))
+    return await survey.read(lambda c: survey.store.question(c, participant))
+
+
+@router.post(
+    "/api/answer",
+    response_model=Stored,
+    response_model_exclude_none=True,
+    responses={**_REFUSALS, 404: {"description": "a token that was never issued"}},
+)
+async def answer(
+    request: Request,
+    body: Answer,
+    next: Annotated[bool, Query(description="also return the next question")] = False,
+) -> Response:
+    """Store an answer; says so only when it is on the disk."""
+    survey = Survey.of(request)
+    participant = _joined_participant(request)
+    store = survey.store
+
+    def write(connection: Connection) -> tuple[bool, dict[str, Any] | None]:
+        new = store.answer(connection, participant, body.token, body.chosen, body.seconds)
+        return new, store.question(connection, participant) if next else None
+
+    new, following = await survey.write(write)
+    if new:
+        survey.metrics.event("answers")
+    return JSONResponse(
+        {"stored": True} if following is None else {"stored": True, "next": following}
     )
 
 
-def render(request: Request, name: str, code: int = 200, **facts: Any) -> HTMLResponse:
-    """A page; ``root`` is the path in front of every address in it."""
-    root = survey_of(request).options.root_path
-    text = templates().get_template(name).render(root=root, **facts)
-    return HTMLResponse(text, status_code=code)
+@router.get("/api/study")
+async def study(
+    request: Request, language: Annotated[str, Query(max_length=20)] = ""
+) -> dict[str, Any]:
+    """Every text that the page shows, in one language, and whether the participant has joined."""
+    survey = Survey.of(request)
+    facts = _page_facts(survey, survey.study.spoken(language), await survey.read(is_open))
+    return facts | {"joined": _participant(request) is not None}
 
 
-@router.get("/")
+def _page_facts(survey: Survey, code: str, opened: bool) -> dict[str, Any]:
+    """What the page knows before its first question."""
+    study = survey.study
+    example = study.example
+    return {
+        "title": study.title[code],
+        "kind": study.kind,
+        "language": code,
+        "languages": list(study.languages),
+        "open": opened,
+        "question": study.question[code],
+        "instructions": study.instructions[code],
+        "example": None
+        if example is None
+        else {
+            "objects": list(example.objects),
+            "answer": example.answer,
+            "why": example.why[code],
+            "stimuli": [study.by_name[name].shown(code) for name in example.objects],
+        },
+        "consent": {"version": study.consent_version, "text": study.consent[code]},
+        "thanks": study.thanks[code],
+        "contact": study.contact,
+        "rounds": {"length": study.length, "most": study.most, "needed": study.needed},
+        "platform_parameters": [PLATFORMS[study.completion.platform], *PLATFORMS.values()],
+        "failed_code": study.completion.failed,
+        "texts": study.texts[code],
+    }
+
+
+@router.get("/", include_in_schema=False)
 async def page(request: Request, language: str = "") -> HTMLResponse:
     """The one page of the participant; its script does the rest."""
-    survey = survey_of(request)
-    opened = await survey.look(is_open)
-    facts = page_facts(survey, language or _preferred(request), opened)
-    joined = participant_of(request) is not None
-    return render(request, "participant.html", study=facts, joined=joined)
-
-
-def _preferred(request: Request) -> str:
-    """The first of the study's languages that the browser asks for."""
-    languages = survey_of(request).study.languages
-    for part in request.headers.get("accept-language", "").split(","):
-        code = part.split(";")[0].strip()
-        for known in (code, code.split("-")[0]):
-            if known in languages:
-                return known
-    return languages[0]
+    survey = Survey.of(request)
+    preferred = request.headers.get("accept-language", "").split(",")
+    spoken = survey.study.spoken(language, *(part.split(";")[0].strip() for part in preferred))
+    facts = _page_facts(survey, spoken, await survey.read(is_open))
+    joined = _participant(request) is not None
+    return survey.page("participant.html", study=facts, joined=joined)

@@ -6,26 +6,49 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from sqlalchemy import Engine
 from sqlalchemy.engine import Connection
 
+from trilens.survey.auth import Limiter
+from trilens.survey.dashboard import Dashboard
 from trilens.survey.database import Database
-from trilens.survey.gate import Limiter
-from trilens.survey.ledger import Ledger, put_setting
-from trilens.survey.live import Live, Rested
-from trilens.survey.logs import tell
-from trilens.survey.metrics import Metrics
-from trilens.survey.options import Options
+from trilens.survey.monitoring import Metrics, log_event
+from trilens.survey.store import Store, put_setting
 from trilens.survey.study import Study
-from trilens.survey.writer import Writer
+from trilens.survey.writer import Write, Writer
 
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
+class Options:
+    """How the server is reached.
+
+    Attributes
+    ----------
+    root_path
+        The path under which a proxy serves it, such as ``/study``.
+    hosts
+        The names under which it may be called; none for any.
+    secure
+        Whether browsers reach it by TLS: cookies are then ``Secure``.
+    """
+
+    root_path: str = ""
+    hosts: frozenset[str] = frozenset()
+    secure: bool = False
+
+
 class Survey:
-    """A study that is being served: its writer, its readers, its numbers."""
+    """A study that is being served: its writer, its readers, its pages."""
 
     def __init__(self, study: Study, database: Database, options: Options | None = None) -> None:
         self.study = study
@@ -33,24 +56,30 @@ class Survey:
         self.options = options or Options()
         self.metrics = Metrics()
         self.writer = Writer(database, self.metrics.commit)
-        self.ledger: Ledger
+        self.store: Store
         self._engine: Engine
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="trilens-reader")
-        self.live = Live(study.kind)
-        self.dashboard: Rested[dict[str, Any]] = Rested()
+        self.dashboard = Dashboard(study, self.options.root_path)
         self.limiter = Limiter()
         self._healthy = 0.0
+
+    @staticmethod
+    def of(request: Request) -> Survey:
+        """The survey that the application serves."""
+        survey = request.app.state.survey
+        assert isinstance(survey, Survey)
+        return survey
 
     def start(self) -> None:
         """Open the database; raises what goes wrong, so that the server does not start."""
         self.writer.start()
         try:
-            self.ledger = self.writer.submit(lambda c: Ledger.open(c, self.study)).result()
+            self.store = self.writer.submit(lambda c: Store.open(c, self.study)).result()
             self._engine = self.database.readers()
         except BaseException:
             self.close()
             raise
-        tell("started", objects=len(self.study.stimuli), database=self._kind)
+        log_event("started", objects=len(self.study.stimuli), database=self._kind)
 
     @property
     def _kind(self) -> str:
@@ -58,34 +87,56 @@ class Survey:
 
     def close(self) -> None:
         """Store what was accepted, then let go."""
+        self.dashboard.close()
         self._threads.shutdown()
         if hasattr(self, "_engine"):
             # before the writer: the last connection to SQLite folds its log into the file
             self._engine.dispose()
         self.writer.close()
-        tell("stopped", database=self._kind)
+        log_event("stopped", database=self._kind)
 
-    async def look(self, look: Callable[[Connection], T]) -> T:
-        """Read in a thread of the readers."""
+    async def read(self, read: Callable[[Connection], T]) -> T:
+        """Read the database, in one of the readers' threads."""
 
-        def read() -> T:
+        def work() -> T:
             with self._engine.connect() as connection:
-                return look(connection)
+                return read(connection)
 
-        return await self.in_thread(read)
+        return await self.in_thread(work)
 
     async def in_thread(self, work: Callable[[], T]) -> T:
         """Work that takes its time, beside the requests of others."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
-    async def do(self, deed: Callable[[Connection], T]) -> T:
-        """Write; the outcome comes when it is on the disk."""
-        return await self.writer.do(deed)
+    async def write(self, write: Write[T]) -> T:
+        """Write to the database; the outcome comes when it is on the disk."""
+        return await self.writer.write(write)
 
     async def healthy(self) -> None:
         """Store something; raises if that fails. At most once a second."""
         if time.monotonic() - self._healthy < 1:
             return
         stamp = f"{time.time():.0f}"
-        await asyncio.wait_for(self.do(lambda c: put_setting(c, "heartbeat", stamp)), timeout=5)
+        await asyncio.wait_for(self.write(lambda c: put_setting(c, "heartbeat", stamp)), timeout=30)
         self._healthy = time.monotonic()
+
+    def is_secure(self, request: Request) -> bool:
+        """Whether the browser came by TLS, straight or to the proxy in front."""
+        return self.options.secure or request.url.scheme == "https"
+
+    def page(self, name: str, code: int = 200, **facts: Any) -> HTMLResponse:
+        """A page; ``root`` is the path in front of every address in it."""
+        text = _templates().get_template(name).render(root=self.options.root_path, **facts)
+        return HTMLResponse(text, status_code=code)
+
+
+@cache
+def _templates() -> Environment:
+    """The pages, with every name and text escaped."""
+    return Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
-from trilens.survey.ledger import is_open
 from trilens.survey.schema import answers, assignments, erasures, participants
+from trilens.survey.store import is_open
 
 
 @dataclass(frozen=True)

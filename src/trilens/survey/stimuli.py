@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trilens.files.cell import is_missing
-from trilens.survey.marked import Problem
+from trilens.survey.yaml_lines import Problem
 
 #: Endings that are shown or played, and their media types.
 MEDIA = {
@@ -75,14 +75,14 @@ def read_stimuli(
     """The objects that ``where`` (a CSV or a folder inside the study) holds, in their order."""
     place = folder / where
     if not place.resolve().is_relative_to(folder.resolve()):
-        text = f"objects is {where!r}; it must lie inside the study's folder"
+        text = f"objects must be inside the study's folder, not {where!r}"
         return [], [Problem("study.yaml", line, text)]
     if place.is_dir():
         found, problems = _from_folder(place, where)
     elif place.is_file():
         found, problems = _from_csv(place, where, languages)
     else:
-        text = f"there is no {where!r} in the study's folder; put the objects there"
+        text = f"there is no {where!r} in the study's folder"
         return [], [Problem("study.yaml", line, text)]
     return found, problems + _wrong_names(found, where)
 
@@ -92,14 +92,14 @@ def _wrong_names(found: list[Stimulus], where: str) -> list[Problem]:
     for stimulus in found:
         name = stimulus.name
         if len(name) > LONGEST_NAME:
-            what = f"longer than {LONGEST_NAME} characters"
+            what = f"is longer than {LONGEST_NAME} characters"
         elif is_missing(name):
-            what = "would be taken for a missing cell in an export"
+            what = "would be read as a missing value in an export"
         elif not name.isprintable():
-            what = "has a character that cannot be printed"
+            what = "contains an unprintable character"
         else:
             continue
-        problems.append(Problem(where, None, f"the name {name[:40]!r}: {what}; rename it"))
+        problems.append(Problem(where, None, f"the name {name[:40]!r} {what}; rename the object"))
     return problems
 
 
@@ -113,14 +113,14 @@ def _from_folder(place: Path, where: str) -> tuple[list[Stimulus], list[Problem]
         media = MEDIA.get(file.suffix.lower())
         label = f"{where}/{file.name}"
         if file.is_dir() or media is None:
-            continue  # a licence, a list: `ignored` names them
+            continue  # a licence, a list: see `ignored_files`
         if not file.resolve().is_relative_to(place.resolve()):
-            problems.append(Problem(label, None, "a link out of the folder; copy the file"))
+            problems.append(Problem(label, None, "links to a file outside the folder; copy it"))
             continue
         if file.stem in found:
             other = found[file.stem].file
             assert other is not None
-            text = f"the name {file.stem!r} stands twice, also as {other.name}; rename one"
+            text = f"{other.name} has the same name; rename one of the two"
             problems.append(Problem(label, None, text))
             continue
         try:
@@ -129,8 +129,8 @@ def _from_folder(place: Path, where: str) -> tuple[list[Stimulus], list[Problem]
             problems.append(Problem(label, None, f"cannot be read: {error.strerror}"))
             continue
         if not _begins_as(data, media):
-            text = "empty" if not data else f"its content is not {media}"
-            problems.append(Problem(label, None, f"{text}; save it again or take it away"))
+            text = "the file is empty" if not data else f"the content is not {media}"
+            problems.append(Problem(label, None, f"{text}; save it again or remove it"))
             continue
         key = hashlib.sha256(media.encode() + data).hexdigest()[:32]
         form = media.split("/")[0]
@@ -138,8 +138,8 @@ def _from_folder(place: Path, where: str) -> tuple[list[Stimulus], list[Problem]
     return list(found.values()), problems
 
 
-def ignored(stimuli: Iterable[Stimulus]) -> list[str]:
-    """What lies beside the pictures or sounds and is none."""
+def ignored_files(stimuli: Iterable[Stimulus]) -> list[str]:
+    """What is in the folder of the pictures or sounds, and is neither."""
     places = {stimulus.file.parent for stimulus in stimuli if stimulus.file is not None}
     return sorted(
         file.name
@@ -167,28 +167,28 @@ def _from_csv(
             columns = _text_columns(header, languages)
             if "name" not in header or columns is None:
                 wanted = "name,text" if len(languages) == 1 else _wanted(languages)
-                text = f"the columns are {','.join(header)!r}; they must be {wanted}"
+                text = f"the columns must be {wanted}, not {','.join(header)!r}"
                 return [], [Problem(where, 1, text)]
             for row in reader:
                 line = reader.line_num
                 if not row:
                     continue
                 if len(row) != len(header):
-                    text = f"{len(row)} cells; the header has {len(header)}"
+                    text = f"{len(row)} cells, but the header has {len(header)}"
                     problems.append(Problem(where, line, text))
                     continue
                 name = row[header.index("name")].strip()
                 texts = {language: row[at].strip() for language, at in columns.items()}
                 if name in found:
-                    problems.append(Problem(where, line, f"the name {name!r} stands twice"))
+                    problems.append(Problem(where, line, f"the name {name!r} appears twice"))
                 elif not all(texts.values()):
                     empty = ", ".join(code for code, text in texts.items() if not text)
-                    text = f"no text for {name!r} in the languages: {empty}"
+                    text = f"the text of {name!r} is missing in: {empty}"
                     problems.append(Problem(where, line, text))
                 else:
                     found[name] = Stimulus(name, "text", text=texts)
     except (UnicodeDecodeError, csv.Error) as error:
-        problems.append(Problem(where, None, f"not a CSV in UTF-8: {error}"))
+        problems.append(Problem(where, None, f"not a CSV file in UTF-8: {error}"))
     return list(found.values()), problems
 
 

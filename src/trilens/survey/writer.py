@@ -1,6 +1,6 @@
 """The thread that writes.
 
-It takes what is waiting, does it all in one transaction, and tells each caller the outcome only
+It takes what is waiting, writes it all in one transaction, and tells each caller the outcome only
 after the commit: whoever is told "stored" finds it on the disk. On SQLite there is one such
 thread, with the only connection that writes; on PostgreSQL a few share the work, because most of
 theirs is waiting for the network.
@@ -14,28 +14,31 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
-from trilens.errors import SurveyError, TrilensError
+from trilens.errors import TrilensError
 from trilens.survey.database import Database, migrate
 
 T = TypeVar("T")
-Deed = Callable[[Connection], T]
+#: What writes inside a transaction; it neither begins nor commits one.
+Write: TypeAlias = Callable[[Connection], T]
 
-#: The most that one commit carries; the wait of the first is bounded by it.
+#: The most writes that one commit carries; the wait of the first is bounded by it.
 MOST = 256
-#: Threads on PostgreSQL, and the most that a commit of one of them carries.
+#: Threads on PostgreSQL, and the most writes that a commit of one of them carries.
 SEVERAL = 6
 MOST_OF_SEVERAL = 16
 
+#: PostgreSQL's codes for a deadlock and for another process that came between.
+_CONFLICTS = ("40P01", "40001", "23505", "23503")
+
 
 class Refused(TrilensError):
-    """A request that may not be done: with the HTTP status that says so."""
+    """A request that is turned down, with the HTTP status that says so."""
 
     def __init__(self, status: int, why: str) -> None:
         self.status = status
@@ -43,24 +46,35 @@ class Refused(TrilensError):
         super().__init__(why)
 
 
+class _Outcome(NamedTuple):
+    value: Any = None
+    error: BaseException | None = None
+
+
 @dataclass(frozen=True)
-class _Waiting(Generic[T]):
-    """Somebody who waits in an event loop."""
+class _Waiting:
+    """A write, and the future of whoever waits for it."""
 
-    outcome: asyncio.Future[T]
+    write: Write[Any]
+    done: Future[Any]
 
-
-Item: TypeAlias = tuple[Deed[Any], "Future[Any] | _Waiting[Any]"]
+    def tell(self, outcome: _Outcome) -> None:
+        if not self.done.set_running_or_notify_cancel():
+            return  # whoever asked has gone; the write stands all the same
+        if outcome.error is None:
+            self.done.set_result(outcome.value)
+        else:
+            self.done.set_exception(outcome.error)
 
 
 class Writer:
-    """Starts with a connection that works, or not at all.
+    """Starts with a database that works, or not at all.
 
     Parameters
     ----------
     database
     observe
-        Told the number of deeds and the seconds of every commit.
+        Told the number of writes and the seconds of every commit.
     threads
         By default one on SQLite, where it may not be more, and a few on PostgreSQL.
     """
@@ -74,192 +88,122 @@ class Writer:
         count = 1 if database.embedded else threads or SEVERAL
         self._most = MOST if count == 1 else MOST_OF_SEVERAL
         self._database = database
-        self._observe = observe or (lambda deeds, seconds: None)
-        self._waiting: queue.SimpleQueue[Item | None]
-        self._waiting = queue.SimpleQueue()
+        self._engine = database.writer(count)
+        self._observe = observe or (lambda writes, seconds: None)
+        self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._closed = False
-        self._door = threading.Lock()
-        self._started: list[Future[None]] = [Future() for _ in range(count)]
+        self._closing = threading.Lock()
         self._threads = [
-            threading.Thread(target=self._run, args=(i,), name=f"trilens-writer-{i}", daemon=True)
+            threading.Thread(target=self._run, name=f"trilens-writer-{i}", daemon=True)
             for i in range(count)
         ]
 
-    def start(self, timeout: float = 30.0) -> None:
-        """Open the connections; what goes wrong there is raised here."""
-        for thread, started in zip(self._threads, self._started, strict=True):
+    def start(self) -> None:
+        """Open the database; what goes wrong there is raised here, and nothing is started."""
+        try:
+            with self._database.named_errors():
+                migrate(self._engine)
+        except BaseException:
+            self._engine.dispose()
+            raise
+        for thread in self._threads:
             thread.start()
-            try:
-                started.result(timeout)
-            except TimeoutError:
-                why = f"{self._database.label}: no connection in {timeout:g} s"
-                raise SurveyError(why) from None
 
-    def submit(self, deed: Deed[T]) -> Future[T]:
-        """Have a deed done; the future is done when it is on the disk."""
+    def submit(self, write: Write[T]) -> Future[T]:
+        """Have something written; the future is done when it is on the disk."""
         done: Future[T] = Future()
-        self._put(deed, done)
-        return done
-
-    def _put(self, deed: Deed[Any], done: Future[Any] | _Waiting[Any]) -> None:
-        with self._door:
+        with self._closing:
             if self._closed:
                 raise Refused(503, "the server is stopping")
-            self._waiting.put((deed, done))
+            self._queue.put(_Waiting(write, done))
+        return done
 
-    async def do(self, deed: Deed[T]) -> T:
-        """The outcome of a deed, when it is on the disk."""
-        loop = asyncio.get_running_loop()
-        waiting = _Waiting[T](loop.create_future())
-        self._put(deed, waiting)
-        return await waiting.outcome
+    async def write(self, write: Write[T]) -> T:
+        """The same inside an event loop: the outcome, when it is on the disk."""
+        return await asyncio.wrap_future(self.submit(write))
 
     @property
     def waiting(self) -> int:
-        """Deeds in the queue."""
-        return self._waiting.qsize()
+        """Writes in the queue."""
+        return self._queue.qsize()
 
     def close(self) -> None:
         """Finish what was accepted, then end."""
-        with self._door:
+        with self._closing:
             self._closed = True
             for _ in self._threads:
-                self._waiting.put(None)
+                self._queue.put(None)
         for thread in self._threads:
             if thread.ident is not None:
                 thread.join()
+        self._engine.dispose()
 
-    def _run(self, number: int) -> None:
-        started = self._started[number]
-        try:
-            engine = self._database.writer()
-            if number == 0:
-                migrate(engine)
-            connection = engine.connect()
-        except BaseException as error:
-            wrong = error if isinstance(error, TrilensError) else SurveyError(
-                f"{self._database.label}: {str(error).splitlines()[0] if str(error) else error!r}"
-            )  # fmt: skip
-            started.set_exception(wrong)
-            return
-        started.set_result(None)
+    def _run(self) -> None:
         last = False
         while not last:
             batch, last = self._gather()
             if batch:
-                connection = self._commit(connection, batch)
-        connection.close()
-        engine.dispose()
+                self._commit(batch)
 
-    def _gather(self) -> tuple[list[Item], bool]:
-        first = self._waiting.get()
-        if first is None:
-            return [], True
-        batch = [first]
-        while len(batch) < self._most:
-            try:
-                item = self._waiting.get_nowait()
-            except queue.Empty:
-                break
-            if item is None:
-                # nothing is accepted after the closing, so nothing stands behind it
-                return batch, True
+    def _gather(self) -> tuple[list[_Waiting], bool]:
+        """What is waiting, at least one; and whether it is the last of this thread."""
+        item = self._queue.get()
+        batch: list[_Waiting] = []
+        while item is not None:
             batch.append(item)
-        return batch, False
+            if len(batch) == self._most:
+                return batch, False
+            try:
+                item = self._queue.get_nowait()
+            except queue.Empty:
+                return batch, False
+        # nothing is accepted after the closing, so nothing stands behind this end
+        return batch, True
 
-    def _commit(self, connection: Connection, batch: list[Item]) -> Connection:
+    def _commit(self, batch: list[_Waiting]) -> None:
         start = time.perf_counter()
-        outcomes: list[tuple[Any, BaseException | None]] = []
         try:
-            with connection.begin():
-                for deed, _ in batch:
-                    try:
-                        outcomes.append((deed(connection), None))
-                    except Refused as refused:
-                        outcomes.append((None, refused))
+            outcomes = self._transaction(batch)
         except BaseException as error:
-            return self._one_by_one(connection, batch, error)
+            if len(batch) == 1 and not _passing(error):
+                batch[0].tell(_Outcome(error=error))
+                return
+            for waiting in batch:
+                waiting.tell(self._alone(waiting))
+            return
         self._observe(len(batch), time.perf_counter() - start)
-        _tell_all([(done, *outcome) for (_, done), outcome in zip(batch, outcomes, strict=True)])
-        return connection
+        for waiting, outcome in zip(batch, outcomes, strict=True):
+            waiting.tell(outcome)
 
-    def _one_by_one(
-        self,
-        connection: Connection,
-        batch: list[Item],
-        error: BaseException,
-    ) -> Connection:
-        """After a failed transaction: each deed in its own, so that one harms no other.
+    def _transaction(self, batch: list[_Waiting]) -> list[_Outcome]:
+        """Write all; a refusal is an outcome, any other error undoes everything.
 
-        A connection that broke is opened anew. A deed may then be done a second time, which for
-        an answer changes nothing.
+        The connection comes from a pool that replaces a broken one.
         """
-        if len(batch) == 1 and not _broken(error):
-            _tell(batch[0][1], None, error)
-            return connection
-        for item in batch:
-            for attempt in (1, 2):
+        outcomes = []
+        with self._engine.begin() as connection:
+            for waiting in batch:
                 try:
-                    if connection.invalidated or connection.closed:
-                        connection = self._again(connection)
-                    with connection.begin():
-                        try:
-                            value, refused = item[0](connection), None
-                        except Refused as caught:
-                            value, refused = None, caught
-                    _tell(item[1], value, refused)
-                    break
-                except BaseException as wrong:
-                    if attempt == 2 or not _broken(wrong):
-                        _tell(item[1], None, wrong)
-                        break
-        return connection
+                    outcomes.append(_Outcome(waiting.write(connection)))
+                except Refused as refused:
+                    outcomes.append(_Outcome(error=refused))
+        return outcomes
 
-    def _again(self, connection: Connection) -> Connection:
-        engine = connection.engine
-        connection.close()
-        return engine.connect()
+    def _alone(self, waiting: _Waiting, again: bool = True) -> _Outcome:
+        """After a failed transaction each write gets one of its own, so that one harms no other.
+
+        It may then be done a second time, which for an answer changes nothing.
+        """
+        try:
+            return self._transaction([waiting])[0]
+        except BaseException as error:
+            if again and _passing(error):
+                return self._alone(waiting, again=False)
+            return _Outcome(error=error)
 
 
-def _broken(error: BaseException) -> bool:
-    """Whether the connection is gone, or another process came between: worth a second try."""
+def _passing(error: BaseException) -> bool:
+    """Whether the connection broke, or another process came between: worth another try."""
     if not isinstance(error, DBAPIError):
         return False
-    state = getattr(error.orig, "sqlstate", None)
-    return error.connection_invalidated or state in ("40P01", "40001", "23505", "23503")
-
-
-Outcome: TypeAlias = tuple["Future[Any] | _Waiting[Any]", Any, BaseException | None]
-
-
-def _tell_all(outcomes: list[Outcome]) -> None:
-    """Tell everybody; those who wait in one event loop are woken by one call."""
-    loops: dict[asyncio.AbstractEventLoop, list[Outcome]] = {}
-    for outcome in outcomes:
-        done, value, error = outcome
-        if isinstance(done, _Waiting):
-            loops.setdefault(done.outcome.get_loop(), []).append(outcome)
-        elif done.set_running_or_notify_cancel():
-            # else whoever asked has gone; the deed is done all the same
-            if error is None:
-                done.set_result(value)
-            else:
-                done.set_exception(error)
-    for loop, theirs in loops.items():
-        with suppress(RuntimeError):  # a loop that was closed: nobody waits there any more
-            loop.call_soon_threadsafe(_wake, theirs)
-
-
-def _tell(done: Future[Any] | _Waiting[Any], value: Any, error: BaseException | None) -> None:
-    _tell_all([(done, value, error)])
-
-
-def _wake(outcomes: list[Outcome]) -> None:
-    for waiting, value, error in outcomes:
-        assert isinstance(waiting, _Waiting)
-        if waiting.outcome.done():
-            continue  # whoever asked has gone
-        if error is None:
-            waiting.outcome.set_result(value)
-        else:
-            waiting.outcome.set_exception(error)
+    return error.connection_invalidated or getattr(error.orig, "sqlstate", None) in _CONFLICTS

@@ -15,12 +15,10 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 from browser import Browser
-from studies import Client, edit
+from studies import LONGEST, Client, edit
 from trilens.report import draw_stimuli
 from trilens.survey.example import write_example
 
-#: Seconds until a condition must hold; many, because the machine may be busy.
-LONGEST = 60.0
 LENGTH = 4
 
 ASKING = """

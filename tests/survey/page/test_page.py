@@ -9,9 +9,9 @@ from participant_page import LENGTH, Page, short_study
 
 from browser import DOWN, ENTER, LEFT, RIGHT, SPACE, TAB
 from studies import Running, Served
-from trilens.survey.words import WORDS
+from trilens.survey.texts import TEXTS
 
-WORD = WORDS["en"]
+WORD = TEXTS["en"]
 
 
 # --- a whole round -------------------------------------------------------------------------
@@ -348,7 +348,7 @@ def test_an_answer_left_by_somebody_else_is_dropped(page: Page) -> None:
 
 
 def test_whoever_was_erased_may_start_anew(page: Page, studies: Callable[[str], Running]) -> None:
-    from trilens.survey.ledger import erase
+    from trilens.survey.store import erase
 
     page.begin()
     receipt = page.text("#kept code")

@@ -13,10 +13,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse
 
 from browser import ENTER, TAB
-from studies import Running, edit, running
-from trilens.survey.words import WORDS
+from studies import LONGEST, Running, edit, running
+from trilens.survey.texts import TEXTS
 
-WORD = WORDS["en"]
+WORD = TEXTS["en"]
 HERE = Path(__file__).parents[3] / "src" / "trilens" / "survey"
 
 
@@ -46,7 +46,7 @@ def test_pictures_are_shown_together(
     page.click("#agree")
     try:
         page.click("#begin")
-        assert held.wait(60)
+        assert held.wait(LONGEST)
         page.says(WORD["loading"])
         assert page.shown() == ["", "", ""]
         assert page.find("#stage").get_attribute("aria-busy") == "true"
@@ -221,7 +221,7 @@ def test_the_way_back_comes_with_the_end(visit: Callable[[str], Page], tmp_path:
 
 
 def test_a_closed_study_says_so(visit: Callable[[str], Page], tmp_path: Path) -> None:
-    from trilens.survey.ledger import put_setting
+    from trilens.survey.store import put_setting
 
     with running(short_study(tmp_path / "study")) as app:
         page = visit(app.url)
@@ -361,7 +361,7 @@ def test_the_page_is_small_and_has_nothing_inline() -> None:
 
 
 def test_under_a_prefix(visit: Callable[[str], Page], tmp_path: Path) -> None:
-    from trilens.survey.options import Options
+    from trilens.survey.server import Options
 
     folder = with_shapes(short_study(tmp_path / "study", length=2, most=1))
     with running(folder, options=Options(root_path="/colours")) as app:

@@ -355,7 +355,7 @@
   });
 
   // A button that does one thing at a time.
-  function deed(id, act) {
+  function onClick(id, act) {
     let busy = false;
     $(id).addEventListener("click", async (event) => {
       if (busy || event.detail > 1) return;
@@ -371,12 +371,12 @@
   const given = new URLSearchParams(location.search);
   const person = study.platform_parameters.map((name) => given.get(name)).find(Boolean) || null;
 
-  deed("agree", () => {
+  onClick("agree", () => {
     history.pushState("instructions", "");
     screen("instructions");
   });
 
-  deed("begin", async () => {
+  onClick("begin", async () => {
     const body = { consent: true, language: study.language };
     let reply = await surely("POST", "api/join", person ? { ...body, platform_id: person } : body);
     if (reply.status === 422) reply = await surely("POST", "api/join", body);
@@ -391,17 +391,17 @@
     show(await latest());
   });
 
-  deed("another", async () => {
+  onClick("another", async () => {
     const reply = await surely("POST", "api/round");
     show(reply.status === 200 ? reply.data : await latest());
   });
 
-  deed("finish", async () => {
+  onClick("finish", async () => {
     const reply = await surely("POST", "api/finish");
     show(reply.status === 200 ? reply.data : await latest());
   });
 
-  deed("copy", async () => {
+  onClick("copy", async () => {
     await navigator.clipboard.writeText($("code").textContent);
     $("copy").textContent = say("copied");
   });
@@ -410,8 +410,8 @@
     current = null;
     screen(study.open ? "consent" : "closed");
   }
-  deed("somebody", welcome);
-  deed("again", welcome);
+  onClick("somebody", welcome);
+  onClick("again", welcome);
 
   addEventListener("popstate", () => {
     // once there are questions, going back changes nothing

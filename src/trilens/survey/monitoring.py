@@ -1,9 +1,55 @@
-"""Numbers for Prometheus, in its text format; none of them is about a person."""
+"""What the server says about itself: its log, and numbers for Prometheus; nothing about people."""
 
 from __future__ import annotations
 
+import json
+import logging
+import sys
 import threading
+import time
 from collections import Counter
+from typing import Any
+
+log = logging.getLogger("trilens.survey")
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line; no address, no name, no cookie, no answer."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created)),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            **getattr(record, "facts", {}),
+        }
+        if record.exc_info and record.exc_info[1] is not None:
+            # where it happened, not what it held: an error's text may quote a request
+            error, frames = record.exc_info[1], record.exc_info[2]
+            line["error"] = type(error).__name__
+            while frames is not None and frames.tb_next is not None:
+                frames = frames.tb_next
+            if frames is not None:
+                line["at"] = f"{frames.tb_frame.f_code.co_filename}:{frames.tb_lineno}"
+        return json.dumps(line, ensure_ascii=False)
+
+
+def set_up_log(level: str) -> None:
+    """Send this program's and uvicorn's log to stderr."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    for name in ("trilens.survey", "uvicorn"):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(level.upper())
+        logger.propagate = False
+    logging.getLogger("uvicorn").setLevel("WARNING")
+
+
+def log_event(event: str, level: int = logging.INFO, **facts: Any) -> None:
+    """Log an event and plain facts about it."""
+    log.log(level, event, extra={"facts": facts})
+
 
 #: Upper ends of the commit times' buckets, in seconds.
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
@@ -22,18 +68,20 @@ class Metrics:
 
     def request(self, method: str, route: str, status: int) -> None:
         """One answered request; ``route`` is the pattern, never the address."""
-        self._requests[method, route, status] += 1
+        with self._lock:
+            self._requests[method, route, status] += 1
 
     def event(self, name: str) -> None:
         """Something that is worth counting: ``answers``, ``joins``, ``refused_sign_ins``."""
-        self._events[name] += 1
+        with self._lock:
+            self._events[name] += 1
 
-    def commit(self, deeds: int, seconds: float) -> None:
+    def commit(self, writes: int, seconds: float) -> None:
         """One commit of the writer."""
         with self._lock:
             self._n_commits += 1
             self._commit_seconds += seconds
-            self._events["committed_deeds"] += deeds
+            self._events["committed_writes"] += writes
             bucket = next((b for b in _BUCKETS if seconds <= b), float("inf"))
             self._commits[bucket] += 1
 
@@ -45,6 +93,10 @@ class Metrics:
         >>> "trilens_answers_total 1" in metrics.render(waiting=0)
         True
         """
+        with self._lock:
+            return self._render(waiting)
+
+    def _render(self, waiting: int) -> str:
         lines = ["# TYPE trilens_requests_total counter"]
         for (method, route, status), count in sorted(self._requests.items()):
             labels = f'method="{method}",route="{_escaped(route)}",status="{status}"'

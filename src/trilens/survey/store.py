@@ -1,7 +1,7 @@
 """What is written and read about participants, questions and answers.
 
-Every method takes a connection inside a transaction. Those that write are deeds of the
-`trilens.survey.writer.Writer`; none of them commits.
+Every function takes a connection inside a transaction, and none commits: those that write are
+handed to the `trilens.survey.writer.Writer`.
 """
 
 from __future__ import annotations
@@ -9,18 +9,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import json
 import secrets
 import time
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import Select, bindparam, delete, func, insert, select, update
 from sqlalchemy.engine import Connection, Row
 
 from trilens.errors import SurveyError
-from trilens.survey.draw import rank
-from trilens.survey.policy import Past, Policy, Three, make_policy
+from trilens.survey.questions import Question, Sampler
 from trilens.survey.schema import (
     answers,
     assignments,
@@ -31,6 +30,7 @@ from trilens.survey.schema import (
     platform_ids,
     settings,
 )
+from trilens.survey.shuffle import rank
 from trilens.survey.study import Study
 from trilens.survey.writer import Refused
 
@@ -79,7 +79,7 @@ _CLEAR = "ABCDEFGHJKMNPQRSTVWXYZ23456789"
 
 
 @dataclass(frozen=True)
-class Ledger:
+class Store:
     """A study and the numbers that its objects have in the database.
 
     Attributes
@@ -95,36 +95,38 @@ class Ledger:
     ids: tuple[int, ...]
     names: dict[int, str]
     key: bytes
-    policy: Policy
+    sampler: Sampler
 
     @classmethod
-    def open(cls, connection: Connection, study: Study) -> Ledger:
+    def open(cls, connection: Connection, study: Study) -> Store:
         """Enter the study's objects and its design; a study that lost an object is refused."""
-        now = time.time()
-        known = {row.name: row.id for row in connection.execute(select(objects))}
+        known = _object_ids(connection)
         gone = [name for name in known if name not in study.by_name]
         if gone:
             raise SurveyError(
-                f"the object {gone[0]!r} was part of this study and is no longer there "
-                f"({len(gone)} in all); put it back, or start anew in another folder"
+                f"the object {gone[0]!r} was part of this study and is missing now "
+                f"({len(gone)} missing); put it back, or start a new study in another folder"
             )
         new = [name for name in study.names if name not in known]
         if new:
             connection.execute(insert(objects), [{"name": name} for name in new])
-            known = {row.name: row.id for row in connection.execute(select(objects))}
-        content = json.dumps(study.design(), ensure_ascii=False, sort_keys=True)
-        found = connection.execute(
-            select(designs.c.id).where(designs.c.content == content)
-        ).scalar()
-        if found is None:
-            row = {"made": now, "content": content}
-            found = connection.execute(insert(designs), row).inserted_primary_key[0]  # type: ignore[index]
+            known = _object_ids(connection)
+        content = study.design.to_json()
+        query = select(designs.c.id).where(designs.c.content == content)
+        design = connection.execute(query).scalar()
+        if design is None:
+            row = {"made": time.time(), "content": content}
+            design = connection.execute(insert(designs), row).inserted_primary_key[0]  # type: ignore[index]
+        key = get_setting(connection, "key")
+        if key is None:
+            # only ever inserted: of two processes that start at once, the second takes the first's
+            key = secrets.token_hex(32)
+            connection.execute(insert(settings), {"name": "key", "value": key})
         ids = tuple(known[name] for name in study.names)
         names = {number: name for name, number in known.items()}
-        key = bytes.fromhex(setting(connection, "key", lambda: secrets.token_hex(32)))
-        return cls(study, int(found), ids, names, key, make_policy(study.design()))
+        return cls(study, int(design), ids, names, bytes.fromhex(key), Sampler(study.design))
 
-    # --- deeds -----------------------------------------------------------------------------
+    # --- writing ---------------------------------------------------------------------------
 
     def join(self, connection: Connection, platform_id: str | None, language: str) -> Joined:
         """Enter a participant who consented, with the first round."""
@@ -164,13 +166,13 @@ class Ledger:
         """
         row = connection.execute(_ASSIGNMENT, {"token": token}).one_or_none()
         if row is None:
-            raise Refused(404, "this question was never asked")
+            raise Refused(404, "there is no such question")
         if row.participant != participant:
-            raise Refused(403, "this question was put to somebody else")
+            raise Refused(403, "this question belongs to another participant")
         shown = (row.b, row.c) if self.study.kind == "closer" else (row.a, row.b, row.c)
         number = next((i for i in shown if self.names.get(i) == chosen), None)
         if number is None:
-            raise Refused(422, "the chosen object was not among those to choose from")
+            raise Refused(422, "the chosen object was not one of the choices")
         if row.chosen is None:
             new = {
                 "assignment": row.id,
@@ -180,7 +182,7 @@ class Ledger:
             }
             connection.execute(_ANSWER, new)
         elif row.chosen != number:
-            raise Refused(409, "this question has another answer already")
+            raise Refused(409, "this question already has a different answer")
         return row.chosen is None
 
     def begin_round(self, connection: Connection, participant: int) -> None:
@@ -204,9 +206,9 @@ class Ledger:
         """The participant wants no more rounds; refused while a question is open."""
         person = self.person(connection, participant)
         if self._open(connection, participant):
-            raise Refused(409, "there are questions left in this round")
+            raise Refused(409, "this round has unanswered questions")
         if person.round < self.study.needed and self._more(connection, person):
-            raise Refused(409, f"this study asks {self.study.needed} rounds")
+            raise Refused(409, f"this study requires {self.study.needed} rounds")
         self._finish(connection, participant)
 
     def _finish(self, connection: Connection, participant: int) -> None:
@@ -229,38 +231,41 @@ class Ledger:
         at = {number: i for i, number in enumerate(self.ids)}
         asked = frozenset(rank(self.study.kind, (at[row.a], at[row.b], at[row.c])) for row in rows)
         places = [r.place for r in rows if r.reason == "drawn" and r.design == self.design]
-        plan = self.policy.round(Past(seed, round, asked, max(places, default=-1) + 1))
+        start = max(places, default=-1) + 1
+        plan = self.sampler.round(seed, round, asked, start)
         if not plan:
             self._finish(connection, participant)
             return
-        new = [
-            {
-                "token": secrets.token_urlsafe(16),
-                "participant": participant,
-                "design": self.design,
-                "round": round,
-                "number": i + 1,
-                "of": len(plan),
-                **dict(zip("abc", self._numbers(asked_now.objects), strict=True)),
-                "reason": asked_now.reason,
-                "place": asked_now.place,
-                "expected": None if asked_now.expected is None else self.ids[asked_now.expected],
-            }
-            for i, asked_now in enumerate(plan)
-        ]
-        connection.execute(insert(assignments), new)
+        new = [self._assignment(question) for question in plan]
+        shared = {
+            "participant": participant,
+            "design": self.design,
+            "round": round,
+            "of": len(plan),
+        }
+        connection.execute(
+            insert(assignments), [shared | {"number": i} | row for i, row in enumerate(new, 1)]
+        )
 
-    def _numbers(self, three: Three) -> Three:
-        a, b, c = three
-        return self.ids[a], self.ids[b], self.ids[c]
+    def _assignment(self, question: Question) -> dict[str, Any]:
+        a, b, c = (self.ids[i] for i in question.objects)
+        return {
+            "token": secrets.token_urlsafe(16),
+            "a": a,
+            "b": b,
+            "c": c,
+            "reason": question.reason,
+            "place": question.place,
+            "expected": None if question.expected is None else self.ids[question.expected],
+        }
 
-    # --- looks -----------------------------------------------------------------------------
+    # --- reading ---------------------------------------------------------------------------
 
     def person(self, connection: Connection, participant: int) -> Row[Any]:
         """The participant's row; erased ones are strangers."""
         row = connection.execute(_PARTICIPANT, {"id": participant}).one_or_none()
         if row is None:
-            raise Refused(401, "nobody is known by this cookie; join first")
+            raise Refused(401, "unknown participant; join first")
         return row
 
     def going_on(
@@ -309,8 +314,6 @@ class Ledger:
 
     def completion(self, connection: Connection, participant: int) -> dict[str, str | None]:
         """The code, and the way back to where the participant came from."""
-        from urllib.parse import quote
-
         given = self.study.completion
         url = given.redirect
         if url is not None:
@@ -364,17 +367,11 @@ class Joined:
     receipt: str
 
 
-def setting(connection: Connection, name: str, make: Any = None) -> str:
-    """A setting's value; one that is not there is made and kept."""
-    query = select(settings.c.value).where(settings.c.name == name)
-    value = connection.execute(query).scalar()
-    if value is None:
-        value = make()
-        connection.execute(insert(settings), {"name": name, "value": value})
-    return str(value)
+def _object_ids(connection: Connection) -> dict[str, int]:
+    return {row.name: row.id for row in connection.execute(select(objects))}
 
 
-def look_setting(connection: Connection, name: str) -> str | None:
+def get_setting(connection: Connection, name: str) -> str | None:
     """A setting's value, if it is there."""
     value = connection.execute(select(settings.c.value).where(settings.c.name == name)).scalar()
     return None if value is None else str(value)
@@ -382,14 +379,17 @@ def look_setting(connection: Connection, name: str) -> str | None:
 
 def put_setting(connection: Connection, name: str, value: str | None) -> None:
     """Keep a setting; None takes it away."""
-    connection.execute(delete(settings).where(settings.c.name == name))
-    if value is not None:
+    here = settings.c.name == name
+    if value is None:
+        connection.execute(delete(settings).where(here))
+    # changed in place: two processes that write the same setting wait for each other
+    elif not connection.execute(update(settings).where(here).values(value=value)).rowcount:
         connection.execute(insert(settings), {"name": name, "value": value})
 
 
 def is_open(connection: Connection) -> bool:
     """Whether the study takes participants and begins rounds."""
-    return look_setting(connection, "closed") is None
+    return get_setting(connection, "closed") is None
 
 
 def by_receipt(connection: Connection, receipt: str) -> int | None:

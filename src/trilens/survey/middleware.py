@@ -13,9 +13,8 @@ import time
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trilens.survey.logs import tell
-from trilens.survey.metrics import Metrics
-from trilens.survey.options import Options
+from trilens.survey.monitoring import Metrics, log_event
+from trilens.survey.server import Options
 
 #: No form or call of this application is longer.
 LONGEST_BODY = 64 * 1024
@@ -44,10 +43,10 @@ class _TooLarge(HTTPException):
     """A body that turned out longer than it may be; FastAPI lets this class through."""
 
     def __init__(self) -> None:
-        super().__init__(413, "the body is too long", {"connection": "close"})
+        super().__init__(413, "the body is too large", {"connection": "close"})
 
 
-class Guard:
+class Middleware:
     """Refuses what no participant or researcher sends, and counts what passes.
 
     Parameters
@@ -106,30 +105,30 @@ class Guard:
             # FastAPI's own handlers come first; this is the last one, and tells nobody why
             logging.getLogger("trilens.survey").exception("error")
             if not begun:
-                await _refuse(send_safely, 500, "an error of the server")
+                await _refuse(send_safely, 500, "internal server error")
         finally:
             route = getattr(scope.get("route"), "path", "-")
             method = scope["method"] if scope["method"] in _METHODS else "-"
             self.metrics.request(method, route, status)
             level = logging.DEBUG if status < 500 else logging.WARNING
             if logging.getLogger("trilens.survey").isEnabledFor(level):
-                milliseconds = round(1000 * (time.perf_counter() - start), 1)
-                tell("request", level, method=method, route=route, status=status, ms=milliseconds)
+                ms = round(1000 * (time.perf_counter() - start), 1)
+                log_event("request", level, method=method, route=route, status=status, ms=ms)
 
     def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
         names = [name for name, _ in scope["headers"]]
         host = headers.get(b"host", b"").decode("latin-1")
         if names.count(b"host") != 1 or not _HOST.fullmatch(host):
-            return 400, "the Host header is not a host"
+            return 400, "invalid Host header"
         if self.options.hosts and _plain_host(host) not in self.options.hosts:
-            return 421, "this server has another name"
+            return 421, "this server does not serve that host"
         length = headers.get(b"content-length", b"0")
         if not length.isdigit():
-            return 400, "the Content-Length header is not a number"
+            return 400, "invalid Content-Length header"
         if int(length) > LONGEST_BODY:
-            return 413, "the body is too long"
+            return 413, "the body is too large"
         if scope["method"] not in ("GET", "HEAD", "OPTIONS") and _foreign(headers, host):
-            return 403, "posts from other sites are refused"
+            return 403, "requests from other sites are refused"
         return None
 
 

@@ -1,8 +1,8 @@
-"""Draws that a seed and a place are enough to repeat.
+"""Random orders that a seed alone is enough to repeat.
 
-The questions of a study are numbered. A seed makes one random order of these numbers, and the
-place of a draw is its place in that order: drawing without replacement is walking along it, and
-nothing but the seed and the place has to be kept to know what was drawn.
+The questions of a study are numbered. A seed makes one random order of these numbers, and drawing
+without replacement is walking along it: nothing but the seed and the place in the order has to be
+kept to know what was drawn.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _ROUNDS = 6
 _ORDERS = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
 
 
-def number(seed: int, *what: str | int) -> int:
+def random_number(seed: int, *what: str | int) -> int:
     """A whole number below 2^64, random but always the same for the same arguments.
 
-    >>> number(1, "test", 0) == number(1, "test", 0) != number(2, "test", 0)
+    >>> random_number(1, "a") == random_number(1, "a") != random_number(2, "a")
     True
     """
     text = ":".join(map(str, (seed, *what)))
@@ -27,8 +27,8 @@ def number(seed: int, *what: str | int) -> int:
 
 
 def shuffled(seed: int, items: list[int], *what: str | int) -> list[int]:
-    """The items in a random order that the seed tells."""
-    return sorted(items, key=lambda item: (number(seed, *what, item), item))
+    """The items in the random order that the seed makes."""
+    return sorted(items, key=lambda item: (random_number(seed, *what, item), item))
 
 
 def at_place(seed: int, place: int, size: int) -> int:
@@ -41,14 +41,14 @@ def at_place(seed: int, place: int, size: int) -> int:
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
     """
     if not 0 <= place < size:
-        raise ValueError(f"place {place} is not among the {size} questions")
+        raise ValueError(f"there is no place {place} in an order of {size} questions")
     half = max(1, ((size - 1).bit_length() + 1) // 2)
     mask = (1 << half) - 1
     value = place
     while True:
         left, right = value >> half, value & mask
         for step in range(_ROUNDS):
-            left, right = right, left ^ (number(seed, "order", size, step, right) & mask)
+            left, right = right, left ^ (random_number(seed, "order", size, step, right) & mask)
         value = left << half | right
         if value < size:
             return value
@@ -63,16 +63,16 @@ def n_questions(kind: Kind, n_objects: int) -> int:
     return comb(n_objects, 3) * (3 if kind == "closer" else 1)
 
 
-def question(kind: Kind, rank: int) -> tuple[int, int, int]:
+def unrank(kind: Kind, rank: int) -> tuple[int, int, int]:
     """The objects of a question, in increasing order; for ``closer`` the anchor first.
 
-    >>> [question("central", rank) for rank in range(4)]
+    >>> [unrank("central", rank) for rank in range(4)]
     [(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]
-    >>> question("closer", 1)
+    >>> unrank("closer", 1)
     (1, 0, 2)
     """
     if kind == "closer":
-        triple = question("central", rank // 3)
+        triple = unrank("central", rank // 3)
         anchor = triple[rank % 3]
         first, second = (i for i in triple if i != anchor)
         return anchor, first, second
@@ -93,11 +93,11 @@ def rank(kind: Kind, objects: tuple[int, int, int]) -> int:
     return plain if kind != "closer" else 3 * plain + (a, b, c).index(objects[0])
 
 
-def in_places(
+def shuffle_places(
     kind: Kind, objects: tuple[int, int, int], seed: int, *what: str | int
 ) -> tuple[int, int, int]:
     """The objects in the order in which they are shown; an anchor stays first."""
-    chance = number(seed, "places", *what)
+    chance = random_number(seed, "places", *what)
     if kind == "closer":
         anchor, x, y = objects
         return (anchor, x, y) if chance % 2 else (anchor, y, x)

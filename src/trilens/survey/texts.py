@@ -1,4 +1,4 @@
-"""The page's own words, which a study may replace under ``texts``."""
+"""The texts of the participant's pages, which a study may replace under ``texts``."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ QUESTIONS = {
     },
 }
 
-#: Every other text of the participant's pages.
-WORDS: dict[str, dict[str, str]] = {
+#: Every other text.
+TEXTS: dict[str, dict[str, str]] = {
     "en": {
         "language": "Language",
         "agree": "I agree",

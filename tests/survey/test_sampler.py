@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 from math import comb
 from pathlib import Path
@@ -16,25 +17,24 @@ from scipy.stats import chisquare
 from sqlalchemy import select
 
 from studies import running
-from trilens.survey.draw import at_place, in_places, n_questions, question, rank
-from trilens.survey.policy import Past, Uniform
+from trilens.survey.questions import Design, Sampler
 from trilens.survey.schema import assignments, designs, objects, participants
+from trilens.survey.shuffle import at_place, n_questions, rank, shuffle_places, unrank
 
 
-def design(**changes: Any) -> dict[str, Any]:
-    base = {
-        "policy": "uniform",
-        "kind": "central",
-        "objects": [f"o{i}" for i in range(12)],
-        "length": 20,
-        "most": 3,
-        "tests": [["o0", "o1", "o2", "o1"]],
-        "among_first": 10,
-        "shared": 2,
-        "repeated": 2,
-        "seed": 5,
-    }
-    return base | changes
+def design(n_objects: int = 12, **changes: Any) -> Design:
+    base = Design(
+        kind="central",
+        objects=tuple(f"o{i}" for i in range(n_objects)),
+        length=20,
+        most=3,
+        tests=(("o0", "o1", "o2", "o1"),),
+        among_first=10,
+        shared=2,
+        repeated=2,
+        seed=5,
+    )
+    return replace(base, **changes)
 
 
 @given(st.integers(0, 2**62), st.integers(1, 300))
@@ -44,7 +44,7 @@ def test_a_seed_orders_every_number_once(seed: int, size: int) -> None:
 
 @given(st.sampled_from(["central", "odd", "closer"]), st.integers(3, 12))
 def test_questions_are_numbered_one_to_one(kind: Any, n: int) -> None:
-    every = [question(kind, i) for i in range(n_questions(kind, n))]
+    every = [unrank(kind, i) for i in range(n_questions(kind, n))]
     assert len(set(every)) == len(every)
     assert all(len(set(q)) == 3 and min(q) >= 0 and max(q) < n for q in every)
     assert [rank(kind, q) for q in every] == list(range(len(every)))
@@ -52,20 +52,20 @@ def test_questions_are_numbered_one_to_one(kind: Any, n: int) -> None:
 
 def test_large_studies() -> None:
     last = n_questions("central", 10_000) - 1
-    assert question("central", last) == (9_997, 9_998, 9_999)
-    assert rank("central", question("central", 123_456_789_012)) == 123_456_789_012
+    assert unrank("central", last) == (9_997, 9_998, 9_999)
+    assert rank("central", unrank("central", 123_456_789_012)) == 123_456_789_012
     with pytest.raises(ValueError):
         at_place(1, 10, 10)
 
 
 def test_draws_are_uniform() -> None:
     """First draws of many participants hit every triple, and every place, equally often."""
-    plain = design(tests=[], shared=0, repeated=0, length=1, objects=[f"o{i}" for i in range(6)])
-    policy = Uniform(plain)
+    plain = design(6, tests=(), shared=0, repeated=0, length=1)
+    sampler = Sampler(plain)
     triples: Counter[Any] = Counter()
     orders: Counter[Any] = Counter()
     for seed in range(6_000):
-        (asked,) = policy.round(Past(seed, 1))
+        (asked,) = sampler.round(seed, 1)
         triples[tuple(sorted(asked.objects))] += 1
         orders[tuple(np.argsort(asked.objects).tolist())] += 1
     assert len(triples) == comb(6, 3)
@@ -76,11 +76,10 @@ def test_draws_are_uniform() -> None:
 
 def test_pairs_of_draws_are_uniform() -> None:
     """The second draw is uniform given the first: no two triples favour each other."""
-    plain = design(tests=[], shared=0, repeated=0, length=2, objects=[f"o{i}" for i in range(4)])
-    policy = Uniform(plain)
+    plain = design(4, tests=(), shared=0, repeated=0, length=2)
+    sampler = Sampler(plain)
     pairs = Counter(
-        tuple(tuple(sorted(a.objects)) for a in policy.round(Past(seed, 1)))
-        for seed in range(6_000)
+        tuple(tuple(sorted(a.objects)) for a in sampler.round(seed, 1)) for seed in range(6_000)
     )
     assert len(pairs) == 12
     assert chisquare(list(pairs.values())).pvalue > 0.001
@@ -88,12 +87,12 @@ def test_pairs_of_draws_are_uniform() -> None:
 
 @given(st.integers(0, 2**62), st.sampled_from(["central", "odd", "closer"]))
 def test_a_round_has_what_the_study_says(seed: int, kind: Any) -> None:
-    policy = Uniform(design(kind=kind))
+    sampler = Sampler(design(kind=kind))
     asked: frozenset[int] = frozenset()
     place = 0
     shared_before: set[int] = set()
     for number in (1, 2, 3):
-        plan = policy.round(Past(seed, number, asked, place))
+        plan = sampler.round(seed, number, asked, place)
         assert len(plan) == 20
         reasons = Counter(a.reason for a in plan)
         assert reasons == {"drawn": 15, "test": 1, "shared": 2, "repeated": 2}
@@ -102,7 +101,7 @@ def test_a_round_has_what_the_study_says(seed: int, kind: Any) -> None:
         # without replacement, within the round and with those before
         assert len(set(of["drawn"])) == 15
         assert not set(of["drawn"]) & asked
-        assert not set(of["drawn"]) & policy.reserved
+        assert not set(of["drawn"]) & sampler.reserved
         assert not set(of["shared"]) & shared_before
         shared_before |= set(of["shared"])
         for i, again in enumerate(plan):
@@ -114,38 +113,37 @@ def test_a_round_has_what_the_study_says(seed: int, kind: Any) -> None:
             elif again.reason == "test":
                 assert again.expected in again.objects
             elif again.reason == "drawn":
-                there = question(kind, at_place(seed, again.place, policy.size))
-                assert in_places(kind, there, seed, number, i) == again.objects
+                there = unrank(kind, at_place(seed, again.place, sampler.size))
+                assert shuffle_places(kind, there, seed, number, i) == again.objects
         asked |= {rank(kind, a.objects) for a in plan}
         place = max(a.place for a in plan if a.reason == "drawn") + 1
 
 
 def test_everybody_gets_the_shared_questions() -> None:
-    policy = Uniform(design())
+    sampler = Sampler(design())
     shared = {
-        frozenset(frozenset(a.objects) for a in policy.round(Past(seed, 2)) if a.reason == "shared")
+        frozenset(frozenset(a.objects) for a in sampler.round(seed, 2) if a.reason == "shared")
         for seed in range(50)
     }
     assert len(shared) == 1
 
 
 def test_the_test_stands_anywhere_among_the_first_ten() -> None:
-    policy = Uniform(design())
+    sampler = Sampler(design())
     places = Counter(
-        [a.reason for a in policy.round(Past(seed, 1))].index("test") for seed in range(800)
+        [a.reason for a in sampler.round(seed, 1)].index("test") for seed in range(800)
     )
     assert set(places) == set(range(10))
     assert chisquare(list(places.values())).pvalue > 0.001
 
 
 def test_a_small_study_is_asked_through_and_ends() -> None:
-    names = [f"o{i}" for i in range(5)]
-    policy = Uniform(design(objects=names, length=6, tests=[], shared=1, repeated=1, most=9))
+    sampler = Sampler(design(5, length=6, tests=(), shared=1, repeated=1, most=9))
     seen: Counter[Any] = Counter()
     asked: frozenset[int] = frozenset()
     place = 0
     for number in range(1, 12):
-        plan = policy.round(Past(7, number, asked, place))
+        plan = sampler.round(7, number, asked, place)
         if not plan:
             break
         seen.update(frozenset(a.objects) for a in plan if a.reason != "repeated")
@@ -173,14 +171,14 @@ def test_what_was_asked_can_be_drawn_again(folder: Path) -> None:
             names = {row.id: row.name for row in connection.execute(select(objects))}
     assert len(stored) == 3 * 2 * 20
     at = {name: i for i, name in enumerate(content["objects"])}
-    policy = Uniform(content)
+    sampler = Sampler(Design(**content))
     for participant in {row.participant for row in stored}:
         theirs = [row for row in stored if row.participant == participant]
         asked: frozenset[int] = frozenset()
         place = 0
         for number in (1, 2):
             rows = [row for row in theirs if row.round == number]
-            plan = policy.round(Past(rows[0].seed, number, asked, place))
+            plan = sampler.round(rows[0].seed, number, asked, place)
             assert [tuple(at[names[i]] for i in (row.a, row.b, row.c)) for row in rows] == [
                 a.objects for a in plan
             ]

@@ -1,7 +1,8 @@
-"""Who may see the researcher's pages."""
+"""Who is who: signed cookies, the researcher's password and sessions."""
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import secrets
@@ -9,15 +10,75 @@ import time
 from collections import deque
 from dataclasses import dataclass
 
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error, InvalidHashError
 from sqlalchemy import delete, insert, select
 from sqlalchemy.engine import Connection
 
-from trilens.survey.ledger import look_setting, put_setting
-from trilens.survey.password import has_password
+from trilens.errors import SurveyError
 from trilens.survey.schema import sessions
+from trilens.survey.store import get_setting, put_setting
 
+#: The cookies' names.
+PARTICIPANT = "trilens_participant"
+RESEARCHER = "trilens_researcher"
 #: A researcher is signed out after so many seconds.
 SESSION_SECONDS = 12 * 3600
+#: Characters of a password.
+SHORTEST = 10
+LONGEST = 200
+
+#: OWASP's lower setting for Argon2id: 19 MiB and two passes.
+_hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
+
+
+def sign(key: bytes, purpose: str, value: str) -> str:
+    """The value with its signature; good for one purpose alone.
+
+    >>> unsign(b"key", "a", sign(b"key", "a", "7"))
+    '7'
+    >>> unsign(b"key", "b", sign(b"key", "a", "7")) is None
+    True
+    """
+    return f"{value}.{_signature(key, purpose, value)}"
+
+
+def unsign(key: bytes, purpose: str, signed: str | None) -> str | None:
+    """The value, if its signature is ours."""
+    if signed is None or not signed.isascii():
+        return None
+    value, dot, signature = signed.rpartition(".")
+    good = hmac.compare_digest(signature, _signature(key, purpose, value))
+    return value if dot and good else None
+
+
+def _signature(key: bytes, purpose: str, value: str) -> str:
+    digest = hmac.digest(key, f"{purpose}\0{value}".encode(), hashlib.sha256)
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+
+def set_password(connection: Connection, password: str) -> None:
+    """Keep a new password; everybody who is signed in is signed out."""
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise SurveyError(f"a password has {SHORTEST} to {LONGEST} characters")
+    put_setting(connection, "password", _hasher.hash(password))
+    put_setting(connection, "first_key", None)
+    connection.execute(delete(sessions))
+
+
+def has_password(connection: Connection) -> bool:
+    """Whether one was ever set."""
+    return get_setting(connection, "password") is not None
+
+
+def matches(stored: str | None, password: str) -> bool:
+    """Whether this is the password; takes its time on purpose."""
+    if stored is None or len(password) > LONGEST:
+        return False
+    try:
+        return _hasher.verify(stored, password)
+    except (Argon2Error, InvalidHashError):
+        return False
 
 
 @dataclass(frozen=True)
@@ -71,7 +132,7 @@ def make_first_key(connection: Connection) -> str | None:
 
 def is_first_key(connection: Connection, key: str) -> bool:
     """Whether this key was printed at the last start, and no password set since."""
-    stored = look_setting(connection, "first_key")
+    stored = get_setting(connection, "first_key")
     return stored is not None and hmac.compare_digest(stored, _hash(key))
 
 

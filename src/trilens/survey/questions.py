@@ -1,0 +1,160 @@
+"""Which questions a participant gets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Set
+from dataclasses import asdict, dataclass, replace
+from typing import TypeAlias
+
+from trilens.statements import Kind
+from trilens.survey.shuffle import (
+    at_place,
+    n_questions,
+    random_number,
+    rank,
+    shuffle_places,
+    shuffled,
+    unrank,
+)
+
+Three: TypeAlias = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Design:
+    """What decides which questions are asked; stored with the answers.
+
+    Attributes
+    ----------
+    objects
+        Their names; everything else speaks of their positions here.
+    tests
+        The three objects and the right answer of each test question.
+    """
+
+    kind: Kind
+    objects: tuple[str, ...]
+    length: int
+    most: int
+    tests: tuple[tuple[str, str, str, str], ...]
+    among_first: int
+    shared: int
+    repeated: int
+    seed: int
+    policy: str = "uniform"
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question, and why it is asked.
+
+    Attributes
+    ----------
+    objects
+        In the order in which they are shown; for ``closer`` the anchor is first.
+    reason
+        ``drawn``, ``test``, ``shared`` or ``repeated``.
+    place
+        Of a drawn question: its place in the participant's order. Of a shared one: in the
+        study's order. Of a test: which one. Of a repeated one: the number, in the same round,
+        of the question that it repeats.
+    expected
+        The right answer of a test.
+    """
+
+    objects: Three
+    reason: str
+    place: int
+    expected: int | None = None
+
+
+class Sampler:
+    """Draws uniformly without replacement, and adds tests, shared and repeated questions.
+
+    Parameters
+    ----------
+    design
+    """
+
+    def __init__(self, design: Design) -> None:
+        self.design = design
+        at = {name: i for i, name in enumerate(design.objects)}
+        self.size = n_questions(design.kind, len(at))
+        self.tests = [((at[a], at[b], at[c]), at[answer]) for a, b, c, answer in design.tests]
+        of_tests = {rank(design.kind, objects) for objects, _ in self.tests}
+        #: the study's order without the tests: the first so many of each round are shared
+        self.pool: list[tuple[int, int]] = []
+        wanted = min(design.shared * design.most, self.size - len(of_tests))
+        place = 0
+        while len(self.pool) < wanted:
+            found = at_place(design.seed, place, self.size)
+            if found not in of_tests:
+                self.pool.append((place, found))
+            place += 1
+        self.reserved = of_tests | {found for _, found in self.pool}
+
+    def round(
+        self, seed: int, number: int, before: Set[int] = frozenset(), start: int = 0
+    ) -> list[Question]:
+        """The questions of a participant's next round, in order; none when all were asked.
+
+        Parameters
+        ----------
+        seed
+            The participant's own.
+        number
+            Of the round, from 1.
+        before
+            Ranks (see `trilens.survey.shuffle.rank`) of the questions asked before.
+        start
+            The first place in the participant's order that was not looked at before.
+        """
+        design = self.design
+        shared = self.pool[(number - 1) * design.shared : number * design.shared]
+        n_tests = int(bool(self.tests))
+        wanted = design.length - n_tests - len(shared) - design.repeated
+        drawn = self._draw(seed, wanted, before, start)
+        if not drawn and not shared:
+            return []
+        # a study that is nearly asked through ends with a shorter round
+        repeated = min(design.repeated, len(drawn))
+        length = n_tests + len(shared) + len(drawn) + repeated
+        half = (length + 1) // 2
+        plan: dict[int, Question] = {}
+        if self.tests:
+            which = (random_number(seed, "test") + number - 1) % len(self.tests)
+            place = random_number(seed, "test place", number) % min(design.among_first, length)
+            objects, expected = self.tests[which]
+            plan[place] = Question(objects, "test", which, expected)
+        free = [i for i in range(length) if i not in plan]
+        late = shuffled(seed, [i for i in free if i >= half], "repeated at", number)
+        again = sorted(late[:repeated])
+        rest = [i for i in free if i not in again]
+        of_shared = sorted(shuffled(seed, rest, "shared at", number)[: len(shared)])
+        of_drawn = [i for i in rest if i not in of_shared]
+        for i, (place, found) in zip(of_shared, shared, strict=True):
+            plan[i] = Question(unrank(design.kind, found), "shared", place)
+        for i, (place, found) in zip(of_drawn, drawn, strict=True):
+            plan[i] = Question(unrank(design.kind, found), "drawn", place)
+        # what is asked again was asked in the first half of the round
+        early = shuffled(seed, [i for i in of_drawn + of_shared if i < half], "repeated of", number)
+        for i, source in zip(again, early, strict=False):
+            plan[i] = Question(plan[source].objects, "repeated", source + 1)
+        return [
+            replace(asked, objects=shuffle_places(design.kind, asked.objects, seed, number, i))
+            for i, asked in sorted(plan.items())
+        ]
+
+    def _draw(self, seed: int, count: int, before: Set[int], place: int) -> list[tuple[int, int]]:
+        """The next places of the participant's order, and the questions that stand there."""
+        drawn: list[tuple[int, int]] = []
+        while len(drawn) < count and place < self.size:
+            found = at_place(seed, place, self.size)
+            if found not in self.reserved and found not in before:
+                drawn.append((place, found))
+            place += 1
+        return drawn
