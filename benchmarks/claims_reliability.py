@@ -21,7 +21,7 @@ from trilens.maps.choice_map import ChoiceMap
 from trilens.statements import Statements
 from trilens.tasks.evaluate import compare_models
 from trilens.tasks.evaluate.evaluation import evaluations_of
-from trilens.tasks.medoid_set import medoid_set
+from trilens.tasks.medoid import medoid_set
 from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.reliability.agreement import agreement_between, agreement_within, cells_of
 from trilens.tasks.reliability.forecast import learning_curve

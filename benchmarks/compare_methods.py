@@ -32,7 +32,7 @@ from trilens.simulate import (
 from trilens.statements import Kind, Statements
 from trilens.tasks.classify.classes import make_classifier
 from trilens.tasks.cluster.groups import cluster
-from trilens.tasks.cluster.partition import purity
+from trilens.tasks.cluster.spectral import purity
 from trilens.tasks.medoid import medoid, relative_error
 from trilens.tasks.outliers import outliers
 

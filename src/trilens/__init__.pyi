@@ -91,13 +91,11 @@ from .tasks.classify.classifiers import (
     LensMapClassifier as LensMapClassifier,
     MapClassifier as MapClassifier,
 )
-from .tasks.cluster.graph import (
-    KRNGClustering as KRNGClustering,
-)
 from .tasks.cluster.groups import (
     cluster as cluster,
 )
-from .tasks.cluster.partition import (
+from .tasks.cluster.spectral import (
+    KRNGClustering as KRNGClustering,
     purity as purity,
 )
 from .tasks.evaluate import (

@@ -24,7 +24,7 @@ from trilens.maps.streamed import StreamedMap
 from trilens.statements import Statements, Summary
 from trilens.tasks.classify.classes import Classification, classify
 from trilens.tasks.cluster.groups import Clusters, cluster
-from trilens.tasks.cluster.partition import check_n_clusters
+from trilens.tasks.cluster.spectral import check_n_clusters
 from trilens.tasks.data import Data, is_streamed, statements_of, streamed_map
 from trilens.tasks.graph import Graph, neighbours
 from trilens.tasks.labels import LabelsLike, label_of_each

@@ -18,7 +18,7 @@ from trilens.errors import KindError, ParameterError, StatementError
 from trilens.maps import ChoiceMap, ChoiceModel, choice_model, pairs as pairs_module, violations
 from trilens.simulate import ask_raters, draw_raters, gaussian, simulate_statements, study
 from trilens.statements import Statements
-from trilens.tasks.apart import simulated_answers
+from trilens.tasks.outlier_test import simulated_answers
 
 import reference
 

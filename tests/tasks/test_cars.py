@@ -8,8 +8,7 @@ import pytest
 from carlabels import car_classes
 from trilens.files import read_statements
 from trilens.tasks.classify.classifiers import KRNGClassifier, LensDepthClassifier
-from trilens.tasks.cluster.graph import KRNGClustering
-from trilens.tasks.cluster.partition import purity
+from trilens.tasks.cluster.spectral import KRNGClustering, purity
 from trilens.tasks.medoid import medoid
 from trilens.tasks.outliers import outliers
 

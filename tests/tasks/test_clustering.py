@@ -10,10 +10,13 @@ import drawn
 from trilens.errors import KindError, ParameterError
 from trilens.statements import Statements
 from trilens.tasks.cluster import spectral
-from trilens.tasks.cluster.graph import KRNGClustering
 from trilens.tasks.cluster.groups import cluster
-from trilens.tasks.cluster.map import neighbour_graph
-from trilens.tasks.cluster.partition import in_order_of_appearance, purity
+from trilens.tasks.cluster.spectral import (
+    KRNGClustering,
+    in_order_of_appearance,
+    neighbour_graph,
+    purity,
+)
 
 import reference
 

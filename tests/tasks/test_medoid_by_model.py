@@ -8,9 +8,8 @@ from trilens.maps import ChoiceMap
 from trilens.maps.geometry import total_distance
 from trilens.simulate import gaussian, simulate_statements
 from trilens.statements import Statements
-from trilens.tasks.copies import draw_copies, left_over, pair_dispersion
-from trilens.tasks.medoid import medoid, relative_error
-from trilens.tasks.medoid_set import maybe_largest, medoid_set
+from trilens.tasks.bootstrap import draw_bootstrap, left_over, pair_dispersion
+from trilens.tasks.medoid import maybe_largest, medoid, medoid_set, relative_error
 from trilens.tasks.model import AnswerModel
 
 
@@ -123,16 +122,16 @@ def test_noise_on_the_distances_shows_as_dispersion():
 def test_copies_by_rater_and_of_a_part(monkeypatch):
     _, S = planar(n=12, m=200)
     M = ChoiceMap(2, l2=0.05).fit(S)
-    plain = draw_copies(M, S, n_copies=4)
+    plain = draw_bootstrap(M, S, n_copies=4)
     assert plain.n_raters == 0
     assert plain.shrink == 1
     assert plain.held_out.shape == (200, 3)
     known = Statements(S.triples, 12, raters=np.arange(200) // 10)
-    assert draw_copies(M, known, n_copies=2).n_raters == 20
+    assert draw_bootstrap(M, known, n_copies=2).n_raters == 20
     few = Statements(S.triples, 12, raters=np.arange(200) // 50)
-    assert draw_copies(M, few, n_copies=2).n_raters == 0
-    monkeypatch.setattr("trilens.tasks.copies.COPY_ANSWERS", 50)
-    part = draw_copies(M, S, n_copies=3)
+    assert draw_bootstrap(M, few, n_copies=2).n_raters == 0
+    monkeypatch.setattr("trilens.tasks.bootstrap.COPY_ANSWERS", 50)
+    part = draw_bootstrap(M, S, n_copies=3)
     assert part.shrink == 0.5
     assert part.held_out is None
     assert len(part.models) == len(part.left_over) == 3

@@ -8,8 +8,8 @@ import drawn
 from trilens.errors import ParameterError
 from trilens.simulate import far_outliers, gaussian, simulate_statements
 from trilens.statements import Statements
-from trilens.tasks.apart import apart_by_depth, apart_on_map, simulated_answers
 from trilens.tasks.model import answer_model
+from trilens.tasks.outlier_test import outliers_by_depth, outliers_on_map, simulated_answers
 from trilens.tasks.outliers import LensDepthOutlierDetector, outliers
 
 import reference
@@ -128,18 +128,18 @@ def test_what_lies_beyond_counts_together():
     middle = np.median([c.max() for c in clouds])
     one = np.r_[np.ones(49), middle + 0.005]
     many = np.r_[np.ones(40), np.full(10, middle + 0.015)]
-    assert not apart_on_map(one, clouds).objects.any()
-    assert apart_on_map(many, clouds).objects.nonzero()[0].tolist() == list(range(40, 50))
+    assert not outliers_on_map(one, clouds).objects.any()
+    assert outliers_on_map(many, clouds).objects.nonzero()[0].tolist() == list(range(40, 50))
 
 
 def test_depths_with_a_gap_stand_apart_and_smooth_ones_do_not():
     asked = np.full(60, 2000)
     smooth = np.linspace(0.6, 0.75, 60)
-    assert not apart_by_depth(smooth, asked, "odd").objects.any()
-    apart = apart_by_depth(np.r_[0.02, 0.03, smooth[2:]], asked, "odd")
+    assert not outliers_by_depth(smooth, asked, "odd").objects.any()
+    apart = outliers_by_depth(np.r_[0.02, 0.03, smooth[2:]], asked, "odd")
     assert apart.objects.nonzero()[0].tolist() == [0, 1]
     # of an object that nobody was asked about nothing is known
-    unseen = apart_by_depth(np.r_[0.0, smooth], np.r_[0, asked], "odd")
+    unseen = outliers_by_depth(np.r_[0.0, smooth], np.r_[0, asked], "odd")
     assert not unseen.objects.any()
 
 

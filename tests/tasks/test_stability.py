@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from trilens.errors import ParameterError
 from trilens.simulate import mixture, simulate_statements
-from trilens.tasks.cluster.stability import cluster_stability, resampled_maps
+from trilens.tasks.cluster.groups import cluster_stability, resampled_maps
 
 
 @given(

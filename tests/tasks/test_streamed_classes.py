@@ -253,7 +253,7 @@ def test_bad_input_is_one_line(study, table, tmp_path: Path, large) -> None:
 
 
 def test_many_objects_are_clustered_by_a_sample(monkeypatch) -> None:
-    from trilens.tasks.cluster import map as clusters
+    from trilens.tasks.cluster import spectral as clusters
 
     drawn = mixture(3000, [[0, 0], [9, 0], [0, 9]], random_state=1)
     whole = clusters.coordinate_clusters(drawn.points, 3, random_state=0)

@@ -6,13 +6,10 @@ import pytest
 from trilens.counts import count_pairs
 from trilens.simulate import mixture, simulate_statements
 from trilens.statements import Statements
-from trilens.tasks.cluster.groups import cluster
-from trilens.tasks.cluster.map import neighbour_graph
-from trilens.tasks.cluster.partition import purity
-from trilens.tasks.cluster.separation import divide
-from trilens.tasks.cluster.spectral import laplacian_eigenvectors
-from trilens.tasks.cluster.suggest import map_dimension, silhouettes, suggest_clusters
-from trilens.tasks.cluster.tightness import within_shares
+from trilens.tasks.cluster.groups import cluster, silhouettes
+from trilens.tasks.cluster.spectral import laplacian_eigenvectors, neighbour_graph, purity
+from trilens.tasks.cluster.suggest import divide, suggest_clusters, within_shares
+from trilens.tasks.embed import map_dimension
 
 CENTRES = np.array([[0, 0], [8, 0], [0, 8], [8, 8], [16, 4]])
 
@@ -80,7 +77,7 @@ def test_points_that_coincide_are_best_divided_as_they_lie():
 def test_ward_clusters_are_those_of_scipy():
     from scipy.cluster.hierarchy import cut_tree, linkage
 
-    from trilens.tasks.cluster.separation import _cut
+    from trilens.tasks.cluster.suggest import _cut
 
     tree = linkage(np.random.default_rng(3).normal(size=(40, 3)), "ward")
     found = _cut(tree, range(2, 9))
@@ -139,7 +136,7 @@ def test_eigenvalues_are_those_of_the_laplacian():
 
 
 def test_neighbour_graph_of_few_and_many_objects_agree():
-    from trilens.tasks.cluster import map as module
+    from trilens.tasks.cluster import spectral as module
 
     X = np.random.default_rng(0).normal(size=(80, 2))
     by_distances = neighbour_graph(X).toarray()

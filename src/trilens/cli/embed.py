@@ -106,7 +106,8 @@ def command(
                 )
         return
     elif (counts := counts_of(source, pairs=True, streamed=method == "lensmap")) is not None:
-        from trilens.tasks.from_pairs import map_of_pairs, method_of_pairs
+        from trilens.tasks.embed import map_of_pairs
+        from trilens.tasks.method import method_of_pairs
 
         assert counts.pairs is not None
         chosen = method_of_pairs(method, counts.pairs, "lensmap")

@@ -187,6 +187,27 @@ class Statements:
         return {name: i for i, name in enumerate(self.names)}
 
     @cached_property
+    def connected_parts(self) -> IntArray:
+        """The connected part of each object, (n,) int64; 0 is the largest.
+
+        Two objects that a statement names are connected.
+
+        >>> Statements([[0, 1, 2], [3, 4, 5], [2, 6, 7]]).connected_parts.tolist()
+        [0, 0, 0, 1, 1, 1, 0, 0]
+        """
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        T, n = self.triples, self.n_objects
+        start, end = np.concatenate([T[:, 0], T[:, 1]]), np.concatenate([T[:, 1], T[:, 2]])
+        joined = coo_array((np.ones(len(start), dtype=np.int8), (start, end)), shape=(n, n))
+        _, part = connected_components(joined, directed=False)
+        order = np.argsort(-np.bincount(part), kind="stable") if n else np.arange(0)
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        return np.asarray(rank[part], dtype=np.int64)
+
+    @cached_property
     def appearances(self) -> IntArray:
         """How many statements name each object, (n,) int64.
 

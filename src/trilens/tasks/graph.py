@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trilens._parameters import real_number, seed_of, whole_number
+from trilens._parameters import real_number, whole_number
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.errors import ParameterError
+from trilens.maps.registry import dimensions
 from trilens.maps.streamed import StreamedMap
 from trilens.tasks.data import Data, no_statements, pair_counts, statements_of
-from trilens.tasks.error_rate import known_error_rate
-from trilens.tasks.from_pairs import map_of_pairs, method_of_pairs
-from trilens.tasks.method import check_model, choose_method
+from trilens.tasks.embed import map_of_pairs, points_of
+from trilens.tasks.method import check_model, choose_method, known_error_rate, method_of_pairs
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -129,7 +129,7 @@ def neighbours(
     (1, [(0, 1), (1, 2)])
     """
     if isinstance(model, StreamedMap):
-        return neighbours_on_map(model.embedding, model.names, model.method)
+        return _on_map(model.embedding, model.names, model.method, k, sigma)
     suffice = method in ("auto", "krng", "lensmap")
     pairs = pair_counts(statements, suffice, progress)
     given = statements_of(statements, "graph") if pairs is None else no_statements(pairs)
@@ -149,39 +149,35 @@ def neighbours(
         values = lens_values(given if pairs is None else pairs)
         if k is None:
             k = values.connecting_k(error_rate) or max(n - 1, 1)
-        matrix = values.graph(k, error_rate, sigma)
+        return _graph(values.graph(k, error_rate, sigma), given.names, chosen, int(k))
+    if error_rate:
+        raise ParameterError(f"{chosen} has no correction for an error rate; krng has")
+    if n < 2:
+        points = np.zeros((n, 1))
+    elif pairs is None:
+        points = points_of(given, chosen, n_components, random_state, model)
     else:
-        from scipy.sparse import csr_array
-
-        from trilens.maps.registry import coordinates, dimensions
-        from trilens.tasks.cluster.map import neighbour_graph
-
-        if error_rate:
-            raise ParameterError(f"{chosen} has no correction for an error rate; krng has")
-        k = min(_NEIGHBOURS if k is None else k, max(n - 1, 1))
-        width = 0.5 if sigma is None else real_number("sigma", sigma, positive=True)
-        if n > 1:
-            if chosen == "choice" and n_components is None:
-                from trilens.tasks.model import answer_model
-
-                model = model or answer_model(given, seed_of(random_state))
-                points = model.map.embedding_
-            elif pairs is not None:
-                points = map_of_pairs(pairs, dimensions(n_components, n), random_state)
-            else:
-                points = coordinates(given, chosen, dimensions(n_components, n), random_state)
-            matrix = neighbour_graph(points, k, width)
-        else:
-            matrix = csr_array((n, n))
-    return _graph(matrix, given.names, chosen, int(k))
+        points = map_of_pairs(pairs, dimensions(n_components, n), random_state)
+    return _on_map(points, given.names, chosen, k, sigma)
 
 
-def neighbours_on_map(points: FloatArray, names: tuple[str, ...], method: str) -> Graph:
-    """The nearest neighbours on a map that is there already."""
-    from trilens.tasks.cluster.map import neighbour_graph
+def _on_map(
+    points: FloatArray,
+    names: tuple[str, ...],
+    method: str,
+    k: int | None,
+    sigma: float | None,
+) -> Graph:
+    """The nearest neighbours on a map."""
+    from scipy.sparse import csr_array
 
-    k = min(_NEIGHBOURS, max(len(points) - 1, 1))
-    return _graph(neighbour_graph(points, k), names, method, k)
+    from trilens.tasks.cluster.spectral import neighbour_graph
+
+    n = len(points)
+    k = min(_NEIGHBOURS if k is None else whole_number("k", k, least=1), max(n - 1, 1))
+    width = 0.5 if sigma is None else real_number("sigma", sigma, positive=True)
+    matrix = neighbour_graph(points, k, width) if n > 1 else csr_array((n, n))
+    return _graph(matrix, names, method, k)
 
 
 def _graph(matrix: csr_array, names: tuple[str, ...], method: str, k: int) -> Graph:

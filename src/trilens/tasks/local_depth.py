@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trilens._parameters import one_of, real_number, seed_of
+from trilens._parameters import one_of, real_number
 from trilens._typing import FloatArray, RandomState
 from trilens.depth import ratio
 from trilens.statements import Statements
 from trilens.statements.value import require_kind
 from trilens.tasks.data import Data, statements_of
+from trilens.tasks.embed import points_of
 from trilens.tasks.method import check_model, choose_method
 
 if TYPE_CHECKING:
@@ -73,29 +74,12 @@ def local_depth(
     n = given.n_objects
     if n < 3:
         return np.zeros(n)
-    points = _points(given, chosen, n_components, random_state, model)
+    points = points_of(given, chosen, n_components, random_state, model)
     from trilens.exact import local_lens_depth
 
     if by == "map":
         return np.asarray(local_lens_depth(points, share=share, metric="euclidean", normalise=True))
     return _of_answers(given, points, share)
-
-
-def _points(
-    given: Statements,
-    method: str,
-    n_components: int | None,
-    random_state: RandomState,
-    model: AnswerModel | None,
-) -> FloatArray:
-    if method == "choice" and n_components is None:
-        from trilens.tasks.model import answer_model
-
-        model = model or answer_model(given, seed_of(random_state))
-        return np.asarray(model.map.embedding_)
-    from trilens.maps.registry import coordinates, dimensions
-
-    return coordinates(given, method, dimensions(n_components, given.n_objects), random_state)
 
 
 def _of_answers(given: Statements, points: FloatArray, share: float) -> FloatArray:

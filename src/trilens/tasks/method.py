@@ -5,12 +5,16 @@ The rules are measured; `docs/recommend.md` has the tables.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from trilens._parameters import one_of, shown
+from trilens._parameters import one_of, real_number, seed_of, shown
+from trilens.counts import PairCounts
 from trilens.errors import ParameterError
 from trilens.maps.registry import MAPS
 from trilens.statements import Statements
+
+if TYPE_CHECKING:
+    from trilens.tasks.model import AnswerModel
 
 Question: TypeAlias = Literal["medoid", "outliers", "classify", "cluster", "graph", "embed"]
 
@@ -32,6 +36,9 @@ MOST_STATEMENTS = 300_000
 LEAST_PER_OBJECT = 10
 #: What takes over there: the paper's count, and the map in closed form.
 _COUNTING: dict[Question, str] = {"medoid": "depth", "outliers": "depth"}
+ESTIMATE = "estimate"
+#: At 2/3 answers say nothing about lenses any more, and the correction divides by zero.
+_MOST = 0.66
 
 
 def choose_method(question: Question, statements: Statements, method: str = "auto") -> str:
@@ -51,6 +58,18 @@ def check_counted(method: str) -> None:
     one_of("method", method, ("auto", *METHODS["medoid"]))
     if method not in ("auto", "depth"):
         raise ParameterError(f"counts serve the method depth; {method} needs the statements")
+
+
+def method_of_pairs(method: str, pairs: PairCounts, best: str) -> str:
+    """The method that is meant: counts serve the k-RNG and the lens map alone."""
+    one_of("method", method, ("auto", *METHODS["cluster"]))
+    if method == "auto":
+        return best if pairs.kind == "central" else "lensmap"
+    if method not in ("krng", "lensmap"):
+        raise ParameterError(
+            f"counts of pairs serve krng and lensmap; {method} needs the statements"
+        )
+    return method
 
 
 def check_model(model: Any, statements: Statements) -> None:
@@ -75,3 +94,30 @@ def _best(question: Question, statements: Statements) -> str:
     enough = 4 <= n <= MOST_OBJECTS and LEAST_PER_OBJECT * n <= 3 * m
     affordable = m <= MOST_STATEMENTS or question == "classify"
     return "choice" if enough and affordable else _COUNTING.get(question, "lensmap")
+
+
+def known_error_rate(
+    error_rate: Any,
+    statements: Statements,
+    random_state: Any = 0,
+    model: AnswerModel | None = None,
+) -> float:
+    """``error_rate`` as a number; ``"estimate"`` asks `trilens.reliability` for it.
+
+    What is estimated is the share of wrong answers to clear questions, as Noise model I has
+    them. A near tie that goes the other way is no error in this sense.
+
+    >>> known_error_rate(0.2, Statements([[0, 1, 2]]))
+    0.2
+    """
+    if not isinstance(error_rate, str):
+        return real_number("error_rate", error_rate)
+    one_of("error_rate", error_rate, (ESTIMATE,))
+    from trilens.tasks.reliability import reliability
+
+    found = reliability(statements, model=model, random_state=seed_of(random_state)).error_rate
+    if found is None:
+        raise ParameterError(
+            f"{len(statements):,} statements are too few to estimate the error rate; give a number"
+        )
+    return min(found, _MOST)

@@ -1,4 +1,4 @@
-"""The model of the answers that the questions share: one choice map and its copies."""
+"""The model of the answers that the questions share: one choice map and its bootstrap."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from trilens._typing import FloatArray, IntArray, Progress
 from trilens.maps.choice_map import ChoiceMap
 from trilens.statements import Statements
-from trilens.tasks.copies import Copies, draw_copies, left_over, pair_dispersion
+from trilens.tasks.bootstrap import Bootstrap, draw_bootstrap, left_over, pair_dispersion
 
 #: Of more statements a random part is fitted.
 MOST_FITTED = 10_000_000
@@ -71,15 +71,24 @@ class AnswerModel:
         n = self.statements.n_objects
         found = self.map.embedding_
         if self.map.n_components_ > 2:
-            found = ChoiceMap(2, random_state=self.seed).fit(self.statements).embedding_
+            # the penalty and the length that were chosen serve the plane as well
+            M = self.map
+            flat = ChoiceMap(2, l2=M.l2_, length=M.model_.length, random_state=self.seed)
+            found = flat.fit(self.statements).embedding_
         plane = np.zeros((n, 2))
         plane[:, : found.shape[1]] = found
         return plane
 
     @cached_property
-    def copies(self) -> Copies:
+    def bootstrap(self) -> Bootstrap:
         """The model refitted to answers drawn anew, or to raters drawn anew where known."""
-        return draw_copies(self.map, self.statements, self.seed)
+        return draw_bootstrap(self.map, self.statements, self.seed)
+
+    @cached_property
+    def resampled_maps(self) -> list[FloatArray]:
+        """The map as other answers, as many as there are, might have drawn it."""
+        X, shrink = self.map.embedding_, self.bootstrap.shrink
+        return [X + shrink * (copy.embedding - X) for copy in self.bootstrap.models]
 
     @cached_property
     def dispersion(self) -> float:
@@ -105,7 +114,7 @@ class AnswerModel:
         the model is right, s the variance of the depth between copies, and t how much more
         the left over vary from object to object than v.
         """
-        S, copies = self.statements, self.copies
+        S, copies = self.statements, self.bootstrap
         some = None if S.n_objects <= _ALL_TRIPLES_OBJECTS else _COPY_TRIPLES
         by_copy = np.array([copy.depth(some, self.seed).depth for copy in copies.models])
         own_left = left_over(self.map.predict_proba(S), S, self.map.model_.lapse)

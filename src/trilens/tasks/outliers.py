@@ -19,17 +19,18 @@ from trilens.depth import centrality
 from trilens.errors import ParameterError
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.checks import refuse_answers
-from trilens.tasks.apart import (
-    Apart,
-    apart_by_depth,
-    apart_on_map,
-    factors_by_chance,
-    outlier_factors,
-)
 from trilens.tasks.data import Data, no_statements, object_counts, statements_of
-from trilens.tasks.evidence import why_nothing_can_be_claimed
+from trilens.tasks.embed import points_of
 from trilens.tasks.method import check_counted, check_model, choose_method
 from trilens.tasks.model import AnswerModel, answer_model
+from trilens.tasks.outlier_test import (
+    OutlierTest,
+    factors_by_chance,
+    outlier_factors,
+    outliers_by_depth,
+    outliers_on_map,
+)
+from trilens.tasks.preconditions import why_nothing_can_be_claimed
 
 #: Of more tied objects than these only the number is told.
 MOST_TIED = 20
@@ -154,7 +155,7 @@ def outliers(
         check_model(model, given)
         count = _how_many(given.n_objects, n, contamination)
         chosen_method, depth = "depth", centrality(counts)
-        score, apart = depth, Apart(np.zeros(len(depth), dtype=np.bool_), None)
+        score, apart = depth, OutlierTest(np.zeros(len(depth), dtype=np.bool_), None)
         reason: str | None = "counts do not say which objects were compared with which"
     else:
         given = statements_of(statements, "outliers")
@@ -188,45 +189,30 @@ def outliers(
     )
 
 
-def outlier_scores(
-    statements: StatementsLike,
-    method: str = "depth",
-    n_components: int | None = None,
-    random_state: RandomState = 0,
-) -> FloatArray:
-    """A score for every object, low for outliers."""
-    if method == "depth":
-        return centrality(statements)
-    from trilens.maps.geometry import local_outliers
-    from trilens.maps.registry import coordinates, dimensions
-
-    given = as_statements(statements)
-    dim = dimensions(n_components, given.n_objects)
-    return -local_outliers(coordinates(given, method, dim, random_state))
-
-
 def _score(
     given: Statements,
     method: str,
     n_components: int | None,
     random_state: RandomState,
     model: AnswerModel | None,
-) -> tuple[FloatArray, Apart, str | None]:
+) -> tuple[FloatArray, OutlierTest, str | None]:
     """A score for every object, low for outliers, what stands apart, or why nothing can."""
-    nobody = Apart(np.zeros(given.n_objects, dtype=np.bool_), None)
+    nobody = OutlierTest(np.zeros(given.n_objects, dtype=np.bool_), None)
     reason = why_nothing_can_be_claimed(given, None if model is None else model.map)
     if method == "choice":
         if model is None or given.n_objects < _LEAST_OBJECTS:
             return np.full(given.n_objects, -1.0), nobody, reason or "there are too few objects"
         factors = outlier_factors(model.map.embedding_)
-        apart = nobody if reason else apart_on_map(factors, factors_by_chance(model))
+        apart = nobody if reason else outliers_on_map(factors, factors_by_chance(model))
         return -factors, apart, reason
     if method == "depth":
         depth = centrality(given)
         appears = count_central(given).appears
-        apart = nobody if reason else apart_by_depth(depth, appears, given.kind)
+        apart = nobody if reason else outliers_by_depth(depth, appears, given.kind)
         return depth, apart, reason
-    score = outlier_scores(given, method, n_components, random_state)
+    from trilens.maps.geometry import local_outliers
+
+    score = -local_outliers(points_of(given, method, n_components, random_state))
     return score, nobody, f"{method} ranks the objects, and tests nothing"
 
 
@@ -281,7 +267,7 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         counts = central_counts(X)
         scores = centrality(counts)
         if isinstance(self.contamination, str) and self.contamination == "auto":
-            apart = apart_by_depth(scores, counts.appears, counts.kind)
+            apart = outliers_by_depth(scores, counts.appears, counts.kind)
             count = int(apart.objects.sum())
         elif isinstance(self.contamination, str):
             raise ParameterError(

@@ -124,8 +124,7 @@ def clusterings(
     S: Statements, n_clusters: int, ks: Sequence[int], sigmas: Sequence[float], seeds: Seeds
 ) -> Iterator[Clustering]:
     """Algorithm 5, weighted and not, and spectral clustering on every map in two dimensions."""
-    from trilens.tasks.cluster.graph import KRNGClustering
-    from trilens.tasks.cluster.map import coordinate_clusters, neighbour_graph
+    from trilens.tasks.cluster.spectral import KRNGClustering, coordinate_clusters, neighbour_graph
 
     pairs = count_pairs(S, n_threads=1)
     for k in ks:

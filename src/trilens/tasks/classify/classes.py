@@ -36,9 +36,8 @@ from trilens.tasks.data import (
     statements_of,
     streamed_map,
 )
-from trilens.tasks.error_rate import known_error_rate
 from trilens.tasks.labels import ClassCodes, LabelsLike, encode_labels
-from trilens.tasks.method import METHODS, check_model, choose_method
+from trilens.tasks.method import METHODS, check_model, choose_method, known_error_rate
 from trilens.tasks.model import AnswerModel, answer_model
 
 #: Every labelled object is left out by itself up to this many; beyond, in ten groups.
@@ -400,11 +399,9 @@ def _about_classes(labels: ClassCodes) -> tuple[str, ...]:
 
 def _out_of_reach(statements: Statements, labels: ClassCodes) -> tuple[str, ...]:
     """Objects of which no answer says anything beside a labelled one."""
-    from trilens.tasks.reliability.cautions import connected_parts
-
     if len(statements) == 0 or len(labels.labelled) == statements.n_objects:
         return ()
-    part = connected_parts(statements)
+    part = statements.connected_parts
     reached = np.isin(part, part[labels.labelled])
     those = [statements.names[i] for i in np.flatnonzero(~reached).tolist()]
     if not those:

@@ -29,9 +29,8 @@ from trilens.maps.registry import MAPS, make_map
 from trilens.maps.streamed import StreamedMap
 from trilens.statements import Objects, Statements, StatementsLike, as_statements
 from trilens.tasks.classify.tuning import chosen_parameters, cross_validated, tuned_classifier
-from trilens.tasks.error_rate import known_error_rate
 from trilens.tasks.labels import ClassCodes, LabelsLike, encode_labels, label_of_each
-from trilens.tasks.method import check_model
+from trilens.tasks.method import check_model, known_error_rate
 from trilens.tasks.model import AnswerModel, answer_model
 
 #: The rule of Liu (1990): the class in which the object is deepest, without learning.
@@ -760,7 +759,7 @@ class MapClassifier(TransductiveClassifier):
         maps = [self.embedding_]
         if self._answers is not None:
             # a place on the map that other answers would not confirm contradicts nothing
-            maps = [copy.embedding for copy in self._answers.copies.models]
+            maps = self._answers.resampled_maps
         found = [alike(points, labels, objects, k) for points in maps]
         return np.asarray(np.mean(found, axis=0))
 

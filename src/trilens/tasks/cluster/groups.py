@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from trilens._parameters import check_progress, real_number, seed_of, whole_number
+from trilens._parameters import check_progress, generator, real_number, seed_of, whole_number
 from trilens._tabular import Tabular
-from trilens._typing import FloatArray, IntArray, Progress
+from trilens._typing import FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers
 from trilens.errors import ParameterError
 from trilens.maps.registry import coordinates, dimensions
 from trilens.maps.streamed import StreamedMap
 from trilens.statements import Statements
-from trilens.tasks.cluster.graph import KRNGClustering, krng_parameters
-from trilens.tasks.cluster.map import coordinate_clusters, map_parameters
-from trilens.tasks.cluster.partition import check_n_clusters, purity
-from trilens.tasks.cluster.stability import ClusterStability, resampled_maps
-from trilens.tasks.cluster.suggest import (
-    ClusterSuggestion,
-    map_dimension,
-    silhouettes,
-    suggest_clusters,
+from trilens.tasks.cluster.spectral import (
+    KRNGClustering,
+    check_n_clusters,
+    coordinate_clusters,
+    krng_parameters,
+    map_parameters,
+    neighbour_graph,
+    purity,
+    spectral_clusters,
 )
+from trilens.tasks.cluster.suggest import ClusterSuggestion, suggest_clusters
 from trilens.tasks.data import (
     MAPS_OF_FILES,
     PAIRED_OBJECTS,
@@ -36,11 +38,10 @@ from trilens.tasks.data import (
     statements_of,
     streamed_map,
 )
-from trilens.tasks.error_rate import known_error_rate
-from trilens.tasks.evidence import why_nothing_can_be_claimed
-from trilens.tasks.from_pairs import map_of_pairs, method_of_pairs
+from trilens.tasks.embed import map_dimension, map_of_pairs
 from trilens.tasks.labels import LabelsLike, label_of_each
-from trilens.tasks.method import check_model, choose_method
+from trilens.tasks.method import check_model, choose_method, known_error_rate, method_of_pairs
+from trilens.tasks.preconditions import why_nothing_can_be_claimed
 
 if TYPE_CHECKING:
     from trilens.maps.choice_map import ChoiceMap
@@ -92,6 +93,30 @@ class Group:
     def name(self) -> str:
         """What people call it: groups are counted from 1."""
         return str(self.cluster + 1)
+
+
+@dataclass(frozen=True)
+class ClusterStability:
+    """How a partition fares when the statements are drawn anew.
+
+    Attributes
+    ----------
+    agreement : float
+        Mean adjusted Rand index with the partitions of the resamples: 1 for always the same
+        clusters, 0 for agreement by chance.
+    clusters : (L,) array
+        For each cluster the mean, over the resamples, of its Jaccard similarity to the most
+        similar cluster (Hennig, 2007): above 0.75 stable, below 0.5 dissolved.
+    objects : (n,) array
+        For each object the share of the resamples in which it stays in the cluster that is
+        matched to its own.
+    resamples : int
+    """
+
+    agreement: float
+    clusters: FloatArray
+    objects: FloatArray
+    resamples: int
 
 
 @dataclass(frozen=True)
@@ -272,9 +297,7 @@ def cluster(
         given, chosen, n_components, error_rate, seed, model, progress
     )
     errors = None if fitted is None else fitted.place_errors_
-    suggestion = suggest_clusters(
-        points, resampled, errors=errors, kind=given.kind, random_state=seed
-    )
+    suggestion = suggest_clusters(points, errors=errors, kind=given.kind, random_state=seed)
     reason = why_nothing_can_be_claimed(given, fitted)
     if reason is None and chosen == "lensmap" and given.kind != "central":
         # measured: of clouds without groups 8 of 8 (odd) and 3 of 8 (closer) were divided
@@ -287,7 +310,7 @@ def cluster(
     number = suggestion.n_clusters if n_clusters is None else n_clusters
     found = coordinate_clusters(points, number, k, sigma, seed)
     parameters = map_parameters(chosen, points, k, sigma, error_rate)
-    stability = suggestion.stability_of(found)
+    stability = _stability(found, resampled, seed)
     if progress is not None:
         progress(1.0)
     return _clusters(
@@ -360,10 +383,9 @@ def _maps(
             model = AnswerModel(statements, fitted, seed)
         elif model is None:
             model = answer_model(statements, seed)
-        drawn = model.map.bootstrap(
-            statements, copies, random_state=seed, progress=lambda s: step(0.6 * s)
-        )
-        return model.map.embedding_, [copy.embedding for copy in drawn], model.map
+        resampled = model.resampled_maps[:copies]
+        step(0.6)
+        return model.map.embedding_, resampled, model.map
     from trilens.counts import count_pairs
 
     if n_components is None:
@@ -371,7 +393,7 @@ def _maps(
     extra: dict[str, Any] = {"error_rate": error_rate} if error_rate else {}
     dim = dimensions(n_components, n)
     points = coordinates(statements, method, dim, seed, **extra)
-    resampled: list[FloatArray] = []
+    resampled = []
     if method == "lensmap":
         resampled = resampled_maps(
             statements,
@@ -449,3 +471,87 @@ def _distances(points: FloatArray) -> FloatArray:
     some = points[np.linspace(0, len(points) - 1, _MEASURED).astype(np.int64)]
     blocks = np.array_split(points, len(points) // 1000)
     return np.concatenate([cdist(block, some).sum(axis=1) for block in blocks])
+
+
+def silhouettes(coordinates: FloatArray, labels: IntArray) -> FloatArray:
+    """The silhouette of each object; 0 for all where there is one cluster."""
+    from sklearn.metrics import silhouette_samples
+
+    if not 2 <= len(np.unique(labels)) < len(labels):
+        return np.zeros(len(labels))
+    return np.asarray(silhouette_samples(coordinates, labels))
+
+
+def resampled_maps(
+    statements: Statements,
+    n_resamples: int = 20,
+    *,
+    n_components: int = 2,
+    random_state: RandomState = 0,
+    progress: Progress | None = None,
+) -> list[FloatArray]:
+    """Lens maps of bootstrap samples: as many statements, drawn with replacement.
+
+    The axes of different maps may be turned and mirrored; distances compare.
+    """
+    rng = generator(random_state)
+    m = len(statements)
+    maps = []
+    for done in range(n_resamples):
+        drawn = statements.take(rng.integers(m, size=m)) if m else statements
+        maps.append(coordinates(drawn, "lensmap", n_components, random_state=0))
+        if progress is not None:
+            progress((done + 1) / n_resamples)
+    return maps
+
+
+def _stability(
+    found: IntArray, resampled: Sequence[FloatArray], seed: int
+) -> ClusterStability | None:
+    """How a partition of the map fares on the maps of resampled statements."""
+    number = int(found.max(initial=0)) + 1
+    if not resampled or not 1 < number < len(found):
+        return None
+    # many are averaged over: fewer starts will do
+    parts = (spectral_clusters(neighbour_graph(X), number, seed, n_init=3) for X in resampled)
+    return cluster_stability(found, parts)
+
+
+def cluster_stability(labels: ArrayLike, resampled: Iterable[ArrayLike]) -> ClusterStability:
+    """Compare a partition with those found in resamples of the statements.
+
+    Parameters
+    ----------
+    labels : (n,) array of int
+        Clusters 0 to L - 1.
+    resampled : iterable of (n,) arrays of int
+        The partitions of the resamples, numbered in any way.
+
+    Examples
+    --------
+    >>> found = cluster_stability([0, 0, 1, 1], [[1, 1, 0, 0], [0, 0, 0, 1]])
+    >>> found.agreement, found.clusters.round(2).tolist(), found.objects.tolist()
+    (0.5, [0.83, 0.75], [1.0, 1.0, 0.5, 1.0])
+    """
+    from sklearn.metrics import adjusted_rand_score
+    from sklearn.metrics.cluster import contingency_matrix
+
+    own = np.asarray(labels, dtype=np.int64)
+    others = [np.unique(np.asarray(part), return_inverse=True)[1] for part in resampled]
+    if not len(own) or not others or any(part.shape != own.shape for part in others):
+        raise ParameterError("stability compares partitions of the same objects, at least one")
+    jaccards, stays, agreement = [], [], []
+    for part in others:
+        table = contingency_matrix(own, part)
+        union = table.sum(axis=1, keepdims=True) + table.sum(axis=0) - table
+        jaccard = table / union
+        best = jaccard.argmax(axis=1)
+        jaccards.append(jaccard.max(axis=1))
+        stays.append(part == best[own])
+        agreement.append(adjusted_rand_score(own, part))
+    return ClusterStability(
+        agreement=float(np.mean(agreement)),
+        clusters=np.mean(jaccards, axis=0),
+        objects=np.mean(stays, axis=0),
+        resamples=len(others),
+    )

@@ -1,19 +1,71 @@
-"""Normalised spectral clustering as in Shi and Malik (2000)."""
+"""Spectral clustering of graphs: of the estimated k-RNG (Algorithm 5), and of neighbours on a map.
+
+Normalised as in Shi and Malik (2000).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClusterMixin
 
-from trilens._parameters import generator
+from trilens._parameters import generator, real_number, seed_of, whole_number
 from trilens._typing import FloatArray, IntArray
+from trilens.counts import PairCounts
+from trilens.errors import ParameterError
+from trilens.graph import LensValues, lens_values, pairs_of
+from trilens.maps.geometry import rescaled
+from trilens.statements import StatementsLike, as_statements
+from trilens.statements.checks import refuse_answers
+from trilens.tasks.method import known_error_rate
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 #: Up to this many vertices a dense solver is as fast as Lanczos, and needs no convergence.
 _DENSE = 800
+#: Of more objects a sample is clustered: the eigenvectors of many take long to find.
+_MOST_SPECTRAL = 10_000
+#: Up to so many points all distances at once are quicker than a tree.
+_ALL_DISTANCES = 2000
+
+
+def check_n_clusters(n_clusters: int, n_objects: int) -> None:
+    whole_number("n_clusters", n_clusters, least=1)
+    if n_clusters > n_objects:
+        raise ParameterError(
+            f"{n_clusters} clusters of {n_objects} objects: ask for fewer clusters"
+        )
+
+
+def purity(clusters: ArrayLike, classes: ArrayLike) -> float:
+    """The share of objects that belong to the most frequent class of their cluster.
+
+    >>> purity([0, 0, 1, 1], ["a", "a", "a", "b"])
+    0.75
+    """
+    from sklearn.metrics.cluster import contingency_matrix
+
+    try:
+        found, known = np.asarray(clusters), np.asarray(classes)
+    except (TypeError, ValueError):
+        raise ParameterError("clusters and classes are one of each for every object") from None
+    if found.ndim != 1 or found.shape != known.shape or not len(found):
+        raise ParameterError(
+            f"{found.size} clusters for {known.size} classes: give one of each for every object"
+        )
+    return float(contingency_matrix(known, found).max(axis=0).sum() / len(known))
+
+
+def in_order_of_appearance(labels: IntArray) -> IntArray:
+    """The same partition, its parts numbered as they first appear."""
+    _, first, part = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[part]
 
 
 def spectral_clusters(
@@ -62,3 +114,218 @@ def laplacian_eigenvectors(graph: csr_array, count: int) -> tuple[FloatArray, Fl
         values, vectors = eigsh(2 * eye_array(n) - normalised, k=count, which="LA", v0=start)
         values, vectors = 2 - values[::-1], vectors[:, ::-1]
     return np.asarray(values), np.asarray(vectors / root[:, None])
+
+
+def map_parameters(
+    method: str, coordinates: FloatArray, k: int, sigma: float, error_rate: float
+) -> dict[str, Any]:
+    """The method and its parameters, as `trilens.cluster` tells them."""
+    return {
+        "method": method,
+        "dim": coordinates.shape[1],
+        "k": k,
+        "sigma": sigma,
+        "error_rate": error_rate,
+    }
+
+
+def coordinate_clusters(
+    coordinates: FloatArray,
+    n_clusters: int,
+    k: int = 10,
+    sigma: float = 0.5,
+    random_state: Any = None,
+) -> IntArray:
+    """The paper's clustering of an embedding.
+
+    Spectral clustering of the symmetric k-NN graph (i and j are neighbours when one is among
+    the k nearest of the other) with weights ``exp(-|u_i - u_j|^2 / sigma^2)``, the
+    coordinates rescaled to diameter 2. Of more than 10,000 objects so many, drawn at random,
+    are clustered, and each of the others joins the nearest of them.
+    """
+    n = len(coordinates)
+    check_n_clusters(n_clusters, n)
+    if not k >= 1 or not sigma > 0:
+        raise ParameterError(f"k is {k} and sigma {sigma}; both must be positive")
+    if n <= n_clusters or n == 1:
+        return np.arange(n)
+    if n > _MOST_SPECTRAL:
+        return in_order_of_appearance(_by_sample(coordinates, n_clusters, k, sigma, random_state))
+    graph = neighbour_graph(coordinates, k, sigma)
+    return in_order_of_appearance(spectral_clusters(graph, n_clusters, random_state))
+
+
+def _by_sample(
+    coordinates: FloatArray, n_clusters: int, k: int, sigma: float, random_state: Any
+) -> IntArray:
+    """The clusters of a sample, and for every other object that of the nearest one in it."""
+    from scipy.spatial import KDTree
+
+    seed = seed_of(random_state)
+    rng = np.random.default_rng([seed, 31])
+    drawn = np.sort(rng.choice(len(coordinates), _MOST_SPECTRAL, replace=False))
+    found = coordinate_clusters(coordinates[drawn], n_clusters, k, sigma, seed)
+    _, nearest = KDTree(coordinates[drawn]).query(coordinates, workers=-1)
+    return np.asarray(found[nearest], dtype=np.int64)
+
+
+def neighbour_graph(coordinates: FloatArray, k: int = 10, sigma: float = 0.5) -> csr_array:
+    """The weighted symmetric k-NN graph that `coordinate_clusters` divides.
+
+    Equal points are neighbours of weight 1. A weight that underflows is kept just above 0, so
+    that no edge is lost.
+    """
+    from scipy.sparse import csr_array
+
+    X, n = rescaled(coordinates), len(coordinates)
+    k = min(k, n - 1)
+    if n <= _ALL_DISTANCES:
+        from scipy.spatial.distance import cdist
+
+        distance = cdist(X, X)
+        np.fill_diagonal(distance, np.inf)
+        nearest = np.argpartition(distance, k - 1, axis=1)[:, :k]
+        length = np.take_along_axis(distance, nearest, axis=1).ravel()
+        near = csr_array((length, nearest.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    else:
+        from sklearn.neighbors import kneighbors_graph
+
+        near = csr_array(kneighbors_graph(X, k, mode="distance"))
+    with np.errstate(over="ignore", under="ignore"):
+        weight = np.exp(-((near.data / sigma) ** 2))
+    near.data = np.maximum(weight, np.finfo(float).tiny ** 0.5)
+    return near.maximum(near.T).tocsr()
+
+
+class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Spectral clustering of the estimated k-RNG (Algorithm 5).
+
+    Parameters
+    ----------
+    n_clusters : int
+    k : int, optional
+        Of the k-RNG; by default the smallest k that connects the graph.
+    sigma : float, optional
+        Weighted version: edge weights ``exp(-V^2 / sigma^2)``.
+    error_rate : float or "estimate"
+        The share of wrong answers, for which V is corrected; ``"estimate"`` takes what
+        `trilens.reliability` finds.
+    random_state : int, Generator or None
+        Of k-means.
+
+    Attributes
+    ----------
+    labels_ : (n_objects,) array of int
+        0 to ``n_clusters - 1``, numbered in the order of the objects.
+    k_ : int
+    error_rate_ : float
+    graph_ : (n_objects, n_objects) csr_array
+    n_connected_ : int
+        Connected parts of the graph; 1 for a connected graph.
+    isolated_ : (i,) array of int
+        Objects without a neighbour. They take no part in the eigenproblem and go to the
+        cluster of the object of least V (to the largest cluster where nothing is known).
+
+    counts_ : PairCounts
+        What `partial_fit` adds to.
+
+    Examples
+    --------
+    >>> from trilens.simulate import mixture, simulate_statements
+    >>> drawn = mixture(40, [[0, 0], [9, 0]], random_state=1)
+    >>> S = simulate_statements(drawn.points, random_state=2)
+    >>> from trilens import purity
+    >>> clusters = KRNGClustering(2, k=10, random_state=0).fit_predict(S)
+    >>> purity(clusters, drawn.labels)
+    1.0
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        k: int | None = None,
+        sigma: float | None = None,
+        error_rate: Any = 0.0,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.k = k
+        self.sigma = sigma
+        self.error_rate = error_rate
+        self.random_state = random_state
+
+    def fit(self, X: StatementsLike | PairCounts, y: Any = None) -> KRNGClustering:
+        """Cluster the objects of ``central`` statements, or of their pair counts."""
+        from scipy.sparse.csgraph import connected_components
+
+        if not isinstance(X, PairCounts):
+            given, X = X, as_statements(X)
+            refuse_answers(y, given, X)
+        counts = pairs_of(X)
+        values = lens_values(counts)
+        self.error_rate_ = _rate(self.error_rate, X, self.random_state)
+        n = values.n_objects
+        check_n_clusters(self.n_clusters, n)
+        if self.k is not None:
+            whole_number("k", self.k, least=1)
+        # where no k connects it, every pair that was asked about is an edge
+        self.k_ = self.k or values.connecting_k(self.error_rate_) or max(n - 1, 1)
+        self.graph_ = values.graph(self.k_, self.error_rate_, self.sigma)
+        self.n_connected_ = int(connected_components(self.graph_, directed=False)[0])
+        degree = np.asarray(self.graph_.sum(axis=1)).ravel()
+        self.isolated_ = np.flatnonzero(degree == 0)
+        inside = np.flatnonzero(degree > 0)
+        labels = np.full(n, -1, dtype=np.int64)
+        if len(inside) <= self.n_clusters:
+            labels[:] = np.minimum(np.arange(n), self.n_clusters - 1)
+        else:
+            part = self.graph_[inside][:, inside]
+            labels[inside] = spectral_clusters(part, self.n_clusters, self.random_state)
+            _join_nearest(labels, values, self.isolated_)
+        self.labels_ = in_order_of_appearance(labels)
+        self.counts_ = counts
+        return self
+
+    def partial_fit(self, X: StatementsLike | PairCounts, y: Any = None) -> KRNGClustering:
+        """As `fit` to all statements so far: those of `fit`, of earlier calls, and these."""
+        more = pairs_of(X)
+        return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
+
+
+def krng_parameters(krng: KRNGClustering, names: Sequence[str]) -> dict[str, Any]:
+    """The method and what it chose, as `trilens.cluster` tells it."""
+    return {
+        "method": "krng",
+        "k": krng.k_,
+        "sigma": krng.sigma,
+        "error_rate": krng.error_rate_,
+        "edges": krng.graph_.nnz // 2,
+        "connected_parts": krng.n_connected_,
+        "isolated": [names[i] for i in krng.isolated_.tolist()],
+    }
+
+
+def _rate(error_rate: Any, X: StatementsLike | PairCounts, random_state: Any) -> float:
+    if not isinstance(error_rate, str):
+        return real_number("error_rate", error_rate)
+    if isinstance(X, PairCounts):
+        raise ParameterError("counts do not tell the error rate; give a number, or statements")
+    return known_error_rate(error_rate, as_statements(X), random_state)
+
+
+def _join_nearest(labels: IntArray, values: LensValues, isolated: IntArray) -> None:
+    """Give each isolated object the cluster of the clustered object of least V."""
+    i, j, shares = values.i, values.j, values.share
+    clustered = labels >= 0
+    largest = int(np.bincount(labels[clustered]).argmax())
+    nearest = {}
+    for x in isolated:
+        at_x = (i == x) | (j == x)
+        other = np.where(i[at_x] == x, j[at_x], i[at_x])
+        usable = clustered[other]
+        if usable.any():
+            nearest[x] = int(labels[other[usable][shares[at_x][usable].argmin()]])
+        else:
+            nearest[x] = largest
+    for x, cluster in nearest.items():
+        labels[x] = cluster

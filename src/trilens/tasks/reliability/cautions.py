@@ -64,21 +64,6 @@ NOT_HELD = Caution(
 )
 
 
-def connected_parts(statements: Statements) -> IntArray:
-    """Connected parts of the graph that joins objects compared in a statement."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    T, n = statements.triples, statements.n_objects
-    start, end = np.concatenate([T[:, 0], T[:, 1]]), np.concatenate([T[:, 1], T[:, 2]])
-    joined = coo_array((np.ones(len(start), dtype=np.int8), (start, end)), shape=(n, n))
-    _, part = connected_components(joined, directed=False)
-    order = np.argsort(-np.bincount(part), kind="stable") if n else np.arange(0)
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    return np.asarray(rank[part], dtype=np.int64)
-
-
 def about_appearances(of: Sequence[str], appears: IntArray) -> list[Caution]:
     """Objects that appear in few answers, or in none."""
     names = np.array(of, dtype=object)

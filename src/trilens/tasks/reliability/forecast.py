@@ -13,7 +13,7 @@ from trilens._typing import FloatArray, IntArray, Progress
 from trilens.depth import LEAST_RATERS
 from trilens.maps.choice_map import ChoiceMap
 from trilens.statements import Statements
-from trilens.tasks.medoid_set import medoid_set
+from trilens.tasks.medoid import medoid_set
 from trilens.tasks.method import LEAST_PER_OBJECT, choose_method
 from trilens.tasks.model import AnswerModel
 from trilens.tasks.reliability.agreement import Facts, plain

@@ -46,7 +46,6 @@ from trilens.tasks.reliability.cautions import (
     about_noise,
     about_parts,
     about_raters,
-    connected_parts,
     counted,
 )
 from trilens.tasks.reliability.exclusions import (
@@ -328,7 +327,7 @@ def reliability(
     marked = repeated_rows(everything, repeated)
     unit, who = raters_of(given)
     groups = None if by is None else group_of_each(everything, raters_of(everything)[1], by)
-    collected, parts = _collected(everything, given), connected_parts(given)
+    collected, parts = _collected(everything, given), given.connected_parts
     if len(given) == 0:
         return Reliability(
             kind=given.kind,

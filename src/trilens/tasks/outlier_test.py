@@ -23,8 +23,8 @@ _DIMENSIONS = (1, 2, 5)
 
 
 @dataclass(frozen=True)
-class Apart:
-    """What stands apart.
+class OutlierTest:
+    """Which objects stand apart from the rest.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ def outlier_factors(coordinates: FloatArray) -> FloatArray:
     return local_outliers(coordinates, neighbours_of(len(coordinates)))
 
 
-def apart_on_map(factors: FloatArray, by_chance: Iterable[FloatArray]) -> Apart:
+def outliers_on_map(factors: FloatArray, by_chance: Iterable[FloatArray]) -> OutlierTest:
     """Outlier factors against those of clouds without outliers.
 
     An object seems to stand apart if its factor is beyond the median of the largest factors of
@@ -71,9 +71,9 @@ def apart_on_map(factors: FloatArray, by_chance: Iterable[FloatArray]) -> Apart:
     --------
     >>> rng = np.random.default_rng(0)
     >>> clouds = list(1 + rng.random((39, 50)))
-    >>> apart_on_map(np.r_[np.ones(48), 4, 5], clouds).objects.nonzero()[0].tolist()
+    >>> outliers_on_map(np.r_[np.ones(48), 4, 5], clouds).objects.nonzero()[0].tolist()
     [48, 49]
-    >>> apart_on_map(clouds[0], clouds[1:]).objects.any()
+    >>> outliers_on_map(clouds[0], clouds[1:]).objects.any()
     np.False_
     """
     drawn = list(by_chance)
@@ -81,7 +81,7 @@ def apart_on_map(factors: FloatArray, by_chance: Iterable[FloatArray]) -> Apart:
     excess = np.array([np.maximum(one - beyond, 0).sum() for one in drawn])
     own = float(np.maximum(factors - beyond, 0).sum())
     p = p_value(own, excess) if own > 0 else 1.0
-    return Apart((factors > beyond) & (p <= LEVEL), p)
+    return OutlierTest((factors > beyond) & (p <= LEVEL), p)
 
 
 def factors_by_chance(model: AnswerModel) -> Iterator[FloatArray]:
@@ -132,7 +132,7 @@ def simulated_answers(
     return Statements(triples, n_objects=statements.n_objects, kind=statements.kind)
 
 
-def apart_by_depth(depth: FloatArray, asked: IntArray, kind: Kind, seed: int = 0) -> Apart:
+def outliers_by_depth(depth: FloatArray, asked: IntArray, kind: Kind, seed: int = 0) -> OutlierTest:
     """Counted depths against those of Gaussian clouds of 1, 2 and 5 dimensions.
 
     The widest gap between neighbouring depths among the lowest fifth, by the depths' standard
@@ -149,11 +149,11 @@ def apart_by_depth(depth: FloatArray, asked: IntArray, kind: Kind, seed: int = 0
     known = np.flatnonzero(asked > 0)
     none = np.zeros(len(depth), dtype=np.bool_)
     if len(known) < 5:
-        return Apart(none, 1.0)
+        return OutlierTest(none, 1.0)
     own, times = depth[known], asked[known].astype(np.int64)
     gap, below = _low_gap(own)
     if gap == 0:
-        return Apart(none, 1.0)
+        return OutlierTest(none, 1.0)
     rng = np.random.default_rng([seed, 29])
     noise = float((own * (1 - own) / times).mean())
     p = 0.0
@@ -170,7 +170,7 @@ def apart_by_depth(depth: FloatArray, asked: IntArray, kind: Kind, seed: int = 0
             by_chance[i] = _low_gap(counted / times)[0]
         p = max(p, p_value(gap, by_chance))
     none[known[np.argsort(own, kind="stable")[:below]]] = p <= LEVEL
-    return Apart(none, p)
+    return OutlierTest(none, p)
 
 
 def _low_gap(depth: FloatArray) -> tuple[float, int]:

@@ -1,4 +1,4 @@
-"""Copies of the model, refitted to answers drawn anew: how sure what it says is."""
+"""The model refitted to answers drawn anew: how sure what it says is."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STEPS = 25
 
 
 @dataclass(frozen=True, eq=False)
-class Copies:
+class Bootstrap:
     """The model refitted to statements, or to raters, drawn anew.
 
     Attributes
@@ -49,13 +49,13 @@ class Copies:
 
     @property
     def lapse(self) -> float:
-        """The mean share of blind answers."""
+        """The mean share of lapses."""
         return float(np.mean([model.lapse for model in self.models]))
 
 
-def draw_copies(
+def draw_bootstrap(
     fitted: ChoiceMap, statements: Statements, seed: int = 0, n_copies: int | None = None
-) -> Copies:
+) -> Bootstrap:
     """Refits of the map to draws with replacement of the statements, or of the raters.
 
     Where there are more than `COPY_ANSWERS` statements, a copy sees about as many as that (the
@@ -97,7 +97,7 @@ def draw_copies(
                 copy = refit(np.ones(len(part)))
             models.append(copy)
             unexplained.append(left_over(copy.probabilities(part), part, copy.lapse)[0])
-    return Copies(
+    return Bootstrap(
         tuple(models),
         np.array(unexplained),
         held_out,
@@ -128,8 +128,8 @@ def left_over(
         The probability of each possible answer; rows of NaN are left out.
     statements : Statements
     lapse : float
-        The share of blind answers, which draw all centralities together; the result is about
-        the others.
+        The share of answers given without looking, which draw all centralities together; the
+        result is about the others.
     weights : (m,) array, optional
 
     Returns

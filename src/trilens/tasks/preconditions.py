@@ -1,4 +1,4 @@
-"""Whether answers can carry a claim about all objects at all."""
+"""Whether answers can support a claim about all objects at all."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 
 from trilens.maps.choice_map import ChoiceMap
 from trilens.statements import Statements
-from trilens.tasks.reliability.cautions import connected_parts
 
 #: How much better than guesses held-out answers must be predicted, in mean log-likelihood times
 #: the root of the number of answers. Fifteen studies of guesses reached 0.07 at most; answers of
@@ -32,7 +31,7 @@ def why_nothing_can_be_claimed(statements: Statements, fitted: ChoiceMap | None)
         return "there are no answers"
     if (statements.appearances == 0).any():
         return "some objects were never asked about"
-    if connected_parts(statements).any():
+    if statements.connected_parts.any():
         return "some objects are never compared with the others, not even by way of third ones"
     if fitted is None or not isinstance(fitted.n_components, str):
         return None
