@@ -12,8 +12,7 @@ from hypothesis import given, strategies as st
 from studies import edit
 from trilens.errors import StudyError
 from trilens.survey.example import write_example
-from trilens.survey.study import check_study, load_study, remarks
-from trilens.survey.texts import QUESTIONS, TEXTS
+from trilens.survey.study import QUESTIONS, TEXTS, check_study, load_study, remarks
 from trilens.survey.yaml_lines import read_yaml
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20

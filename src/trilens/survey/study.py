@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
+import yaml
+
 from trilens._parameters import is_whole
 from trilens.errors import StudyError
 from trilens.statements import KINDS, Kind
 from trilens.survey.questions import Design
 from trilens.survey.shuffle import n_questions
 from trilens.survey.stimuli import MEDIA, Stimulus, ignored_files, read_stimuli
-from trilens.survey.texts import QUESTIONS, TEXTS
 from trilens.survey.yaml_lines import Problem, YamlLines, read_yaml
 
 FILE = "study.yaml"
@@ -33,6 +34,17 @@ PLATFORMS = {
     "other": "id",
 }
 PROLIFIC = "https://app.prolific.com/submissions/complete?cc={code}"
+
+_BUILT_IN = {
+    file.stem: yaml.safe_load(file.read_text(encoding="utf-8"))
+    for file in sorted((Path(__file__).parent / "texts").glob("*.yaml"))
+}
+#: What the participant is asked, by kind and language.
+QUESTIONS = {
+    kind: {code: texts["question"][kind] for code, texts in _BUILT_IN.items()} for kind in KINDS
+}
+#: Every other text of the participant's pages, by language.
+TEXTS: dict[str, Text] = {code: texts["texts"] for code, texts in _BUILT_IN.items()}
 
 
 @dataclass(frozen=True)
@@ -221,27 +233,25 @@ def read_study(folder: Path) -> tuple[Study | None, list[Problem]]:
         return None, [Problem(FILE, None, why)]
     except (OSError, UnicodeDecodeError) as error:
         return None, [Problem(FILE, None, f"cannot be read as UTF-8 text: {error}")]
-    yaml = read_yaml(text, FILE)
-    if not isinstance(yaml.value, dict):
-        problems = list(yaml.problems)
-        if not problems:
-            problems = [Problem(FILE, 1, "expected `key: value` lines")]
-        return None, problems
-    return _Reader(folder, yaml).study()
+    found = read_yaml(text, FILE)
+    if not isinstance(found.value, dict):
+        expected = Problem(FILE, 1, "expected `key: value` lines")
+        return None, list(found.problems) or [expected]
+    return _Reader(folder, found).study()
 
 
 class _Reader:
     """One pass over the values, which notes what is wrong and goes on."""
 
-    def __init__(self, folder: Path, yaml: YamlLines) -> None:
+    def __init__(self, folder: Path, given: YamlLines) -> None:
         self.folder = folder
-        self.yaml = yaml
-        self.problems = list(yaml.problems)
+        self.given = given
+        self.problems = list(given.problems)
         self.languages: tuple[str, ...] = ("en",)
 
     def study(self) -> tuple[Study | None, list[Problem]]:
         for path, known in _KEYS.items():
-            section = self.yaml.get(*path)
+            section = self.given.get(*path)
             if section is not None and not isinstance(section, dict):
                 self._wrong(f"{path[0]} must be a section with {', '.join(known)}", *path)
                 continue
@@ -284,10 +294,10 @@ class _Reader:
         return (None if problems else found), problems
 
     def _wrong(self, text: str, *path: str | int) -> None:
-        self.problems.append(Problem(FILE, self.yaml.line(*path), text))
+        self.problems.append(Problem(FILE, self.given.line(*path), text))
 
     def _languages(self) -> tuple[str, ...]:
-        value = self.yaml.get("languages")
+        value = self.given.get("languages")
         if value is None:
             return ("en",)
         good = isinstance(value, list) and value and len(set(map(str, value))) == len(value)
@@ -302,7 +312,7 @@ class _Reader:
         return tuple(value)
 
     def _choice(self, *path: str, allowed: Collection[str], default: str) -> str:
-        value = self.yaml.get(*path)
+        value = self.given.get(*path)
         if value is None:
             return default
         if not isinstance(value, str) or value not in allowed:
@@ -312,7 +322,7 @@ class _Reader:
         return value
 
     def _whole(self, *path: str, default: int, least: int, most: int | None = None) -> int:
-        value = self.yaml.get(*path)
+        value = self.given.get(*path)
         if value is None:
             return default
         if not is_whole(value) or value < least or (most is not None and value > most):
@@ -323,7 +333,7 @@ class _Reader:
         return int(value)
 
     def _line(self, *path: str, needed: bool = False) -> str | None:
-        value = self.yaml.get(*path)
+        value = self.given.get(*path)
         name = ".".join(path)
         if value is None:
             if needed:
@@ -335,7 +345,7 @@ class _Reader:
         return str(value).strip()
 
     def _date(self, key: str) -> datetime.date | None:
-        value = self.yaml.get(key)
+        value = self.given.get(key)
         if value is None or (
             isinstance(value, datetime.date) and not isinstance(value, datetime.datetime)
         ):
@@ -345,7 +355,7 @@ class _Reader:
 
     def _text(self, *path: str, default: Text | None = None) -> Text:
         """A text in every language; a plain one serves them all."""
-        value, name = self.yaml.get(*path), ".".join(path)
+        value, name = self.given.get(*path), ".".join(path)
         if value is None:
             value = default
         if value is None:
@@ -374,7 +384,7 @@ class _Reader:
 
     def _texts(self) -> dict[str, Text]:
         """The texts of the pages: those that are built in, replaced by the study's own."""
-        given = self.yaml.get("texts") or {}
+        given = self.given.get("texts") or {}
         if not isinstance(given, dict):
             self._wrong("texts must have a section for each language", "texts")
             given = {}
@@ -406,7 +416,7 @@ class _Reader:
         where = self._line("objects", needed=True)
         if where is None:
             return []
-        line = self.yaml.line("objects")
+        line = self.given.line("objects")
         found, problems = read_stimuli(self.folder, where, self.languages, line)
         self.problems += problems
         if len(found) < 3 and not problems:
@@ -416,7 +426,7 @@ class _Reader:
 
     def _test(self, names: set[str], kind: Kind, *path: str | int) -> Test | None:
         """The objects and the answer of a test, or of the example."""
-        given, answer = self.yaml.get(*path, "objects"), self.yaml.get(*path, "answer")
+        given, answer = self.given.get(*path, "objects"), self.given.get(*path, "answer")
         where = path[0]
         if not isinstance(given, list) or len(given) != 3 or answer is None:
             self._wrong(f"{where}: three objects and an answer are needed", *path)
@@ -436,7 +446,7 @@ class _Reader:
         return None
 
     def _tests(self, names: set[str], kind: Kind) -> tuple[Test, ...]:
-        triples = self.yaml.get("tests", "triples") or []
+        triples = self.given.get("tests", "triples") or []
         if not isinstance(triples, list):
             self._wrong("tests.triples must be a list", "tests", "triples")
             return ()
@@ -452,7 +462,7 @@ class _Reader:
         return tuple(tests.values())
 
     def _example(self, names: set[str], kind: Kind) -> Example | None:
-        if self.yaml.get("example") is None:
+        if self.given.get("example") is None:
             return None
         test = self._test(names, kind, "example")
         why = self._text("example", "why")

@@ -9,7 +9,7 @@ from participant_page import LENGTH, Page, short_study
 
 from browser import DOWN, ENTER, LEFT, RIGHT, SPACE, TAB
 from studies import Running, Served
-from trilens.survey.texts import TEXTS
+from trilens.survey.study import TEXTS
 
 WORD = TEXTS["en"]
 
@@ -29,7 +29,7 @@ def test_a_round_by_mouse(shapes: Page) -> None:
         ]
         shapes.choose(1 + number % 3)
     shapes.screen("break")
-    assert shapes.text("#rested") == f"All {LENGTH} answers are stored. Thank you!"
+    assert shapes.text("#rested") == f"All {LENGTH} answers have been saved. Thank you!"
     shapes.click("#another")
     shapes.asking(1)
     assert shapes.text("#round") == "Round 2 of 2"
