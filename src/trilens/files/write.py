@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
+from trilens import kinds
 from trilens._typing import AnyArray
 from trilens.errors import FormatError
 from trilens.files.archive import write_archive
@@ -18,11 +20,12 @@ from trilens.files.output import packed_write
 from trilens.files.source import ENDINGS, READ_ONLY, PathLike, checked_path, ending_of, quoted
 from trilens.files.tables import METADATA_KEY
 from trilens.statements import Statements, concatenate
-from trilens.statements.roles import OPTIONAL
-from trilens.statements.shapes import COLUMNS_OF_KIND
 from trilens.statements.value import COLUMNS
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": " ", ".dat": " "}
+
+#: The columns after the objects, where they are known.
+_FURTHER = ("rater", "round", "seconds", "place", "question")
 
 #: Statements turned into text at a time.
 _CHUNK = 1 << 18
@@ -156,23 +159,26 @@ def _separated(S: Statements, separator: str, header: bool) -> Iterator[bytes]:
             return '"' + cell.replace('"', '""') + '"' if cell or separator == " " else cell
         return cell
 
-    _refuse_header(S)
-    missing = "nan" if separator == " " else ""
-    columns = _text_columns(S, quote, missing)
+    columns = _columns(S)
+    _refuse_header(S, columns)
+    _refuse_missing(columns)
     if header:
         yield (separator.join(columns) + "\n").encode()
-    pieces = [part for column in columns.values() for part in (column, separator)][:-1]
-    yield from _rows(len(S), [*pieces, "\n"])
+    between = ["", *[separator] * (len(columns) - 1), "\n"]
+    yield from _rows(columns, between, quote, "nan" if separator == " " else "")
 
 
-def _refuse_header(S: Statements) -> None:
+def _refuse_header(S: Statements, columns: dict[str, Any]) -> None:
     """In separated text a row that equals the header is a header."""
-    header, names = COLUMNS_OF_KIND[S.kind], S.names
-    if S.seconds is not None or S.places is not None or not set(header) <= set(names):
+    header, *further = kinds.columns(S.kind), *list(columns.items())[3:]
+    if not set(header) <= set(S.names):
         return
-    same = (S.triples == [names.index(name) for name in header]).all(axis=1)
-    for name, values in _named(S):
-        same &= np.array([str(value) == name for value in values.tolist()], dtype=np.bool_)
+    same = (S.triples == [S.names.index(name) for name in header]).all(axis=1)
+    for name, column in further:
+        if not pa.types.is_dictionary(column.type):
+            return  # numbers are not what a column is called
+        called = np.array([text == name for text in column.dictionary.to_pylist()], dtype=np.bool_)
+        same &= called[column.indices.to_numpy()]
     if same.any():
         raise FormatError(
             f"statement {int(np.argmax(same)) + 1:,} is {', '.join(header)}, as the columns are "
@@ -180,134 +186,101 @@ def _refuse_header(S: Statements) -> None:
         )
 
 
-def _json_lines(S: Statements) -> Iterator[bytes]:
-    def encode(cell: str) -> str:
-        return json.dumps(cell, ensure_ascii=False)
-
-    columns = _text_columns(S, encode, "null")
-    pieces: list[str | Callable[[slice], Any]] = []
-    for i, (name, column) in enumerate(columns.items()):
-        pieces += [f'{"{" if i == 0 else ", "}"{name}": ', column]
-    yield from _rows(len(S), [*pieces, "}\n"])
-
-
-def _text_columns(
-    S: Statements,
-    encode: Callable[[str], str],
-    missing: str,
-) -> dict[str, Callable[[slice], Any]]:
-    """For each column, a function from rows to encoded cells."""
-
-    def of_text(values: AnyArray, at: AnyArray, encode: Callable[[str], str]) -> Any:
-        cells = pa.array([encode(str(value)) for value in values.tolist()], pa.large_string())
-        return lambda rows: cells.take(pa.array(at[rows]))
-
-    def of_seconds(values: AnyArray) -> Callable[[slice], Any]:
-        def cells(rows: slice) -> Any:
-            part = values[rows]
-            known = pa.array(part, mask=~np.isfinite(part)).cast(pa.large_string())
-            return known.fill_null(missing)
-
-        return cells
-
-    names = np.array(S.names, dtype=object)
-    columns = {
-        name: of_text(names, S.triples[:, j], encode)
-        for j, name in enumerate(COLUMNS_OF_KIND[S.kind])
-    }
-    for name, values in _named(S):
-        distinct, at = _distinct(values)
-        _refuse_missing(distinct, name, missing)
-        whole = name != "rater" and _whole(values)
-        columns[name] = of_text(distinct, at, str if whole else encode)
-    if S.seconds is not None:
-        columns["seconds"] = of_seconds(S.seconds)
-    if S.places is not None:
-        columns["place"] = of_text(np.arange(3), S.places, str)
-    return _in_order(columns)
-
-
-def _in_order(columns: dict[str, Any]) -> dict[str, Any]:
-    """The objects, then what else is known, always in one order."""
-    known = [name for name in OPTIONAL if name in columns]
-    return {name: columns[name] for name in (*(n for n in columns if n not in known), *known)}
-
-
-def _named(S: Statements) -> Iterator[tuple[str, AnyArray]]:
-    """The columns of whole numbers or text that are known; raters come back as text."""
-    for name, values in (("rater", S.raters), ("round", S.rounds), ("question", S.questions)):
-        if values is not None:
-            yield name, values
-
-
-def _refuse_missing(values: AnyArray, name: str, missing: str) -> None:
+def _refuse_missing(columns: dict[str, Any]) -> None:
     """In separated text a rater called NA would come back as nobody."""
-    for value in values.tolist() if missing != "null" else ():
-        if is_missing_word(str(value)):
+    for name, column in list(columns.items())[3:]:
+        texts = column.dictionary.to_pylist() if pa.types.is_dictionary(column.type) else []
+        wrong = next(filter(is_missing_word, texts), None)
+        if wrong is not None:
             raise FormatError(
-                f"the {name} {quoted(str(value))} would be taken for a missing cell in a text "
+                f"the {name} {quoted(wrong)} would be taken for a missing cell in a text "
                 f"file; rename it or write .parquet"
             )
 
 
-def _distinct(values: AnyArray) -> tuple[AnyArray, AnyArray]:
-    texts = (
-        values if values.dtype.kind in "iu" else np.array([str(v) for v in values.tolist()], object)
-    )
+def _json_lines(S: Statements) -> Iterator[bytes]:
+    columns = _columns(S)
+    between = [f'{"," if i else "{"}{" " * (i > 0)}"{name}": ' for i, name in enumerate(columns)]
+    yield from _rows(columns, [*between, "}\n"], partial(json.dumps, ensure_ascii=False), "null")
+
+
+def _columns(S: Statements) -> dict[str, Any]:
+    """The columns as they are called; text is kept once, in dictionaries."""
+    names = pa.array(S.names, pa.string())
+    columns = {
+        name: pa.DictionaryArray.from_arrays(pa.array(S.triples[:, j]), names)
+        for j, name in enumerate(kinds.columns(S.kind))
+    }
+    further = (S.raters, S.rounds, S.seconds, S.places, S.questions)
+    for name, values in zip(_FURTHER, further, strict=True):
+        if values is not None:
+            # raters come back as text
+            plain = name != "rater" and values.dtype.kind in "iuf"
+            columns[name] = pa.array(values) if plain else _as_text(values)
+    return columns
+
+
+def _as_text(values: AnyArray) -> Any:
     try:
-        encoded = pa.array(texts).dictionary_encode()
+        if values.dtype.kind not in "iu":
+            return pa.array([str(value) for value in values.tolist()]).dictionary_encode()
+        return _digits(pa.array(values))
     except (UnicodeEncodeError, pa.ArrowException) as error:
         raise FormatError(
             "a rater, round or question is not valid Unicode (a lone surrogate); rename it or "
             "write .npz"
         ) from error
-    return np.array(encoded.dictionary.to_pylist(), dtype=object), encoded.indices.to_numpy()
 
 
-def _whole(values: AnyArray) -> bool:
-    return values.dtype.kind in "iu"
+def _digits(column: Any) -> Any:
+    """Whole numbers as text, each kept once."""
+    numbers = column.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(numbers.indices, numbers.dictionary.cast(pa.string()))
 
 
-def _rows(m: int, pieces: list[str | Callable[[slice], Any]]) -> Iterator[bytes]:
+def _rows(
+    columns: dict[str, Any], between: list[str], encode: Callable[[str], str], missing: str
+) -> Iterator[bytes]:
     """The rows' bytes: pyarrow joins the cells of a row, and rows lie one after the other."""
     import pyarrow.compute as pac
 
-    for start in range(0, m, _CHUNK):
-        rows = slice(start, min(start + _CHUNK, m))
-        cells = [
-            pa.scalar(piece, pa.large_string()) if isinstance(piece, str) else piece(rows)
-            for piece in pieces
-        ]
+    encoded = [_encoded(column, encode) for column in columns.values()]
+    glue = [pa.scalar(text, pa.large_string()) for text in between]
+    for start in range(0, len(encoded[0]), _CHUNK):
+        cells = [glue[0]]
+        for column, after in zip(encoded, glue[1:], strict=True):
+            cells += [_cells(column.slice(start, _CHUNK), missing), after]
         joined = pac.binary_join_element_wise(*cells, pa.scalar("", pa.large_string()))
         offsets = np.frombuffer(joined.buffers()[1], dtype=np.int64, count=len(joined) + 1)
         yield memoryview(joined.buffers()[2])[offsets[0] : offsets[-1]].tobytes()
 
 
+def _encoded(column: Any, encode: Callable[[str], str]) -> Any:
+    """The column with each text as the file has it, and nulls for what is no number."""
+    if pa.types.is_floating(column.type):
+        values = column.to_numpy(zero_copy_only=False)
+        return pa.array(values, mask=~np.isfinite(values))
+    if not pa.types.is_dictionary(column.type):
+        return _digits(column)
+    texts = pa.array([encode(text) for text in column.dictionary.to_pylist()], pa.large_string())
+    return pa.DictionaryArray.from_arrays(column.indices, texts)
+
+
+def _cells(column: Any, missing: str) -> Any:
+    if pa.types.is_dictionary(column.type):
+        return column.dictionary_decode().cast(pa.large_string())
+    return column.cast(pa.large_string()).fill_null(missing)
+
+
 def _table(S: Statements) -> Any:
-    """The statements as a table; integer names are integers, others text kept once."""
-    names = S.names
-    whole = all(is_integer(name) and len(name) <= 18 for name in names)
-    columns: dict[str, Any] = {}
-    values = np.array([int(name) for name in names], dtype=np.int64) if whole else None
-    for j, name in enumerate(COLUMNS_OF_KIND[S.kind]):
-        ids = S.triples[:, j]
-        if values is not None:
-            columns[name] = pa.array(values[ids] if len(ids) else ids.astype(np.int64))
-        else:
-            columns[name] = pa.DictionaryArray.from_arrays(pa.array(ids), pa.array(names))
-    for name, column in _named(S):
-        if name != "rater" and _whole(column):
-            columns[name] = pa.array(column)
-        else:
-            distinct, at = _distinct(column)
-            texts = pa.array([str(value) for value in distinct.tolist()], pa.string())
-            columns[name] = pa.DictionaryArray.from_arrays(pa.array(at), texts)
-    if S.seconds is not None:
-        columns["seconds"] = pa.array(S.seconds)
-    if S.places is not None:
-        columns["place"] = pa.array(S.places)
-    facts = json.dumps({"kind": S.kind, "names": list(names)}, ensure_ascii=False)
-    return pa.table(_in_order(columns)).replace_schema_metadata({METADATA_KEY: facts.encode()})
+    """The statements as a table; integer names are integers."""
+    columns = _columns(S)
+    if all(is_integer(name) and len(name) <= 18 for name in S.names):
+        numbers = pa.array([int(name) for name in S.names], pa.int64())
+        for name in kinds.columns(S.kind):
+            columns[name] = numbers.take(columns[name].indices)
+    facts = json.dumps({"kind": S.kind, "names": list(S.names)}, ensure_ascii=False)
+    return pa.table(columns).replace_schema_metadata({METADATA_KEY: facts.encode()})
 
 
 def _write_tables(tables: Iterator[Any], file: BinaryIO, format_: str) -> None:
