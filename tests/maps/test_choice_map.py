@@ -15,7 +15,15 @@ from sklearn.exceptions import NotFittedError
 
 import trilens as tl
 from trilens.errors import KindError, ParameterError, StatementError
-from trilens.maps import ChoiceMap, ChoiceModel, choice_model, pairs as pairs_module, violations
+from trilens.maps import (
+    ChoiceMap,
+    ChoiceModel,
+    choice_model,
+    likelihood,
+    pairs as pairs_module,
+    selection,
+    violations,
+)
 from trilens.simulate import ask_raters, draw_raters, gaussian, simulate_statements, study
 from trilens.statements import Statements
 from trilens.tasks.outlier_test import simulated_answers
@@ -193,6 +201,42 @@ def test_weights_are_repeats_and_order_does_not_matter(kind):
         np.testing.assert_array_equal(shuffled.embedding_, plain.embedding_)
 
 
+def other_order(S, seed=0):
+    """The same answers, with objects and rows in another order."""
+    rng = np.random.default_rng(seed)
+    place = rng.permutation(S.n_objects)  # the new id of each object
+    names = [S.names[i] for i in np.argsort(place)]
+    rows = rng.permutation(len(S))
+    raters = None if S.raters is None else S.raters[rows]
+    return Statements(place[S.triples[rows]], S.n_objects, names, S.kind, raters=raters), place
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("raters", [False, True])
+def test_the_order_of_objects_and_rows_does_not_matter(monkeypatch, kind, raters):
+    monkeypatch.setattr(likelihood, "_MANY", 500)
+    monkeypatch.setattr(selection, "_MOST_ANSWERS", 600)
+    monkeypatch.setattr(selection, "_MOST_EACH", 0)
+    _, S = asked(kind, n=20, m=900, error_rate=0.1)
+    who = np.random.default_rng(2).integers(12, size=900) if raters else None
+    S = Statements(S.triples, 20, [f"n{i}" for i in range(20)], kind, raters=who)
+    T, place = other_order(S)
+    one, two = (ChoiceMap(length="cv").fit(each) for each in (S, T))
+    np.testing.assert_array_equal(two.embedding_[place], one.embedding_)
+    assert (two.lapse_, two.rater_lapses_) == (one.lapse_, one.rater_lapses_)
+    assert two.error_rate_interval_ == one.error_rate_interval_
+    again = [each.bootstrap(by, 2) for each, by in ((one, S), (two, T))]
+    np.testing.assert_allclose(again[1].embeddings[:, place], again[0].embeddings, atol=1e-3)
+
+
+def test_numbers_as_names_are_in_the_order_of_numbers():
+    _, S = asked(n=20, m=400)
+    named = Statements(S.triples, 20, [str(i) for i in range(20)])
+    np.testing.assert_array_equal(
+        ChoiceMap(2).fit(named).embedding_, ChoiceMap(2).fit(S).embedding_
+    )
+
+
 def test_threads_change_nothing(monkeypatch):
     monkeypatch.setattr(pairs_module, "SMALL", 100)
     monkeypatch.setattr(pairs_module, "PART", 1000)
@@ -203,7 +247,7 @@ def test_threads_change_nothing(monkeypatch):
 
 
 def test_very_many_answers_start_from_a_part_of_them(monkeypatch):
-    from trilens.maps import fit, laplace, selection
+    from trilens.maps import fit, laplace
 
     points, S = asked("odd", m=4000, error_rate=0.1)
     whole = ChoiceMap(2, l2=0.01).fit(S)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
@@ -14,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from trilens._parameters import (
     check_progress,
     generator,
-    is_whole,
     one_of,
     real_array,
     real_number,
@@ -22,8 +22,9 @@ from trilens._parameters import (
     thread_count,
     whole_number,
 )
-from trilens._typing import FloatArray, Progress, RandomState
+from trilens._typing import FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers, AnswersLike
+from trilens.depth import LEAST_RATERS
 from trilens.errors import ParameterError, StatementError
 from trilens.kinds import n_answers, wrong_by_chance
 from trilens.maps.choice_model import Bootstrap, ChoiceModel, ModelDepth
@@ -31,6 +32,7 @@ from trilens.maps.comparisons import violations
 from trilens.maps.estimator import (
     NOT_STREAMED,
     MapEstimator,
+    check_components,
     given_statements,
     is_streamed,
     refuse_for_streams,
@@ -47,15 +49,9 @@ from trilens.maps.fit import (
     without_unseen,
 )
 from trilens.maps.laplace import lapse_interval, place_errors
-from trilens.maps.likelihood import collect_choices, likelihood
+from trilens.maps.likelihood import collect_choices, in_order, likelihood, row_order
 from trilens.maps.pairs import Length
-from trilens.maps.raters import (
-    RaterGroups,
-    RaterLapses,
-    Resampling,
-    estimate_lapses,
-    group_raters,
-)
+from trilens.maps.raters import RaterGroups, RaterLapses, estimate_lapses, group_raters
 from trilens.maps.selection import Selection, alpha_of, select
 from trilens.statements import Statements
 from trilens.statements.checks import refuse_answers
@@ -72,6 +68,7 @@ _ROUNDS = 2
 _NOT_OF_STREAMS = ("l2_", "log_likelihood_", "n_iter_", "converged_")
 
 
+@dataclass(eq=False, repr=False)
 class ChoiceMap(MapEstimator):
     """Coordinates under which the answers are likely, for every kind of statement.
 
@@ -183,28 +180,16 @@ class ChoiceMap(MapEstimator):
     (8000, 3)
     """
 
-    def __init__(
-        self,
-        n_components: int | Literal["cv"] = "cv",
-        *,
-        l2: float | Literal["cv"] = "cv",
-        length: Length | Literal["cv"] = "distance",
-        lapses: Literal["raters", "one"] | float = "raters",
-        init: Literal["lensmap"] | ArrayLike = "lensmap",
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        random_state: RandomState = 0,
-        n_threads: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.l2 = l2
-        self.length = length
-        self.lapses = lapses
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_threads = n_threads
+    n_components: int | Literal["cv"] = "cv"
+    _: KW_ONLY
+    l2: float | Literal["cv"] = "cv"
+    length: Length | Literal["cv"] = "distance"
+    lapses: Literal["raters", "one"] | float = "raters"
+    init: Literal["lensmap"] | ArrayLike = "lensmap"
+    max_iter: int = 1000
+    tol: float = 1e-6
+    random_state: RandomState = 0
+    n_threads: int | None = None
 
     def fit(
         self,
@@ -234,15 +219,18 @@ class ChoiceMap(MapEstimator):
         refuse_answers(y, S, statements)
         self._check(statements)
         check_progress(progress)
-        given = check_weights(weights, len(statements))
+        given = _check_weights(weights, len(statements))
         if given is not None and (given == 0).any():
             statements, given = statements.take(given > 0), given[given > 0]
         rng = generator(self.random_state)
+        ordered, weighing, order = in_order(statements, given)
         with one_blas_thread():
-            chosen = self._choose(statements, given, rng, part_of(progress, 0.0, 0.7))
-            found, lapse, value, raters = self._fit(statements, given, chosen, rng, progress)
+            chosen = self._choose(ordered, weighing, rng, part_of(progress, 0.0, 0.7))
+            start = None if isinstance(self.init, str) else np.array(self.init, np.float64)[order]
+            found, lapse, value, raters = self._fit(ordered, weighing, start, chosen, rng, progress)
         alpha = alpha_of(chosen.n_components)
-        X = principal_axes(found.X)
+        X = np.empty_like(found.X)
+        X[order] = principal_axes(found.X)
         self.model_ = ChoiceModel(X, lapse, statements.kind, chosen.length, alpha)
         self.embedding_ = X
         self.names_ = statements._names
@@ -311,23 +299,14 @@ class ChoiceMap(MapEstimator):
             raise ParameterError(f"{wanted} cannot be had: {NOT_STREAMED}")
         return self._fitted_to
 
-    def fit_transform(
-        self,
-        S: AnswersLike,
-        y: object = None,
-        *,
-        weights: ArrayLike | None = None,
-        progress: Progress | None = None,
-    ) -> FloatArray:
-        """Find coordinates and return them, (n_objects, n_components_)."""
-        return self.fit(S, y, weights=weights, progress=progress)._placed(S)
-
     @property
     def error_rate_interval_(self) -> tuple[float, float]:
         """The 95 % interval of the error rate."""
         fitted_to = self._answers_of_fit("error_rate_interval_")
         if self._interval is None:
-            self._interval = lapse_interval(*fitted_to, self.model_, self.l2_, self.n_threads)
+            statements, weights, order = in_order(*fitted_to)
+            model = replace(self.model_, embedding=self.embedding_[order])
+            self._interval = lapse_interval(statements, weights, model, self.l2_, self.n_threads)
         share = wrong_by_chance(self.model_.kind)
         low, high = self._interval
         return low * share, high * share
@@ -434,7 +413,7 @@ class ChoiceMap(MapEstimator):
         ):
 
             def refit(weights: ArrayLike) -> ChoiceModel:
-                given = check_weights(weights, len(statements))
+                given = _check_weights(weights, len(statements))
                 assert given is not None
                 found = fit_choices(
                     prepared.weighing(choices.weights_of(given)),
@@ -494,7 +473,7 @@ class ChoiceMap(MapEstimator):
             raise ParameterError(f"by_rater is {shown(by_rater)}; it must be True or False")
         if max_answers is not None:
             whole_number("max_answers", max_answers, least=1)
-        draw = Resampling.of(statements, bool(by_rater), max_answers)
+        draw = _Resampling.of(statements, bool(by_rater), max_answers)
         rng = generator(random_state)
         models, drawn = [], []
         with ExitStack() as held:
@@ -517,17 +496,7 @@ class ChoiceMap(MapEstimator):
         if len(statements) == 0:
             raise StatementError("ChoiceMap needs at least one statement; there are none")
         n = statements.n_objects
-        if not _is_cv(self.n_components):
-            if not is_whole(self.n_components) or int(self.n_components) < 1:
-                raise ParameterError(
-                    f"ChoiceMap: n_components is {shown(self.n_components)}; it must be 'cv' or a "
-                    f"whole number, 1 or more"
-                )
-            if int(self.n_components) > n - 1:
-                raise ParameterError(
-                    f"ChoiceMap: n_components is {self.n_components}, but {n} objects span at "
-                    f"most {n - 1} dimensions; take n_components <= {n - 1}"
-                )
+        d = check_components("ChoiceMap", self.n_components, n, "cv")
         if not _is_cv(self.l2):
             real_number("ChoiceMap: l2", self.l2, 0)
         one_of("ChoiceMap: length", self.length, ("distance", "student", "cv"))
@@ -546,10 +515,10 @@ class ChoiceMap(MapEstimator):
                 raise ParameterError(
                     f"ChoiceMap: init is {shown(self.init)}; it must be 'lensmap' or an array"
                 )
-        elif _is_cv(self.n_components):
+        elif d is None:
             raise ParameterError("ChoiceMap: with an array as init, n_components must be a number")
         else:
-            given_start("ChoiceMap", self.init, (n, int(self.n_components)))
+            given_start("ChoiceMap", self.init, (n, d))
 
     def _choose(
         self,
@@ -578,6 +547,7 @@ class ChoiceMap(MapEstimator):
         self,
         statements: Statements,
         weights: FloatArray | None,
+        init: FloatArray | None,
         chosen: Selection,
         rng: np.random.Generator,
         progress: Progress | None,
@@ -593,9 +563,8 @@ class ChoiceMap(MapEstimator):
         )
         fit = partial(fit_choices, max_iter=self.max_iter, tol=self.tol)
         with likelihood(choices, chosen.length, alpha_of(d), self.n_threads) as f:
-            if not isinstance(self.init, str):
-                given = np.array(self.init, dtype=np.float64)
-                start = Start(without_unseen(given, statements.triples))
+            if init is not None:
+                start = Start(without_unseen(init, statements.triples))
             elif evident is not None:
                 start = Start(evident.X)
             else:
@@ -640,7 +609,71 @@ class ChoiceMap(MapEstimator):
         return lapses
 
 
-def check_weights(weights: ArrayLike | None, m: int) -> FloatArray | None:
+@dataclass(frozen=True, eq=False)
+class _Resampling:
+    """What is drawn anew: statements one by one, or raters with all their answers.
+
+    Attributes
+    ----------
+    order : (m,) int64
+        The statements in an order of their own, `row_order`.
+    of_rater : tuple of int64 arrays, or None
+        The statements of each rater; None where statements are drawn.
+    alone : (k,) int64
+        The statements whose rater is not known, where raters are drawn.
+    n_drawn : int
+        Statements or raters that a draw has.
+    """
+
+    order: IntArray
+    of_rater: tuple[IntArray, ...] | None
+    alone: IntArray
+    n_drawn: int
+
+    @classmethod
+    def of(cls, statements: Statements, by_rater: bool, most: int | None) -> _Resampling:
+        """As many as there are, or so many that about ``most`` statements are drawn.
+
+        Fewer than `LEAST_RATERS` raters say too little about raters: statements are drawn then.
+        """
+        order, m = row_order(statements), len(statements)
+        groups = group_raters(statements) if by_rater else None
+        if groups is None or len(groups) < LEAST_RATERS:
+            return cls(order, None, order[:0], m if most is None else min(m, most))
+        order = order[np.argsort(groups.of[order], kind="stable")]
+        alone, *of_rater = np.split(order, np.searchsorted(groups.of[order], range(len(groups))))
+        drawn = len(groups)
+        if most is not None and m > most:
+            drawn = max(round(drawn * most / m), LEAST_RATERS)
+        return cls(order, tuple(of_rater), alone, drawn)
+
+    @property
+    def n_raters(self) -> int:
+        """Raters that are drawn from; 0 where statements are."""
+        return 0 if self.of_rater is None else len(self.of_rater)
+
+    @property
+    def shrink(self) -> float:
+        """The root of the share of what there is that a draw has."""
+        return float(np.sqrt(self.n_drawn / (self.n_raters or len(self.order))))
+
+    def rows(self, rng: np.random.Generator) -> IntArray:
+        """The statements of a draw, with replacement.
+
+        A rater who is drawn comes with all answers. Answers whose rater is not known are drawn
+        one by one.
+        """
+        chosen = rng.integers(self.n_raters or len(self.order), size=self.n_drawn)
+        if self.of_rater is None:
+            return self.order[chosen]
+        parts = [self.of_rater[i] for i in chosen]
+        if len(self.alone):
+            many = round(len(self.alone) * self.shrink**2)
+            parts.append(self.alone[rng.integers(len(self.alone), size=many)])
+        return np.concatenate(parts)
+
+
+def _check_weights(weights: ArrayLike | None, m: int) -> FloatArray | None:
     """One finite weight of 0 or more for each statement, not all 0; None as it is."""
     if weights is None:
         return None

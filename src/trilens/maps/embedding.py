@@ -8,7 +8,8 @@ it is the lens map, which has one.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Literal, Self, TypeAlias, TypeVar
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +25,7 @@ from trilens._typing import FloatArray, Progress, RandomState
 from trilens.answers import Answers
 from trilens.errors import KindError, ParameterError, StatementError
 from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_comparisons, as_data
-from trilens.maps.estimator import MapEstimator
+from trilens.maps.estimator import MapEstimator, check_components
 from trilens.maps.fit import (
     Minimum,
     best_scale,
@@ -34,7 +35,7 @@ from trilens.maps.fit import (
     one_blas_thread,
     part_of,
 )
-from trilens.maps.likelihood import Evaluation, Objective, evaluation
+from trilens.maps.likelihood import Evaluation, Objective, evaluation, object_order
 from trilens.statements import Statements
 from trilens.statements.checks import refuse_answers
 
@@ -45,20 +46,21 @@ _MARGINS = (1e-100, 1e100)
 _Embedding = TypeVar("_Embedding", bound="_OrdinalEmbedding")
 
 
+@dataclass(eq=False, repr=False)
 class _OrdinalEmbedding(MapEstimator):
     """What the four estimators share."""
 
-    n_components: int
-    n_init: int
-    init: Init
-    max_iter: int
-    tol: float
-    random_state: RandomState
-    n_threads: int | None
-    embedding_: FloatArray
+    n_components: int = 2
+    _: KW_ONLY
+    n_init: int = 1
+    init: Init = "lensmap"
+    max_iter: int = 1000
+    tol: float = 1e-6
+    random_state: RandomState = 0
+    n_threads: int | None = None
 
     #: Whether comparisons d(A,B) < d(C,D) without a common object are served.
-    _takes_comparisons = False
+    _takes_comparisons: ClassVar[bool] = False
 
     @abstractmethod
     def _objective(self) -> Objective:
@@ -88,7 +90,7 @@ class _OrdinalEmbedding(MapEstimator):
                 f"{name} takes statements about three objects, not comparisons "
                 f"d(A,B) < d(C,D); use SOE or GNMDS"
             )
-        for parameter in ("n_components", "n_init", "max_iter"):
+        for parameter in ("n_init", "max_iter"):
             whole_number(f"{name}: {parameter}", getattr(self, parameter), least=1)
         thread_count(self.n_threads)
         check_progress(progress)
@@ -96,12 +98,7 @@ class _OrdinalEmbedding(MapEstimator):
         comparisons = as_comparisons(data)
         if len(comparisons) == 0:
             raise StatementError(f"{name} needs at least one statement; there are none")
-        n = comparisons.n_objects
-        if self.n_components > n - 1:
-            raise ParameterError(
-                f"{name}: n_components is {self.n_components}, but {n} objects span at most "
-                f"{n - 1} dimensions; take n_components <= {n - 1}"
-            )
+        check_components(name, self.n_components, comparisons.n_objects)
         best: Minimum | None = None
         objective = self._objective()
         with one_blas_thread(), evaluation(objective, comparisons, self.n_threads) as evaluate:
@@ -135,13 +132,6 @@ class _OrdinalEmbedding(MapEstimator):
             progress(1.0)
         return self
 
-    def fit_transform(
-        self, S: ComparisonsLike | Answers, y: object = None, *, progress: Progress | None = None
-    ) -> FloatArray:
-        """Find coordinates and return them, (n_objects, n_components)."""
-        self.fit(S, y, progress=progress)
-        return self._placed(S)
-
     def _start(
         self,
         data: Statements | Comparisons,
@@ -157,13 +147,18 @@ class _OrdinalEmbedding(MapEstimator):
                 f"{type(self).__name__}: init is {init!r}; it must be 'lensmap', 'random' "
                 f"or an array of shape {shape}"
             )
+        names = None if isinstance(data, Comparisons) else data._names
+        order = object_order(names, data.n_objects)
         # The lens map counts statements about triples; for other comparisons there is none.
         if init == "random" or isinstance(data, Comparisons):
-            return evaluate.objective.spread * rng.standard_normal(shape)
+            X = np.empty(shape)
+            X[order] = evaluate.objective.spread * rng.standard_normal(shape)
+            return X
         from trilens.maps.lens_map import LensMap
 
         X = np.array(LensMap(n_components=self.n_components).fit(data).embedding_)
-        return best_scale(evaluate, fill_flat_columns(X, rng))
+        X[order] = fill_flat_columns(X[order], rng)
+        return best_scale(evaluate, X)
 
 
 #: What the four embeddings share, for the place in their docstrings that names it.
@@ -206,6 +201,7 @@ def _documented(Embedding: type[_Embedding]) -> type[_Embedding]:
 
 
 @_documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class SOE(_OrdinalEmbedding):
     """Soft ordinal embedding: sum of max(0, d_near + margin - d_far) ** 2.
 
@@ -232,28 +228,9 @@ class SOE(_OrdinalEmbedding):
     ((4, 1), 0.0)
     """
 
-    _takes_comparisons = True
+    _takes_comparisons: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        margin: float = 0.1,
-        n_init: int = 1,
-        init: Init = "lensmap",
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        random_state: RandomState = None,
-        n_threads: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.margin = margin
-        self.n_init = n_init
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_threads = n_threads
+    margin: float = 0.1
 
     def _objective(self) -> Objective:
         real_number("SOE: margin", self.margin, *_MARGINS)
@@ -261,6 +238,7 @@ class SOE(_OrdinalEmbedding):
 
 
 @_documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class STE(_OrdinalEmbedding):
     """Stochastic triplet embedding: the likelihood of triplets under a Gaussian kernel.
 
@@ -286,26 +264,7 @@ class STE(_OrdinalEmbedding):
     ((4, 1), 0.0)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        l2: float = 0.0,
-        n_init: int = 1,
-        init: Init = "lensmap",
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        random_state: RandomState = None,
-        n_threads: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.l2 = l2
-        self.n_init = n_init
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_threads = n_threads
+    l2: float = 0.0
 
     def _objective(self) -> Objective:
         real_number("STE: l2", self.l2, 0)
@@ -313,6 +272,7 @@ class STE(_OrdinalEmbedding):
 
 
 @_documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class TSTE(_OrdinalEmbedding):
     """t-distributed stochastic triplet embedding: as `STE`, with a Student-t kernel.
 
@@ -341,28 +301,8 @@ class TSTE(_OrdinalEmbedding):
     ((4, 1), 0.0)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        alpha: float | None = None,
-        l2: float = 0.0,
-        n_init: int = 1,
-        init: Init = "lensmap",
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        random_state: RandomState = None,
-        n_threads: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.alpha = alpha
-        self.l2 = l2
-        self.n_init = n_init
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_threads = n_threads
+    alpha: float | None = None
+    l2: float = 0.0
 
     def _objective(self) -> Objective:
         real_number("TSTE: l2", self.l2, 0)
@@ -372,6 +312,7 @@ class TSTE(_OrdinalEmbedding):
 
 
 @_documented
+@dataclass(eq=False, repr=False, kw_only=True)
 class GNMDS(_OrdinalEmbedding):
     """Generalised non-metric scaling: sum of max(0, d_near^2 + margin - d_far^2).
 
@@ -401,30 +342,10 @@ class GNMDS(_OrdinalEmbedding):
     ((4, 1), 0.0)
     """
 
-    _takes_comparisons = True
+    _takes_comparisons: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        margin: float = 1.0,
-        l2: float = 0.0,
-        n_init: int = 1,
-        init: Init = "lensmap",
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        random_state: RandomState = None,
-        n_threads: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.margin = margin
-        self.l2 = l2
-        self.n_init = n_init
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_threads = n_threads
+    margin: float = 1.0
+    l2: float = 0.0
 
     def _objective(self) -> Objective:
         real_number("GNMDS: margin", self.margin, *_MARGINS)

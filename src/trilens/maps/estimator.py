@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, TransformerTags
 from sklearn.utils.validation import check_is_fitted
 
-from trilens._parameters import one_of
+from trilens._parameters import is_whole, one_of, wrong
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.answers import Answers, AnswersLike
 from trilens.errors import ParameterError
@@ -55,6 +55,25 @@ def refuse_for_streams(estimator: Any, only: dict[str, Any]) -> None:
             )
 
 
+def check_components(
+    owner: str, n_components: Any, n_objects: int, word: str | None = None
+) -> int | None:
+    """The number of dimensions, which the objects must span; None for the word."""
+    if word is not None and isinstance(n_components, str) and n_components == word:
+        return None
+    allowed = "a whole number, 1 or more"
+    if not is_whole(n_components) or n_components < 1:
+        allowed = allowed if word is None else f"'{word}' or {allowed}"
+        raise wrong(f"{owner}: n_components", n_components, allowed)
+    if n_components > n_objects - 1:
+        raise ParameterError(
+            f"{owner}: n_components is {n_components}, but {n_objects} objects span at most "
+            f"{n_objects - 1} dimensions; take n_components <= {n_objects - 1}",
+            parameter="n_components",
+        )
+    return int(n_components)
+
+
 class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     """A map of objects: fitted to statements, it gives coordinates and predicts answers.
 
@@ -65,6 +84,12 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     embedding_: FloatArray
     #: The names of the objects; None where they have only ids.
     names_: Names
+
+    def fit_transform(self, S: Any, y: object = None, **parameters: Any) -> FloatArray:
+        """Find coordinates and return them, (n_objects, n_components); parameters as for `fit`."""
+        self.fit(S, y, **parameters)
+        part = isinstance(S, Objects)
+        return self._output(self.embedding_, None) if not part else self.transform(S)
 
     def transform(self, S: AnswersLike | None = None) -> FloatArray:
         """The coordinates of the objects of statements, (n_objects, n_components).
@@ -130,11 +155,6 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         check_is_fitted(self)
         names = [f"x{i}" for i in range(1, self.embedding_.shape[1] + 1)]
         return np.array(names, dtype=object)
-
-    def _placed(self, S: Any) -> FloatArray:
-        """What `fit_transform` returns: every object, or those of ``S.objects``."""
-        part = isinstance(S, Objects)
-        return self._output(self.embedding_, None) if not part else self.transform(S)
 
     def _output(self, found: FloatArray, ids: IntArray | None) -> FloatArray:
         """Coordinates; as scikit-learn's ``set_output`` asks, with the objects as the index."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from trilens._parameters import generator, is_whole, real_number, shown
-from trilens._typing import AnyArray, FloatArray
+from trilens._parameters import generator, real_number
+from trilens._typing import AnyArray, FloatArray, RandomState
 from trilens.answers import Answers, AnswersLike
 from trilens.counts import PairCounts, count_pairs
 from trilens.errors import ParameterError, StatementError
@@ -16,10 +16,12 @@ from trilens.maps.estimator import (
     NOT_STREAMED,
     MapEstimator,
     Names,
+    check_components,
     given_statements,
     is_streamed,
     refuse_for_streams,
 )
+from trilens.maps.likelihood import object_order
 from trilens.statements import Kind
 from trilens.statements.checks import refuse_answers
 
@@ -225,6 +227,7 @@ def gap_components(eigenvalues: FloatArray) -> int:
     return int((floored[:-1] / floored[1:]).argmax()) + 1
 
 
+@dataclass(eq=False, repr=False)
 class LensMap(MapEstimator):
     """Coordinates of objects from statements of any kind, in closed form.
 
@@ -252,7 +255,7 @@ class LensMap(MapEstimator):
         distance to the power d, which makes 2 / d right; ``"auto"`` is that, but at least 1/2
         and at most 1 (1/2 for ``"gap"``).
     random_state : int, Generator or None
-        For the start of the Lanczos iterations; None is a fixed start.
+        For the start of the Lanczos iterations.
 
     Attributes
     ----------
@@ -279,20 +282,12 @@ class LensMap(MapEstimator):
     [0, 1, 2, 3, 4]
     """
 
-    def __init__(
-        self,
-        n_components: Any = 2,
-        *,
-        shrinkage: float = 1.0,
-        error_rate: float = 0.0,
-        power: Any = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.shrinkage = shrinkage
-        self.error_rate = error_rate
-        self.power = power
-        self.random_state = random_state
+    n_components: int | Literal["gap"] = 2
+    _: KW_ONLY
+    shrinkage: float = 1.0
+    error_rate: float = 0.0
+    power: float | Literal["auto"] = "auto"
+    random_state: RandomState = 0
 
     def fit(self, S: AnswersLike | PairCounts, y: object = None) -> LensMap:
         """Find coordinates.
@@ -310,11 +305,16 @@ class LensMap(MapEstimator):
             assert isinstance(S, Answers)
             return self._stream(S)
         n = pairs.n_objects
-        d = check_components(self.n_components, n)
+        if n < 2:
+            raise StatementError(
+                f"a map of {n} object{'s' * (n != 1)} has no distances; "
+                f"give statements about at least three objects"
+            )
+        d = check_components("LensMap", self.n_components, n, "gap")
         check_error_rate(self.error_rate, pairs.kind)
         power = _power(self.power, d)
-        seed = 0 if self.random_state is None else self.random_state
-        start = generator(seed).standard_normal(n)
+        start = np.empty(n)
+        start[object_order(names, n)] = generator(self.random_state).standard_normal(n)
         if d is None:
             spectrum = self._scaling(pairs, min(_GAP_COMPONENTS + 1, n - 1), power, start)
             d = gap_components(spectrum.eigenvalues) if len(spectrum.eigenvalues) > 1 else 1
@@ -350,10 +350,10 @@ class LensMap(MapEstimator):
         refuse_for_streams(self, {"error_rate": 0.0, "power": "auto"})
         found = stream_map(
             answers,
-            check_components(self.n_components, answers.count().n_objects),
+            check_components("LensMap", self.n_components, answers.count().n_objects, "gap"),
             method="lensmap",
             shrinkage=self.shrinkage,
-            random_state=0 if self.random_state is None else self.random_state,
+            random_state=self.random_state,
         )
         for name in ("explained_variance_ratio_", "power_", "counts_"):
             self.__dict__.pop(name, None)
@@ -371,10 +371,6 @@ class LensMap(MapEstimator):
         more = S if isinstance(S, PairCounts) else count_pairs(given_statements(S))
         return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
 
-    def fit_transform(self, S: AnswersLike | PairCounts, y: object = None) -> FloatArray:
-        """Find coordinates and return them, (n_objects, n_components_)."""
-        return self.fit(S, y)._placed(S)
-
     def _scaling(self, pairs: PairCounts, d: int, power: float, start: FloatArray) -> Scaling:
         if pairs.n_objects > SMOOTHED_OBJECTS:
             raw = pair_dissimilarity(pairs, self.shrinkage, self.error_rate, power)
@@ -383,27 +379,6 @@ class LensMap(MapEstimator):
         Q = smooth(raw, d + 2, start)
         Q = np.clip(Q, 0, 1) ** power
         return classical_scaling(PairDissimilarity(Q, 0.0), d, start)
-
-
-def check_components(n_components: Any, n_objects: int) -> int | None:
-    """The number of dimensions; None for "gap"."""
-    if n_objects < 2:
-        raise StatementError(
-            f"a map of {n_objects} object{'s' * (n_objects != 1)} has no distances; "
-            f"give statements about at least three objects"
-        )
-    if isinstance(n_components, str) and n_components == "gap":
-        return None
-    if not is_whole(n_components) or n_components < 1:
-        raise ParameterError(
-            f"n_components is {shown(n_components)}; it must be 'gap' or a whole number from 1 on"
-        )
-    if n_components > n_objects - 1:
-        raise ParameterError(
-            f"n_components is {n_components}, but {n_objects} objects span at most "
-            f"{n_objects - 1} dimensions"
-        )
-    return int(n_components)
 
 
 def _power(power: Any, n_components: int | None) -> float:

@@ -33,7 +33,7 @@ over pairs, each of which is measured once; or by compiled loops straight from t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from trilens._typing import FloatArray, Int32Array, IntArray
+from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray
 from trilens.kinds import Kind, n_answers, sides, sign
 from trilens.maps.comparisons import Comparisons, violations
 from trilens.maps.pairs import (
@@ -59,10 +59,13 @@ from trilens.maps.pairs import (
     squared,
     with_l2,
 )
+from trilens.maps.raters import group_raters
 from trilens.statements import Statements
 
 Link: TypeAlias = Literal["hinge", "squared hinge", "logistic"]
 
+#: Of more statements a part may be drawn.
+_MANY = 50_000
 #: The least that a probability is taken for.
 _LEAST = 1e-300
 
@@ -116,6 +119,66 @@ def information_of_answer(p0: Any, p1: Any, p2: Any, lapse: Any, share: Any) -> 
         w * p0 * p2 - w0 * p2 - w2 * p0,
         w * p1 * p2 - w1 * p2 - w2 * p1,
     )
+
+
+# ---- an order that hangs on names and answers alone -------------------------------------------
+
+
+def object_order(names: Sequence[str] | None, n_objects: int) -> IntArray:
+    """The ids in the order of the names; whole numbers by size, and ids without names as they are.
+
+    What is drawn at random for objects is drawn in this order: the result of a fit does not
+    depend on which object happens to come first.
+
+    >>> object_order(["b", "a", "c"], 3).tolist(), object_order(["10", "9"], 2).tolist()
+    ([1, 0, 2], [1, 0])
+    """
+    if names is None:
+        return np.arange(n_objects)
+    try:
+        order = sorted(range(n_objects), key=lambda i: (int(names[i]), names[i]))
+    except ValueError:
+        order = sorted(range(n_objects), key=names.__getitem__)
+    return np.array(order, dtype=np.int64)
+
+
+def row_order(statements: Statements) -> IntArray:
+    """The rows in the order of their answers by `object_order`, and of raters where known."""
+    order = object_order(statements._names, statements.n_objects)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    codes = _answer_codes(rank[statements.triples], statements.n_objects, statements.kind)
+    groups = group_raters(statements)
+    if groups is None:
+        return np.argsort(codes, kind="stable")
+    return np.lexsort((groups.of, codes))
+
+
+def in_order(
+    statements: Statements, weights: FloatArray | None
+) -> tuple[Statements, FloatArray | None, IntArray]:
+    """Statements, and their weights, as a fit sees them: objects and rows in an order of their own.
+
+    Also returned: the `object_order`. Rows that nothing tells apart but their place are left
+    where they are, as long as no part of them is drawn.
+    """
+    order = object_order(statements._names, statements.n_objects)
+    rows = None
+    if statements.raters is not None or len(statements) > _MANY:
+        rows = row_order(statements)
+    if (np.diff(order) < 0).any():
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        statements = Statements(
+            rank[statements.triples].astype(np.int32),
+            len(order),
+            kind=statements.kind,
+            raters=statements.raters,
+        )
+    if rows is not None:
+        statements = statements.take(rows)
+        weights = None if weights is None else weights[rows]
+    return statements, weights, order
 
 
 # ---- the choice model ---------------------------------------------------------------------------
@@ -175,13 +238,8 @@ def collect_choices(
     apart
         Keep equal answers apart, as needed where their raters differ.
     """
-    n, triples = statements.n_objects, statements.triples
-    a, b, c = triples.T
-    # The chosen side, then the third object; a similarity triplet also tells its two ends apart.
-    if statements.kind == "closer":
-        key = (pair_code(a, b, n) * n + c) * 2 + (a > b)
-    else:
-        key = pair_code(b, c, n) * n + a
+    n = statements.n_objects
+    key = _answer_codes(statements.triples, n, statements.kind)
     row: IntArray | None = None
     if weights is None and not keep_rows and not apart:
         key.sort()
@@ -197,6 +255,20 @@ def collect_choices(
         key, row = np.unique(key, return_inverse=True)
         weight = np.bincount(row, weights, len(key)).astype(np.float64)
     return Choices(_triples_of(key, n, statements.kind), weight, statements.kind, n, row)
+
+
+def _answer_codes(triples: AnyArray, n: int, kind: Kind) -> IntArray:
+    """One number for each different answer: the chosen side, then the third object.
+
+    That of a similarity triplet also tells the two ends of the side apart.
+    """
+    a, b, c = triples.T
+    codes: IntArray
+    if kind == "closer":
+        codes = (pair_code(a, b, n) * n + c) * 2 + (a > b)
+    else:
+        codes = pair_code(b, c, n) * n + a
+    return codes
 
 
 def _triples_of(key: IntArray, n: int, kind: Kind) -> Int32Array:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from trilens._typing import AnyArray, FloatArray, IntArray
-from trilens.depth import LEAST_RATERS
 from trilens.statements import Statements
 
 #: Lapses at which each rater's posterior is computed.
@@ -129,67 +128,3 @@ def estimate_lapses(
     low = _GRID[(below >= 0.025).argmax(axis=1)] - half
     high = _GRID[(below >= 0.975).argmax(axis=1)] + half
     return RaterLapses(posterior @ _GRID, low, high)
-
-
-@dataclass(frozen=True, eq=False)
-class Resampling:
-    """What is drawn anew: statements one by one, or raters with all their answers.
-
-    Attributes
-    ----------
-    n_statements : int
-    of_rater : tuple of int64 arrays, or None
-        The statements of each rater; None where statements are drawn.
-    alone : (k,) int64
-        The statements whose rater is not known, where raters are drawn.
-    n_drawn : int
-        Statements or raters that a draw has.
-    """
-
-    n_statements: int
-    of_rater: tuple[IntArray, ...] | None
-    alone: IntArray
-    n_drawn: int
-
-    @classmethod
-    def of(cls, statements: Statements, by_rater: bool, most: int | None) -> Resampling:
-        """As many as there are, or so many that about ``most`` statements are drawn.
-
-        Fewer than `LEAST_RATERS` raters say too little about raters: statements are drawn then.
-        """
-        m = len(statements)
-        groups = group_raters(statements) if by_rater else None
-        if groups is None or len(groups) < LEAST_RATERS:
-            drawn = m if most is None else min(m, most)
-            return cls(m, None, np.arange(0), drawn)
-        order = np.argsort(groups.of, kind="stable")
-        alone, *of_rater = np.split(order, np.searchsorted(groups.of[order], range(len(groups))))
-        drawn = len(groups)
-        if most is not None and m > most:
-            drawn = max(round(drawn * most / m), LEAST_RATERS)
-        return cls(m, tuple(of_rater), alone, drawn)
-
-    @property
-    def n_raters(self) -> int:
-        """Raters that are drawn from; 0 where statements are."""
-        return 0 if self.of_rater is None else len(self.of_rater)
-
-    @property
-    def shrink(self) -> float:
-        """The root of the share of what there is that a draw has."""
-        return float(np.sqrt(self.n_drawn / (self.n_raters or self.n_statements)))
-
-    def rows(self, rng: np.random.Generator) -> IntArray:
-        """The statements of a draw, with replacement.
-
-        A rater who is drawn comes with all answers. Answers whose rater is not known are drawn
-        one by one.
-        """
-        chosen = rng.integers(self.n_raters or self.n_statements, size=self.n_drawn)
-        if self.of_rater is None:
-            return chosen
-        parts = [self.of_rater[i] for i in chosen]
-        if len(self.alone):
-            many = round(len(self.alone) * self.shrink**2)
-            parts.append(self.alone[rng.integers(len(self.alone), size=many)])
-        return np.concatenate(parts)
