@@ -27,7 +27,7 @@ from trilens.answers import Answers, AnswersLike
 from trilens.depth import LEAST_RATERS
 from trilens.errors import ParameterError, StatementError
 from trilens.kinds import n_answers, wrong_by_chance
-from trilens.maps.choice_model import Bootstrap, ChoiceModel, ModelDepth
+from trilens.maps.choice_model import ChoiceModel, ModelDepth, ResampledModels
 from trilens.maps.comparisons import violations
 from trilens.maps.estimator import (
     NOT_STREAMED,
@@ -439,7 +439,7 @@ class ChoiceMap(MapEstimator):
         max_iter: int = 100,
         random_state: RandomState = 0,
         progress: Progress | None = None,
-    ) -> Bootstrap:
+    ) -> ResampledModels:
         """Models refitted to answers drawn anew with replacement, as many as there are.
 
         Parameters
@@ -490,7 +490,7 @@ class ChoiceMap(MapEstimator):
                         models.append(alone(np.ones(len(rows))))
                 if progress is not None:
                     progress((i + 1) / n_copies)
-        return Bootstrap(tuple(models), tuple(drawn), draw.shrink, draw.n_raters)
+        return ResampledModels(tuple(models), tuple(drawn), draw.shrink, draw.n_raters)
 
     def _check(self, statements: Statements) -> None:
         if len(statements) == 0:

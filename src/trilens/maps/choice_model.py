@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -233,7 +233,7 @@ class ChoiceModel:
 
 
 @dataclass(frozen=True, eq=False)
-class Bootstrap(Sequence[ChoiceModel]):
+class ResampledModels(Sequence[ChoiceModel]):
     """Models refitted to answers drawn anew; a sequence of these.
 
     Attributes
@@ -263,6 +263,10 @@ class Bootstrap(Sequence[ChoiceModel]):
     def lapse(self) -> float:
         """The mean share of lapses."""
         return float(np.mean([model.lapse for model in self.models]))
+
+    def pairs(self) -> Iterator[tuple[ChoiceModel, IntArray]]:
+        """Each model with its statements."""
+        return zip(self.models, self.rows, strict=True)
 
     def __len__(self) -> int:
         return len(self.models)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trilens._typing import FloatArray, IntArray
-from trilens.depth import LEAST_RATERS
+from trilens._typing import FloatArray
+from trilens.kinds import n_answers
 from trilens.maps.choice_map import ChoiceMap
-from trilens.maps.choice_model import ChoiceModel
+from trilens.maps.choice_model import ChoiceModel, ResampledModels
 from trilens.statements import Statements
 
 #: Refits. What is made of them takes their deviations for Gaussian, so that few will do; of
@@ -22,99 +22,54 @@ _STEPS = 25
 
 
 @dataclass(frozen=True, eq=False)
-class Bootstrap:
-    """The model refitted to statements, or to raters, drawn anew.
+class Bootstrap(ResampledModels):
+    """The models of the map's bootstrap, and what they leave unexplained.
 
     Attributes
     ----------
-    models : tuple of ChoiceModel
     left_over : (copies, n) array
         What each copy leaves unexplained of the answers that it saw, see `left_over`.
     held_out : (m, 2 or 3) array or None
         The probability of each possible answer, as the mean over the copies that had not seen
         it; NaN where all had. None where copies see a part of the answers only: the answers
         are then so many that it makes no difference.
-    shrink : float
-        What deviations of the copies from the model are to be multiplied with, because each
-        copy saw fewer answers than there are; 1 where it saw as many.
-    n_raters : int
-        Raters that were drawn whole; 0 where statements were drawn.
     """
 
-    models: tuple[ChoiceModel, ...]
     left_over: FloatArray
     held_out: FloatArray | None
-    shrink: float
-    n_raters: int
-
-    @property
-    def lapse(self) -> float:
-        """The mean share of lapses."""
-        return float(np.mean([model.lapse for model in self.models]))
 
 
 def draw_bootstrap(
     fitted: ChoiceMap, statements: Statements, seed: int = 0, n_copies: int | None = None
 ) -> Bootstrap:
-    """Refits of the map to draws with replacement of the statements, or of the raters.
-
-    Where there are more than `COPY_ANSWERS` statements, a copy sees about as many as that (the
-    m out of n bootstrap; Bickel, Götze and van Zwet, 1997).
-    """
+    """The map's bootstrap: of more than `COPY_ANSWERS` statements, a copy sees about as many."""
     if n_copies is None:
         n_copies = N_COPIES if statements.n_objects <= _MANY_OBJECTS else FEWER_COPIES
-    m = len(statements)
-    rng = np.random.default_rng([seed, 1])
-    answers = _answers_of_raters(statements)
-    units = m if answers is None else len(answers)
-    drawn = units if m <= COPY_ANSWERS else max(round(units * COPY_ANSWERS / m), LEAST_RATERS)
-
-    def rows() -> IntArray:
-        chosen = rng.integers(units, size=drawn)
-        return chosen if answers is None else np.concatenate([answers[i] for i in chosen])
-
-    models, unexplained = [], []
-    held_out: FloatArray | None = None
-    if drawn == units:
-        expected = np.zeros((m, 2 if statements.kind == "closer" else 3))
-        unseen_by = np.zeros(m)
-        with fitted.refitting(statements, max_iter=_STEPS) as refit:
-            for _ in range(n_copies):
-                weights = np.bincount(rows(), minlength=m).astype(np.float64)
-                copy = refit(weights)
-                P = copy.probabilities(statements)
-                unseen = weights == 0
-                expected[unseen] += P[unseen]
-                unseen_by += unseen
-                models.append(copy)
-                unexplained.append(left_over(P, statements, copy.lapse, weights)[0])
-        with np.errstate(invalid="ignore"):
-            held_out = expected / unseen_by[:, None]
-    else:
-        for _ in range(n_copies):
-            part = statements.take(rows())
-            with fitted.refitting(part, max_iter=_STEPS) as refit:
-                copy = refit(np.ones(len(part)))
-            models.append(copy)
-            unexplained.append(left_over(copy.probabilities(part), part, copy.lapse)[0])
-    return Bootstrap(
-        tuple(models),
-        np.array(unexplained),
-        held_out,
-        float(np.sqrt(drawn / units)),
-        0 if answers is None else len(answers),
+    drawn = fitted.bootstrap(
+        statements,
+        n_copies,
+        max_answers=COPY_ANSWERS,
+        max_iter=_STEPS,
+        random_state=np.random.default_rng([seed, 1]),
     )
-
-
-def _answers_of_raters(statements: Statements) -> list[IntArray] | None:
-    """The rows of each rater, where there are enough raters."""
-    if statements.raters is None:
-        return None
-    known, rater = np.unique(statements.raters, return_inverse=True)
-    if len(known) < LEAST_RATERS:
-        return None
-    order = np.argsort(rater, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(rater))[:-1])
+    unexplained = []
+    if drawn.shrink < 1:
+        for model, rows in drawn.pairs():
+            part = statements.take(rows)
+            unexplained.append(left_over(model.probabilities(part), part, model.lapse)[0])
+        return Bootstrap(**vars(drawn), left_over=np.array(unexplained), held_out=None)
+    expected = np.zeros((len(statements), n_answers(statements.kind)))
+    unseen_by = np.zeros(len(statements))
+    for model, rows in drawn.pairs():
+        weights = np.bincount(rows, minlength=len(statements)).astype(np.float64)
+        P = model.probabilities(statements)
+        unseen = weights == 0
+        expected[unseen] += P[unseen]
+        unseen_by += unseen
+        unexplained.append(left_over(P, statements, model.lapse, weights)[0])
+    with np.errstate(invalid="ignore"):
+        held_out = expected / unseen_by[:, None]
+    return Bootstrap(**vars(drawn), left_over=np.array(unexplained), held_out=held_out)
 
 
 def left_over(
