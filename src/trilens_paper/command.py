@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from trilens.cli.progress import bar
-from trilens.cli.tables import note, print_table
+from trilens.cli.output import bar, note, print_table
 
 
 @click.command("reproduce")

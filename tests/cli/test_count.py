@@ -7,25 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import trilens as tl
-from trilens.cli import counting, trilens
+from commandline import facts, run
+from trilens import answers
 from trilens.simulate import mixture, simulate_statements
-
-
-def run(*arguments, status=0, stdin=None):
-    result = CliRunner().invoke(trilens, [str(a) for a in arguments], input=stdin)
-    assert result.exit_code == status, result.output
-    if status:
-        assert result.stdout == ""
-        assert "Traceback" not in result.stderr
-        assert len(result.stderr.strip().splitlines()) == 1 or status == 2
-    return result
-
-
-def facts(*arguments, **options):
-    return json.loads(run(*arguments, "--json", **options).stdout)
 
 
 @pytest.fixture(scope="module")
@@ -96,9 +82,9 @@ def test_the_questions_that_counts_answer(study: Path, counts: Path, tmp_path: P
     assert "triples asked again" in known["not_in_counts"]
     told = run("describe", counts)
     assert "not in counts" in told.stdout
-    assert "the statements tell" in told.stderr
+    assert "describe the statements" in told.stderr
     error = run("describe", counts, "-o", tmp_path / "raters.csv", status=2).stderr
-    assert "which counts do not know" in error
+    assert "which counts do not contain" in error
 
 
 def test_classes_from_counts(study: Path, counts: Path) -> None:
@@ -128,7 +114,7 @@ def test_classes_are_written(study: Path, counts: Path, tmp_path: Path, ending) 
 
 
 def test_classes_of_a_large_file_are_written(study: Path, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(counting, "STREAMED_BYTES", 1)
+    monkeypatch.setattr(answers, "STREAMED_BYTES", 1)
     labels, out = study / "labels.csv", tmp_path / "classes.csv"
     line = ["classify", study / "all.parquet", "--labels", labels, "--method", "lensmap"]
     printed = run(*line, "--dim", "2")
@@ -141,7 +127,7 @@ def test_classes_of_a_large_file_are_written(study: Path, tmp_path: Path, monkey
 
 
 def test_the_raters_of_a_large_file_are_written(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(counting, "STREAMED_BYTES", 1)
+    monkeypatch.setattr(answers, "STREAMED_BYTES", 1)
     S = tl.Statements([[0, 1, 2], [1, 2, 0]], raters=["ann", "bob"])
     tl.write_statements(S, tmp_path / "s.parquet")
     run("describe", tmp_path / "s.parquet", "-o", tmp_path / "raters.csv")
@@ -166,12 +152,12 @@ def test_what_counts_cannot_answer(study: Path, counts: Path, tmp_path: Path) ->
 @pytest.mark.parametrize("command", [["medoid"], ["depth"], ["outliers", "--n", "2"], ["describe"]])
 def test_large_files_are_counted_as_they_come(study: Path, monkeypatch, command) -> None:
     small = facts(command[0], study / "all.parquet", *command[1:])
-    monkeypatch.setattr(counting, "STREAMED_BYTES", 0)
+    monkeypatch.setattr(answers, "STREAMED_BYTES", 0)
 
     def never(*arguments, **options):
         raise AssertionError("the statements were read whole")
 
-    monkeypatch.setattr("trilens.files.read_statements", never)
+    monkeypatch.setattr(answers, "read_statements", never)
     large = run(command[0], study / "all.parquet", *command[1:], "--json")
     assert "counted 6,000 statements" in large.stderr
     told = json.loads(large.stdout)
@@ -183,7 +169,7 @@ def test_large_files_are_counted_as_they_come(study: Path, monkeypatch, command)
 
 def test_large_files_and_pairs(study: Path, monkeypatch, tmp_path: Path) -> None:
     run("graph", study / "all.parquet", "-o", tmp_path / "a.csv")
-    monkeypatch.setattr(counting, "STREAMED_BYTES", 0)
+    monkeypatch.setattr(answers, "STREAMED_BYTES", 0)
     run("graph", study / "all.parquet", "-o", tmp_path / "b.csv")
     assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text()
 

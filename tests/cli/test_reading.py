@@ -8,21 +8,14 @@ import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner
 
-from trilens.cli import for_command_line, trilens
+from commandline import run
+from trilens.cli import for_command_line
 
 SALMON = "head,winner,loser,puid,rt,score\n" + "".join(
     f"{a},{b},{c},p,1800,0.5\n"
     for a, b, c in [["cat", "dog", "cow"], ["dog", "cow", "cat"], ["cow", "cat", "pig"]]
 )
-
-
-def run(*arguments, status=0):
-    result = CliRunner().invoke(trilens, [str(argument) for argument in arguments])
-    assert result.exit_code == status, result.output
-    assert "Traceback" not in result.stderr
-    return result
 
 
 @pytest.fixture

@@ -8,20 +8,14 @@ import json
 import click
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from commandline import run
 from people import survey
 from trilens.cli import COMMANDS, trilens
 from trilens.files import write_statements
 from trilens.statements import Statements
 
 POINTS = np.random.default_rng(5).standard_normal((16, 2))
-
-
-def run(*arguments, status=0):
-    result = CliRunner().invoke(trilens, [*map(str, arguments)])
-    assert result.exit_code == status, result.output
-    return result
 
 
 @pytest.fixture(scope="module")

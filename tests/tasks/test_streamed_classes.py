@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import trilens as tl
-from trilens.cli import counting, trilens
+from trilens.cli import trilens
 from trilens.errors import LabelError
 from trilens.maps.streamed import stream_map
 from trilens.simulate import mixture, simulate_statements
@@ -39,8 +39,6 @@ def table(study, tmp_path: Path) -> Path:
 @pytest.fixture
 def large(monkeypatch) -> None:
     """Every file counts as large, and none may be read whole."""
-    monkeypatch.setattr(counting, "STREAMED_BYTES", 0)
-    monkeypatch.setattr(counting, "PAIRED_OBJECTS", 100)
     monkeypatch.setattr("trilens.answers.STREAMED_BYTES", 0)
     monkeypatch.setattr("trilens.tasks.data.PAIRED_OBJECTS", 100)
     monkeypatch.setattr("trilens.tasks.cluster.groups.PAIRED_OBJECTS", 100)
@@ -135,10 +133,11 @@ def test_the_commands_take_it_for_many_objects(study, table, tmp_path: Path, lar
     assert told["predicted"] > 0.95
     every = tmp_path / "every.csv"
     done = _run("classify", file, "--labels", table, "-o", every)
-    assert "95 % interval" in done.stderr
+    assert "95% confidence interval" in done.stderr
     assert len(every.read_text().splitlines()) == 201
     done = _run("classify", file, "--labels", table, "-k", 3)
-    assert done.exit_code == 2
+    assert done.exit_code == 1
+    assert "-k" in done.stderr
 
 
 def test_groups_are_found_and_their_number_is_not_claimed(study, table, large) -> None:

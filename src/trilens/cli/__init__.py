@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import codecs
+import io
+import os
 import re
 import shlex
+import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from typing import Any
 
 import click
 
 from trilens import __version__
-from trilens.cli import door
-from trilens.cli.said import AT_THE_END
 from trilens.errors import Reference, TrilensError
 
 COMMANDS = (
@@ -39,23 +42,6 @@ COMMANDS = (
 )
 
 
-#: The option of each parameter that messages speak of.
-_OPTIONS = {
-    "kind": "--kind",
-    "method": "--method",
-    "columns": "--columns",
-    "objects": "--objects",
-    "labels": "--labels",
-    "n_components": "--dim",
-    "n_clusters": "--n-clusters",
-    "random_state": "--seed",
-}
-
-
-#: Parameters whose options have another name.
-_RENAMED = {"n_components": "dim", "random_state": "seed"}
-
-
 class _Commands(click.Group):
     """Loads a command's module when the command is asked for."""
 
@@ -75,19 +61,16 @@ class _Commands(click.Group):
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
-            for say in ctx.meta.get(AT_THE_END, []):
-                say()
         except BrokenPipeError:
             raise
         except TrilensError as error:
             command = self.get_command(ctx, ctx.invoked_subcommand or "")
-            message = error.said(flags_of(command))
-            raise click.ClickException(for_command_line(message)) from error
+            raise click.ClickException(for_command_line(error.said(flags_of(command)))) from error
         except OSError as error:
             raise click.ClickException(output_problem(error)) from error
         except MemoryError as error:
             raise click.ClickException(
-                "not enough memory; fewer objects (trilens convert a part) or a larger machine"
+                "out of memory; use fewer objects (trilens convert a part) or a larger machine"
             ) from error
         return result
 
@@ -108,7 +91,7 @@ def flags_of(command: click.Command | None) -> Callable[[Reference], str]:
     def flag(reference: Reference) -> str:
         name = reference.name
         dashed = f"--{name.replace('_', '-')}" if reference.advised else name
-        found = known.get(name) or known.get(_RENAMED.get(name, ""), dashed)
+        found = known.get(name, dashed)
         if reference.value is None or reference.value is True:
             return found
         if reference.value is False:
@@ -116,6 +99,19 @@ def flags_of(command: click.Command | None) -> Callable[[Reference], str]:
         return f"{found} {shlex.quote(str(reference.value))}"
 
     return flag
+
+
+#: The option of each parameter that messages speak of.
+_OPTIONS = {
+    "kind": "--kind",
+    "method": "--method",
+    "columns": "--columns",
+    "objects": "--objects",
+    "labels": "--labels",
+    "n_components": "--dim",
+    "n_clusters": "--n-clusters",
+    "random_state": "--seed",
+}
 
 
 def for_command_line(message: str) -> str:
@@ -155,12 +151,65 @@ def trilens() -> None:
 
 def main() -> None:
     """Run the command line; one line on stderr and status 1 for bad data, 2 for a wrong flag."""
-    door.open_streams()
-    door.leave_when_terminated()
+    _open_streams()
+    leave_when_terminated()
     try:
         trilens(prog_name="trilens")
     except OSError as error:  # what --help and --version could not write
         click.ClickException(output_problem(error)).show()
         sys.exit(1)
     finally:
-        door.close_output()
+        _close_output()
+
+
+def _open_streams() -> None:
+    """Standard streams that can be used, whatever the process was started with.
+
+    One that is closed is opened so that reading and writing fail in the ordinary way (and so
+    that no file that is opened later takes its number); what the terminal's encoding lacks is
+    written as JSON writes it, so that ``--json`` stays JSON.
+    """
+    codecs.register_error("json", _json_escapes)
+    for number, name, mode, way in (
+        (0, "stdin", "r", os.O_WRONLY),
+        (1, "stdout", "w", os.O_RDONLY),
+        (2, "stderr", "w", os.O_WRONLY),
+    ):
+        if getattr(sys, name) is None:
+            nothing = os.open(os.devnull, way)
+            if nothing != number:
+                os.dup2(nothing, number)
+                os.close(nothing)
+            stream = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="json")
+
+
+def _close_output() -> None:
+    """Flush what is written; what cannot be is dropped, for its error has been told."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def leave_when_terminated() -> None:
+    """SIGTERM ends the process as an exception does: what is half-written is removed."""
+
+    def leave(number: int, frame: Any) -> None:
+        sys.exit(128 + number)
+
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, leave)
+
+
+def _json_escapes(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    escaped = []
+    for character in error.object[error.start : error.end]:
+        units = character.encode("utf-16-be", "surrogatepass")
+        escaped += [f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2)]
+    return "".join(escaped), error.end

@@ -4,53 +4,42 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from trilens.cli.counting import reading_of, refuse_counts
-from trilens.cli.options import (
-    Source,
-    json_option,
-    labels_option,
-    read_labels_for,
-    seed_option,
-    statement_options,
-)
-from trilens.cli.progress import bar
-from trilens.cli.tables import note, print_json
+from trilens.cli import options
+from trilens.cli.output import Output, bar, note, print_json
 from trilens.errors import FormatError
 
+if TYPE_CHECKING:
+    from trilens.answers import Answers
+    from trilens.report import Pictures
 
-@click.command("analyze")
-@statement_options
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    help="The page to write; may be left out with --json.  [default: report.html]",
+#: Options that do not change what the report says.
+_WITHOUT_EFFECT = ("output", "as_json", "tables", "quiet", "bad_rows")
+
+
+@options.command("analyze")
+@options.statement_options
+@options.output_options(
+    "Report to write; with --json none is needed.  [default: report.html]", metavar="FILE"
 )
-@labels_option
-@click.option("--images", metavar="DIR", help="Pictures, one file per object name.")
+@options.labels_option
+@click.option("--images", metavar="DIR", help="Pictures of the objects, one file per name.")
 @click.option("--tables", metavar="DIR", help="Also write the tables as CSV files.")
-@click.option(
-    "--n-clusters",
-    type=click.IntRange(min=1),
-    help="Number of groups; by default as many as the answers suggest.",
-)
-@click.option("--title", help="Title of the page; by default made from the file's name.")
-@seed_option
-@json_option
+@options.n_clusters_option
+@click.option("--title", help="Title of the report.  [default: from the name of FILE]")
+@options.seed_option
 def command(
-    source: Source,
-    output: str | None,
+    answers: Answers,
     labels: str | None,
     images: str | None,
     tables: str | None,
     n_clusters: int | None,
     title: str | None,
-    seed: int,
-    as_json: bool,
+    random_state: int,
+    out: Output,
 ) -> None:
     """Write a report of everything the answers say, as one HTML page.
 
@@ -58,58 +47,43 @@ def command(
     Example: trilens analyze answers.csv -o report.html --labels classes.csv --images pictures/
     """
     from trilens.analysis import analyze
-    from trilens.answers import Answers
-    from trilens.files import read_labels
-    from trilens.report import load_pictures, picture_size, write_tables
+    from trilens.report import write_tables
 
-    _check_folders(output, images)
-    refuse_counts(source, "analyze")
-    reading = reading_of(source)
-    statements = source.read() if reading is None else None
-    target = output if output is not None or as_json else "report.html"
-    options = {
-        "--kind": source.kind,
-        "--columns": source.columns,
-        "--objects": source.objects,
-        **source.selecting.options(),
-        "--labels": labels,
-        "--images": images,
-        "--n-clusters": n_clusters,
-        "--seed": seed,
-        "--title": title,
-    }
-    told: dict[str, Any] = {
-        "n_clusters": n_clusters,
-        "title": title or default_title(source.file),
-        "command": command_line(source.file, options, target),
-        "random_state": seed,
-    }
+    _check_folders(out.path, images)
+    target = out.path if out.path is not None or out.as_json else "report.html"
     with bar("analysing") as progress:
-        if statements is None:
-            assert reading is not None
-            known = None if labels is None else dict(read_labels(labels))
-            reading.pop("counts")
-            answers = Answers(source.file, **reading)
-            found = analyze(answers, known, progress=progress, **told)
-        else:
-            every = None if labels is None else read_labels_for(statements, labels)
-            found = analyze(statements, every, source=source.file, progress=progress, **told)
+        found = analyze(
+            answers,
+            options.read_labels_of(labels),
+            n_clusters=n_clusters,
+            title=title or default_title(answers.source),
+            source=answers.source,
+            command=command_line(click.get_current_context(), target),
+            random_state=random_state,
+            progress=progress,
+        )
     if target is not None:
-        pictures = None
-        if images is not None:
-            names = found.graph.names
-            pictures = load_pictures(images, names, picture_size(len(names)))
-            for name in pictures.missing[:5]:
-                note(f"no picture for {name!r} in {images}")
-            for file, why in list(pictures.broken.items())[:5]:
-                note(f"{images}/{file}: {why}; the name stands in its place")
-        found.write(target, pictures)
+        found.write(target, _pictures(images, found.graph.names))
         if target != "-":
             note(f"wrote {target}")
     if tables is not None:
         note(f"wrote {len(write_tables(found.to_dict(), tables))} tables to {tables}")
-    if as_json:
+    if out.as_json:
         print_json(found.to_dict())
+
+
+def _pictures(folder: str | None, names: tuple[str, ...]) -> Pictures | None:
+    """The pictures of the objects; what is missing or broken is said."""
+    if folder is None:
+        return None
+    from trilens.report import load_pictures, picture_size
+
+    pictures = load_pictures(folder, names, picture_size(len(names)))
+    for name in pictures.missing[:5]:
+        note(f"no picture for {name!r} in {folder}")
+    for file, why in list(pictures.broken.items())[:5]:
+        note(f"{folder}/{file}: {why}; the name is shown instead")
+    return pictures
 
 
 def default_title(file: str) -> str:
@@ -122,17 +96,21 @@ def default_title(file: str) -> str:
     return "What the answers say" if stem in ("", "-") else f"What the answers in {stem} say"
 
 
-def command_line(file: str, options: dict[str, Any], output: str | None) -> str:
-    """The command that makes the same report again.
-
-    >>> command_line("my answers.csv", {"--seed": 0, "--labels": None}, "report.html")
-    "trilens analyze 'my answers.csv' -o report.html --seed 0"
-    """
-    words = ["trilens", "analyze", file]
+def command_line(ctx: click.Context, output: str | None) -> str:
+    """The command that makes the same report again."""
+    words = ["trilens", "analyze", str(ctx.params["file"])]
     words += ["--json"] if output is None else ["-o", output]
-    for option, value in options.items():
+    for option in ctx.command.params:
+        if not isinstance(option, click.Option) or option.name in _WITHOUT_EFFECT:
+            continue
+        value = ctx.params[option.name or ""]
         for each in value if isinstance(value, tuple) else (value,):
-            words += [] if each is None else [option, str(each)]
+            if each is True:
+                words.append(option.opts[0])
+            elif each is False:
+                words += option.secondary_opts
+            elif each is not None:
+                words += [option.opts[-1], str(each)]
     return shlex.join(words)
 
 
@@ -140,8 +118,6 @@ def _check_folders(output: str | None, images: str | None) -> None:
     """Refuse folders that are not there before the work begins."""
     if output not in (None, "-") and not Path(str(output)).absolute().parent.is_dir():
         folder = Path(str(output)).parent
-        raise FormatError(
-            f"{output} cannot be written: the folder {folder} does not exist; make it first"
-        )
+        raise FormatError(f"{output} cannot be written: the folder {folder} does not exist")
     if images is not None and not Path(images).is_dir():
-        raise FormatError(f"{images}: there is no such folder of pictures; check --images")
+        raise FormatError(f"the folder {images} of --images does not exist")

@@ -2,69 +2,77 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from trilens.cli.options import Source, comparisons_option, json_option, statement_options
-from trilens.cli.tables import note, print_json
+from trilens.cli import options
+from trilens.cli.output import Output
+
+if TYPE_CHECKING:
+    from trilens.answers import Answers
+    from trilens.statements import Statements
 
 
-@click.command("convert")
-@statement_options
-@click.argument("output")
+@options.command("convert")
+@options.statement_options
+@options.output_argument
 @click.option(
     "--to",
     type=click.Choice(["central", "odd", "closer", "comparisons"]),
-    help="Another kind: closer or comparisons from any; central or odd from closer.",
+    help="Convert to another kind: any kind to closer or comparisons, closer to central or odd.",
 )
-@comparisons_option
+@options.comparisons_option
 @click.option(
     "--test",
     "tests",
     metavar="A,B,C",
     multiple=True,
-    help="Keep the rounds (or raters) that answered this question with A; may be repeated.",
+    help="Keep only rounds (or raters) that answered this question with A. May be repeated.",
 )
-@json_option
 def command(
-    source: Source,
-    output: str,
+    answers: Answers,
     to: str | None,
     comparisons: bool,
     tests: tuple[str, ...],
-    as_json: bool,
+    out: Output,
 ) -> None:
     """Write the statements in another format, or as another kind.
 
-    The ending of OUTPUT says the format: .csv, .tsv, .txt, .parquet, .arrow, .jsonl, .json, .npz;
-    with .gz or .zst after it, compressed.
+    The ending of OUTPUT determines the format: .csv, .tsv, .txt, .parquet, .arrow, .jsonl, .json
+    or .npz, with .gz or .zst after it for compression.
 
     \b
     Example: trilens convert answers.csv triplets.parquet --to closer
     """
     from trilens.files import write_comparisons, write_statements
     from trilens.maps.comparisons import as_comparisons
-    from trilens.statements import keep_passed
     from trilens.statements.combine import as_kind
 
+    assert out.path is not None
     if comparisons and to not in (None, "comparisons"):
-        raise click.UsageError("comparisons of pairs cannot become statements about three objects")
+        raise click.UsageError("comparisons of pairs cannot be converted to statements")
     if comparisons or to == "comparisons":
-        pairs = source.read_comparisons() if comparisons else as_comparisons(source.read())
-        write_comparisons(pairs, output)
+        given = options.read_comparisons_of(answers) if comparisons else answers.read()
+        pairs = as_comparisons(given)
+        write_comparisons(pairs, out.path)
         count, kind = len(pairs), "comparisons"
     else:
-        statements = source.read()
-        if tests:
-            by = "raters" if statements.rounds is None else "rounds"
-            asked = [[name.strip() for name in test.split(",")] for test in tests]
-            statements = keep_passed(statements, asked, by)
+        statements = _passed(answers.read(), tests) if tests else answers.read()
         if to is not None:
             statements = as_kind(statements, to)
-        write_statements(statements, output)
+        write_statements(statements, out.path)
         count, kind = len(statements), statements.kind
-    facts = {"statements": count, "kind": kind, "output": output}
-    # on standard output the data itself goes out: nothing may be mixed with it
-    if as_json and output != "-":
-        print_json(facts)
-    else:
-        note(f"{count:,} statements of kind {kind}: {output}")
+    out.report(
+        {"statements": count, "kind": kind, "output": out.path},
+        f"{count:,} statements of kind {kind}: {out.path}",
+    )
+
+
+def _passed(statements: Statements, tests: tuple[str, ...]) -> Statements:
+    """The statements of rounds (or raters) that passed the tests."""
+    from trilens.statements import keep_passed
+
+    by = "raters" if statements.rounds is None else "rounds"
+    asked = [[name.strip() for name in test.split(",")] for test in tests]
+    return keep_passed(statements, asked, by)

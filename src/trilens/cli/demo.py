@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trilens.cli import options
 from trilens.cli.analyze import command as analyze_command
-from trilens.cli.options import seed_option
-from trilens.cli.tables import print_table
+from trilens.cli.output import print_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 @click.option(
     "-o", "--output", metavar="DIR", default="demo", show_default=True, help="Folder to write to."
 )
-@seed_option
-def command(output: str, seed: int) -> None:
-    """Run a simulated study from answers to report, beside the truth.
+@options.seed_option
+def command(output: str, random_state: int) -> None:
+    """Run a simulated study from answers to report, and compare it with the truth.
 
-    Sixty drawn shapes in three groups, four of them unlike the rest; forty raters, of whom
-    some answer at random.
+    Sixty drawn shapes in three groups, four of them unlike the others; forty raters, some of whom
+    answer at random.
 
     \b
     Example: trilens demo
@@ -37,7 +37,7 @@ def command(output: str, seed: int) -> None:
     from trilens.files import read_statements
     from trilens.simulate import study
 
-    made = study(random_state=seed)
+    made = study(random_state=random_state)
     S = made.statements
     click.echo(
         f"{len(S):,} answers of {len(made.raters)} raters, {made.raters.careless.sum()} of them "
@@ -47,10 +47,11 @@ def command(output: str, seed: int) -> None:
     write_study(made, folder)
     # the file's own order of the objects, so that the table and the report see the same
     read = read_statements(folder / "answers.csv")
-    print_table(["", "found", "truth"], compare_with_truth(made, read, seed), left=3)
+    print_table(["", "found", "truth"], compare_with_truth(made, read, random_state), left=3)
     page = folder / "report.html"
     analyze = [str(folder / "answers.csv"), "-o", str(page), "--labels", str(folder / "labels.csv")]
-    analyze += ["--images", str(folder / "shapes"), "--title", "Sixty shapes", "--seed", str(seed)]
+    analyze += ["--images", str(folder / "shapes"), "--title", "Sixty shapes"]
+    analyze += ["--seed", str(random_state)]
     click.echo(f"\ntrilens analyze {shlex.join(analyze)}")
     analyze_command.main(analyze, standalone_mode=False)
     click.echo(f"\nOpen the report: {page.resolve().as_uri()}")

@@ -2,128 +2,120 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from trilens.cli.counting import counts_of
-from trilens.cli.options import Source, json_option, statement_options
-from trilens.cli.tables import (
-    note,
-    output_option,
-    print_facts,
-    print_json,
-    print_table,
-    save_table,
-)
+from trilens.cli import options
+from trilens.cli.output import Output, note, print_facts, print_json, print_table, save_table
 
 if TYPE_CHECKING:
+    from trilens.answers import Answers
     from trilens.counts import Counted
+    from trilens.files import Reading
+    from trilens.statements import Summary
+
+_NOT_IN_COUNTS = (
+    "triples covered", "triples asked again", "contradictory triples", "raters", "response times",
+)  # fmt: skip
 
 
-def _describe_counts(counts: Counted, as_json: bool) -> None:
-    """What counts tell; repeats, raters and times they do not know."""
-    facts = counts.summary().to_dict()
-    del facts["rounds"], facts["raters"]
-    facts |= {
-        "counted": ["objects", *(what for what in ("pairs", "classes") if getattr(counts, what))],
-        "not_in_counts": [
-            "triples covered",
-            "triples asked again",
-            "contradictory triples",
-            "raters",
-            "response times",
-        ],
-        "skipped": counts.n_skipped,
-    }
-    if as_json:
-        print_json(facts)
-        return
-    appears = facts["appearances"]
-    print_facts(
-        {
-            "kind": counts.kind,
-            "statements": f"{counts.statements:,}",
-            "objects": f"{counts.n_objects:,}",
-            "triples possible": f"{facts['triples_possible']:,}",
-            "statements / possible": f"{facts['coverage_percent']:.3g} %",
-            "statements per object": (
-                f"{appears['mean']:.2f} on average, {appears['min']:,} to {appears['max']:,}"
-            ),
-            "objects never seen": f"{facts['objects_never_seen']:,}",
-            "counted": ", ".join(facts["counted"]),
-            "not in counts": ", ".join(facts["not_in_counts"]),
-        }
-    )
-    note("what is not in counts, the statements tell")
+@options.command("describe")
+@partial(options.statement_options, reported=False)
+@options.table_output("a table of the raters")
+def command(answers: Answers, out: Output) -> None:
+    """Summarize what was collected.
 
-
-@click.command("describe")
-@statement_options
-@output_option("the raters, one by one,")
-@json_option
-def command(source: Source, output: str | None, as_json: bool) -> None:
-    """Say what was collected.
-
-    Statements, objects, coverage, repeats, contradictions, raters, response times.
+    Statements, objects, coverage, repeated and contradictory questions, raters, response times.
 
     \b
     Example: trilens describe answers.csv
     """
+    from trilens.answers import read_or_count
+    from trilens.counts import Counted
+
     # counts do not know the raters: for their table a large file too is read whole
-    counts = counts_of(source, streamed=output is None)
-    if counts is not None:
-        if output is not None:
-            raise click.UsageError("-o writes the raters, which counts do not know")
-        _describe_counts(counts, as_json)
+    whole = out.path is not None and not answers.in_counts
+    data = answers.read() if whole else read_or_count(answers)
+    if isinstance(data, Counted):
+        _describe_counts(data, out)
         return
-    statements, reading = replace(source, quiet=True).read_and_tell()
-    summary = statements.summary()
+    summary, reading = data.summary(), answers.reading
+    assert reading is not None
     raters: dict[str, list[Any]] = {
         "rater": [r.rater for r in summary.raters],
         "statements": [r.statements for r in summary.raters],
         "median_seconds": [r.median_seconds for r in summary.raters],
         "agreement": [r.agreement for r in summary.raters],
     }
-    if output is not None:
-        save_table(raters, output)
-    if as_json and output != "-":
+    if out.path is not None:
+        save_table(raters, out.path)
+    if out.as_json and out.path != "-":
         print_json(summary.to_dict() | {"reading": reading.to_dict()})
         return
-    understood = {
+    if out.path != "-":
+        assumed = "" if reading.kind_told else " (assumed; change it with --kind)"
+        collected = _collected(summary)
+        print_facts(_read(reading) | collected | {"kind": collected["kind"] + assumed})
+    for fault in reading.named_faults():
+        note(f"skipped {fault}")
+    if summary.raters and out.path is None:
+        click.echo()
+        header = ["rater", "statements", "median s", "agreement"]
+        print_table(header, list(zip(*raters.values(), strict=True)))
+
+
+def _read(reading: Reading) -> dict[str, str]:
+    facts = {
         "read": ", ".join(reading.files[:5]) + (", ..." if len(reading.files) > 5 else ""),
         "columns": ", ".join(f"{role}={name}" for role, name in reading.columns.items()),
         "header": "" if reading.header else "none: columns by their number",
         "left out": ", ".join(reading.left_out),
-        "decided by the values": "; ".join(reading.notes),
+        "inferred from the values": "; ".join(reading.notes),
         "bad rows skipped": f"{len(reading.faults):,}" if reading.faults else "",
     }
-    facts = {name: value for name, value in understood.items() if value} | {
-        "kind": summary.kind + ("" if reading.kind_told else " (assumed; --kind says otherwise)"),
-        "statements": f"{summary.statements:,}",
-        "objects": f"{summary.objects:,}",
-        "triples possible": f"{summary.triples_possible:,}",
-        "triples covered": f"{summary.triples_covered:,}",
+    return {name: value for name, value in facts.items() if value}
+
+
+def _collected(summary: Summary) -> dict[str, str]:
+    facts = {
+        "kind": summary.kind,
+        "statements": summary.statements,
+        "objects": summary.objects,
+        "triples possible": summary.triples_possible,
+        "triples covered": summary.triples_covered,
         "statements / possible": f"{summary.coverage_percent:.3g} %",
         "statements per object": (
             f"{summary.appearances_mean:.2f} on average, "
             f"{summary.appearances_min:,} to {summary.appearances_max:,}"
         ),
-        "triples asked again": f"{summary.repeated_triples:,}",
-        "of these contradictory": f"{summary.contradictory_triples:,}",
+        "triples asked again": summary.repeated_triples,
+        "of these contradictory": summary.contradictory_triples,
+        "objects never seen": summary.objects_never_seen or None,
+        "rounds": summary.rounds,
     }
-    if summary.objects_never_seen:
-        facts["objects never seen"] = f"{summary.objects_never_seen:,}"
-    if summary.rounds is not None:
-        facts["rounds"] = f"{summary.rounds:,}"
     if summary.median_seconds is not None:
         facts["median response time"] = f"{summary.median_seconds:.2f} s"
-    if output != "-":
-        print_facts(facts)
-    for fault in reading.named_faults():
-        note(f"skipped {fault}")
-    if summary.raters and output is None:
-        click.echo()
-        header = ["rater", "statements", "median s", "agreement"]
-        print_table(header, list(zip(*raters.values(), strict=True)))
+    return {
+        name: f"{value:,}" if isinstance(value, int) else str(value)
+        for name, value in facts.items()
+        if value is not None
+    }
+
+
+def _describe_counts(counts: Counted, out: Output) -> None:
+    """What counts tell; repeats, raters and times they do not know."""
+    if out.path is not None:
+        raise click.UsageError("-o writes a table of the raters, which counts do not contain")
+    summary = counts.summary()
+    counted = ["objects", *(what for what in ("pairs", "classes") if getattr(counts, what))]
+    if out.as_json:
+        facts = summary.to_dict()
+        del facts["rounds"], facts["raters"]
+        facts |= {"counted": counted, "not_in_counts": list(_NOT_IN_COUNTS)}
+        print_json(facts | {"skipped": counts.n_skipped})
+        return
+    known = {"counted": ", ".join(counted), "not in counts": ", ".join(_NOT_IN_COUNTS)}
+    print_facts(_collected(summary) | known)
+    note("for what is not in counts, describe the statements")

@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from trilens.cli.options import Source, json_option, seed_option, statement_options
-from trilens.cli.progress import status
-from trilens.cli.tables import note, output_option, print_json, print_table, save_table
+from trilens.cli import options
+from trilens.cli.output import Output, note, status
+
+if TYPE_CHECKING:
+    from trilens.answers import Answers
+    from trilens.tasks.evaluate import Comparison
 
 
-@click.command("evaluate")
-@statement_options
+@options.command("evaluate")
+@options.statement_options
 @click.option(
     "--embedding",
     multiple=True,
     metavar="FILE",
-    help="Vectors: a table with the column object and numbers, or .npy in the order of the "
-    "objects; how it was taken is said. May be repeated.",
+    help="Vectors of a model: a table with a column of object names, or .npy in the order of the "
+    "objects; which of the two it was taken for is reported. May be repeated.",
 )
 @click.option(
     "--distances",
     multiple=True,
     metavar="FILE",
-    help="A square matrix, .npy or CSV without names, in the order of the objects. May be "
-    "repeated.",
+    help="Distances of a model: a square matrix in the order of the objects, as .npy or as CSV "
+    "without names. May be repeated.",
 )
 @click.option(
     "--answers",
+    "answer_files",
     multiple=True,
     metavar="FILE",
-    help="The model's answers to the same questions, as a statement file. May be repeated.",
+    help="Answers of a model to the same questions: a statement file. May be repeated.",
 )
 @click.option(
     "--metric",
@@ -41,22 +46,20 @@ from trilens.cli.tables import note, output_option, print_json, print_table, sav
     show_default=True,
     help="How vectors are compared.",
 )
-@click.option("--figure", metavar="FILE", help="Draw the models against the ceiling.")
-@output_option("the models, one by one,")
-@seed_option
-@json_option
+@click.option("--figure", metavar="FILE", help="Draw the models and the ceiling.")
+@options.table_output("a table of the models")
+@options.seed_option
 def command(
-    source: Source,
+    answers: Answers,
     embedding: tuple[str, ...],
     distances: tuple[str, ...],
-    answers: tuple[str, ...],
+    answer_files: tuple[str, ...],
     metric: str,
     figure: str | None,
-    output: str | None,
-    seed: int,
-    as_json: bool,
+    random_state: int,
+    out: Output,
 ) -> None:
-    """Say how well models agree with people: embeddings, distances or answers of their own.
+    """Measure how well models agree with people, from their vectors, distances or answers.
 
     \b
     Example: trilens evaluate answers.csv --embedding clip.npy --embedding words.csv
@@ -66,9 +69,9 @@ def command(
     from trilens.tasks.evaluate import compare_models
     from trilens.tasks.evaluate.evaluation import evaluations_of
 
-    if not embedding and not distances and not answers:
-        raise click.UsageError("name a model: --embedding, --distances or --answers")
-    statements = source.read()
+    if not embedding and not distances and not answer_files:
+        raise click.UsageError("name a model with --embedding, --distances or --answers")
+    statements = answers.read()
     models: dict[str, dict[str, Any]] = {}
     taken: dict[str, str] = {}
     for file in embedding:
@@ -77,22 +80,17 @@ def command(
         models[name] = {"embedding": table.vectors, "metric": metric}
     for file in distances:
         models[_name(file, models)] = {"distances": read_matrix(file)}
-    for file in answers:
-        said = read_statements(file, kind=None if source.kind is None else source.kind)
-        models[_name(file, models)] = {"answers": said}
+    for file in answer_files:
+        models[_name(file, models)] = {"answers": read_statements(file, kind=answers.kind)}
     with status("comparing"):
         found = compare_models(
-            evaluations_of(statements, models, random_state=seed), random_state=seed
+            evaluations_of(statements, models, random_state=random_state),
+            random_state=random_state,
         )
     for model in found.models:
         note(f"{model.name}: {taken.get(model.name, '')}{model.matched}")
-    for model in found.models:
-        if model.interval[0] <= model.chance:
-            note(
-                f"caution: {model.name} is no better than guessing ({model.accuracy:.3f}, guesses "
-                f"reach {model.chance:.3f}); similarities given as distances, or objects in "
-                f"another order?"
-            )
+    for text in _cautions(found):
+        note(text)
     if figure is not None:
         from trilens.plots import models_against_ceiling, save_figure
 
@@ -106,28 +104,37 @@ def command(
         "of the ceiling": [m.of_ceiling for m in found.models],
         "log-loss": [m.log_loss for m in found.models],
     }
-    if output is not None:
-        save_table(columns, output)
-    if as_json and output != "-":
-        facts = found.to_dict()
-        print_json({**found.models[0].to_dict(), **facts} if len(found.models) == 1 else facts)
-        return
-    if output is None:
-        print_table(list(columns), list(zip(*columns.values(), strict=True)))
+    facts = found.to_dict()
+    if len(found.models) == 1:
+        facts = {**found.models[0].to_dict(), **facts}
+    out.show(columns, facts, _notes(found))
+
+
+def _cautions(found: Comparison) -> Iterator[str]:
+    for model in found.models:
+        if model.interval[0] <= model.chance:
+            yield (
+                f"caution: {model.name} is no better than guessing ({model.accuracy:.3f}; guessing "
+                f"reaches {model.chance:.3f}); are these similarities rather than distances, or "
+                f"are the objects in another order?"
+            )
+
+
+def _notes(found: Comparison) -> Iterator[str]:
     first = found.models[0]
-    note(f"{first.answers:,} answers; guessing: {first.chance:.3f}, intervals by {first.unit}")
+    yield f"{first.answers:,} answers; guessing: {first.chance:.3f}; intervals by {first.unit}"
     if first.ceiling is None:
-        note(f"no ceiling: {first.no_ceiling}")
+        yield f"no ceiling: {first.no_ceiling}"
     else:
         low, high = first.ceiling_interval or (first.ceiling, first.ceiling)
-        note(
-            f"ceiling {first.ceiling:.3f} ({low:.3f} to {high:.3f}): the best a model could reach, "
-            f"as two raters agree in {first.agreement:.3f}"
+        yield (
+            f"ceiling {first.ceiling:.3f} ({low:.3f} to {high:.3f}): the best accuracy a model can "
+            f"reach, as two raters agree on {first.agreement:.3f} of the questions"
         )
     for pair in found.differences[:10]:
-        note(
+        yield (
             f"{pair.first} - {pair.second}: {pair.difference:+.3f} ({pair.low:+.3f} to "
-            f"{pair.high:+.3f}), p = {pair.adjusted:.4f}; most about "
+            f"{pair.high:+.3f}), p = {pair.adjusted:.4f}; they differ most about "
             f"{', '.join(row.object for row in pair.objects[:3])}"
         )
 

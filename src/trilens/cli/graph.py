@@ -2,51 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from trilens.cli.counting import counts_of
-from trilens.cli.options import (
-    Source,
-    dim_option,
-    error_rate_option,
-    json_option,
-    method_option,
-    seed_option,
-    statement_options,
-)
-from trilens.cli.tables import counted, note, print_json
+from trilens.cli import options
+from trilens.cli.output import Output, bar, counted, note
+
+if TYPE_CHECKING:
+    from trilens.answers import Answers
 
 
-@click.command("graph")
-@statement_options
+@options.command("graph")
+@options.statement_options
 @click.option(
-    "-k", "k", type=click.IntRange(min=1), help="By default the smallest that connects the k-RNG."
+    "-k",
+    "k",
+    type=click.IntRange(min=1),
+    help="Number of neighbours.  [default: the smallest that connects the k-RNG]",
 )
-@method_option("graph", "The k-RNG of central statements, or the nearest neighbours on a map.")
-@click.option("--sigma", type=float, help="Edge weights exp(-V^2 / sigma^2).")
-@error_rate_option
-@click.option(
-    "-o",
-    "--output",
-    metavar="OUT",
-    required=True,
-    help="Edge list (.csv, .tsv, .txt), .graphml or .npz, by the ending.",
+@options.method_option(
+    "graph", "The k-RNG of central statements, or the nearest neighbours on a map."
 )
-@dim_option
-@seed_option
-@json_option
+@click.option("--sigma", type=float, help="Weight the edges by exp(-V^2 / sigma^2).")
+@options.error_rate_option
+@options.output_options(
+    "Edge list (.csv, .tsv, .txt), .graphml or .npz, by the ending.", required=True
+)
+@options.dim_option
+@options.seed_option
 def command(
-    source: Source,
+    answers: Answers,
     k: int | None,
     method: str,
     sigma: float | None,
     error_rate: Any,
-    output: str,
-    dim: int | None,
-    seed: int,
-    as_json: bool,
+    n_components: int | None,
+    random_state: int,
+    out: Output,
 ) -> None:
     """Find out which objects are neighbours, and write the graph to a file.
 
@@ -56,24 +49,24 @@ def command(
     from trilens.graph import check_ending
     from trilens.tasks.graph import neighbours
 
-    check_ending(output)
-    counts = counts_of(source, pairs=True, streamed=method in ("auto", "krng", "lensmap"))
-    found = neighbours(
-        source.read() if counts is None or counts.pairs is None else counts.pairs,
-        k,
-        method,
-        error_rate=error_rate,
-        sigma=sigma,
-        n_components=dim,
-        random_state=seed,
-    )
-    found.write(output)
-    if as_json:
-        print_json(found.to_dict())
-        return
-    if k is None and found.method == "krng" and found.connected_parts > 1:
-        note("no k connects the graph: some objects are never compared with the rest")
-    note(
+    assert out.path is not None
+    check_ending(out.path)
+    with bar("looking for neighbours") as progress:
+        found = neighbours(
+            answers,
+            k,
+            method,
+            error_rate=error_rate,
+            sigma=sigma,
+            n_components=n_components,
+            random_state=random_state,
+            progress=progress,
+        )
+    found.write(out.path)
+    if k is None and found.method == "krng" and found.connected_parts > 1 and not out.as_json:
+        note("no k connects the graph: some objects are never compared with the others")
+    out.report(
+        found.to_dict(),
         f"{found.method}, k {found.k}, {counted(len(found), 'edge')}, "
-        f"{counted(found.connected_parts, 'connected part')}: {output}"
+        f"{counted(found.connected_parts, 'connected part')}: {out.path}",
     )

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import click
 
-from trilens.cli.options import json_option
-from trilens.cli.tables import note, print_json
+from trilens.cli import options
+from trilens.cli.output import Output
 
 
-@click.command("merge")
+@options.command("merge")
 @click.argument("files", nargs=-1, required=True)
-@click.option("-o", "--output", metavar="OUT", required=True, help="The file of their sum.")
-@json_option
-def command(files: tuple[str, ...], output: str, as_json: bool) -> None:
-    """Add up files of counts; objects are the same where their names are.
+@options.output_options("File for the sum.", required=True)
+def command(files: tuple[str, ...], out: Output) -> None:
+    """Add up files of counts; objects with the same name are the same object.
 
     \b
     Example: trilens merge monday.npz tuesday.npz -o both.npz
@@ -21,20 +20,19 @@ def command(files: tuple[str, ...], output: str, as_json: bool) -> None:
     from trilens.counts import merge_counts, write_counts
     from trilens.files import refuse_to_overwrite
 
-    refuse_to_overwrite(output, *files)
+    assert out.path is not None
+    refuse_to_overwrite(out.path, *files)
     found = merge_counts(files)
-    write_counts(found, output)
+    write_counts(found, out.path)
     facts = {
         "statements": found.statements,
         "objects": found.n_objects,
         "kind": found.kind,
         "files": len(files),
-        "output": output,
+        "output": out.path,
     }
-    if as_json:
-        print_json(facts)
-    else:
-        note(
-            f"{found.statements:,} statements of kind {found.kind} about {found.n_objects:,} "
-            f"objects, from {len(files):,} files: {output}"
-        )
+    out.report(
+        facts,
+        f"{found.statements:,} statements of kind {found.kind} about {found.n_objects:,} "
+        f"objects, from {len(files):,} files: {out.path}",
+    )

@@ -1,43 +1,108 @@
-"""Options that the commands share."""
+"""Options that commands share, and what they make of them: `Answers` to ask, an `Output`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Callable, Iterable
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from trilens.cli.progress import status
-from trilens.cli.said import understood
-from trilens.cli.selection import Selecting, selection_options
+from trilens.cli.output import ENDINGS, Output, counted, note, status
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from trilens._typing import AnyArray
-    from trilens.counts import Counted
-    from trilens.files import Reading
-    from trilens.statements import Statements
+    from trilens.answers import Answers
+    from trilens.files.side_tables import Labels
     from trilens.statements.comparisons import Comparisons
     from trilens.tasks.method import Question
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+#: The sections of --help, after the command's own options.
+READING, SELECTING = "Reading FILE", "Which answers to use"
+#: As in `trilens.files.asked`, without loading it.
+PRESETS = ("salmon", "things", "jspsych", "cblearn", "tripletools")
+KINDS = ("central", "odd", "closer")
+
+
+class Command(click.Command):
+    """A command whose help shows its own options first, and those for reading files after them."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options to the help, in sections."""
+        sections: dict[str, list[tuple[str, str]]] = {"Options": [], READING: [], SELECTING: []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                sections[getattr(parameter, "section", "Options")].append(record)
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
+class _SectionOption(click.Option):
+    def __init__(self, *names: Any, section: str, **settings: Any) -> None:
+        super().__init__(*names, **settings)
+        self.section = section
+
+
+def command(name: str) -> Callable[[F], click.Command]:
+    """A command of this name, with help in sections."""
+    return click.command(name, cls=Command)
+
+
+def several(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """One decorator for several options, which the help lists in this order."""
+
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 seed_option = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
+    "--seed",
+    "random_state",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Random seed.",
 )
 dim_option = click.option(
     "--dim",
+    "n_components",
     type=click.IntRange(min=1),
-    help="Dimension of the map; by default as many as the answers carry.",
+    help="Number of dimensions of the map.  [default: as many as the answers support]",
+)
+n_clusters_option = click.option(
+    "--n-clusters",
+    type=click.IntRange(min=1),
+    help="Number of groups.  [default: as many as the answers suggest]",
 )
 labels_option = click.option(
     "--labels",
     metavar="FILE",
-    help="A table with the columns object,label (CSV, TSV, JSON, Parquet).",
+    help="Table with the columns object,label (CSV, TSV, JSON or Parquet).",
+)
+kind_option = click.option(
+    "--kind",
+    type=click.Choice(KINDS),
+    default="central",
+    show_default=True,
+    help="Which question is asked.",
+)
+comparisons_option = click.option(
+    "--comparisons",
+    is_flag=True,
+    help="FILE has comparisons d(A,B) < d(C,D), in the columns near_1,near_2,far_1,far_2.",
 )
 
 
@@ -66,6 +131,13 @@ class Method(click.ParamType):  # type: ignore[type-arg]
         return self.choice().shell_complete(ctx, param, incomplete)
 
 
+def method_option(question: Question, help: str) -> Callable[[F], F]:
+    """--method, with the methods of a question to choose from."""
+    return click.option(
+        "--method", type=Method(question), default="auto", show_default=True, help=help
+    )
+
+
 class ErrorRate(click.ParamType):  # type: ignore[type-arg]
     """A share, or the word ``estimate``."""
 
@@ -79,188 +151,264 @@ error_rate_option = click.option(
     "--error-rate",
     type=ErrorRate(),
     default=0.0,
-    help="Share of wrong answers to correct the k-RNG for, or the word estimate.",
+    help="Share of wrong answers to correct the k-RNG for, or 'estimate'.",
 )
 
 
-def method_option(question: Question, help: str) -> Callable[[F], F]:
-    """--method, with the methods of a question to choose from."""
-    return click.option(
-        "--method", type=Method(question), default="auto", show_default=True, help=help
+def _table_ending(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    if value not in (None, "-") and Path(str(value)).suffix.lower() not in ENDINGS:
+        raise click.BadParameter(
+            f"cannot tell the format of {value} from its ending; use one of {', '.join(ENDINGS)}",
+            ctx,
+            param,
+        )
+    return value
+
+
+def table_output(what: str, *, required: bool = False) -> Callable[[F], F]:
+    """-o for a table and --json; the command gets both as ``out``, an `Output`."""
+    return output_options(
+        f"Write {what} to a file (.csv, .tsv, .json, .parquet), or - for CSV.",
+        required=required,
+        callback=_table_ending,
     )
 
 
-@dataclass(frozen=True)
-class Source:
-    """Where the statements come from, as the command line says it."""
-
-    file: str
-    kind: str | None
-    columns: str | None
-    objects: str | None
-    selecting: Selecting
-    how: dict[str, Any] = field(default_factory=dict)
-    quiet: bool = False
-    #: Counts of the file without pairs, once somebody had to count them.
-    counted: list[Counted] = field(default_factory=list, compare=False, repr=False)
-
-    def read_comparisons(self) -> Comparisons:
-        """The comparisons of the file, which says itself what it is about."""
-        from trilens.files import read_comparisons
-
-        given = [name for name, value in self.how.items() if value]
-        for option in ("kind", "columns", "objects", *given):
-            if option in given or getattr(self, option) is not None:
-                name = "from" if option == "preset" else option.replace("_", "-")
-                raise click.UsageError(f"--{name} does not go with --comparisons")
-        if not self.selecting.takes_all:
-            raise click.UsageError(
-                "--exclude-raters, --min-seconds and --where do not go with --comparisons"
-            )
-        with status(f"reading {self.file}"):
-            return read_comparisons(self.file)
-
-    def read(self) -> Statements:
-        """The statements of the file that are asked for; `-` is standard input."""
-        return self.read_and_tell()[0]
-
-    def read_and_tell(self) -> tuple[Statements, Reading]:
-        """The statements that are asked for, and what was understood of the file."""
-        statements, reading = self.read_all()
-        return self.selecting.of(statements, self.further), reading
-
-    def further(self, names: Sequence[str]) -> dict[str, AnyArray]:
-        """Columns of the file beyond those that statements have, as text."""
-        from trilens.files import read_columns
-
-        how = self.how | {"skip_bad": bool(self.how.get("skip_bad", False))}
-        return read_columns(
-            self.file, names, self.columns, kind=self.kind, objects=self.objects, **how
-        )
-
-    def read_all(self) -> tuple[Statements, Reading]:
-        """All statements of the file, and what was understood of it."""
-        from trilens.files import read_statements
-
-        told: list[Reading] = []
-        with status(f"reading {self.file}"):
-            statements = read_statements(
-                self.file,
-                kind=self.kind,
-                columns=self.columns,
-                objects=self.objects,
-                tell=told.append,
-                **self.how,
-            )
-        if not self.quiet:
-            understood(told[0])
-        return statements, told[0]
+def output_options(help: str, *, metavar: str = "OUT", **settings: Any) -> Callable[[F], F]:
+    """-o and --json; the command gets both as ``out``, an `Output`."""
+    return lambda command: _with_output(
+        several(
+            click.option("-o", "--output", metavar=metavar, help=help, **settings), json_option
+        ),
+        command,
+    )
 
 
-#: As in `trilens.files.asked`, without loading it.
-PRESETS = ("salmon", "things", "jspsych", "cblearn", "tripletools")
+def output_argument(command: F) -> F:
+    """OUTPUT and --json; the command gets both as ``out``, an `Output`."""
+    return _with_output(several(click.argument("output"), json_option), command)
+
+
+def _with_output(options: Callable[[F], F], command: F) -> F:
+    @wraps(command)
+    def with_output(output: str | None, as_json: bool, **rest: Any) -> Any:
+        return command(out=Output(output, as_json), **rest)
+
+    return options(with_output)  # type: ignore[arg-type]
+
+
+def _of_section(section: str, *names: Any, **settings: Any) -> Callable[[F], F]:
+    return click.option(*names, cls=_SectionOption, section=section, **settings)
+
+
+_READING_OPTIONS = (
+    _of_section(
+        READING,
+        "--kind",
+        type=click.Choice(KINDS),
+        help="Which question was asked.  [default: as the header says, else central]",
+    ),
+    _of_section(
+        READING,
+        "--columns",
+        metavar="ROLE=COLUMN,...",
+        help="What the columns hold, by name or number: central=choice,other_1=2,other_2=3; or a "
+        "name for every column: other_1,other_2,odd.",
+    ),
+    _of_section(
+        READING,
+        "--objects",
+        metavar="FILE",
+        help="List of all objects, one name per line or a table id,name: fixes their order and "
+        "adds those that no answer mentions.",
+    ),
+    _of_section(
+        READING,
+        "--from",
+        "preset",
+        type=click.Choice(PRESETS),
+        help="Tool that wrote FILE.",
+    ),
+    _of_section(
+        READING,
+        "--header/--no-header",
+        default=None,
+        help="Whether the first row names the columns.  [default: detected]",
+    ),
+    _of_section(
+        READING,
+        "--counts-from",
+        type=click.IntRange(0, 1),
+        help="Whether positions (and ids, with --objects) count from 0 or from 1.",
+    ),
+    _of_section(
+        READING,
+        "--encoding",
+        metavar="NAME",
+        help="Text encoding, such as latin-1 or utf-16.",
+    ),
+    _of_section(
+        READING,
+        "--skip-bad",
+        is_flag=True,
+        help="Skip invalid rows and report how many.",
+    ),
+)
+_READING_NAMES = (
+    "kind", "columns", "objects", "preset", "header", "counts_from", "encoding", "skip_bad",
+)  # fmt: skip
+quiet_option = _of_section(
+    READING, "--quiet", is_flag=True, help="Do not report how FILE was read."
+)
+where_option = _of_section(
+    SELECTING,
+    "--where",
+    multiple=True,
+    metavar="CONDITION",
+    help="Use only answers that meet a condition on a column of FILE, such as 'country = DE' or "
+    "'seconds >= 0.5'. May be repeated; all conditions must hold.",
+)
+_STATEMENT_OPTIONS = (
+    _of_section(
+        READING,
+        "--bad-rows",
+        metavar="OUT",
+        help="Like --skip-bad, and write the invalid rows to OUT.",
+    ),
+    quiet_option,
+    where_option,
+    _of_section(
+        SELECTING,
+        "--min-seconds",
+        type=click.FloatRange(min=0),
+        help="Leave out answers that were faster.",
+    ),
+    _of_section(
+        SELECTING,
+        "--exclude-raters",
+        metavar="A,B,...",
+        help="Leave out these raters (or rounds, if FILE has no raters).",
+    ),
+)
 
 
 def reading_options(command: F) -> F:
-    """The options that say how a statement file is to be read; as ``how`` and ``quiet``."""
+    """How files are to be read; the command gets it as ``reading``, for `Answers`."""
 
-    @click.option("--from", "preset", type=click.Choice(PRESETS), help="The tool it is from.")
-    @click.option(
-        "--header/--no-header", default=None, help="Whether the first row names the columns."
-    )
-    @click.option(
-        "--counts-from",
-        type=click.IntRange(0, 1),
-        help="Where positions as answers, and lines of --objects, begin.",
-    )
-    @click.option("--encoding", metavar="NAME", help="Of text, such as latin-1 or utf-16.")
-    @click.option(
-        "--skip-bad", is_flag=True, help="Leave out and count the rows that are no statements."
-    )
-    @click.option("--bad-rows", metavar="FILE", help="The same, and write those rows to FILE.")
-    @click.option("--quiet", is_flag=True, help="Do not say what was understood of the file.")
     @wraps(command)
-    def with_how(
-        preset: str | None,
-        header: bool | None,
-        counts_from: int | None,
-        encoding: str | None,
-        skip_bad: bool,
-        bad_rows: str | None,
-        quiet: bool,
-        **rest: Any,
-    ) -> Any:
-        how = {
-            "preset": preset,
-            "header": header,
-            "counts_from": counts_from,
-            "encoding": encoding,
-            "skip_bad": skip_bad if bad_rows is None else bad_rows,
-        }
-        return command(how=how, quiet=quiet, **rest)
+    def with_reading(**options: Any) -> Any:
+        reading = {name: options.pop(name) for name in _READING_NAMES}
+        return command(reading=reading, **options)
 
-    return with_how  # type: ignore[return-value]
+    return several(*_READING_OPTIONS)(with_reading)  # type: ignore[return-value]
 
 
-comparisons_option = click.option(
-    "--comparisons",
-    is_flag=True,
-    help="FILE has comparisons d(A,B) < d(C,D): near_1,near_2,far_1,far_2.",
-)
+def statement_options(command: F, *, reported: bool = True) -> F:
+    """FILE, how to read it and which answers to use; the command gets it all as ``answers``.
 
+    A command's output must not be one of its inputs.
 
-def statement_options(command: F) -> F:
-    """FILE, how it is to be read and which answers are used: all as one ``source``.
-
-    A command's ``output`` must not be one of its inputs.
+    Parameters
+    ----------
+    reported
+        Whether it is said how the file was read; otherwise the command does so itself.
     """
 
-    @click.argument("file")
-    @click.option(
-        "--kind",
-        type=click.Choice(["central", "odd", "closer"]),
-        help="What was asked; by default as the file's header says, else central.",
-    )
-    @click.option(
-        "--columns",
-        metavar="ROLE=COLUMN,...",
-        help="What the columns hold, by name or number: central=choice,other_1=2,other_2=3; "
-        "or a name for every column: other_1,other_2,odd.",
-    )
-    @click.option(
-        "--objects",
-        metavar="FILE",
-        help="One object name a line, or a table id,name: fixes order, adds unseen ones.",
-    )
-    @selection_options
     @reading_options
+    @several(*_STATEMENT_OPTIONS)
     @wraps(command)
-    def with_source(
+    def with_answers(
         file: str,
-        kind: str | None,
-        columns: str | None,
-        objects: str | None,
-        how: dict[str, Any],
+        reading: dict[str, Any],
+        bad_rows: str | None,
         quiet: bool,
+        where: tuple[str, ...],
+        min_seconds: float | None,
+        exclude_raters: str | None,
         **rest: Any,
     ) -> Any:
+        from trilens.answers import Answers
         from trilens.files import refuse_to_overwrite
 
-        skipped = how["skip_bad"] if isinstance(how["skip_bad"], str) else None
-        inputs = (file, objects, rest.get("labels"))
+        inputs = (file, reading["objects"], rest.get("labels"))
         if rest.get("output") is not None:
-            refuse_to_overwrite(rest["output"], *inputs, skipped)
-        if skipped is not None:
-            refuse_to_overwrite(skipped, *inputs)
-        selecting = Selecting.taken_from(rest)
-        source = Source(file, kind, columns, objects, selecting, how, quiet)
-        return command(source=source, **rest)
+            refuse_to_overwrite(rest["output"], *inputs, bad_rows)
+        if bad_rows is not None:
+            refuse_to_overwrite(bad_rows, *inputs)
+            reading["skip_bad"] = bad_rows
+        raters = [name.strip() for name in (exclude_raters or "").split(",")]
+        answers = Answers(
+            file,
+            **reading,
+            where=where,
+            min_seconds=min_seconds,
+            exclude_raters=[name for name in raters if name],
+        )
+        if answers.in_counts:
+            _refuse(answers, ("kind", "columns", "objects"), "a file of counts")
+        # whoever watches sees at once how the file is read; elsewhere it follows the result, and
+        # where the command fails the one line that says why stands alone
+        watched = sys.stderr.isatty() and answers.held and not answers.in_counts
+        if watched and not rest.get("comparisons"):
+            with status(f"reading {file}"):
+                answers.read()
+            _report_reading(answers, quiet, reported)
+            return command(answers=answers, **rest)
+        result = command(answers=answers, **rest)
+        sys.stdout.flush()
+        _report_reading(answers, quiet, reported)
+        return result
 
-    return with_source  # type: ignore[return-value]
+    return click.argument("file")(with_answers)  # type: ignore[return-value]
 
 
-def read_labels_for(statements: Statements, path: str) -> list[str | None]:
-    """The label of each object by a label file; None where the file leaves it out."""
-    from trilens.files import labels_for, read_labels
+def _refuse(answers: Answers, names: Iterable[str], what: str) -> None:
+    """Refuse options for reading or selecting that make no sense here."""
+    selecting = ("where", "min_seconds", "exclude_raters")
+    for name in (*names, *selecting):
+        if getattr(answers, name) not in (None, False, ()):
+            flag = "from" if name == "preset" else name.replace("_", "-")
+            raise click.UsageError(f"--{flag} cannot be used with {what}")
 
-    return list(labels_for(statements, read_labels(path)))
+
+def _report_reading(answers: Answers, quiet: bool, reported: bool) -> None:
+    """Say which answers were left out, and how the file was read."""
+    from trilens.counts import Counted
+
+    known = answers.known
+    if known is None or answers.in_counts:
+        return
+    if isinstance(known, Counted):
+        if quiet:
+            return
+        which = f" where {' and '.join(answers.where)}" if answers.where else ""
+        note(
+            f"counted {known.statements:,} statements of kind {known.kind} about "
+            f"{known.n_objects:,} objects{which} without loading them; raters were ignored"
+        )
+        if known.n_skipped:
+            note(f"skipped {known.n_skipped:,}, such as {known.skipped[0]}")
+        return
+    if answers.selection is not None:
+        for step in answers.selection.steps:
+            note(f"{step.rule}: {counted(step.answers, 'answer')} left out, {step.left:,} left")
+    if quiet or not reported:
+        return
+    note(f"read {known}")
+    for fault in known.named_faults():
+        note(f"skipped {fault}")
+
+
+def read_comparisons_of(answers: Answers) -> Comparisons:
+    """The comparisons in the file, which itself says what its columns are."""
+    from trilens.files import read_comparisons
+
+    _refuse(answers, _READING_NAMES, "--comparisons")
+    return read_comparisons(answers.source)
+
+
+def read_labels_of(path: str | None) -> Labels | None:
+    """The labels in a file, by the name of the object; None without a file."""
+    from trilens.files import read_labels
+
+    return None if path is None else read_labels(path)

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import click
+from typing import TYPE_CHECKING
 
-from trilens.cli.options import Source, json_option, seed_option, statement_options
-from trilens.cli.tables import note, print_json
+from trilens.cli import options
+from trilens.cli.output import Output
+
+if TYPE_CHECKING:
+    from trilens.answers import Answers
 
 
-@click.command("reduce")
-@statement_options
-@click.argument("output")
-@seed_option
-@json_option
-def command(source: Source, output: str, seed: int, as_json: bool) -> None:
-    """Keep one statement per triple: the majority answer, ties broken at random.
+@options.command("reduce")
+@options.statement_options
+@options.output_argument
+@options.seed_option
+def command(answers: Answers, random_state: int, out: Output) -> None:
+    """Keep one statement per triple: the majority answer, with ties broken at random.
 
     \b
     Example: trilens reduce answers.csv reduced.csv
     """
     from trilens.files import write_statements
 
-    statements = source.read()
-    reduced = statements.reduce(random_state=seed)
-    write_statements(reduced, output)
-    # on standard output the data itself goes out: nothing may be mixed with it
-    if as_json and output != "-":
-        print_json({"statements": len(reduced), "from": len(statements), "output": output})
-    else:
-        note(f"{len(reduced):,} of {len(statements):,} statements: {output}")
+    assert out.path is not None
+    statements = answers.read()
+    reduced = statements.reduce(random_state=random_state)
+    write_statements(reduced, out.path)
+    out.report(
+        {"statements": len(reduced), "from": len(statements), "output": out.path},
+        f"{len(reduced):,} of {len(statements):,} statements: {out.path}",
+    )

@@ -2,68 +2,82 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from trilens.cli.options import Source, json_option, seed_option, statement_options
-from trilens.cli.progress import bar
-from trilens.cli.tables import counted, listed, note, print_facts, print_json, print_table
+from trilens.cli import options
+from trilens.cli.output import (
+    Output,
+    bar,
+    counted,
+    listed,
+    note,
+    print_facts,
+    print_json,
+    print_table,
+)
 from trilens.errors import FormatError
 
 if TYPE_CHECKING:
+    from trilens.answers import Answers
     from trilens.statements import Statements
     from trilens.tasks.reliability import Reliability
 
+#: Raters that are printed; --json has all.
+_MOST_RATERS = 20
 
-@click.command("reliability")
-@statement_options
+
+@options.command("reliability")
+@options.statement_options
 @click.option(
     "--by",
     metavar="COLUMN|FILE",
-    help="Compare groups of raters: a column of the file, or a table with the columns rater,group.",
+    help="Compare groups of raters, given by a column of FILE or by a table with the columns "
+    "rater,group.",
 )
 @click.option(
     "--catch",
     metavar="COLUMN|FILE",
-    help="Test questions: a column with the name of the right answer, empty for ordinary "
-    "questions; or the right answers as a statement file.",
+    help="Test questions, given by a column with the name of the correct answer (empty for "
+    "ordinary questions) or by a statement file of correct answers.",
 )
 @click.option(
     "--repeated",
     metavar="COLUMN|FILE",
-    help="Questions that were repeated on purpose: a column that marks them, or a statement "
-    "file. By default every question that was asked twice.",
+    help="Questions repeated on purpose, given by a column that marks them or by a statement "
+    "file.  [default: every question that was asked twice]",
 )
 @click.option(
     "--set-size",
     type=click.IntRange(min=1),
     default=3,
     show_default=True,
-    help="Say how many answers bring the medoid set to so many objects.",
+    help="Forecast how many answers narrow the most central object down to this many.",
 )
 @click.option(
     "--map-accuracy",
     type=click.FloatRange(0, 1),
     default=0.95,
     show_default=True,
-    help="Say how many answers bring the map's distances to this correlation with the true ones.",
+    help="Forecast how many answers make the map's distances correlate this well with the true "
+    "ones.",
 )
-@click.option("--forecast/--no-forecast", default=True, help="Whether more answers are forecast.")
-@click.option("--cross", is_flag=True, help="Predict each rater from each other, one by one.")
 @click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    help=".html: a page of it; .csv or .tsv: every answer with its mark, nothing deleted.",
+    "--forecast/--no-forecast", default=True, help="Whether to forecast what more answers bring."
 )
-@click.option("--figures", metavar="DIR", help="Write the pictures into this folder.")
-@seed_option
-@json_option
+@click.option("--cross", is_flag=True, help="Predict each rater's answers from each other rater's.")
+@options.output_options(
+    "Write a report (.html), or every answer with its mark (.csv, .tsv); none is deleted.",
+    metavar="OUT",
+)
+@click.option("--figures", metavar="DIR", help="Write the figures to this folder.")
+@options.seed_option
 def command(
-    source: Source,
+    answers: Answers,
     by: str | None,
     catch: str | None,
     repeated: str | None,
@@ -71,51 +85,76 @@ def command(
     map_accuracy: float,
     forecast: bool,
     cross: bool,
-    output: str | None,
     figures: str | None,
-    seed: int,
-    as_json: bool,
+    random_state: int,
+    out: Output,
 ) -> None:
-    """Say how good the answers are, for the Methods section of a paper.
+    """Measure how good the answers are, for the Methods section of a paper.
 
     \b
     Example: trilens reliability answers.csv --by country -o reliability.html
     """
     from trilens.tasks.reliability import reliability
 
-    if output is not None and Path(output).suffix.lower() not in (".html", ".htm", ".csv", ".tsv"):
-        raise FormatError(f"{output}: the output is a page (.html) or a table (.csv, .tsv)")
-    statements, reading = source.read_all()
-    with bar("asking how good the answers are") as progress:
+    endings = (".html", ".htm", ".csv", ".tsv")
+    if out.path is not None and Path(out.path).suffix.lower() not in endings:
+        raise FormatError(f"{out.path}: the output is a page (.html) or a table (.csv, .tsv)")
+    with bar("measuring reliability") as progress:
         found = reliability(
-            statements,
-            by=None if by is None else _groups(source, statements, by),
-            catch=None if catch is None else _listed_or_column(source, statements, catch),
-            repeated=None if repeated is None else _repeated(source, statements, repeated),
-            selection=source.selecting.selection(statements, source.further),
+            answers.everything.read(),
+            by=None if by is None else _groups(answers, by),
+            catch=None if catch is None else _column_or_statements(answers, catch),
+            repeated=None if repeated is None else _repeated(answers, repeated),
+            selection=answers.selection,
             forecast=forecast,
             cross=cross,
             set_size=set_size,
             map_accuracy=map_accuracy,
-            random_state=seed,
+            random_state=random_state,
             progress=progress,
         )
-    if reading.faults:
+    reading = answers.reading
+    if reading is not None and reading.faults:
         found = replace(found, collected={**found.collected, "skipped": len(reading.faults)})
-    if output is not None:
-        _write(found, statements, output, source.file)
+    if out.path is not None:
+        _write(found, answers, out.path)
     if figures is not None:
         from trilens.plots.reliability import write_figures
 
         names = write_figures(found, figures)
-        note(f"wrote {', '.join(names) or 'no picture'} to {figures}")
-    if as_json:
+        note(f"wrote {', '.join(names) or 'no figure'} to {figures}")
+    if out.as_json:
         print_json(found.to_dict())
-    elif output != "-":
+    elif out.path != "-":
         _print(found)
 
 
 def _print(found: Reliability) -> None:
+    print_facts(_facts(found))
+    if found.exclusions:
+        click.echo()
+        print_table(
+            ["rule", "", "answers", "left", "raters left"],
+            [
+                (e.rule, "left out" if e.done else "advice", e.answers, e.left, e.raters_left)
+                for e in found.exclusions
+            ],
+            left=2,
+        )
+    if found.raters:
+        click.echo()
+        _print_raters(found)
+    for text in (*_notes(found), *_forecast(found)):
+        note(text)
+    if found.cross is not None:
+        note(f"one rater's answers predict {found.cross.mean:.3f} of another's")
+    for caution in found.cautions:
+        names = f" ({listed(caution.names)})" if caution.names else ""
+        note(f"caution: {caution.what}{names}")
+    click.echo(f"\n{found.methods}")
+
+
+def _facts(found: Reliability) -> dict[str, str]:
     used = found.collected["used"]
     facts = {"answers used": f"{used:,} of {found.collected['answers']:,}"}
     for text, agreement in (
@@ -139,53 +178,40 @@ def _print(found: Reliability) -> None:
         facts["split-half reliability of depths"] = f"{found.split_half:.3f}"
     if found.error_rate is not None and found.error_rate_interval is not None:
         low, high = found.error_rate_interval
-        facts["wrong though clear"] = f"{found.error_rate:.3f} ({low:.3f} to {high:.3f})"
-    print_facts(facts)
-    if found.exclusions:
-        click.echo()
-        print_table(
-            ["rule", "", "answers", "left", "raters left"],
-            [
-                (e.rule, "left out" if e.done else "advice", e.answers, e.left, e.raters_left)
-                for e in found.exclusions
-            ],
-            left=2,
-        )
-    if found.raters:
-        click.echo()
-        rows = sorted(found.raters, key=lambda row: -row.blind)[:20]
-        print_table(
-            [found.unit or "rater", "answers", "agreement", "predicted", "blind", "from", "to"],
-            [
-                (r.rater, r.answers, r.agreement, r.predicted, r.blind, r.blind_low, r.blind_high)
-                for r in rows
-            ],
-        )
-        if len(found.raters) > len(rows):
-            note(
-                f"the {len(rows)} with most blind answers of {len(found.raters):,}; --json has all"
-            )
+        facts["error rate on clear questions"] = f"{found.error_rate:.3f} ({low:.3f} to {high:.3f})"
+    return facts
+
+
+def _print_raters(found: Reliability) -> None:
+    rows = sorted(found.raters, key=lambda row: -row.blind)[:_MOST_RATERS]
+    print_table(
+        [found.unit or "rater", "answers", "agreement", "predicted", "lapse", "from", "to"],
+        [
+            (r.rater, r.answers, r.agreement, r.predicted, r.blind, r.blind_low, r.blind_high)
+            for r in rows
+        ],
+    )
+    if len(found.raters) > len(rows):
+        note(f"the {len(rows)} with the highest lapse rates of {len(found.raters):,}; see --json")
+
+
+def _notes(found: Reliability) -> Iterator[str]:
     for text, most in (("questions", found.questions), ("pairs", found.pairs)):
         if most:
             shown = [
-                f"({', '.join(each.objects)}) {each.agreement:.2f} agreement of {each.answers}"
+                f"({', '.join(each.objects)}) {each.agreement:.2f} agreement in "
+                f"{counted(each.answers, 'answer')}"
                 for each in most[:3]
             ]
-            note(f"{text} people disagree about most: {'; '.join(shown)}")
+            yield f"{text} people disagree about most: {'; '.join(shown)}"
     if found.groups is not None:
         p = found.groups.p_value
         sizes = ", ".join(f"{g.name} {g.raters}" for g in found.groups.groups)
-        said = "too few raters to tell" if p is None else f"p = {p:.3f}, raters permuted"
-        note(f"groups ({sizes}): {said}")
-    _print_forecast(found)
-    if found.cross is not None:
-        note(f"one rater's answers predict {found.cross.mean:.3f} of another's")
-    for caution in found.cautions:
-        note(f"caution: {caution.what}{_named(caution.names)}")
-    click.echo(f"\n{found.methods}")
+        said = "too few raters to tell" if p is None else f"p = {p:.3f} (permutation test)"
+        yield f"groups ({sizes}): {said}"
 
 
-def _print_forecast(found: Reliability) -> None:
+def _forecast(found: Reliability) -> Iterator[str]:
     curve = found.forecast
     if curve is None:
         return
@@ -194,28 +220,23 @@ def _print_forecast(found: Reliability) -> None:
         (f"a map of accuracy {curve.map_goal:g}", curve.answers_for_map(curve.map_goal)),
     ):
         if need.answers is None:
-            note(f"{text}: cannot be told, or more than a hundred times the answers")
-        else:
-            upto = "?" if need.high is None else f"{need.high:,}"
-            there = f"; there are {curve.answers:,}" if need.more == 0 else ""
-            span = f"{need.low or 0:,} to {upto}"
-            note(f"{text}: about {counted(need.answers, 'answer')} in all ({span}){there}")
+            yield f"{text}: unknown, or more than a hundred times as many answers"
+            continue
+        upto = "?" if need.high is None else f"{need.high:,}"
+        there = f"; you have {curve.answers:,}" if need.more == 0 else ""
+        span = f"{need.low or 0:,} to {upto}"
+        yield f"{text}: about {counted(need.answers, 'answer')} in total ({span}){there}"
 
 
-def _named(names: tuple[str, ...]) -> str:
-    return f" ({listed(names)})" if names else ""
+def _write(found: Reliability, answers: Answers, output: str) -> None:
+    from trilens.files import write_table
 
-
-def _write(found: Reliability, statements: Statements, output: str, file: str) -> None:
-    from trilens.files import refuse_to_overwrite, write_table
-
-    refuse_to_overwrite(output, file)
     if Path(output).suffix.lower() in (".csv", ".tsv"):
-        write_table(_marked(found, statements), output)
+        write_table(_marked(found, answers.everything.read()), output)
     else:
         from trilens.report.reliability import write_reliability
 
-        write_reliability(found.to_dict(), output, Path(file).name)
+        write_reliability(found.to_dict(), output, Path(answers.source).name)
     note(f"wrote {output}")
 
 
@@ -238,36 +259,32 @@ def _marked(found: Reliability, statements: Statements) -> dict[str, Any]:
     return columns
 
 
-def _is_file(text: str) -> bool:
-    return Path(text).is_file()
-
-
-def _column(source: Source, statements: Statements, name: str) -> Any:
-    own = {"rater": statements.raters, "round": statements.rounds}.get(name.casefold())
-    if own is not None:
-        return own
-    return source.further([name])[name]
-
-
-def _groups(source: Source, statements: Statements, by: str) -> Any:
-    if not _is_file(by):
-        return _column(source, statements, by).tolist()
+def _groups(answers: Answers, by: str) -> Any:
+    if not Path(by).is_file():
+        return _column(answers, by).tolist()
     from trilens.files.side_tables import read_mapping
 
     return read_mapping(by, "rater", "group")
 
 
-def _listed_or_column(source: Source, statements: Statements, given: str) -> Any:
-    if not _is_file(given):
-        return _column(source, statements, given).tolist()
+def _column_or_statements(answers: Answers, given: str) -> Any:
+    if not Path(given).is_file():
+        return _column(answers, given).tolist()
     from trilens.files import read_statements
 
-    return read_statements(given, kind=statements.kind)
+    return read_statements(given, kind=answers.everything.read().kind)
 
 
-def _repeated(source: Source, statements: Statements, given: str) -> Any:
-    if _is_file(given):
-        return _listed_or_column(source, statements, given)
+def _repeated(answers: Answers, given: str) -> Any:
+    if Path(given).is_file():
+        return _column_or_statements(answers, given)
     from trilens.tasks.reliability.exclusions import is_marked
 
-    return is_marked(_column(source, statements, given))
+    return is_marked(_column(answers, given))
+
+
+def _column(answers: Answers, name: str) -> Any:
+    """A column of all the answers, also those that are left out."""
+    every = answers.everything
+    own = {"rater": every.read().raters, "round": every.read().rounds}.get(name.casefold())
+    return every.column(name) if own is None else own

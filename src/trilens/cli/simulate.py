@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trilens.cli.options import json_option, seed_option
-from trilens.cli.progress import bar
-from trilens.cli.tables import note, print_json
+from trilens.cli import options
+from trilens.cli.options import F
+from trilens.cli.output import Output, bar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy as np
 
@@ -24,111 +24,70 @@ if TYPE_CHECKING:
 _SHARE = click.FloatRange(min=0, max=1)
 
 
-@click.command("simulate")
-@click.option(
+def _choice(flag: str, choices: list[str], help: str) -> Callable[[F], F]:
+    """An option with choices, of which the first is the default."""
+    kind = click.Choice(choices)
+    return click.option(flag, type=kind, default=choices[0], show_default=True, help=help)
+
+
+def _number(*names: str, type: click.ParamType[Any], default: float, help: str) -> Callable[[F], F]:
+    return click.option(*names, type=type, default=default, show_default=True, help=help)
+
+
+_AT_LEAST_0, _AT_LEAST_1 = click.IntRange(min=0), click.IntRange(min=1)
+
+
+@options.command("simulate")
+@_choice(
     "--shape",
-    type=click.Choice(["gauss", "mixture", "moons"]),
-    default="gauss",
-    show_default=True,
-    help="Where the objects lie: N(0, I), Gaussians 3 apart in a row, or two moons.",
+    ["gauss", "mixture", "moons"],
+    "Where the objects lie: N(0, I), Gaussians in a row 3 apart, or two moons.",
 )
-@click.option(
-    "-n",
-    "--n-objects",
-    type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    help="Objects, without the outliers.",
+@_number(
+    "-n", "--n-objects", type=_AT_LEAST_1, default=100, help="Number of objects, without outliers."
 )
-@click.option(
-    "--dim",
-    type=click.IntRange(min=1),
-    default=2,
-    show_default=True,
-    help="Dimension (moons lie in the plane).",
-)
-@click.option(
-    "--components",
-    type=click.IntRange(min=1),
-    default=2,
-    show_default=True,
-    help="Gaussians of the mixture.",
-)
-@click.option(
-    "--spread",
-    type=click.FloatRange(min=0),
-    default=0.05,
-    show_default=True,
-    help="Noise about the moons.",
-)
-@click.option(
-    "--outliers",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Objects added far out.",
-)
+@_number("--dim", type=_AT_LEAST_1, default=2, help="Number of dimensions (moons always have two).")
+@_number("--components", type=_AT_LEAST_1, default=2, help="Number of Gaussians of the mixture.")
+@_number("--spread", type=click.FloatRange(min=0), default=0.05, help="Noise around the two moons.")
+@_number("--outliers", type=_AT_LEAST_0, default=0, help="Number of objects added far away.")
 @click.option(
     "--statements",
-    type=click.IntRange(min=0),
-    help="How many questions are asked; by default every one once.",
+    type=_AT_LEAST_0,
+    help="Number of questions to ask.  [default: every question once]",
 )
-@click.option(
-    "--kind",
-    type=click.Choice(["central", "odd", "closer"]),
-    default="central",
-    show_default=True,
-    help="What is asked.",
-)
-@click.option(
+@options.kind_option
+@_choice(
     "--sampling",
-    type=click.Choice(["uniform", "replacement", "sampling2"]),
-    default="uniform",
-    show_default=True,
-    help="Uniform without or with replacement, or the paper's Sampling II.",
+    ["uniform", "replacement", "sampling2"],
+    "Draw the questions uniformly without or with replacement, or by the paper's Sampling II.",
 )
-@click.option(
+@_number(
     "--error-rate",
     type=_SHARE,
     default=0.0,
-    show_default=True,
-    help="Share of wrong answers (Noise model I); with --raters the careful ones' mean.",
+    help="Share of wrong answers (Noise model I); with --raters the mean of the careful ones.",
 )
-@click.option(
+@_number(
     "--noise-param",
     type=click.FloatRange(min=0),
     default=0.0,
-    show_default=True,
     help="Noise on the dissimilarities, in their standard deviations (Noise model II).",
 )
-@click.option(
-    "--ties",
-    type=click.Choice(["random", "drop"]),
-    default="random",
-    show_default=True,
-    help="Break ties at random, or leave such questions out.",
-)
-@click.option("--raters", type=click.IntRange(min=1), help="Raters who differ, answering in turn.")
+@_choice("--ties", ["random", "drop"], "Break ties at random, or leave such questions out.")
+@click.option("--raters", type=_AT_LEAST_1, help="Number of raters, who differ and answer in turn.")
 @click.option(
     "--rounds",
-    type=click.IntRange(min=1),
-    help="With --raters: a survey of so many rounds as the paper made its own.",
+    type=_AT_LEAST_1,
+    help="With --raters: simulate a survey of this many rounds, like the paper's own.",
 )
-@click.option(
-    "--careless",
-    type=_SHARE,
-    default=0.1,
-    show_default=True,
-    help="Share of the raters who answer at random.",
-)
-@seed_option
-@click.option("-o", "--output", metavar="OUT", required=True, help="Statement file, or -.")
+@_number("--careless", type=_SHARE, default=0.1, help="Share of the raters who answer at random.")
+@options.seed_option
+@options.output_options("Statement file to write, or - for CSV.", required=True)
 @click.option(
     "--truth",
     metavar="OUT.csv",
-    help="Labels and coordinates; by default beside OUT, with the ending .truth.csv.",
+    help="File for labels and coordinates.  [default: OUT with the ending .truth.csv]",
 )
-@json_option
 def command(
     shape: str,
     n_objects: int,
@@ -140,15 +99,14 @@ def command(
     raters: int | None,
     rounds: int | None,
     careless: float,
-    seed: int,
-    output: str,
+    random_state: int,
     truth: str | None,
-    as_json: bool,
+    out: Output,
     **answers: Any,
 ) -> None:
-    """Write statements about simulated objects, and the truth beside them.
+    """Write answers about simulated objects, with the truth in a second file.
 
-    The ending of OUT says the format: .csv, .tsv, .txt, .parquet, .arrow, .jsonl, .npz.
+    The ending of OUT determines the format: .csv, .tsv, .txt, .parquet, .arrow, .jsonl or .npz.
 
     \b
     Example: trilens simulate --shape moons -n 200 --statements 50000 --error-rate 0.1 -o moons.csv
@@ -157,53 +115,32 @@ def command(
     import numpy as np
 
     from trilens.files import atomic_write, write_statements
-    from trilens.simulate import (
-        ask_raters,
-        ask_survey,
-        draw_raters,
-        far_outliers,
-        stream_statements,
-    )
+    from trilens.simulate import far_outliers, stream_statements
 
-    layout, planting, people, asking = np.random.default_rng(seed).spawn(4)
+    assert out.path is not None
+    layout, planting, people, asking = np.random.default_rng(random_state).spawn(4)
     points = _points(shape, n_objects, dim, components, spread, layout)
     if outliers:
         points = far_outliers(points, outliers, planting)
     names = [str(i) for i in range(1, len(points) + 1)]
-    if truth is None and output != "-":
-        truth = os.path.splitext(output.removesuffix(".gz"))[0] + ".truth.csv"
-    if truth is not None and os.path.realpath(truth) == os.path.realpath(output):
-        raise click.UsageError("--truth and --output are the same file; name two.")
+    if truth is None and out.path != "-":
+        truth = os.path.splitext(out.path.removesuffix(".gz"))[0] + ".truth.csv"
+    if truth is not None and os.path.realpath(truth) == os.path.realpath(out.path):
+        raise click.UsageError("--truth and --output must be different files")
     if rounds is not None and (raters is None or statements is not None):
-        raise click.UsageError("--rounds goes with --raters, and without --statements")
-    test = None
+        raise click.UsageError("--rounds needs --raters and cannot be used with --statements")
+    asked: dict[str, Any] = {"random_state": asking, "names": names, **answers}
+    given, test = None, None
     if raters is not None:
-        crowd = draw_raters(raters, answers.pop("error_rate"), careless, people)
-        asked: dict[str, Any] = {"random_state": asking, "names": names, **answers}
-        if rounds is None:
-            given = ask_raters(points, crowd, statements, **asked)
-        else:
-            if asked.pop("sampling") != "uniform":
-                raise click.UsageError("--rounds draws uniformly for each rater")
-            within = 0 if answers["kind"] == "closer" else 10
-            survey = ask_survey(points, crowd, rounds, test_within=within, **asked)
-            given = survey.statements
-            test = [names[i] for i in survey.test] if within else None
+        given, test = _ask_people(points, raters, careless, people, statements, rounds, asked)
     written = 0
 
     def parts() -> Iterator[Statements]:
         nonlocal written
         with bar("asking") as progress:
             for part in (
-                stream_statements(
-                    points,
-                    statements,
-                    random_state=asking,
-                    names=names,
-                    progress=progress,
-                    **answers,
-                )
-                if raters is None
+                stream_statements(points, statements, progress=progress, **asked)
+                if given is None
                 else [given]
             ):
                 written += len(part)
@@ -213,23 +150,42 @@ def command(
     with nullcontext() if truth is None else atomic_write(truth) as file:
         if file is not None:
             file.write(_truth(points, names))
-        write_statements(parts(), output)
+        write_statements(parts(), out.path)
+    beside = "" if truth is None else f"; truth: {truth}"
+    beside += "" if test is None else f"; test question: {','.join(test)}"
     facts = {
         "statements": written,
         "objects": len(names),
         "kind": answers["kind"],
         "outliers": [names[i] for i in points.outliers],
         "test": test,
-        "output": output,
+        "output": out.path,
         "truth": truth,
     }
-    # on standard output the statements themselves go out: nothing may be mixed with them
-    if as_json and output != "-":
-        print_json(facts)
-    else:
-        beside = "" if truth is None else f"; the truth: {truth}"
-        beside += "" if test is None else f"; the test question: {','.join(test)}"
-        note(f"{written:,} statements about {len(names):,} objects: {output}{beside}")
+    out.report(facts, f"{written:,} statements about {len(names):,} objects: {out.path}{beside}")
+
+
+def _ask_people(
+    points: Points,
+    n_raters: int,
+    careless: float,
+    people: np.random.Generator,
+    n_statements: int | None,
+    rounds: int | None,
+    asked: dict[str, Any],
+) -> tuple[Statements, list[str] | None]:
+    """The answers of raters who differ; of a survey in rounds also its test question."""
+    from trilens.simulate import ask_raters, ask_survey, draw_raters
+
+    names = asked["names"]
+    crowd = draw_raters(n_raters, asked.pop("error_rate"), careless, people)
+    if rounds is None:
+        return ask_raters(points, crowd, n_statements, **asked), None
+    if asked.pop("sampling") != "uniform":
+        raise click.UsageError("--sampling cannot be used with --rounds, which draw uniformly")
+    within = 0 if asked["kind"] == "closer" else 10
+    survey = ask_survey(points, crowd, rounds, test_within=within, **asked)
+    return survey.statements, [names[i] for i in survey.test] if within else None
 
 
 def _points(

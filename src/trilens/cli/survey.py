@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
-from trilens.cli.options import json_option
-from trilens.cli.tables import note, print_facts, print_json
+from trilens.cli import options
+from trilens.cli.output import Output, note, print_facts, print_json
 from trilens.errors import MissingExtraError, SurveyError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -22,12 +22,12 @@ database_option = click.option(
     "--database",
     metavar="URL",
     envvar="TRILENS_DATABASE",
-    help="postgresql://user:password@host/name; by default SQLite in DIR.",
+    help="postgresql://user:password@host/name.  [default: SQLite in DIR]",
 )
 
 
 def _with_extra(command: F) -> F:
-    """A part of the extra that is not installed is said in one line."""
+    """Where a part of the extra is not installed, one line says so."""
 
     @wraps(command)
     def checked(*arguments: Any, **options: Any) -> Any:
@@ -46,7 +46,7 @@ def _with_extra(command: F) -> F:
 
 @click.group("survey")
 def command() -> None:
-    """Ask people, and keep their answers.
+    """Run a survey on the web, and export the answers.
 
     \b
     Example: trilens survey init my-study
@@ -57,16 +57,10 @@ def command() -> None:
 
 @command.command("init")
 @folder_argument
-@click.option(
-    "--kind",
-    type=click.Choice(["central", "odd", "closer"]),
-    default="central",
-    show_default=True,
-    help="What is asked.",
-)
+@options.kind_option
 @_with_extra
 def init(folder: Path, kind: Any) -> None:
-    """Write a small example study, which can be served at once.
+    """Write a small example study, ready to be served.
 
     \b
     Example: trilens survey init my-study --kind odd
@@ -80,10 +74,10 @@ def init(folder: Path, kind: Any) -> None:
 
 @command.command("check")
 @folder_argument
-@json_option
+@options.json_option
 @_with_extra
 def check(folder: Path, as_json: bool) -> None:
-    """List everything that is wrong with a study's folder; status 1 if something is.
+    """List all problems in a study's folder; the exit status is 1 if there are any.
 
     \b
     Example: trilens survey check my-study
@@ -110,30 +104,35 @@ def check(folder: Path, as_json: bool) -> None:
 @folder_argument
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any free."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="Port to listen on; 0 picks a free one.",
 )
 @database_option
-@click.option("--public-url", metavar="URL", help="How participants reach it through a proxy.")
-@click.option("--root-path", default="", metavar="PATH", help="Path prefix at the proxy.")
+@click.option("--public-url", metavar="URL", help="Address of the survey behind a proxy.")
+@click.option("--root-path", default="", metavar="PATH", help="Path prefix added by the proxy.")
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Processes; more than one on PostgreSQL only.",
+    help="Number of processes; more than one needs PostgreSQL.",
 )
 @click.option(
     "--proxy",
     default="127.0.0.1",
     show_default=True,
     metavar="ADDRESS",
-    help="The proxy whose word on TLS is taken.",
+    help="Proxy that is trusted to say whether a request came over TLS.",
 )
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
     default="info",
     show_default=True,
+    help="How much to log.",
 )
 @_with_extra
 def serve(
@@ -147,7 +146,7 @@ def serve(
     proxy: str,
     log_level: str,
 ) -> None:
-    """Serve the study until stopped; every answer that was accepted is stored.
+    """Serve the study until stopped; every accepted answer is stored.
 
     \b
     Example: trilens survey serve my-study --port 8000
@@ -159,26 +158,23 @@ def serve(
 
 @command.command("export")
 @folder_argument
-@click.option("-o", "--output", metavar="FILE", default="-", help="CSV, TSV or Parquet.")
+@options.output_options("File to write (.csv, .tsv, .parquet), or - for CSV.", default="-")
 @click.option(
     "--set",
     "which",
     type=click.Choice(["all", "passed", "all-reduced", "passed-reduced"]),
     default="all",
     show_default=True,
-    help="All answers; those of rounds that count and passed their test; one per triple.",
+    help="All answers, or those of complete rounds that passed their tests; reduced: one answer "
+    "per triple.",
 )
-@click.option("--receipt", metavar="CODE", help="Instead, all about one participant, as JSON.")
+@click.option(
+    "--receipt", metavar="CODE", help="Instead, export everything about one participant as JSON."
+)
 @database_option
-@json_option
 @_with_extra
 def export(
-    folder: Path,
-    output: str,
-    which: Any,
-    receipt: str | None,
-    database: str | None,
-    as_json: bool,
+    folder: Path, which: Any, receipt: str | None, database: str | None, out: Output
 ) -> None:
     """Write the answers as statements, ready for `trilens analyze`.
 
@@ -189,27 +185,28 @@ def export(
     from trilens.survey.export import collect, write_export, write_participant
     from trilens.survey.study import load_study
 
+    assert out.path is not None
     study = load_study(folder)
     with open_database(folder, database).reading() as connection:
         if receipt is not None:
-            write_participant(connection, receipt, output)
-            note(f"wrote {output}")
+            write_participant(connection, receipt, out.path)
+            note(f"wrote {out.path}")
             return
         collected = collect(connection, study.kind, study.minimum)
-    rows = write_export(collected, which, output)
-    if as_json and output != "-":
-        print_json({"file": output, "set": which, "statements": rows})
-    else:
-        note(f"wrote {rows:,} statements to {output}")
+    rows = write_export(collected, which, out.path)
+    out.report(
+        {"file": out.path, "set": which, "statements": rows},
+        f"wrote {rows:,} statements to {out.path}",
+    )
 
 
 @command.command("status")
 @folder_argument
 @database_option
-@json_option
+@options.json_option
 @_with_extra
 def status(folder: Path, database: str | None, as_json: bool) -> None:
-    """Say how many answers, participants and rounds there are.
+    """Show how many answers, participants and rounds there are.
 
     \b
     Example: trilens survey status my-study
@@ -247,10 +244,10 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
 @folder_argument
 @click.argument("receipt")
 @database_option
-@json_option
+@options.json_option
 @_with_extra
 def forget(folder: Path, receipt: str, database: str | None, as_json: bool) -> None:
-    """Erase a participant and all their answers, by the receipt that they were given.
+    """Erase the participant with this receipt, and all their answers.
 
     \b
     Example: trilens survey forget my-study ABCD-EFGH-JKMN-PQRS
@@ -271,7 +268,7 @@ def forget(folder: Path, receipt: str, database: str | None, as_json: bool) -> N
 @command.command("password")
 @folder_argument
 @database_option
-@click.password_option("--password", help="Asked for when it is left out.")
+@click.password_option("--password", help="New password; asked for if omitted.")
 @_with_extra
 def password(folder: Path, database: str | None, password: str) -> None:
     """Set the researcher's password.
@@ -284,16 +281,16 @@ def password(folder: Path, database: str | None, password: str) -> None:
 
     with open_database(folder, database).writing() as connection:
         set_password(connection, password)
-    note("the password is set; whoever was signed in is signed out")
+    note("password set; everybody who was signed in has been signed out")
 
 
 @command.command("backup")
 @folder_argument
-@click.option("-o", "--output", metavar="FILE", required=True, help="A new SQLite file.")
+@click.option("-o", "--output", metavar="FILE", required=True, help="New SQLite file.")
 @database_option
 @_with_extra
 def backup(folder: Path, output: str, database: str | None) -> None:
-    """Copy the answers to a SQLite file, also while the server runs.
+    """Copy the answers to a SQLite file, even while the server is running.
 
     \b
     Example: trilens survey backup my-study -o copy.db

@@ -1,39 +1,76 @@
-"""Tables for people, for files and for machines."""
+"""What commands print: results on stdout, as a table or as JSON; notes and progress on stderr."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
-F = TypeVar("F", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from trilens._typing import Progress
 
 #: The endings that a table can be written with.
 ENDINGS = (".csv", ".tsv", ".json", ".parquet")
 
 
-def output_option(what: str) -> Callable[[F], F]:
-    """-o, for a command that yields a table."""
-    return click.option(
-        "-o",
-        "--output",
-        metavar="OUT",
-        callback=table_ending,
-        help=f"Write {what} to a file (.csv, .tsv, .json, .parquet), or - for CSV.",
-    )
+@dataclass(frozen=True)
+class Output:
+    """Where a command's result goes: to a file, to the screen, or out as JSON.
 
+    Parameters
+    ----------
+    path
+        The file of ``-o``; ``-`` is standard output, on which nothing else may then be printed.
+    as_json
+        Whether ``--json`` was given.
+    """
 
-def table_ending(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Refuse a file whose ending is that of no table."""
-    if value not in (None, "-") and Path(str(value)).suffix.lower() not in ENDINGS:
-        raise click.BadParameter(
-            f"the ending of {value} is not known; use one of {', '.join(ENDINGS)}", ctx, param
-        )
-    return value
+    path: str | None = None
+    as_json: bool = False
+
+    def show(
+        self,
+        columns: Mapping[str, Sequence[Any]],
+        facts: Mapping[str, Any],
+        notes: Iterable[str] = (),
+        *,
+        left: int = 1,
+        shown: Mapping[str, Sequence[Any]] | None = None,
+    ) -> None:
+        """Write the table to the file, then print the facts as JSON, or the table and the notes.
+
+        Parameters
+        ----------
+        left
+            How many of the columns are aligned to the left.
+        shown
+            The table to print, where it is not the one to write.
+        """
+        if self.path is not None:
+            save_table(columns, self.path)
+        if self.as_json and self.path != "-":
+            print_json(facts)
+            return
+        if self.path is None:
+            printed = columns if shown is None else shown
+            rows = list(zip(*printed.values(), strict=True))
+            if rows:
+                print_table(list(printed), rows, left)
+        for text in notes:
+            note(text)
+
+    def report(self, facts: Mapping[str, Any], *notes: str) -> None:
+        """Say what was written: as JSON, or as notes."""
+        if self.as_json and self.path != "-":
+            print_json(facts)
+            return
+        for text in notes:
+            note(text)
 
 
 def save_table(columns: Mapping[str, Sequence[Any]], path: str) -> None:
@@ -45,11 +82,11 @@ def save_table(columns: Mapping[str, Sequence[Any]], path: str) -> None:
         note(f"wrote {path}")
 
 
-def print_json(facts: dict[str, Any]) -> None:
+def print_json(facts: Mapping[str, Any]) -> None:
     click.echo(json.dumps(facts, ensure_ascii=False, allow_nan=False))
 
 
-def print_facts(facts: dict[str, str]) -> None:
+def print_facts(facts: Mapping[str, str]) -> None:
     """Aligned `name  value` lines."""
     print_table(None, list(facts.items()), left=2)
 
@@ -67,16 +104,14 @@ def print_table(header: Sequence[str] | None, rows: Sequence[Sequence[Any]], lef
         lines = [list(header), *lines]
     if not lines:
         return
-    from rich.cells import cell_len
+    from rich.cells import cell_len  # not rich.table: it takes 60 times as long
 
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
-        cells = [
-            text + " " * (width - cell_len(text))
-            if i < left
-            else " " * (width - cell_len(text)) + text
-            for i, (text, width) in enumerate(zip(line, widths, strict=True))
-        ]
+        cells = []
+        for i, (text, width) in enumerate(zip(line, widths, strict=True)):
+            space = " " * (width - cell_len(text))
+            cells.append(text + space if i < left else space + text)
         click.echo("  ".join(cells).rstrip())
 
 
@@ -122,7 +157,7 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def note(text: str) -> None:
-    """Talk goes to stderr."""
+    """What is not the result goes to stderr."""
     click.echo(text, err=True)
 
 
@@ -136,3 +171,29 @@ def cell(value: Any) -> str:
         return f"{value:,}"
     # a name may hold a line break or an escape sequence; neither may reach the terminal
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(value))
+
+
+@contextmanager
+def status(what: str) -> Iterator[None]:
+    """A spinner on a terminal, while something runs whose length is not known."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
+
+
+@contextmanager
+def bar(what: str) -> Iterator[Progress | None]:
+    """A progress bar on a terminal; gives the callback to call with the share done."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+
+    with Bars(console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task(what, total=1.0)
+        yield lambda share: bars.update(task, completed=share)
