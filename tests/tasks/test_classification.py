@@ -254,7 +254,7 @@ def test_the_error_rate_is_estimated():
         KRNGClassifier(error_rate="guess").fit(S, y)
     with pytest.raises(ParameterError, match="too few"):
         KRNGClassifier(error_rate="estimate").fit(S.take(range(4)), y)
-    with pytest.raises(ParameterError, match="belongs to the method krng"):
+    with pytest.raises(ParameterError, match="is for the method krng"):
         classify(S, y, "depth", error_rate=0.1)
 
 

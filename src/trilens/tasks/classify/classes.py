@@ -17,7 +17,7 @@ from trilens._tabular import Tabular
 from trilens._typing import AnyArray, BoolArray, IntArray, Progress
 from trilens.answers import Answers
 from trilens.counts import Counted
-from trilens.errors import LabelError, ParameterError
+from trilens.errors import LabelError, ParameterError, parameter_name
 from trilens.maps.streamed import StreamedMap
 from trilens.statements import Statements
 from trilens.tasks.classify.classifiers import (
@@ -371,10 +371,11 @@ def make_classifier(
     if method == "krng":
         given = "loo" if k is None else k
         return KRNGClassifier(given, error_rate=error_rate, random_state=random_state)
-    if k is not None:
-        raise ParameterError(f"k belongs to the method krng, not to {method}")
-    if error_rate != 0:
-        raise ParameterError(f"error_rate belongs to the method krng, not to {method}")
+    for name, given in (("k", k is not None), ("error_rate", error_rate != 0)):
+        if given:
+            raise ParameterError(
+                f"{parameter_name(name)} is for the method krng, not for {method}", parameter=name
+            )
     if method == "depth":
         return LensDepthClassifier(classifier, random_state=random_state)
     return MapClassifier(
