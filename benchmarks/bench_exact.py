@@ -29,7 +29,7 @@ import numpy as np
 from numba import njit
 
 from trilens import exact
-from trilens.exact.ranks import row_ranks
+from trilens.exact.sweep import row_ranks
 
 RIVAL = """
 import sys, time

@@ -67,3 +67,14 @@ def test_duplicates_and_bad_values():
         exact.fermat_dissimilarities(X, n_neighbors=0)
     with pytest.raises(DissimilarityError, match=r"not finite; scale"):
         exact.fermat_dissimilarities(1e120 * X, alpha=3)
+
+
+@pytest.mark.parametrize("n_neighbors", [None, 4])
+def test_points_at_one_place_are_one_step_of_length_0_apart(n_neighbors):
+    X = np.random.default_rng(2).normal(size=(20, 2)) * 1e-6
+    X[5] = X[6] = X[7]
+    D = exact.fermat_dissimilarities(X, alpha=1, n_neighbors=n_neighbors)
+    assert (D[np.ix_([5, 6, 7], [5, 6, 7])] == 0).all()
+    assert (D[5] == D[6]).all()
+    if n_neighbors is None:
+        np.testing.assert_allclose(D, cdist(X, X), rtol=1e-12, atol=0)

@@ -31,6 +31,7 @@ def test_every_search_finds_the_graph(name, k, monkeypatch):
     share = reference.lens_counts(D) / (len(X) - 2)
     np.testing.assert_array_equal(exact.k_rng(D, k).toarray(), expected)
     monkeypatch.setattr(graphs, "SWEPT", 0)
+    monkeypatch.setattr(graphs, "SWEPT_PAIRS", 0)
     for few in (8, 0):
         monkeypatch.setattr(graphs, "FEW", few)
         graph = exact.k_rng(X, k, sigma=0.5, metric="euclidean", n_threads=2)
@@ -44,6 +45,7 @@ def test_another_metric(monkeypatch):
     X = np.random.default_rng(1).normal(size=(80, 3))
     expected = exact.k_rng(cdist(X, X, "chebyshev"), 2).toarray()
     monkeypatch.setattr(graphs, "SWEPT", 0)
+    monkeypatch.setattr(graphs, "SWEPT_PAIRS", 0)
     np.testing.assert_array_equal(exact.k_rng(X, 2, metric="chebyshev").toarray(), expected)
 
 
@@ -58,6 +60,7 @@ def test_more_edges_than_there_is_room_for():
 
 def test_progress_of_a_search(monkeypatch):
     monkeypatch.setattr(graphs, "SWEPT", 0)
+    monkeypatch.setattr(graphs, "SWEPT_PAIRS", 0)
     for few in (8, 0):
         monkeypatch.setattr(graphs, "FEW", few)
         seen: list[float] = []

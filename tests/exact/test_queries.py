@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 
 from trilens import exact
 from trilens.errors import DissimilarityError, ParameterError
-from trilens.exact import queries, rows, samples
+from trilens.exact import queries, samples
 
 
 def by_definition(Q, D):
@@ -94,11 +94,11 @@ def test_integers_beyond_the_floats(monkeypatch):
     "metric", ["euclidean", "cosine", "seuclidean", "mahalanobis", "haversine", "braycurtis"]
 )
 def test_rows_of_points_are_symmetric_to_the_last_bit(metric, monkeypatch):
-    monkeypatch.setattr(rows, "TILE", 32)
+    monkeypatch.setattr(samples, "TILE", 32)
     monkeypatch.setattr(samples, "WHOLE", 10)
     X = np.random.default_rng(4).uniform(0.1, 1, size=(75, 2))
     source = samples.Sample(X, metric).rows
-    assert isinstance(source, rows.PointRows)
+    assert isinstance(source, samples.PointRows)
     D = source.block(0, 75)
     np.testing.assert_array_equal(D, D.T)
     np.testing.assert_array_equal(source.block(20, 50), D[20:50])

@@ -1,8 +1,7 @@
-"""Tiles of ranks: the same numbers in pieces, interrupts, threads that stop, plain loops."""
+"""Tiles of ranks: the same numbers in pieces, interrupts, threads that stop, no vectors."""
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
@@ -12,7 +11,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from trilens import exact
-from trilens.exact import engine, sweep
+from trilens.exact import _vectors, sweep
 
 
 @pytest.mark.parametrize("tied", [False, True])
@@ -65,51 +64,27 @@ def test_an_interrupt_leaves_no_thread_behind(monkeypatch):
     np.testing.assert_array_equal(exact.lens_depth(D, n_threads=2), exact.lens_depth(D))
 
 
-@pytest.mark.slow
-def test_plain_loops_are_the_vectors_equals(tmp_path):
-    """A fresh process with an empty cache, so that nothing compiled before is taken."""
-    code = """
-import numpy as np
-from scipy.spatial.distance import cdist
-from trilens import exact
-from trilens.exact import engine, sweep
-sweep.SMALL = 0
-D = cdist(*2 * [np.random.default_rng(0).integers(0, 9, size=(150, 2))]).astype(int)
-counts, depth = exact.lens_counts_and_depth(D)
-lens = (D[:, None, :] < D[:, :, None]) & (D[None, :, :] < D[:, :, None])
-assert (counts == lens.sum(axis=2)).all()
-assert (2 * depth == lens.sum(axis=(0, 1))).all()
-assert engine.loops().__name__.endswith("_loops")
-"""
-    variables = os.environ | {"TRILENS_PLAIN_LOOPS": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.mark.parametrize("fault", ["raises", "wrong"])
 def test_vectors_that_fail_are_found_by_trying(fault, monkeypatch):
-    reloaded = []
-    monkeypatch.setattr(engine, "_state", {"plain": False, "tried": False})
-    monkeypatch.setattr(engine.importlib, "reload", lambda module: reloaded.append(module))
+    """The definition serves in their place."""
 
-    def attempt(module):
+    def fail(*arguments):
         if fault == "raises":
             raise RuntimeError("no such instruction")
-        return False
 
-    monkeypatch.setattr(engine, "_try", attempt)
-    engine.kernels()
-    assert [module.__name__ for module in reloaded] == ["trilens.exact._kernels"]
-    assert engine.loops().__name__ == "trilens.exact._loops"
+    monkeypatch.setattr(_vectors, "lens_sizes", fail)
+    assert not _vectors.work()
+    monkeypatch.setattr(sweep, "_vectors_work", _vectors.work)
+    monkeypatch.setattr(sweep, "SMALL", 0)
+    D = cdist(*2 * [np.random.default_rng(0).integers(0, 9, size=(50, 2))]).astype(int)
+    counts, depth = exact.lens_counts_and_depth(D)
+    lens = (D[:, None, :] < D[:, :, None]) & (D[None, :, :] < D[:, :, None])
+    assert (counts == lens.sum(axis=2)).all()
+    assert (2 * depth == lens.sum(axis=(0, 1))).all()
 
 
-def test_vectors_that_work_are_kept(monkeypatch):
-    monkeypatch.setattr(engine, "_state", {"plain": False, "tried": False})
-    monkeypatch.delenv(engine.PLAIN, raising=False)
-    engine.kernels()
-    assert engine.loops().__name__ == "trilens.exact._vectors"
+def test_vectors_that_work_are_kept():
+    assert _vectors.work()
 
 
 def test_no_place_for_a_cache():

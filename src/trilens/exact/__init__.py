@@ -11,17 +11,21 @@ array([0, 1, 0])
 
 from typing import TYPE_CHECKING, Any
 
-from trilens.exact.depth import lens_counts_and_depth, lens_depth, lens_depth_of
-from trilens.exact.fermat import fermat_dissimilarities
+from trilens.exact.depth import (
+    lens_counts,
+    lens_counts_and_depth,
+    lens_depth,
+    lens_depth_of,
+    local_lens_depth,
+)
 from trilens.exact.graphs import NearestLenses, k_rng, nearest_lens_counts
-from trilens.exact.lenses import lens_counts
-from trilens.exact.local import local_lens_depth
-from trilens.exact.medoids import medoid
 from trilens.exact.sampling import Deepest, DepthEstimate, deepest, estimate_depth
 from trilens.exact.semimetrics import (
     check_dissimilarities,
     dissimilarities,
+    fermat_dissimilarities,
     graph_dissimilarities,
+    medoid,
 )
 
 if TYPE_CHECKING:

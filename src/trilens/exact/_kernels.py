@@ -1,126 +1,23 @@
-# mypy: disable-error-code="no-untyped-def, call-arg, assignment, attr-defined"
-"""The compiled loops: lenses as intersections of two sets of bits.
-
-Object k lies in Lens(i, j) exactly when k is nearer to i than j is, and nearer to j than i is:
-two prefixes of the rows i and j, each put in order. The ranks of a row are kept as planes of
-bits, 64 columns to a word, and read in three digits. For a chunk of columns a table says for
-every value of a digit which columns have a lower one; two ANDs and ORs of its entries make a
-prefix, and a lens is one AND and one population count per 64 objects.
-"""
+# mypy: disable-error-code="no-untyped-def"
+"""The compiled loops: ranks, shortest paths, lenses that hold a point, the search of the k-RNG."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from trilens.exact._compile import compiled
-from trilens.exact.engine import loops
+from trilens import _compiled
 
-_loops = loops()
-fill_1, fill_2, fill_3 = _loops.fill_1, _loops.fill_2, _loops.fill_3
-fill_4, fill_5, fill_6 = _loops.fill_4, _loops.fill_5, _loops.fill_6
-meet, slice_word, join_word = _loops.meet, _loops.slice_word, _loops.join_word
-
-#: Words and columns in a chunk; the columns of the ranks are padded to a multiple of it.
-WORDS = 8
-CHUNK = 64 * WORDS
-#: Rows j whose tables are held at once: together they fit in the second cache.
-ROWS = 128
+#: As it is, for loops whose arguments are not annotated.
+compiled: Any = _compiled.compiled
 
 #: A bucket of a row's values that holds more than this is left to numpy's sort.
 CROWDED = 48
-
-
-@compiled(inline="always")
-def fill(n_bits, planes, first, table, at):
-    """The table of one digit."""
-    if n_bits == 1:
-        fill_1(planes, first, table, at)
-    elif n_bits == 2:
-        fill_2(planes, first, table, at)
-    elif n_bits == 3:
-        fill_3(planes, first, table, at)
-    elif n_bits == 4:
-        fill_4(planes, first, table, at)
-    elif n_bits == 5:
-        fill_5(planes, first, table, at)
-    else:
-        fill_6(planes, first, table, at)
-
-
-@compiled()
-def slice_ranks(ranks, planes, n_bits):
-    """Planes (rows, chunks, bits, WORDS) of ranks (rows, chunks * CHUNK)."""
-    chunks = planes.shape[1]
-    flat = planes.reshape(-1)
-    numbers = ranks.reshape(-1)
-    for row in range(len(planes)):
-        for chunk in range(chunks):
-            to = (row * chunks + chunk) * n_bits * WORDS
-            for word in range(WORDS):
-                at = (row * chunks + chunk) * CHUNK + 64 * word
-                slice_word(numbers, at, n_bits, flat, to + word)
-
-
-@compiled()
-def lens_sizes(planes_i, i0, planes_j, j0, first, rows, n_bits, plain, ties, sizes):
-    """Sizes of the lenses of rows i with ``rows`` rows j, from row ``first`` of planes_j on.
-
-    Row r of ``planes_i`` is object i0 + r, row r of ``planes_j`` object j0 + r. ``first`` makes
-    j0 + first a multiple of 64. Adds to ``sizes[m, r, c]``, of (1 or 4, len(planes_i), ROWS), the
-    size for the pair of row r and row first + c: with ``plain``, for m = 0, of the lens itself;
-    with ``ties``, for m = 1, 2, 3, of what it becomes when objects as far as j from i, as far as
-    i from j, or both are let in.
-    """
-    n_i, chunks = planes_i.shape[0], planes_i.shape[1]
-    low = min(6, n_bits // 3)
-    middle = min(6, (n_bits - low) // 2)
-    high = n_bits - low - middle
-    to_middle = (1 << low) + 1
-    to_high = to_middle + (1 << middle) + 1
-    entries = to_high + (1 << high) + 1
-    one = np.empty(entries * WORDS, np.uint64)
-    many = np.empty(ROWS * entries * WORDS, np.uint64)
-    cuts_i = np.zeros((n_i, ROWS), np.uint16)
-    cuts_j = np.zeros((n_i, ROWS), np.uint16)
-    flat_i, flat_j = planes_i.reshape(-1), planes_j.reshape(-1)
-    step = n_bits * WORDS
-    # where row j is cut for object i, and row i for object j
-    span = i0 // 64 * 64
-    row = np.empty((i0 + n_i - span + 63) // 64 * 64, np.uint16)
-    for c in range(rows):
-        for k in range(0, len(row), 64):
-            column = span + k
-            at = ((first + c) * chunks + column // CHUNK) * step + column % CHUNK // 64
-            join_word(flat_j, at, n_bits, row, k)
-        for r in range(n_i):
-            cuts_j[r, c] = row[i0 - span + r]
-    at_i, at_j = cuts_i.reshape(-1), cuts_j.reshape(-1)
-    for r in range(n_i):
-        for k in range(0, rows, 64):
-            column = j0 + first + k
-            at = (r * chunks + column // CHUNK) * step + column % CHUNK // 64
-            join_word(flat_i, at, n_bits, at_i, r * ROWS + k)
-    next_i = at_i + np.uint16(1) if ties else at_i
-    next_j = at_j + np.uint16(1) if ties else at_j
-    found = sizes.reshape(len(sizes), -1)
-    for chunk in range(chunks):
-        for c in range(rows):
-            at = ((first + c) * chunks + chunk) * n_bits
-            fill(low, flat_j, at, many, c * entries)
-            fill(middle, flat_j, at + low, many, c * entries + to_middle)
-            fill(high, flat_j, at + low + middle, many, c * entries + to_high)
-        for r in range(n_i):
-            at = (r * chunks + chunk) * n_bits
-            fill(low, flat_i, at, one, 0)
-            fill(middle, flat_i, at + low, one, to_middle)
-            fill(high, flat_i, at + low + middle, one, to_high)
-            to = r * ROWS
-            if plain:
-                meet(one, many, entries, at_i, at_j, to, rows, low, middle, found[0])
-            if ties:
-                meet(one, many, entries, next_i, at_j, to, rows, low, middle, found[1])
-                meet(one, many, entries, at_i, next_j, to, rows, low, middle, found[2])
-                meet(one, many, entries, next_i, next_j, to, rows, low, middle, found[3])
+#: Boxes that a search may hold at once: two for each level of a tree of 2**60 points.
+DEEP = 128
+#: Roundings are left to the exact comparison of points: no box is dropped for less than this.
+SLACK = 1e-9
 
 
 @compiled()
@@ -201,3 +98,198 @@ def search_breadth_first(starts, neighbours, steps):
                     row[neighbour] = row[vertex] + 1
                     queue[filled] = neighbour
                     filled += 1
+
+
+# sums of ones are exact in floats below 2**53 and, in 32 bits, 2**24, whatever the order
+@compiled(fastmath={"reassoc"})
+def count_pairs(rows, first, queries, found):
+    """Add to ``found[x]`` the pairs i < j, i of ``rows`` (first, ...), whose lens holds x."""
+    n = queries.shape[1]
+    one, zero = np.float64(1), np.float64(0)
+    for r in range(len(rows)):
+        i = first + r
+        row = rows[r, i + 1 : n]
+        for x in range(len(queries)):
+            q = queries[x, i + 1 : n]
+            own = queries[x, i]
+            inside = zero
+            for k in range(len(row)):
+                side, longest = row[k], q[k]
+                longest = longest if longest > own else own
+                inside += one if side > longest else zero
+            found[x] += np.int64(inside)
+
+
+@compiled(fastmath={"reassoc"})
+def count_sides(sides, starts, first, stop, queries, found, equal):
+    """The same from the sides of pairs one after another, in 32 bits.
+
+    Marks ``equal[x, i - first]`` where a side is as long as the longer of the two to x.
+    """
+    n = queries.shape[1]
+    one, zero = np.float32(1), np.float32(0)
+    for i in range(first, stop):
+        row = sides[starts[i] : starts[i + 1]]
+        for x in range(len(queries)):
+            q = queries[x, i + 1 : n]
+            own = queries[x, i]
+            inside, reach = zero, zero
+            for k in range(len(row)):
+                side, longest = row[k], q[k]
+                longest = longest if longest > own else own
+                inside += one if side > longest else zero
+                reach += one if side >= longest else zero
+            found[x] += np.int64(inside)
+            if reach != inside:
+                equal[x, i - first] = True
+
+
+@compiled()
+def count_lenses(points, A, B, found):
+    """Add to ``found[x]`` the pairs A[p], B[p] whose lens holds column x of ``points`` (d, n).
+
+    Squares of distances compare as the distances do.
+    """
+    d, n = points.shape
+    to_a, to_b = np.empty(512), np.empty(512)
+    for at in range(0, n, 512):
+        size = min(512, n - at)
+        for p in range(len(A)):
+            side = 0.0
+            for c in range(d):
+                step = A[p, c] - B[p, c]
+                side += step * step
+            to_a[:size] = 0.0
+            to_b[:size] = 0.0
+            for c in range(d):
+                a, b = A[p, c], B[p, c]
+                row = points[c, at : at + size]
+                for x in range(size):
+                    to_a[x] += (row[x] - a) * (row[x] - a)
+                    to_b[x] += (row[x] - b) * (row[x] - b)
+            here = found[at : at + size]
+            for x in range(size):
+                here[x] += np.int32((to_a[x] < side) & (to_b[x] < side))
+
+
+# The k-RNG of points in few dimensions: a box of points j is dropped for a point i when k
+# neighbours p of i are nearer to every place of the box than i is, for then they lie in every
+# lens of i with the box.
+
+
+@compiled()
+def distance(x, y):
+    """The distance, added up in the order of the coordinates as scipy does."""
+    total = 0.0
+    for c in range(len(x)):
+        step = abs(x[c] - y[c])
+        total += step * step
+    return np.sqrt(total)
+
+
+@compiled()
+def nearest_place(x, low, high):
+    """Distance of a point to a box, a little less for safety."""
+    total = 0.0
+    for c in range(len(x)):
+        step = max(low[c] - x[c], x[c] - high[c], 0.0)
+        total += step * step
+    return np.sqrt(total) * (1 - SLACK)
+
+
+@compiled()
+def nearer_everywhere(p, i, low, high):
+    """Whether p is nearer than i to every place of a box."""
+    least, scale = 0.0, 0.0
+    for c in range(len(p)):
+        middle, way = (p[c] + i[c]) / 2, p[c] - i[c]
+        a, b = way * (low[c] - middle), way * (high[c] - middle)
+        least += min(a, b)
+        scale += max(abs(a), abs(b))
+    return least > SLACK * scale
+
+
+@compiled()
+def lens_size(X, i, j, side, most, lows, highs, starts, stops, lefts, rights):
+    """Points in Lens(i, j), counted no farther than ``most``."""
+    boxes = np.empty(DEEP, np.int64)
+    boxes[0] = 0
+    held, size = 1, 0
+    while held > 0:
+        held -= 1
+        box = boxes[held]
+        if nearest_place(X[i], lows[box], highs[box]) >= side:
+            continue
+        if nearest_place(X[j], lows[box], highs[box]) >= side:
+            continue
+        if lefts[box] >= 0:
+            boxes[held] = lefts[box]
+            boxes[held + 1] = rights[box]
+            held += 2
+            continue
+        for x in range(starts[box], stops[box]):
+            if distance(X[i], X[x]) < side and distance(X[j], X[x]) < side:
+                size += 1
+                if size >= most:
+                    return size
+    return size
+
+
+@compiled()
+def neighbours(X, near, k, first, stop, lows, highs, starts, stops, lefts, rights, pairs, sizes):
+    """Edges i < j of the points first <= i < stop, which stand in the order of the tree.
+
+    ``near`` (n, m) are neighbours of each point, the nearest first. Fills ``pairs`` and ``sizes``
+    as far as they reach, and returns how many edges there are.
+    """
+    n_found = 0
+    m = near.shape[1]
+    boxes = np.empty(DEEP, np.int64)
+    reach = np.empty(m)
+    for i in range(first, stop):
+        x = X[i]
+        for t in range(m):
+            reach[t] = distance(x, X[near[i, t]])
+        boxes[0] = 0
+        held = 1
+        while held > 0:
+            held -= 1
+            box = boxes[held]
+            if stops[box] <= i + 1:
+                continue
+            away = nearest_place(x, lows[box], highs[box])
+            blocked = 0
+            for t in range(m):
+                if reach[t] >= away:
+                    break
+                if nearer_everywhere(X[near[i, t]], x, lows[box], highs[box]):
+                    blocked += 1
+                    if blocked >= k:
+                        break
+            if blocked >= k:
+                continue
+            if lefts[box] >= 0:
+                boxes[held] = lefts[box]
+                boxes[held + 1] = rights[box]
+                held += 2
+                continue
+            for j in range(max(starts[box], i + 1), stops[box]):
+                side = distance(x, X[j])
+                inside = 0
+                for t in range(m):
+                    if reach[t] >= side:
+                        break
+                    if distance(X[near[i, t]], X[j]) < side:
+                        inside += 1
+                        if inside >= k:
+                            break
+                if inside >= k:
+                    continue
+                size = lens_size(X, i, j, side, k, lows, highs, starts, stops, lefts, rights)
+                if size < k:
+                    if n_found < len(sizes):
+                        pairs[n_found, 0] = i
+                        pairs[n_found, 1] = j
+                        sizes[n_found] = size
+                    n_found += 1
+    return n_found

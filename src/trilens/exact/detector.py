@@ -13,10 +13,10 @@ from trilens._parameters import real_number
 from trilens._typing import AnyArray, FloatArray, IntArray, RandomState
 from trilens.errors import DissimilarityError, LabelError, ParameterError, TrilensError
 from trilens.exact.depth import count_lenses, share_of_pairs
-from trilens.exact.metrics import Metric
 from trilens.exact.queries import DepthIndex
 from trilens.exact.samples import Sample
 from trilens.exact.sampling import PairSample
+from trilens.exact.semimetrics import Metric
 
 
 class _NotNumbers(DissimilarityError, TypeError):

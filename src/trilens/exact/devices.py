@@ -10,9 +10,8 @@ import numpy as np
 from trilens._typing import AnyArray, Int32Array, IntArray, Progress
 from trilens.errors import DeviceError, MissingExtraError, ParameterError
 from trilens.exact import _cuda
-from trilens.exact.ranks import MOST_OBJECTS
-from trilens.exact.rows import MatrixRows, PointRows, Rows
-from trilens.exact.samples import Sample
+from trilens.exact.samples import MatrixRows, PointRows, Rows, Sample
+from trilens.exact.semimetrics import ALIASES, MOST_OBJECTS
 
 #: Objects from which on "auto" looks for a GPU: below, the processor is sooner done.
 FROM = 2000
@@ -96,9 +95,7 @@ class _Blocks:
 
 
 def _source(gpu: Any, sample: Sample) -> Any:
-    metric = {"l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock"}.get(
-        str(sample.metric), str(sample.metric)
-    )
+    metric = ALIASES.get(str(sample.metric), str(sample.metric))
     if sample.points is not None and metric in _cuda.METRICS and not sample.params:
         return _cuda.Rows(gpu, points=np.asarray(sample.points, np.float64), metric=metric)
     rows = sample.rows

@@ -10,17 +10,17 @@ import numpy.typing as npt
 
 from trilens._parameters import real_number, thread_count, whole_number
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray, Progress
-from trilens.exact.metrics import ALIASES, Metric
-from trilens.exact.rows import TILE, MatrixRows
-from trilens.exact.samples import Sample
+from trilens.exact._threads import by_blocks
+from trilens.exact.samples import TILE, Sample
+from trilens.exact.semimetrics import ALIASES, Metric
 from trilens.exact.sweep import sweep_pairs
-from trilens.exact.threads import finished, pool
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-#: Objects up to which all lenses are counted: as soon done as the search is.
-SWEPT = 2000
+#: Objects up to which all lenses are counted: as soon done as the search by boxes is, or the one
+#: pair by pair.
+SWEPT, SWEPT_PAIRS = 2000, 15_000
 #: Coordinates up to which boxes of points are worth a tree.
 FEW = 8
 #: Points in a box that is not divided any more.
@@ -94,9 +94,11 @@ def k_rng(
     width = None if sigma is None else real_number("sigma", sigma, positive=True)
     sample = Sample(D, metric, metric_params)
     n, threads = sample.n, thread_count(n_threads)
-    if sample.points is None or n <= SWEPT or sample.metric == "fermat":
+    boxes = _in_few_dimensions(sample)
+    few = n <= (SWEPT if boxes else SWEPT_PAIRS)
+    if few or sample.points is None or sample.metric == "fermat":
         pairs, sizes = _swept(sample, k, threads, progress)
-    elif _in_few_dimensions(sample):
+    elif boxes:
         pairs, sizes = _by_boxes(sample.points, k, threads, progress)
     else:
         pairs, sizes = _pair_by_pair(sample, k, threads, progress)
@@ -154,7 +156,7 @@ def nearest_lens_counts(
     near, away = np.empty((n, m), np.int64), np.empty((n, m))
     counts = np.empty((n, m), np.int32)
 
-    def some(at: int, end: int) -> int:
+    def some(at: int, end: int) -> None:
         rows = np.asarray(sample.rows.block(at, end))
         for r, row in enumerate(rows):
             i = at + r
@@ -164,30 +166,13 @@ def nearest_lens_counts(
             close = close[close != i]
             close = close[np.argsort(row[close], kind="stable")][:m]
             near[i], away[i] = close, row[close]
-            between = among(sample, close)
+            between = sample.among(close)
             nearer = away[i][None, :] < away[i][:, None]
             counts[i] = (nearer & (between < away[i][:, None])).sum(axis=1)
-        return end - at
 
-    done = 0
-    with pool(threads) as run:
-        for part in finished(
-            run, [(some, at, min(n, at + TILE)) for at in range(0, n, TILE)], threads
-        ):
-            done += part
-            if progress is not None:
-                progress(done / n)
+    for _ in by_blocks(some, n, TILE, threads, progress):
+        pass
     return NearestLenses(near, away, counts)
-
-
-def among(sample: Sample, objects: IntArray) -> AnyArray:
-    """Dissimilarities among a few objects."""
-    rows = sample.rows
-    if isinstance(rows, MatrixRows):
-        block: AnyArray = rows.D[np.ix_(objects, objects)]
-        return block
-    assert sample.points is not None
-    return sample.distance(sample.points[objects], sample.points[objects])
 
 
 def _in_few_dimensions(sample: Sample) -> bool:
@@ -200,7 +185,7 @@ def _in_few_dimensions(sample: Sample) -> bool:
 
 def _swept(sample: Sample, k: int, threads: int, progress: Progress | None) -> _Edges:
     """Edges out of the sizes of all lenses, a block at a time."""
-    found: list[tuple[IntArray, Int32Array]] = []
+    found: list[_Edges] = []
 
     def take(i0: int, j0: int, sizes: Int32Array) -> None:
         at = np.argwhere(sizes < k)
@@ -213,7 +198,7 @@ def _swept(sample: Sample, k: int, threads: int, progress: Progress | None) -> _
     return _together(found)
 
 
-def _together(found: list[tuple[IntArray, Int32Array]]) -> _Edges:
+def _together(found: list[_Edges]) -> _Edges:
     if not found:
         return np.empty((0, 2), np.int64), np.empty(0, np.int32)
     return np.concatenate([pairs for pairs, _ in found]), np.concatenate([s for _, s in found])
@@ -223,7 +208,7 @@ def _by_boxes(points: AnyArray, k: int, threads: int, progress: Progress | None)
     """Edges by a tree of boxes, points in few dimensions."""
     from scipy.spatial import cKDTree
 
-    from trilens.exact._tree import neighbours
+    from trilens.exact._kernels import neighbours
 
     X = np.ascontiguousarray(points, np.float64)
     order, tree = _boxes(X)
@@ -236,7 +221,7 @@ def _by_boxes(points: AnyArray, k: int, threads: int, progress: Progress | None)
     near[~own.any(axis=1), 0] = -1
     near = near[(near != -1) & ~own].reshape(n, m).astype(np.int64)
 
-    def some(first: int, stop: int) -> tuple[IntArray, Int32Array]:
+    def some(first: int, stop: int) -> _Edges:
         room = (stop - first) * (8 * k + 16)
         while True:
             pairs, sizes = np.empty((room, 2), np.int64), np.empty(room, np.int32)
@@ -245,15 +230,8 @@ def _by_boxes(points: AnyArray, k: int, threads: int, progress: Progress | None)
                 return pairs[:count], sizes[:count]
             room = count
 
-    found: list[tuple[IntArray, Int32Array]] = []
     step = max(16, min(1024, -(-n // (8 * threads))))
-    with pool(threads) as run:
-        tasks = [(some, at, min(n, at + step)) for at in range(0, n, step)]
-        for part in finished(run, tasks, threads):
-            found.append(part)
-            if progress is not None:
-                progress(len(found) / len(tasks))
-    pairs, sizes = _together(found)
+    pairs, sizes = _together(list(by_blocks(some, n, step, threads, progress)))
     return np.sort(order[pairs], axis=1), sizes
 
 
@@ -289,7 +267,7 @@ def _pair_by_pair(sample: Sample, k: int, threads: int, progress: Progress | Non
     points, distance, n = sample.points, sample.distance, sample.n
     m = min(n - 1, 4 * k + 12)
 
-    def edges_of(i: int, row: FloatArray) -> tuple[IntArray, Int32Array]:
+    def edges_of(i: int, row: FloatArray) -> _Edges:
         near = np.argpartition(row, m)[: m + 1]
         near = near[near != i]
         near = near[np.argsort(row[near], kind="stable")]
@@ -319,17 +297,8 @@ def _pair_by_pair(sample: Sample, k: int, threads: int, progress: Progress | Non
                 sizes.append(size)
         return np.array(edges, np.int64).reshape(-1, 2), np.array(sizes, np.int32)
 
-    def some(at: int, end: int) -> tuple[int, list[tuple[IntArray, Int32Array]]]:
+    def some(at: int, end: int) -> _Edges:
         rows = sample.rows.block(at, end)
-        return end - at, [edges_of(at + r, row) for r, row in enumerate(rows)]
+        return _together([edges_of(at + r, row) for r, row in enumerate(rows)])
 
-    found: list[tuple[IntArray, Int32Array]] = []
-    done = 0
-    with pool(threads) as run:
-        tasks = [(some, at, min(n, at + TILE)) for at in range(0, n, TILE)]
-        for part, edges in finished(run, tasks, threads):
-            found += edges
-            done += part
-            if progress is not None:
-                progress(done / n)
-    return _together(found)
+    return _together(list(by_blocks(some, n, TILE, threads, progress)))

@@ -16,8 +16,8 @@ import numpy as np
 
 from trilens._parameters import thread_count
 from trilens._typing import AnyArray, IntArray, Progress
-from trilens.exact.rows import TILE, Rows
-from trilens.exact.threads import finished, pool
+from trilens.exact._threads import by_blocks, pool
+from trilens.exact.samples import TILE, Rows
 
 #: Pairs times queries up to which plain numpy is sooner done than the compiled loops are loaded.
 SMALL = 4_000_000
@@ -55,27 +55,21 @@ def _count_plainly(D: AnyArray, Q: AnyArray, depth: IntArray) -> None:
 def _count_compiled(
     source: Rows, Q: AnyArray, depth: IntArray, threads: int, progress: Progress | None
 ) -> None:
-    from trilens.exact._queries import count_pairs
+    from trilens.exact._kernels import count_pairs
 
     # integers too long for a float are compared as integers
     common = np.result_type(source.dtype, Q.dtype)
     kind = common if common.kind in "iu" and common.itemsize == 8 else np.dtype(np.float64)
     queries = np.ascontiguousarray(Q, kind)
-    n, done = source.n, 0.0
 
-    def some(at: int, end: int) -> tuple[IntArray, float]:
+    def some(at: int, end: int) -> IntArray:
         rows = np.ascontiguousarray(source.block(at, end), kind)
         found = np.zeros(len(queries), np.int64)
         count_pairs(rows, at, queries, found)
-        return found, sum(n - i for i in range(at, end))
+        return found
 
-    with pool(threads) as run:
-        tasks = [(some, at, min(n, at + TILE)) for at in range(0, n, TILE)]
-        for found, part in finished(run, tasks, threads):
-            depth += found
-            done += part
-            if progress is not None and done < n * (n + 1) / 2:
-                progress(2 * done / (n * (n + 1)))
+    for found in by_blocks(some, source.n, TILE, threads, progress):
+        depth += found
 
 
 class DepthIndex:
@@ -126,7 +120,7 @@ class DepthIndex:
     def _depths(
         self, Q: AnyArray, rounded: AnyArray, whole: bool, run: Callable[..., Future[Any]] | None
     ) -> IntArray:
-        from trilens.exact._queries import count_sides
+        from trilens.exact._kernels import count_sides
 
         n = self.source.n
         threads = thread_count(self.n_threads) if run else 1

@@ -1,17 +1,108 @@
-"""A sample with its metric: the rows of its dissimilarities, and those of new objects to it."""
+"""A sample with its metric: rows of its dissimilarities, whether or not they stand as a matrix."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from trilens._typing import AnyArray
+from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.errors import DissimilarityError
-from trilens.exact.metrics import Distance, Metric, open_metric
-from trilens.exact.rows import WHOLE, MatrixRows, PointRows, Rows
-from trilens.exact.semimetrics import check_dissimilarities, check_points, dissimilarities
+from trilens.exact.semimetrics import (
+    Distance,
+    FermatSample,
+    Metric,
+    check_dissimilarities,
+    check_points,
+    dissimilarities,
+    open_metric,
+    refuse_value,
+    sound,
+)
+
+#: Points up to which all dissimilarities are computed at once: 128 MiB.
+WHOLE = 4096
+#: Side of the tiles in which they are computed otherwise.
+TILE = 256
+
+
+class Rows(Protocol):
+    """Rows of a dissimilarity matrix, whether or not it stands somewhere as a whole."""
+
+    n: int
+    dtype: np.dtype[Any]
+
+    def block(self, first: int, stop: int) -> AnyArray:
+        """Rows first to stop, (stop - first, n), checked."""
+
+    def between(self, i: AnyArray, j: AnyArray) -> AnyArray:
+        """Dissimilarities of the pairs (i[k], j[k])."""
+
+
+class MatrixRows:
+    """Rows of a checked matrix, which may be a memory map."""
+
+    def __init__(self, D: AnyArray) -> None:
+        self.D, self.n, self.dtype = D, len(D), D.dtype
+
+    def block(self, first: int, stop: int) -> AnyArray:
+        return self.D[first:stop]
+
+    def between(self, i: AnyArray, j: AnyArray) -> AnyArray:
+        values: AnyArray = self.D[i, j]
+        return values
+
+
+class PointRows:
+    """Rows computed from points when they are asked for.
+
+    d(i, j) is computed as d(j, i) is, within the same pair of tiles and in the same order, so
+    that the two are equal to the last bit for every metric.
+    """
+
+    dtype: np.dtype[Any] = np.dtype(np.float64)
+
+    def __init__(self, points: AnyArray, distance: Distance) -> None:
+        self.points, self.distance, self.n = points, distance, len(points)
+
+    def block(self, first: int, stop: int) -> FloatArray:
+        rows = np.empty((stop - first, self.n))
+        for a in range(first // TILE * TILE, stop, TILE):
+            a1 = min(a + TILE, self.n)
+            inside = slice(max(a, first), min(a1, stop))
+            part = slice(inside.start - a, inside.stop - a)
+            to = rows[inside.start - first : inside.stop - first]
+            for b in range(0, self.n, TILE):
+                b1 = min(b + TILE, self.n)
+                # whole tiles even where fewer rows are wanted: the same call every time
+                if a == b:
+                    tile = self._upper(a, a1)
+                elif a < b:
+                    tile = self._tile(a, a1, b, b1)
+                else:
+                    tile = self._tile(b, b1, a, a1).T
+                to[:, b:b1] = tile[part]
+        if not sound(rows):
+            refuse_value(rows, first)
+        return rows
+
+    def _tile(self, a: int, a1: int, b: int, b1: int) -> FloatArray:
+        return self.distance(self.points[a:a1], self.points[b:b1])
+
+    def _upper(self, a: int, a1: int) -> FloatArray:
+        upper = np.triu(self._tile(a, a1, a, a1), 1)
+        return upper + upper.T
+
+    def between(self, i: AnyArray, j: AnyArray) -> FloatArray:
+        return np.array([self._one(*sorted(pair)) for pair in zip(i, j, strict=True)])
+
+    def _one(self, i: int, j: int) -> float:
+        """One dissimilarity, out of the call that gives it in a block."""
+        if i == j:
+            return 0.0
+        a, b = i // TILE * TILE, j // TILE * TILE
+        return float(self._tile(a, min(a + TILE, self.n), b, min(b + TILE, self.n))[i - a, j - b])
 
 
 class Sample:
@@ -40,9 +131,14 @@ class Sample:
             self._rows = MatrixRows(check_dissimilarities(data))
             self.n = self._rows.n
             return
-        step = self.params.get("metric", "euclidean") if metric == "fermat" else metric
-        self.points = check_points(data, step)
+        self.points = check_points(data, self._step)
         self.n = len(self.points)
+
+    @property
+    def _step(self) -> Metric:
+        """The metric of single steps."""
+        assert self.metric is not None
+        return self.params.get("metric", "euclidean") if self.metric == "fermat" else self.metric
 
     @property
     def rows(self) -> Rows:
@@ -62,8 +158,6 @@ class Sample:
         assert self.points is not None
         assert self.metric is not None
         if self.metric == "fermat":
-            from trilens.exact.fermat import FermatSample
-
             assert isinstance(self.rows, MatrixRows)
             return FermatSample(self.points, self.rows.D, self.params)
         if not hasattr(self, "_distance"):
@@ -79,13 +173,19 @@ class Sample:
             return np.zeros((len(Q), self.n))
         return check_new(self.distance(Q, self.points), self.n)
 
+    def among(self, objects: IntArray) -> AnyArray:
+        """Dissimilarities among a few objects."""
+        if isinstance(self.rows, MatrixRows):
+            block: AnyArray = self.rows.D[np.ix_(objects, objects)]
+            return block
+        assert self.points is not None
+        return self.distance(self.points[objects], self.points[objects])
+
     def check(self, new: npt.ArrayLike) -> AnyArray:
         """New points as the sample's are."""
         assert self.points is not None
-        step = self.params.get("metric", "euclidean") if self.metric == "fermat" else self.metric
-        assert step is not None
         if self.points.ndim == 1:
-            return check_points(new, step)
+            return check_points(new, self._step)
         Q = np.asarray(new)
         if Q.ndim == 1 and self.points.shape[1] == 1:
             Q = Q[:, None]
@@ -94,7 +194,7 @@ class Sample:
                 f"the new points have shape {Q.shape} and dtype {Q.dtype}; "
                 f"give (q, {self.points.shape[1]}) numbers, as many coordinates as the data set has"
             )
-        return check_points(Q, step)
+        return check_points(Q, self._step)
 
 
 def check_new(Q: AnyArray, n: int) -> AnyArray:

@@ -12,10 +12,11 @@ import numpy.typing as npt
 from trilens._parameters import generator, real_number, thread_count, whole_number
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress, RandomState
 from trilens.errors import DissimilarityError, ParameterError
-from trilens.exact.metrics import Metric
+from trilens.exact._threads import by_blocks
 from trilens.exact.queries import query_depths
 from trilens.exact.samples import Sample
-from trilens.exact.threads import finished, pool
+from trilens.exact.semimetrics import Metric
+from trilens.exact.sweep import sweep_pairs
 
 #: Points that a thread takes at once, and pairs of which it takes the distances at once.
 _POINTS, _PAIRS = 8192, 64
@@ -280,8 +281,6 @@ class PairSample:
         return self.sample.to(queries) if self.sample.points is None else self.sample.check(queries)
 
     def _all(self, new: AnyArray | None) -> IntArray:
-        from trilens.exact.sweep import sweep_pairs
-
         if new is None:
             return sweep_pairs(self.sample.rows, depth=True)[1]
         return query_depths(self.sample.rows, self.sample.to(new))
@@ -306,18 +305,11 @@ class PairSample:
         counter = self._counter(new, a, b)
         step = min(_POINTS, max(64, -(-len(objects) // (4 * threads))))
 
-        def some(at: int) -> tuple[int, IntArray]:
-            return at, counter(objects[at : at + step])
+        def some(at: int, end: int) -> None:
+            inside[at:end] = counter(objects[at:end])
 
-        done = 0
-        with pool(threads) as run:
-            for at, found in finished(
-                run, [(some, at) for at in range(0, len(objects), step)], threads
-            ):
-                inside[at : at + len(found)] = found
-                done += len(found)
-                if progress is not None:
-                    progress(done / len(objects))
+        for _ in by_blocks(some, len(objects), step, threads, progress):
+            pass
         return inside
 
     def _counter(
@@ -329,7 +321,7 @@ class PairSample:
             return self._matrix_counter(new, a, b)
         points, objects = sample.points, sample.points if new is None else new
         if sample.metric in ("euclidean", "l2") and not sample.params:
-            from trilens.exact._pairs import count_lenses
+            from trilens.exact._kernels import count_lenses
 
             X = np.ascontiguousarray(points, np.float64)
             A, B = X[a], X[b]

@@ -1,24 +1,39 @@
-"""Dissimilarity matrices: from points, from a graph, and the check of one that is given."""
+"""Dissimilarity matrices: of points by a metric, of a graph, along a sample; the medoid."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from trilens._parameters import real_number, whole_number
 from trilens._typing import AnyArray, FloatArray
-from trilens.errors import DissimilarityError
-from trilens.exact.metrics import ALIASES, LEARN, Metric, clean, open_metric
-from trilens.exact.ranks import check_size
+from trilens.errors import DissimilarityError, ParameterError, TrilensError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+#: A name, or a function of two points.
+Metric: TypeAlias = str | Callable[[Any, Any], float]
+#: Dissimilarities of the rows of one array to those of another.
+Distance: TypeAlias = Callable[[AnyArray, AnyArray], FloatArray]
+
+#: Names that scikit-learn has for metrics of scipy.
+ALIASES = {"l1": "cityblock", "manhattan": "cityblock", "l2": "euclidean"}
+#: Metrics that scikit-learn alone has.
+_LEARN = ("haversine", "nan_euclidean")
+#: Pairs on which a function is tried both ways round.
+_TRIED = 50
 #: Side of the square pieces in which a matrix is checked: their masks stay in the cache.
 _PIECE = 1024
 #: Vertices up to which scipy is sooner done than the compiled search is loaded.
 SMALL_GRAPH = 500
+#: Objects at most, so that a dense rank and one rank above all of them fit in 16 bits.
+MOST_OBJECTS = 65_534
 
 
 def dissimilarities(
@@ -55,8 +70,6 @@ def dissimilarities(
     from scipy.spatial.distance import pdist, squareform
 
     if metric == "fermat":
-        from trilens.exact.fermat import fermat_dissimilarities
-
         return fermat_dissimilarities(points, **params)
     X = check_points(points, metric)
     n = len(X)
@@ -64,10 +77,10 @@ def dissimilarities(
         return np.zeros((n, n))
     distance = open_metric(metric, X, params)
     name = ALIASES.get(metric, metric) if isinstance(metric, str) else metric
-    if isinstance(name, str) and name not in LEARN:
+    if isinstance(name, str) and name not in _LEARN:
         # half the work, and the same numbers
         options = distance.args[1]  # type: ignore[attr-defined]
-        condensed: FloatArray = clean(pdist(X, name, **options))  # type: ignore[call-overload]
+        condensed: FloatArray = _clean(pdist(X, name, **options))  # type: ignore[call-overload]
     elif callable(metric):
         parts = [distance(X[i : i + 1], X[i + 1 :])[0] for i in range(n - 1)]
         condensed = np.concatenate(parts)
@@ -165,11 +178,6 @@ def graph_dissimilarities(adjacency: npt.ArrayLike | csr_array) -> AnyArray:
     return D.astype(np.min_scalar_type(int(D.max(initial=0))), copy=False)
 
 
-def as_dissimilarities(D: npt.ArrayLike, metric: Metric | None = None) -> AnyArray:
-    """A checked dissimilarity matrix: the given one, or of points when a metric is given."""
-    return check_dissimilarities(D) if metric is None else dissimilarities(D, metric)
-
-
 def check_dissimilarities(D: npt.ArrayLike) -> AnyArray:
     """Refuse what is not a semimetric; the triangle inequality is not asked for.
 
@@ -254,3 +262,292 @@ def _refuse(A: AnyArray, i0: int, j0: int) -> None:
         f"D[{i}, {j}] is {A[i, j]} but D[{j}, {i}] is {A[j, i]}; a dissimilarity is symmetric: "
         "np.maximum(D, D.T) or (D + D.T) / 2 makes it so"
     )
+
+
+def check_size(n: int) -> None:
+    """Refuse more objects than 16 bits can rank."""
+    if n > MOST_OBJECTS:
+        raise DissimilarityError(
+            f"D has {n:,} objects; exact lenses take at most {MOST_OBJECTS:,} on a processor "
+            "(cubic work): say precision= for an estimate, or device='cuda'"
+        )
+
+
+def open_metric(metric: Metric, points: AnyArray, params: dict[str, Any] | None = None) -> Distance:
+    """The metric as a function of two arrays of points; what it learns it learns from ``points``.
+
+    >>> between = open_metric("manhattan", np.zeros((1, 2)))
+    >>> between(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]))
+    array([[7.]])
+    """
+    options = dict(params or {})
+    if callable(metric):
+        plain = points.dtype.kind == "O"
+        function = partial(_each, metric, options) if plain else partial(_scipy, metric, options)
+        _try_both_ways(metric, points, options)
+        return function
+    name = ALIASES.get(metric, metric)
+    if name in _LEARN:
+        return partial(_learn, name, options)
+    from scipy.spatial.distance import cdist
+
+    # of all points, not of those that a call happens to name
+    if name == "seuclidean" and "V" not in options:
+        options["V"] = np.var(points, axis=0, ddof=1)
+    if name == "mahalanobis" and "VI" not in options:
+        options["VI"] = _inverse_covariance(points)
+    try:
+        cdist(points[:1], points[:1], name, **options)  # type: ignore[call-overload]
+    except (ValueError, TypeError) as error:
+        raise _refusal(metric, error) from None
+    return partial(_scipy, name, options)
+
+
+def _try_both_ways(
+    metric: Callable[[Any, Any], float], points: AnyArray, options: dict[str, Any]
+) -> None:
+    """Refuse a function that is not symmetric or raises, on some drawn pairs of points."""
+    n = len(points)
+    if n < 2:
+        return
+    rng = np.random.default_rng(0)
+    for i, j in rng.integers(n, size=(_TRIED, 2)).tolist():
+        there, back = (_call(metric, options, points[a], points[b]) for a, b in ((i, j), (j, i)))
+        # a rounding is not an asymmetry; the one value is then used for both
+        if abs(there - back) > 1e-9 * max(abs(there), abs(back)):
+            raise DissimilarityError(
+                f"the metric gives {there!r} for points {i} and {j} but {back!r} for {j} and {i}; "
+                "a dissimilarity is symmetric"
+            )
+
+
+def _call(metric: Callable[..., float], options: dict[str, Any], x: Any, y: Any) -> float:
+    """One value of a function, or one line that says what it raised or returned."""
+    try:
+        value = metric(x, y, **options)
+    except TrilensError:
+        raise
+    except Exception as error:
+        raise ParameterError(
+            f"the metric raised {type(error).__name__}: {' '.join(str(error).split())}"
+        ) from error
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"the metric returned {type(value).__name__}; it must return a number"
+        ) from None
+
+
+def _clean(values: FloatArray) -> FloatArray:
+    """Without the negative roundings: the cosine of a point with itself may be -1e-16."""
+    np.copyto(values, 0.0, where=(values < 0) & (values > -1e-12))
+    return values
+
+
+def _scipy(metric: Metric, options: dict[str, Any], A: AnyArray, B: AnyArray) -> FloatArray:
+    from scipy.spatial.distance import cdist
+
+    if callable(metric):
+        function: Any = partial(_call, metric, options)
+        return _clean(cdist(A, B, function))
+    return _clean(cdist(A, B, metric, **options))  # type: ignore[call-overload]
+
+
+def _each(
+    metric: Callable[..., float], options: dict[str, Any], A: AnyArray, B: AnyArray
+) -> FloatArray:
+    return _clean(np.array([[_call(metric, options, x, y) for y in B] for x in A], np.float64))
+
+
+def _learn(name: str, options: dict[str, Any], A: AnyArray, B: AnyArray) -> FloatArray:
+    from sklearn.metrics import pairwise_distances
+
+    try:
+        return _clean(np.asarray(pairwise_distances(A, B, metric=name, **options), np.float64))
+    except ValueError as error:
+        raise _refusal(name, error) from None
+
+
+def _inverse_covariance(points: AnyArray) -> FloatArray:
+    try:
+        inverse: FloatArray = np.linalg.inv(np.atleast_2d(np.cov(points.T))).T.copy()
+    except np.linalg.LinAlgError:
+        raise ParameterError(
+            "metric='mahalanobis' needs the inverse of the points' covariance, which is singular; "
+            "give VI, for example np.linalg.pinv(np.cov(points.T))"
+        ) from None
+    return inverse
+
+
+def _refusal(metric: Any, error: Exception) -> ParameterError:
+    text = " ".join(str(error).split())
+    if "metric" in text.lower() and "unknown" in text.lower():
+        return ParameterError(
+            f"metric={metric!r} is unknown; give a metric of scipy.spatial.distance.pdist or of "
+            "scikit-learn, such as 'euclidean', 'cityblock' or 'cosine', 'fermat', or a function "
+            "of two points"
+        )
+    return ParameterError(f"metric={metric!r} cannot be used: {text}")
+
+
+def fermat_dissimilarities(
+    points: npt.ArrayLike,
+    *,
+    alpha: float = 2.0,
+    n_neighbors: int | None = None,
+    metric: Metric = "euclidean",
+) -> FloatArray:
+    """Sample Fermat distances: the least sum of d(x, y)^alpha over paths through the points.
+
+    With alpha above 1 a path of short steps through a dense region is shorter than one long
+    step through an empty one, so that the distance follows the shape of the sample. [1]_
+
+    Parameters
+    ----------
+    points : (n, d) array
+    alpha
+        1 or more; 1 gives the metric itself where it keeps the triangle inequality.
+    n_neighbors
+        Steps only between points of which one is among so many nearest of the other. Without
+        it every step is allowed, and the work is cubic.
+    metric
+        Of a single step, as in :func:`dissimilarities`.
+
+    Returns
+    -------
+    (n, n) float64 array
+
+    References
+    ----------
+    .. [1] P. Groisman, M. Jonckheere, F. Sapienza. Nonhomogeneous Euclidean first-passage
+       percolation and distance learning. Bernoulli 28(1):255-276, 2022. For lens depth of the
+       embeddings of a neural network: arXiv:2404.08476.
+
+    Examples
+    --------
+    >>> fermat_dissimilarities([0.0, 1.0, 2.0])
+    array([[0., 1., 2.],
+           [1., 0., 1.],
+           [2., 1., 0.]])
+    """
+    from scipy.sparse.csgraph import floyd_warshall
+
+    steps = _steps(dissimilarities(points, metric), alpha)
+    n = len(steps)
+    if n_neighbors is not None:
+        n_neighbors = whole_number("n_neighbors", n_neighbors, least=1)
+    if n < 2:
+        return steps
+    # a step of length 0 is a step: the least positive number stands for it in a graph
+    tiny = np.nextafter(0, 1)
+    steps = np.maximum(steps, tiny)
+    if n_neighbors is None or n_neighbors >= n - 1:
+        # without a mask scipy takes whatever is close to 0 for a step that is not there
+        ways = floyd_warshall(np.ma.array(steps, mask=np.zeros((n, n), bool)))
+    else:
+        ways = _by_neighbours(steps, n_neighbors)
+    np.copyto(ways, 0.0, where=ways < n * tiny)
+    # the two directions of a path are summed in different orders
+    symmetric: FloatArray = np.minimum(ways, ways.T)
+    return symmetric
+
+
+def _by_neighbours(steps: FloatArray, n_neighbors: int) -> FloatArray:
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components, dijkstra
+
+    n = len(steps)
+    masked = steps.copy()
+    np.fill_diagonal(masked, np.inf)
+    near = np.argpartition(masked, n_neighbors - 1, axis=1)[:, :n_neighbors]
+    rows = np.repeat(np.arange(n), n_neighbors)
+    graph = csr_array((steps[rows, near.ravel()], (rows, near.ravel())), shape=(n, n))
+    pieces = connected_components(graph, directed=False)[0]
+    if pieces > 1:
+        raise DissimilarityError(
+            f"the points fall into {pieces:,} pieces that no step joins with n_neighbors="
+            f"{n_neighbors}; give more neighbours, or None"
+        )
+    ways: FloatArray = dijkstra(graph.maximum(graph.T), directed=False)
+    return ways
+
+
+class FermatSample:
+    """Sample Fermat distances of new points to a sample that they are not part of."""
+
+    def __init__(self, points: AnyArray, D: FloatArray, params: dict[str, Any]) -> None:
+        self.points, self.D = points, D
+        self.alpha = float(params.get("alpha", 2.0))
+        self.n_neighbors = params.get("n_neighbors")
+        self.distance = open_metric(params.get("metric", "euclidean"), points)
+
+    def __call__(self, new: AnyArray, points: AnyArray) -> FloatArray:
+        """The first step from each new point, then the way from there."""
+        n = len(self.D)
+        steps = _steps(self.distance(new, points), self.alpha)
+        nearest = n if self.n_neighbors is None else min(n, int(self.n_neighbors))
+        ways = np.empty_like(steps)
+        for x, row in enumerate(steps):
+            first = np.argpartition(row, nearest - 1)[:nearest] if nearest < n else np.arange(n)
+            # the nearest first: once a first step is longer than every way, no other helps
+            first = first[np.argsort(row[first], kind="stable")]
+            way = self.D[first[0]] + row[first[0]]
+            for at in range(1, len(first), 64):
+                some = first[at : at + 64]
+                if row[some[0]] >= way.max():
+                    break
+                np.minimum(way, (self.D[some] + row[some, None]).min(axis=0), out=way)
+            ways[x] = way
+        return ways
+
+
+def _steps(D: FloatArray, alpha: float) -> FloatArray:
+    power = real_number("alpha", alpha, least=1)
+    with np.errstate(over="ignore"):
+        steps: FloatArray = D if power == 1 else D**power
+    if not np.isfinite(steps).all():
+        raise DissimilarityError(
+            f"distances to the power alpha={alpha} are not finite; scale the points down"
+        )
+    return steps
+
+
+def medoid(D: npt.ArrayLike, *, metric: Metric | None = None) -> int:
+    """The object with the smallest sum of dissimilarities to the others.
+
+    Parameters
+    ----------
+    D : (n, n) array, or (n, d) points where ``metric`` is given
+        Dissimilarities, as in :func:`trilens.exact.lens_counts`.
+    metric
+        A metric of :func:`scipy.spatial.distance.pdist`: D holds points.
+
+    Returns
+    -------
+    int
+        Its index; the smallest of them when several share the sum, which is taken without
+        rounding errors.
+
+    Examples
+    --------
+    >>> medoid([0, 1, 3, 4, 9], metric="euclidean")
+    2
+    """
+    D = check_dissimilarities(D) if metric is None else dissimilarities(D, metric)
+    if len(D) == 0:
+        raise DissimilarityError("D has no objects; a medoid needs one or more")
+    if D.dtype.kind in "iu" and int(D.max()) * len(D) < 2**63:
+        return int(np.argmin(D.sum(axis=1, dtype=np.int64)))
+    # pairwise summation is right to far better than this; among the close ones sum exactly
+    scale = float(D.max()) or 1.0
+    shares = np.array([(row / scale).sum(dtype=np.float64) for row in D])
+    close = np.flatnonzero(shares <= shares.min() * (1 + 1e-12))
+    return int(min(close, key=lambda i: (_exact_sum(D[i], scale), i)))
+
+
+def _exact_sum(row: AnyArray, scale: float) -> float | int:
+    if row.dtype.kind in "iu":
+        return int(sum(row.tolist()))
+    # a power of two, so that nothing is rounded, and no sum of the largest floats overflows
+    return math.fsum(np.ldexp(row.astype(np.float64), -max(math.frexp(scale)[1], 0)))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from functools import cache
 from threading import Lock
 from typing import Any, TypeAlias
 
@@ -21,10 +22,9 @@ import numpy as np
 
 from trilens._parameters import thread_count
 from trilens._typing import AnyArray, Int32Array, IntArray, Progress
-from trilens.exact.engine import kernels
-from trilens.exact.ranks import check_size, row_ranks, small_integers
-from trilens.exact.rows import TILE, MatrixRows, Rows
-from trilens.exact.threads import finished, pool
+from trilens.exact._threads import finished, pool
+from trilens.exact.samples import TILE, MatrixRows, Rows
+from trilens.exact.semimetrics import MOST_OBJECTS, check_size
 
 #: Triples up to which plain numpy is sooner done than the compiled loops are loaded.
 SMALL = 8_000_000
@@ -74,13 +74,21 @@ def sweep_pairs(
     lenses = np.zeros(n if depth else 0, np.int64)
     if n < 2:
         pass
-    elif n**3 <= SMALL:
+    elif n**3 <= SMALL or not _vectors_work():
         _sweep_plainly(source.block(0, n), sizes, lenses, take)
     else:
         _Sweep(source, sizes, lenses, take, threads).run(progress)
     if progress is not None:
         progress(1.0)
     return sizes, lenses
+
+
+@cache
+def _vectors_work() -> bool:
+    """Whether the compiled vectors do on this machine; tried once."""
+    from trilens.exact import _vectors
+
+    return _vectors.work()
 
 
 def _sweep_plainly(D: AnyArray, sizes: Int32Array, lenses: IntArray, take: Take | None) -> None:
@@ -116,12 +124,14 @@ class _Sweep:
         take: Take | None,
         threads: int,
     ) -> None:
-        self.kernels = kernels()
+        from trilens.exact import _vectors as kernels
+
+        self.kernels = kernels
         self.source, self.sizes, self.lenses, self.take = source, sizes, lenses, take
         self.threads, self.n, self.lock = threads, source.n, Lock()
         n = self.n
         # lengths of paths, scores: the numbers themselves are ranks, and short ones
-        self.integers = isinstance(source, MatrixRows) and small_integers(source.D)
+        self.integers = isinstance(source, MatrixRows) and _small_integers(source.D)
         self.top = (
             int(source.D.max()) if isinstance(source, MatrixRows) and self.integers else n - 1
         )
@@ -242,3 +252,51 @@ def _snake(n: int) -> Iterator[tuple[int, int]]:
         for b in left:
             yield min(a, b), max(a, b)
             other = b
+
+
+def row_ranks(D: AnyArray, ranks: AnyArray) -> AnyArray:
+    """Write the dense ranks of some rows, equal values sharing a rank.
+
+    Parameters
+    ----------
+    D : (rows, n) array
+        Rows of checked dissimilarities.
+    ranks : (rows, n or more) uint16 array
+        Filled in place: ranks[i, k] < ranks[i, j] exactly when D[i, k] < D[i, j].
+
+    Returns
+    -------
+    (rows,) array
+        The largest rank of each row: n - 1 where no two values are equal.
+    """
+    from trilens.exact._kernels import rank_rows
+
+    n = D.shape[1]
+    crowded = np.zeros(len(D), bool)
+    tops = np.zeros(len(D), np.int64)
+    if _fits_float64(D.dtype):
+        # few rows at a time, so that other types than float64 cost no second matrix
+        for at in range(0, len(D), 64):
+            part = slice(at, min(len(D), at + 64))
+            rows = np.ascontiguousarray(D[part], np.float64)
+            rank_rows(rows, ranks[part], tops[part], crowded[part])
+    else:
+        crowded[:] = True
+    for i in np.flatnonzero(crowded):
+        order = np.argsort(D[i], kind="stable")
+        values = D[i][order]
+        dense = np.zeros(n, np.uint16)
+        np.cumsum(values[1:] != values[:-1], out=dense[1:], dtype=np.uint16)
+        ranks[i, order] = dense
+        tops[i] = dense[-1]
+    return tops
+
+
+def _small_integers(D: AnyArray) -> bool:
+    """Whether the numbers themselves can serve as ranks: lengths of paths, scores."""
+    return D.dtype.kind in "iu" and int(D.max()) <= min(MOST_OBJECTS, 8 * len(D) + 1024)
+
+
+def _fits_float64(dtype: np.dtype[np.generic]) -> bool:
+    """Whether every value of the type is exactly a float64."""
+    return dtype == np.float64 or dtype.itemsize < 8

@@ -83,7 +83,7 @@ def local_depth(
 
 
 def _of_answers(given: Statements, points: FloatArray, share: float) -> FloatArray:
-    from trilens.exact.local import nearest_pairs
+    from trilens.exact.depth import nearest_pairs
     from trilens.exact.samples import Sample
 
     limit = nearest_pairs(Sample(points, "euclidean").rows, share)

@@ -6,7 +6,33 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
+
+from trilens._typing import Progress
+
+Result = TypeVar("Result")
+
+
+def by_blocks(
+    work: Callable[[int, int], Result],
+    n: int,
+    step: int,
+    threads: int,
+    progress: Progress | None = None,
+) -> Iterator[Result]:
+    """``work(first, stop)`` for n rows, ``step`` at a time; the results in the order they come."""
+
+    def sized(first: int, stop: int) -> tuple[int, Result]:
+        return stop - first, work(first, stop)
+
+    done = 0
+    with pool(threads) as run:
+        tasks = [(sized, at, min(n, at + step)) for at in range(0, n, step)]
+        for size, result in finished(run, tasks, threads):
+            yield result
+            done += size
+            if progress is not None:
+                progress(done / n)
 
 
 def finished(
