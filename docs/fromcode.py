@@ -12,10 +12,10 @@ from importlib import import_module
 from typing import Any
 
 import trilens
-from trilens.files.asked import PRESETS
 from trilens.files.source import ENDINGS, READ_ONLY
-from trilens.statements.roles import NAMES, SHOWN_STEMS
-from trilens.statements.shapes import COLUMNS_OF_KIND, SHAPES
+from trilens.kinds import columns
+from trilens.statements.layout import PRESETS
+from trilens.statements.roles import NAMES, SHAPES, SHOWN_STEMS
 
 ROLES = {
     "central": "the most central of the three",
@@ -68,7 +68,7 @@ def kinds_table() -> str:
     """Each kind of statement and its columns."""
     return _table(
         ["kind", "question", "columns, in the order of a file without header"],
-        [[f"`{kind}`", KINDS[kind], _code(names)] for kind, names in COLUMNS_OF_KIND.items()],
+        [[f"`{kind}`", KINDS[kind], _code(columns(kind))] for kind in KINDS],
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from trilens._typing import AnyArray, Progress
 from trilens.counts.central import CentralCounts, count_central, is_path
@@ -13,16 +14,14 @@ from trilens.counts.counting import CountReport, count_files
 from trilens.counts.file import is_counts, read_counts
 from trilens.counts.pairs import PairCounts, count_pairs
 from trilens.errors import FormatError, ParameterError, TrilensError
-from trilens.files.extra import read_columns
-from trilens.files.objects import ObjectsLike
-from trilens.files.read import read_statements
-from trilens.files.reading import Reading
-from trilens.files.scan import Scan, scan_statements
+from trilens.files.objects import ObjectsLike, object_list
+from trilens.files.read import Scan, read_files, scan_statements, write_faults
 from trilens.files.source import PathLike, file_paths, is_url, size_of
-from trilens.files.spec import ColumnsLike
 from trilens.statements import Selection, Statements, StatementsLike, as_statements, select
-from trilens.statements.columns import as_list
-from trilens.statements.frames import is_table
+from trilens.statements.columns import as_list, is_table
+from trilens.statements.frames import read_frame
+from trilens.statements.layout import ColumnsLike, read_options
+from trilens.statements.reading import Reading, ReadTables
 from trilens.statements.selection import Condition
 
 #: Files from so many bytes on are not held in memory, but read as often as a question needs.
@@ -85,7 +84,7 @@ class Answers:
         self.exclude_raters = tuple(as_list(exclude_raters, "exclude_raters"))
         self.min_seconds = min_seconds
         self._statements: Statements | None = None
-        self._reading: Reading | None = None
+        self._found: ReadTables | None = None
         self._selection: Selection | None = None
         self._counted: Counted | None = None
         self._last_counted: Counted | None = None
@@ -163,9 +162,10 @@ class Answers:
 
     @property
     def reading(self) -> Reading | None:
-        """What was understood of the files; None for what was in memory already."""
+        """What was understood of the files or the table; None for what were statements already."""
         self.read()
-        return self.everything._reading
+        found = self.everything._found
+        return None if found is None else found.reading
 
     @property
     def known(self) -> Reading | Counted | None:
@@ -174,7 +174,8 @@ class Answers:
         What was understood of the files, where these were read; else their last counts, where
         they were counted.
         """
-        return self.everything._reading or self._last_counted
+        found = self.everything._found
+        return self._last_counted if found is None else found.reading
 
     @property
     def selection(self) -> Selection | None:
@@ -185,18 +186,20 @@ class Answers:
     def read(self) -> Statements:
         """The answers that are asked for; read once."""
         if self._statements is None:
-            every = self.everything.read() if self.selects else self._read_all()
-            if self.selects:
-                beyond = [c.column for c in map(Condition.of, self.where) if not c.is_own]
-                self._selection = select(
-                    every,
-                    exclude_raters=self.exclude_raters,
-                    min_seconds=self.min_seconds,
-                    where=self.where,
-                    columns=self._columns(beyond) if beyond else None,
-                )
-                every = self._selection.of(every)
-            self._statements = every
+            if not self.selects:
+                self._statements = self._loaded()[0]
+                return self._statements
+            conditions = map(Condition.of, self.where)
+            beyond = [condition.column for condition in conditions if not condition.is_own]
+            every, extra = self.everything._loaded(beyond)
+            self._selection = select(
+                every,
+                exclude_raters=self.exclude_raters,
+                min_seconds=self.min_seconds,
+                where=self.where,
+                columns=extra,
+            )
+            self._statements = self._selection.of(every)
         return self._statements
 
     def scan(self, chunk_rows: int = 1_000_000) -> Scan:
@@ -275,23 +278,56 @@ class Answers:
 
     def column(self, name: str) -> AnyArray:
         """A column beyond those that statements have, as text, for the answers that are used."""
-        values = self._columns([name])[name]
+        values = self.everything._loaded([name])[1][name]
         chosen = self.selection
         return values if chosen is None else values[chosen.kept]
 
-    def _read_all(self) -> Statements:
-        if not self.in_files:
-            return _in_memory(self)
-        told: list[Reading] = []
-        found = read_statements(self.source, tell=told.append, **self.options)
-        self._reading = told[0]
+    def _loaded(self, extra: Sequence[str] = ()) -> tuple[Statements, dict[str, AnyArray]]:
+        """All answers and these columns of them, read once; again only for further columns."""
+        if not self.in_files and not is_table(self.source):
+            if extra:
+                raise ParameterError(
+                    f"column {extra[0]!r}: only files and tables have further columns"
+                )
+            return as_statements(self.source), {}
+        known = {} if self._found is None else self._found.extra
+        further = [name for name in extra if name not in known]
+        if self._found is None or further:
+            if self._found is not None and self._once:
+                raise FormatError(
+                    f"{self.source}: column {further[0]!r} cannot be read any more, since it can "
+                    f"be read only once; give a file"
+                )
+            self._found = self._read_with(list(dict.fromkeys([*known, *further])))
+        return self._found.statements, self._found.extra
+
+    def _read_with(self, extra: Sequence[str]) -> ReadTables:
+        listed = object_list(self.objects)
+        skips = self.skip_bad if isinstance(self.skip_bad, bool) else True
+        options = read_options(
+            self.kind,
+            self.columns,
+            preset=self.preset,
+            header=self.header,
+            counts_from=self.counts_from,
+            skip_bad=skips,
+            objects=listed,
+        )
+        if self.in_files:
+            found = read_files(self.source, options, listed, extra, encoding=self.encoding)
+        else:
+            found = read_frame(self.source, options, listed, extra)
+        if not isinstance(self.skip_bad, bool):
+            write_faults(found.reading.faults, self.skip_bad)
         return found
 
-    def _columns(self, names: Sequence[str]) -> dict[str, AnyArray]:
-        if not self.in_files:
-            raise ParameterError(f"column {names[0]!r}: only those of files can be read")
-        how = self.options | {"skip_bad": bool(self.skip_bad)}
-        return read_columns(self.source, names, how.pop("columns"), **how)
+    @property
+    def _once(self) -> bool:
+        """Whether the source can be read only once: the standard input, or a pipe."""
+        if not isinstance(self.source, str | os.PathLike):
+            return False
+        path = Path(self.source)
+        return self.source == "-" or (path.exists() and not (path.is_file() or path.is_dir()))
 
     def _stored_counts(self, pairs: bool) -> Counted:
         found = read_counts(self.source).with_names()
@@ -352,12 +388,3 @@ def pair_counts(data: AnswersLike | Counted | PairCounts) -> PairCounts:
     if found.pairs is None:
         raise FormatError("pairs were not counted; count the answers with pairs=True (--pairs)")
     return PairCounts(found.pairs.third, found.pairs.appears, found.kind, found.names)
-
-
-def _in_memory(answers: Answers) -> Statements:
-    if is_table(answers.source):
-        columns = cast(Any, answers.columns)
-        return Statements.from_frame(
-            answers.source, columns, kind=answers.kind, counts_from=answers.counts_from
-        )
-    return as_statements(answers.source)

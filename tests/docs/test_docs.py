@@ -11,8 +11,8 @@ import pytest
 
 import trilens
 from trilens.cli import COMMANDS, trilens as command_line
-from trilens.files.asked import PRESETS
 from trilens.files.source import ENDINGS
+from trilens.statements.layout import PRESETS
 from trilens.statements.roles import NAMES, SHOWN_STEMS
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -140,7 +140,7 @@ def test_truncated(ending: str, part: float, tmp_path: Path) -> None:
         ('{"central": 1.5, "other_1": 2, "other_2": 3}', "row 1: 1.5 in column central"),
         ('{"central": true, "other_1": 2, "other_2": 3}', "column central holds bool"),
         ('{"central": {"a": 1}, "other_1": 2, "other_2": 3}', "no column central"),
-        ('{"central": "a", "other_1": "b", "other_2": "c", "seconds": "x"}', "seconds are numb"),
+        ('{"central": "a", "other_1": "b", "other_2": "c", "seconds": "x"}', "row 1: 'x' in c"),
         ("\0\1\2", "binary"),
         (" \n", "is empty"),
     ],
@@ -154,7 +154,7 @@ def test_json_lines(content: str, what: str, tmp_path: Path) -> None:
 
 
 def test_json_column_that_comes_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trilens.files.jsonlines._FIRST_BLOCK", 64)
+    monkeypatch.setattr("trilens.files.json._FIRST_BLOCK", 64)
     row = '{"central": "a", "other_1": "b", "other_2": "c"}\n'
     (tmp_path / "s.jsonl").write_text(row * 3 + row.replace("}", ', "seconds": 1}'))
     assert "seconds is first given far down the file" in problem(tmp_path / "s.jsonl")
@@ -178,7 +178,7 @@ def test_parquet(tmp_path: Path) -> None:
     assert "holds binary" in wrong(good | {"other_2": [b"c"]})
     assert "holds list" in wrong(good | {"rater": [["c"]]})
     assert "kind central, but kind odd" in wrong(good, kind="odd")
-    assert "names 1 columns, but the file has 3" in wrong(good, columns=["odd"])
+    assert "names 1 columns, but there are 3" in wrong(good, columns=["odd"])
     shown = {"chosen": [1], "shown_1": [1], "shown_2": [2], "shown_3": [3]}
     metadata = {"trilens": '{"kind": "odd", "names": ["1", "2", "3"]}'}
     pq.write_table(pa.table(shown).replace_schema_metadata(metadata), path)
@@ -201,7 +201,7 @@ def test_npz(tmp_path: Path) -> None:
     )
     assert "pickled" in wrong(triples=good, names=np.array(["a", "b", None], dtype=object))
     assert "row 2: object id -1 is negative" in wrong(triples=np.array([[0, 1, 2], [0, 1, -1]]))
-    assert "row 1: object 1 appears twice" in wrong(triples=np.array([[0, 1, 1]]))
+    assert "row 1: object '1' appears twice" in wrong(triples=np.array([[0, 1, 1]]))
     assert "two objects have the name" in wrong(triples=good, names=np.array(["a", "a", "b"]))
     assert "shape" in wrong(triples=good, seconds=np.zeros(2))
     assert "names is an array of shape" in wrong(triples=good, names=np.zeros(3))

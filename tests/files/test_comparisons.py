@@ -13,8 +13,8 @@ from hypothesis import given, strategies as st
 from trilens.cli import trilens
 from trilens.errors import FormatError, StatementError
 from trilens.files import read_comparisons, read_statements, write_comparisons
-from trilens.files.cell import is_missing
 from trilens.maps import Comparisons, violations
+from trilens.statements.names import is_missing
 
 NAMES = st.text(
     st.characters(

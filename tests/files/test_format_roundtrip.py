@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from trilens.errors import FormatError
 from trilens.files import read_statements, scan_statements, write_statements
-from trilens.files.cell import is_missing
 from trilens.statements import KINDS, Statements
+from trilens.statements.names import is_missing
 from trilens.statements.value import COLUMNS
 
 TEXT = [".csv", ".tsv", ".txt", ".jsonl", ".json", ".csv.gz", ".txt.gz", ".jsonl.gz", ".csv.zst"]

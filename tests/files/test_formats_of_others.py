@@ -20,8 +20,8 @@ import scipy.io
 from trilens.cli.options import PRESETS as COMMAND_LINE_PRESETS
 from trilens.errors import FormatError, ParameterError, StatementError
 from trilens.files import Reading, read_statements, scan_statements
-from trilens.files.asked import PRESETS
 from trilens.statements import Statements
+from trilens.statements.layout import PRESETS
 
 ROWS = [["van", "bus", "car"], ["car", "van", "tram"]]
 RECORDS = [dict(zip(("odd", "other_1", "other_2"), row, strict=True)) for row in ROWS]

@@ -16,11 +16,10 @@ from hypothesis import given, strategies as st
 
 from trilens.errors import FormatError
 from trilens.files import read_objects, read_statements, scan_statements
-from trilens.files.cell import is_integer
-from trilens.files.dialect import even_spaces
 from trilens.files.source import owned
-from trilens.files.text import plain_integers
+from trilens.files.text import even_spaces, plain_integers
 from trilens.statements import Statements
+from trilens.statements.names import is_integer
 
 
 @pytest.fixture

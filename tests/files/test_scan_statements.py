@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from trilens.errors import FormatError, ParameterError, StatementError
-from trilens.files import read_statements, scan, scan_statements, write_statements
+from trilens.files import read, read_statements, scan_statements, write_statements
 from trilens.statements import Statements, concatenate
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan, "BLOCK_BYTES", 16)
+    monkeypatch.setattr(read, "BLOCK_BYTES", 16)
 
 
 def test_files_share_their_objects(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ import trilens as tl
 from trilens import answers
 from trilens.counts.partition import Plan, partitions
 from trilens.errors import ParameterError
-from trilens.files.asked import asked
 from trilens.maps import lens_map, streamed
 from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.streamed import (
@@ -25,6 +24,7 @@ from trilens.maps.streamed import (
     score,
     stream_map,
 )
+from trilens.statements.layout import read_options
 
 
 def map_files(source: Path, n_components: int | None, objects=None, **parameters) -> StreamedMap:
@@ -41,7 +41,7 @@ def test_the_product_is_that_of_the_pair_counts(tmp_path: Path, kind: str, endin
     S = tl.read_statements(tmp_path / f"a.{ending}")
     pairs = tl.count_pairs(S)
     X = rng.standard_normal((12, 3)).astype(np.float32)
-    plan = Plan(asked(), n_objects=12, names=S.names)
+    plan = Plan(read_options(), n_objects=12, names=S.names)
     (part,) = partitions(tmp_path / f"a.{ending}")
     E = 0.7 * pairs.third - 0.2 * (pairs.appears - pairs.third)
     assert product(part, plan, X, 0.7, -0.2) == pytest.approx(E @ X, rel=1e-4, abs=1e-3)

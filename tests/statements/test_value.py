@@ -45,7 +45,7 @@ def test_fields_cannot_be_assigned():
         ([["a", "b", "c"]], {"names": ["a", "b", "d"]}, StatementError, "no object is named 'c'"),
         ([[0, 1, 2]], {"kind": "median"}, KindError, "central, odd, closer"),
         ([[0, 1, 2]], {"names": ["a", "b", "b"]}, ParameterError, "'b'"),
-        ([[0, 1, 2]], {"names": [1, 2, 3]}, ParameterError, "names are text"),
+        ([[0, 1, 2]], {"names": [1, 2, 3]}, ParameterError, "names must be strings"),
         ([[0, 1, 2]], {"names": ["a", "b", "c"], "n_objects": 4}, ParameterError, "3 names"),
         ([[0, 1, 2]], {"n_objects": -1}, ParameterError, "n_objects"),
         ([[0, 1, 2]], {"seconds": [1.0, 2.0]}, StatementError, "seconds"),

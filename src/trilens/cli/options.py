@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 #: The sections of --help, after the command's own options.
 READING, SELECTING = "Reading FILE", "Which answers to use"
-#: As in `trilens.files.asked`, without loading it.
+#: As in `trilens.statements.layout`, without loading it.
 PRESETS = ("salmon", "things", "jspsych", "cblearn", "tripletools")
 KINDS = ("central", "odd", "closer")
 

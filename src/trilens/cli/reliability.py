@@ -242,15 +242,15 @@ def _write(found: Reliability, answers: Answers, output: str) -> None:
 
 def _marked(found: Reliability, statements: Statements) -> dict[str, Any]:
     """The answers as they are, with a column that marks them."""
-    from trilens.statements.frames import FIELD_COLUMNS
-    from trilens.statements.shapes import COLUMNS_OF_KIND
+    from trilens.kinds import columns as kind_columns
+    from trilens.statements.roles import FIELDS
 
     names = statements.names
     columns: dict[str, Any] = {
         role: [names[i] for i in statements.triples[:, at]]
-        for at, role in enumerate(COLUMNS_OF_KIND[statements.kind])
+        for at, role in enumerate(kind_columns(statements.kind))
     }
-    for field, role in FIELD_COLUMNS.items():
+    for role, field in FIELDS.items():
         values = getattr(statements, field)
         if values is not None:
             columns[role] = values.tolist()

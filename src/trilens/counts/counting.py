@@ -12,16 +12,13 @@ from operator import add
 from typing import Any
 
 from trilens._typing import Int32Array, Progress
-from trilens.counts._merge import listed
 from trilens.counts.counted import Counted, classes_of
 from trilens.counts.engines import Engine, Threads, open_engine
 from trilens.counts.file import from_bytes, read_counts, to_bytes, write_counts
 from trilens.counts.partition import Partition, Plan, count_partition, partitions
-from trilens.errors import FormatError, ParameterError, StatementError
-from trilens.files.names import Naming
-from trilens.files.objects import Objects, names_or_ids
-from trilens.files.source import PathLike, filesystem, is_url, quoted, told
-from trilens.statements.value import shown
+from trilens.errors import FormatError, ParameterError
+from trilens.files.source import PathLike, filesystem, is_url, told
+from trilens.statements.names import ObjectList
 
 #: Bytes and files that are counted by one task: it lasts a tenth of a second or more.
 _TASK_BYTES = 1 << 25
@@ -218,34 +215,24 @@ def _part_of(progress: Progress | None, at: int, of: int) -> Progress | None:
     return None if progress is None else lambda share: progress((at + share) / of)
 
 
-def _naming(found: Counted, objects: Objects, counts_from: int | None) -> Naming:
-    by_line = objects.by_line(found.names, counts_from)
-    return by_line[0] if by_line is not None else names_or_ids(objects, list(found.names)).naming()
-
-
-def _renamed(found: Counted, objects: Objects, counts_from: int | None) -> Counted:
+def _renamed(found: Counted, objects: ObjectList, counts_from: int | None) -> Counted:
     """The counts over the caller's list of objects."""
-    naming = _naming(found, objects, counts_from)
-    keys = {key: i for i, key in enumerate(naming.keys())}
-    wrong = next((name for name in found.names if name not in keys), None)
+    matched, _ = objects.matched(found.names, counts_from)
+    wrong = next((name for name in found.names if name not in matched.ids), None)
     if wrong is not None:
-        raise StatementError(
-            f"object {quoted(wrong)} is not in the list of objects ({shown(list(keys), 3)}); "
-            f"add it to the list or leave its rows out"
-        )
-    names = tuple(listed(naming.names, naming.n_objects))
-    called = tuple(names[keys[name]] for name in found.names)
-    return replace(found, known_names=called)._among(names, len(names))
+        raise matched.unknown(wrong)
+    called = tuple(matched.listed[matched.ids[name]] for name in found.names)
+    return replace(found, known_names=called)._among(matched.listed, matched.n_objects)
 
 
 def _labels(
-    found: Counted, labels: Mapping[str, str], objects: Objects | None, counts_from: int | None
+    found: Counted, labels: Mapping[str, str], objects: ObjectList | None, counts_from: int | None
 ) -> tuple[Int32Array, tuple[str, ...]]:
     """The class of each object that was found, and the names of the classes."""
     names = found.names
     if objects is not None:
-        naming = _naming(found, objects, counts_from)
-        called = dict(zip(naming.keys(), listed(naming.names, naming.n_objects), strict=True))
+        matched, _ = objects.matched(found.names, counts_from)
+        called = dict(zip(matched.called, matched.listed, strict=True))
         names = tuple(called.get(name, name) for name in names)
     return classes_of(names, labels)
 

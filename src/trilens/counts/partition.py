@@ -12,22 +12,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
-import pyarrow as pa
 
 from trilens._typing import AnyArray, Int32Array
 from trilens.counts.counted import MOST_SKIPPED, Counted
 from trilens.counts.file import VERSION
 from trilens.counts.tally import PairTally, Tally
 from trilens.errors import FormatError, StatementError, TrilensError
-from trilens.files.asked import Asked, asked
-from trilens.files.batch import Batch, StatementFile
-from trilens.files.columns import Layout
-from trilens.files.faults import Fault
-from trilens.files.names import Naming
-from trilens.files.objects import Objects, object_list
-from trilens.files.read import open_file, sound
-from trilens.files.scan import BLOCK_BYTES
-from trilens.files.sieve import Sieve
+from trilens.files.arrow import parquet_rows
+from trilens.files.objects import object_list
+from trilens.files.read import BLOCK_BYTES, open_table
 from trilens.files.source import (
     PathLike,
     checked_path,
@@ -39,12 +32,12 @@ from trilens.files.source import (
     sources,
     stamp_of,
 )
-from trilens.files.tables import TableFile, narrowed, parquet_rows
-from trilens.files.text import TextFile
-from trilens.statements import Kind
+from trilens.kinds import Kind
 from trilens.statements.columns import as_list
+from trilens.statements.layout import ReadOptions, read_options
+from trilens.statements.names import CheckedNames, ObjectList
 from trilens.statements.selection import Condition
-from trilens.statements.value import CheckedNames
+from trilens.statements.table import AnswerTable, Batch, Fault, RowGroups, sound, statements_of
 
 Item = TypeVar("Item")
 
@@ -146,7 +139,7 @@ class Plan:
 
     Parameters
     ----------
-    asked
+    options
         How the files are to be read.
     encoding
         Of text.
@@ -168,9 +161,9 @@ class Plan:
         Called with the bytes of text that were read, within this process alone.
     """
 
-    asked: Asked
+    options: ReadOptions
     encoding: str | None = None
-    objects: Objects | None = None
+    objects: ObjectList | None = None
     skip_bad: bool = False
     n_objects: int | None = None
     names: tuple[str, ...] | None = field(default=None, repr=False)
@@ -201,33 +194,33 @@ class Plan:
         conditions = [where] if isinstance(where, str) else as_list(where, "where")
         for text in conditions:
             Condition.of(text).holds(np.zeros(0))
-        wish = asked(skip_bad=skip_bad, objects=listed, **reading)
-        return cls(wish, encoding, listed, skip_bad, where=tuple(conditions))
+        options = read_options(skip_bad=skip_bad, objects=listed, **reading)
+        return cls(options, encoding, listed, skip_bad, where=tuple(conditions))
 
     @property
-    def naming(self) -> Naming | None:
+    def known_objects(self) -> ObjectList | None:
         """The objects, where they are known before."""
         if self.n_objects is None:
             return None
         named = None if self.names is None else CheckedNames(self.names)
-        return Naming(named, self.n_objects)
+        return ObjectList(named, self.n_objects)
 
     def identity(self) -> bytes:
         """A hash of everything that decides what a partition's counts are."""
-        asked = self.asked
+        options = self.options
         said = [
             VERSION,
-            asked.kind,
-            repr(asked.columns),
-            asked.header,
-            asked.counts_from,
-            asked.unit,
-            asked.passes_over,
-            asked.preset,
-            sorted(asked.listed),
+            options.kind,
+            repr(options.columns),
+            options.header,
+            options.counts_from,
+            options.unit,
+            options.passes_over,
+            options.preset,
+            sorted(options.listed),
             self.encoding,
             self.skip_bad,
-            None if self.objects is None else [self.objects.names, self.objects.ids],
+            None if self.objects is None else [self.objects.names, self.objects.keys],
             self.n_objects,
             self.names,
             self.pairs,
@@ -274,26 +267,26 @@ def refuse_changed(partition: Partition) -> None:
 
 
 def _count(partition: Partition, plan: Plan) -> Counted:
-    known = () if plan.objects is None else plan.objects.names
+    known = () if plan.objects is None else plan.objects.listed
     total: Counted | None = None
-    for file, kind in _files(partition, plan):
-        naming = plan.naming
-        if naming is None and plan.objects is None:
-            naming = file.stored
-        tally = Tally(kind, naming, known)
+    for table, kind in _tables(partition, plan):
+        objects = plan.known_objects
+        if objects is None and plan.objects is None:
+            objects = table.stored
+        tally = Tally(kind, objects, known)
         pairs = None
         if plan.pairs or plan.labels is not None:
             pairs = PairTally(plan.labels, len(plan.class_names), plan.pairs)
         skipped = _Skipped()
-        typed = isinstance(file, TableFile) and file.source.format == "parquet"
-        for batch in _batches(file, partition, plan):
-            for some in _sound(batch, file, plan, skipped):
-                S = tally.add(some, in_order=not typed)
+        for batch in _batches(table, partition, plan):
+            kept = _sound(batch, table, plan, skipped)
+            if len(kept):
+                S = tally.add(kept, in_order=not table.table.has_groups)
                 if pairs is not None:
                     assert S is not None
                     pairs.add(S)
         if plan.skip_bad:
-            skipped.add(file.faults)
+            skipped.add(table.faults)
         found = replace(tally.result(), skipped=tuple(skipped.words), n_skipped=skipped.n)
         if pairs is not None:
             pairs.flush()
@@ -307,78 +300,44 @@ def _count(partition: Partition, plan: Plan) -> Counted:
 
 def each_batch(partition: Partition, plan: Plan) -> Iterator[tuple[Kind, list[AnyArray]]]:
     """The kind and the three columns of ids of some rows at a time; the objects are known."""
-    naming = plan.naming
-    assert naming is not None, "a first pass finds the objects"
+    objects = plan.known_objects
+    assert objects is not None, "a first pass finds the objects"
     refuse_changed(partition)
-    for file, kind in _files(partition, plan):
-        for batch in _batches(file, partition, plan):
-            # ids that are their own names were checked when they were counted
-            if plan.names is None and _are_ids(batch) and not plan.skip_bad:
-                yield kind, [column.to_numpy() for column in batch.table.columns]
+    for table, kind in _tables(partition, plan):
+        # ids that are their own names were checked when they were counted
+        checked = plan.names is None and table.layout.form == "statement" and not plan.skip_bad
+        for batch in _batches(table, partition, plan):
+            if checked and batch.integers:
+                yield kind, batch.arrays()
                 continue
-            for some in _sound(batch, file, plan):
-                S = naming.statements(replace(some, columns=lambda _: {}), kind)
-                yield kind, list(S.triples.T)
+            kept = _sound(batch, table, plan)
+            if len(kept):
+                yield kind, list(statements_of(kept, objects, kind).triples.T)
     refuse_changed(partition)
 
 
-def _files(partition: Partition, plan: Plan) -> Iterator[tuple[StatementFile, Kind]]:
+def _tables(partition: Partition, plan: Plan) -> Iterator[tuple[AnswerTable, Kind]]:
     for source in sources(partition.path, spool=True, encoding=plan.encoding):
-        file = open_file(source, plan.asked)
-        yield file, file.kind or plan.asked.kind or "central"
+        table = open_table(source, plan.options)
+        yield table, table.kind or plan.options.kind or "central"
 
 
-def _batches(file: StatementFile, partition: Partition, plan: Plan) -> Iterator[Batch]:
+def _batches(table: AnswerTable, partition: Partition, plan: Plan) -> Iterator[Batch]:
     """The rows that are asked for, some at a time, and of these no more than is needed."""
-    sieve = Sieve.of(plan.where, file.layout, file.label) if plan.where else None
-    fast = file.stored is None or file.stored.integers
-    if isinstance(file, TableFile):
-        start, stop, row = partition.start, partition.stop, partition.first_row
-        narrow = narrowed(file, start, stop, row, _ROWS, sieve)
-        if narrow is not None:
-            yield from _parquet_batches(narrow, fast, plan)
-            return
-    layout = file.layout
-    if layout is not None:
-        layout = layout.bare if sieve is None else sieve.layout
-    batches = _with_layout(file, layout).batches(fast, BLOCK_BYTES)
-    for batch in ahead(batches if sieve is None else sieve.batches(batches)):
+    batches = table.batches(
+        fields=(),
+        where=[Condition.of(text) for text in plan.where],
+        integers=table.stored is None or table.stored.integers,
+        block_bytes=BLOCK_BYTES,
+        groups=RowGroups(partition.start, partition.stop, partition.first_row, _ROWS),
+    )
+    if table.table.has_groups:
+        yield from batches
+        return
+    for batch in ahead(batches):
         yield batch
         if plan.told is not None:
             plan.told(BLOCK_BYTES)
-
-
-def _parquet_batches(file: TableFile, fast: bool, plan: Plan) -> Iterator[Batch]:
-    """Plain integers as they lie there (twice as fast), anything else as the reader gives it."""
-    plain = file.layout.form == "statement" and not plan.skip_bad and not plan.asked.passes_over
-    for table, row_in_file in file.pieces(None):
-        if plain and fast and all(map(_is_plain, table.columns)):
-            yield Batch(table, file.label, row_in_file, lambda _: {})
-        else:
-            yield from _one_piece(file, table, row_in_file).batches(fast)
-
-
-def _one_piece(file: TableFile, table: Any, row_in_file: Callable[[int], int]) -> TableFile:
-    return replace(file, pieces=lambda _: iter([(table, row_in_file)]))
-
-
-def _is_plain(column: Any) -> bool:
-    """Whether a column holds integers that numpy takes as they are."""
-    whole = pa.types.is_integer(column.type) and column.type != pa.uint64()
-    return whole and not column.null_count
-
-
-def _are_ids(batch: Batch) -> bool:
-    return batch.form == "statement" and batch.integers
-
-
-def _with_layout(file: StatementFile, layout: Layout | None) -> StatementFile:
-    """The same file with other columns read beside the objects."""
-    if isinstance(file, TextFile) and layout is not None:
-        return replace(file, dialect=replace(file.dialect, layout=layout))
-    if isinstance(file, TableFile) and layout is not None:
-        return replace(file, layout=layout)
-    return file
 
 
 @dataclass
@@ -393,13 +352,11 @@ class _Skipped:
         self.words += [f"{fault}" for fault in faults[: MOST_SKIPPED - len(self.words)]]
 
 
-def _sound(
-    batch: Batch, file: StatementFile, plan: Plan, skipped: _Skipped | None = None
-) -> list[Batch]:
+def _sound(batch: Batch, table: AnswerTable, plan: Plan, skipped: _Skipped | None = None) -> Batch:
     """The batch without its bad rows, where these are skipped."""
     if not plan.skip_bad:
-        return [batch]
-    kept, faults = sound([batch], plan.objects, file.stored)
+        return batch
+    kept, faults = sound(batch, plan.objects, table.stored)
     if skipped is not None:
         skipped.add(faults)
     return kept

@@ -14,9 +14,10 @@ from trilens.counts.classes import ClassCounts, count_classes
 from trilens.counts.counted import Counted
 from trilens.counts.pairs import PairCounts, count_pairs
 from trilens.errors import StatementError
-from trilens.files.batch import Batch
-from trilens.files.names import TABLE_LIMIT, Names, Naming, negative
-from trilens.statements import Kind, Statements
+from trilens.kinds import Kind
+from trilens.statements import Statements
+from trilens.statements.names import TABLE_LIMIT, Names, ObjectList, negative
+from trilens.statements.table import Batch, statements_of
 from trilens.statements.value import check_triples
 
 if TYPE_CHECKING:
@@ -36,13 +37,15 @@ class Tally:
     name.
     """
 
-    def __init__(self, kind: Kind, naming: Naming | None = None, known: Sequence[str] = ()) -> None:
+    def __init__(
+        self, kind: Kind, objects: ObjectList | None = None, known: Sequence[str] = ()
+    ) -> None:
         self.kind = kind
         self.statements = 0
-        self._naming = naming
+        self._objects = objects
         self._names = _Growing(known)
-        self._plain = naming is None
-        size = 1024 if naming is None else naming.n_objects
+        self._plain = objects is None
+        size = 1024 if objects is None else objects.n_objects
         rows = 3 if kind == "closer" else 2
         self._counters = np.zeros((rows, size), dtype=np.uint32)
         self._total = np.zeros((rows, size), dtype=np.int64)
@@ -69,8 +72,8 @@ class Tally:
         Without ``in_order`` the order in which integers first appear is not kept: columns of a
         type that can hold nothing else need none, as their names are put in numerical order.
         """
-        if self._naming is not None:
-            S = self._naming.statements(replace(batch, columns=lambda _: {}), self.kind)
+        if self._objects is not None:
+            S = statements_of(replace(batch, others={}), self._objects, self.kind)
             self._count_all(list(S.triples.T))
             self.statements += len(S)
             return S
@@ -86,7 +89,7 @@ class Tally:
             self._check(ids, batch)
             columns = [ids[:, j] for j in range(3)]
         else:
-            plain = replace(batch, columns=lambda _: {})
+            plain = replace(batch, others={})
             S = plain.to_statements(ids, self.kind, n, tuple(self._names.listed()))
             columns = list(S.triples.T)
         self._count_all(columns)
@@ -101,8 +104,7 @@ class Tally:
             self._names.add(batch)
             return self._names.integers
         self._ordered = False
-        columns = [column.to_numpy() for column in batch.table.columns]
-        return max(int(column.max(initial=0)) for column in columns) < TABLE_LIMIT
+        return max(int(column.max(initial=0)) for column in batch.arrays()) < TABLE_LIMIT
 
     def _to_text(self, batch: Batch) -> None:
         """From values to ids: the integers counted so far become the first names."""
@@ -129,7 +131,7 @@ class Tally:
         except StatementError as error:
             if error.row is None:
                 raise
-            raise batch._repeated(ids, error.row, tuple(self._names.listed())) from None
+            raise batch.repeated(ids, error.row, tuple(self._names.listed())) from None
 
     def _twice(self, row: list[int], batch: Batch, at: int) -> StatementError:
         x, y, z = row
@@ -179,8 +181,8 @@ class Tally:
         self._flush()
         total = self._total
         names: tuple[str, ...] | None
-        if self._naming is not None:
-            names = self._naming.names
+        if self._objects is not None:
+            names = self._objects.names
         elif self._plain:
             values = np.flatnonzero(total.any(axis=0))
             plain = len(values) == 0 or values[-1] == len(values) - 1
@@ -188,12 +190,12 @@ class Tally:
             total = total[:, values]
         else:
             seen = self._names.listed()
-            naming = self._names.naming()
+            objects = self._names.objects()
             total = total[:, : len(seen)]
-            if list(naming.listed()) != seen:
+            if list(objects.listed) != seen:
                 at = {name: i for i, name in enumerate(seen)}
-                total = total[:, [at[name] for name in naming.listed()]]
-            names = naming.names
+                total = total[:, [at[name] for name in objects.listed]]
+            names = objects.names
         first, second, third = total[0], total[1], total[-1]
         closer = self.kind == "closer"
         return Counted(
@@ -227,9 +229,6 @@ class _Growing(Names):
 
     def ids_of(self, batch: Batch) -> Int32Array:
         """``(m, 3)`` or ``(m, 4)`` ids of a batch whose names were added."""
-        if batch.names is not None:
-            for name in batch.names:
-                self._ids.setdefault(name, len(self._ids))
         columns = []
         for at, values in batch.texts():
             known = np.array([self._ids.get(value, -1) for value in values], dtype=np.int32)

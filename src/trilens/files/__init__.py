@@ -1,12 +1,8 @@
 """Statement files: reading, writing and scanning; label files and lists of objects."""
 
-from trilens.files.extra import read_columns
-from trilens.files.faults import Fault
 from trilens.files.objects import read_objects
 from trilens.files.output import atomic_write, refuse_to_overwrite, write_table
-from trilens.files.read import read_statements
-from trilens.files.reading import Reading
-from trilens.files.scan import Scan, scan_statements
+from trilens.files.read import Scan, read_columns, read_statements, scan_statements
 from trilens.files.side_tables import (
     Labels,
     labels_for,
@@ -16,6 +12,8 @@ from trilens.files.side_tables import (
 )
 from trilens.files.vectors import read_matrix, read_vectors
 from trilens.files.write import write_statements
+from trilens.statements.reading import Reading
+from trilens.statements.table import Fault
 
 __all__ = [
     "Fault",

@@ -5,17 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from trilens.errors import FormatError, ParameterError
-from trilens.files.cell import is_integer
-from trilens.files.dialect import records, whole_text
-from trilens.files.names import Naming
 from trilens.files.source import PathLike, open_source, quoted
+from trilens.files.text import records, whole_text
 from trilens.statements.columns import as_list
+from trilens.statements.names import ObjectList, is_integer
 from trilens.statements.roles import key
-from trilens.statements.value import shown
 
 #: The path of a list, the names themselves, or a mapping from ids to names.
 ObjectsLike: TypeAlias = PathLike | Iterable[object] | Mapping[object, object]
@@ -24,55 +21,6 @@ _ID = frozenset({"id", "index", "number", "nr", "no", "imagenumber", "objectid",
 _NAME = frozenset(
     {"name", "object", "label", "word", "concept", "uniqueid", "image", "filename", "target"}
 )
-
-
-@dataclass(frozen=True)
-class Objects:
-    """The caller's objects, in order; ``ids`` is what the statements call them, if not so."""
-
-    names: tuple[str, ...]
-    ids: tuple[str, ...] | None = None
-    label: str = "objects"
-
-    def naming(self) -> Naming:
-        """The objects by their names, or by the ids that are given."""
-        return Naming(self.names, keys=self.ids)
-
-    def by_line(self, seen: Sequence[str], counts_from: int | None) -> tuple[Naming, str] | None:
-        """The objects by their line, where the statements have numbers that are no names.
-
-        Parameters
-        ----------
-        seen
-            The objects as the statements call them.
-        counts_from : {0, 1}, optional
-            The number of the first line; by default the numbers tell.
-        """
-        if self.ids is not None or not seen or not all(map(is_integer, seen)):
-            return None
-        listed = set(self.names)
-        if any(name in listed for name in seen):
-            return None
-        numbers = [int(name) if len(name) < 12 else 10**12 for name in seen]
-        least, most, n = min(numbers), max(numbers), len(self.names)
-        base = counts_from
-        if base is None:
-            base = 0 if least == 0 else 1 if most == n else None
-        if base is None and least >= 0 and most < n:
-            raise FormatError(
-                f"{self.label}: the objects are numbers from {least} to {most}, and the list has "
-                f"{n:,} names; do the lines count from 0 or from 1? Say it with counts_from= "
-                f"(--counts-from), or list id,name"
-            )
-        if base is None or least < base or most >= n + base:
-            first = 0 if base is None else base
-            raise FormatError(
-                f"{self.label}: the objects are numbers from {least} to {most}, but the "
-                f"{n:,} lines of the list are {first} to {n - 1 + first}; is it the list of "
-                f"other statements?"
-            )
-        keys = [str(i + base) for i in range(n)]
-        return Naming(self.names, keys=keys), f"objects by their line in {self.label}, from {base}"
 
 
 def read_objects(path: PathLike) -> list[str]:
@@ -86,22 +34,22 @@ def read_objects(path: PathLike) -> list[str]:
     FormatError
         For a file that cannot be read, is empty, is not UTF-8 or names an object twice.
     """
-    return list(_listed(path).names)
+    return list(_listed(path).listed)
 
 
-def object_list(objects: ObjectsLike | Objects | None) -> Objects | None:
+def object_list(objects: ObjectsLike | ObjectList | None) -> ObjectList | None:
     """The caller's objects: the path of a list, the names themselves, or ids with names."""
-    if objects is None or isinstance(objects, Objects):
+    if objects is None or isinstance(objects, ObjectList):
         return objects
     if isinstance(objects, str | os.PathLike):
         return _listed(objects)
     if isinstance(objects, Mapping):
         names = [str(name) for name in objects.values()]
         _refuse_twice(names)
-        return Objects(tuple(names), tuple(map(str, objects)))
+        return ObjectList.of(names, map(str, objects))
     names = [name if isinstance(name, str) else str(name) for name in as_list(objects, "objects")]
     _refuse_twice(names)
-    return Objects(tuple(names))
+    return ObjectList.of(names)
 
 
 def _refuse_twice(names: Sequence[str]) -> None:
@@ -110,7 +58,7 @@ def _refuse_twice(names: Sequence[str]) -> None:
         raise ParameterError(f"objects lists {quoted(twice)} twice; list every object once")
 
 
-def _listed(path: PathLike) -> Objects:
+def _listed(path: PathLike) -> ObjectList:
     source = open_source(path)
     text = whole_text(source, "a list of objects has a name a line")
     table = _table(text)
@@ -129,7 +77,7 @@ def _listed(path: PathLike) -> Objects:
         rows[name] = row
     if not rows:
         raise FormatError(f"{source.label} is empty; a list of objects has a name a line")
-    return Objects(tuple(rows), label=source.label)
+    return ObjectList.of(rows, label=source.label)
 
 
 def _table(text: str) -> tuple[list[tuple[str, str, int]], list[str]] | None:
@@ -156,7 +104,7 @@ def _table(text: str) -> tuple[list[tuple[str, str, int]], list[str]] | None:
     return None
 
 
-def _with_ids(rows: list[tuple[str, str, int]], wrong: list[str], label: str) -> Objects:
+def _with_ids(rows: list[tuple[str, str, int]], wrong: list[str], label: str) -> ObjectList:
     if wrong:
         raise FormatError(f"{label}, row {wrong[0]}: not as many columns as in the first row")
     for j, what in ((0, "id"), (1, "name")):
@@ -173,19 +121,4 @@ def _with_ids(rows: list[tuple[str, str, int]], wrong: list[str], label: str) ->
             seen[cell] = line
     if not rows:
         raise FormatError(f"{label} has a header and no objects; list id,name")
-    return Objects(tuple(row[1] for row in rows), tuple(row[0] for row in rows), label)
-
-
-def names_or_ids(objects: Objects, seen: Sequence[str]) -> Objects:
-    """The same list; its ids are left aside where the statements have the names themselves."""
-    if objects.ids is None:
-        return objects
-    unknown = [name for name in seen if name not in set(objects.ids)]
-    if unknown and all(name in set(objects.names) for name in seen):
-        return Objects(objects.names, None, objects.label)
-    if unknown:
-        raise FormatError(
-            f"{objects.label}: no id {quoted(unknown[0])} ({len(unknown):,} of {len(seen):,} "
-            f"objects of the statements have none); its ids are {shown(list(objects.ids), 3)}"
-        )
-    return objects
+    return ObjectList.of([row[1] for row in rows], [row[0] for row in rows], label)

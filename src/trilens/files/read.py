@@ -1,25 +1,36 @@
-"""Reading statements whole."""
+"""Reading statements from files, whole or chunk by chunk."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from trilens.errors import FormatError, ParameterError, StatementError
-from trilens.files.archive import open_archive
-from trilens.files.asked import Asked, asked
-from trilens.files.batch import Batch, StatementFile
-from trilens.files.cell import is_integer
-from trilens.files.faults import Fault, without_faults, write_faults
-from trilens.files.names import Names, Naming
-from trilens.files.objects import Objects, ObjectsLike, names_or_ids, object_list
-from trilens.files.reading import Reading, raters_in
+import numpy as np
+
+from trilens._parameters import whole_number
+from trilens._typing import AnyArray
+from trilens.errors import FormatError, ParameterError
+from trilens.files.objects import ObjectsLike, object_list
 from trilens.files.source import PathLike, Source, left_aside, one_line, sources
-from trilens.files.spec import ColumnsLike
-from trilens.files.tables import open_table
-from trilens.files.text import open_text
-from trilens.statements import Kind, Statements, concatenate
+from trilens.kinds import Kind
+from trilens.statements import Statements, concatenate
+from trilens.statements.columns import as_list
+from trilens.statements.layout import ColumnsLike, ReadOptions, read_options
+from trilens.statements.names import Names, ObjectList
+from trilens.statements.reading import (
+    Reading,
+    ReadTables,
+    no_statements,
+    one_kind,
+    read_tables,
+    stored_names,
+)
+from trilens.statements.table import AnswerTable, Batch, Fault, NamedTable, sound, statements_of
+
+#: Bytes of a file that are parsed at a time.
+BLOCK_BYTES = 1 << 24
 
 
 def read_statements(
@@ -104,11 +115,11 @@ def read_statements(
     >>> [S.names[i] for i in S.triples[0]]
     ['sedan', 'van', 'coupe']
     """
-    listed = object_list(objects)
     skips = True if isinstance(skip_bad, str | os.PathLike) else skip_bad
     if tell is not None and not callable(tell):
         raise ParameterError(f"tell is {one_line(repr(tell), 40)}; it must be a function")
-    wish = asked(
+    listed = object_list(objects)
+    options = read_options(
         kind,
         columns,
         preset=preset,
@@ -117,185 +128,259 @@ def read_statements(
         skip_bad=skips,
         objects=listed,
     )
-    files = [open_file(source, wish) for source in sources(path, encoding=encoding)]
-    settled = one_kind(files, wish.kind)
-    stored = _stored(files) if listed is None else None
-    fast = stored is None or stored.integers
-    batches = [batch for file in files for batch in file.batches(fast)]
-    faults: list[Fault] = []
-    if skips:
-        batches, faults = sound(batches, listed, stored)
-        faults += [fault for file in files for fault in file.faults]
-        order = {file.label: i for i, file in enumerate(files)}
-        faults.sort(key=lambda fault: (order[fault.file], fault.row))
-    if not batches and not all(file.may_be_empty for file in files):
-        raise no_statements(files[0], faults)
-    naming, notes = stored, list[str]()
-    try:
-        if naming is None:
-            naming, notes = find_naming(batches, listed, wish, stored_names(files))
-        parts = [naming.statements(batch, settled) for batch in batches]
-    except StatementError as error:
-        raise _first_fault(error, sound(batches, listed, stored)[1]) from error
-    if not parts:
-        parts = [Statements([], naming.n_objects, naming.names, settled)]
+    found = read_files(path, options, listed, encoding=encoding)
     if not isinstance(skip_bad, bool):
-        write_faults(faults, skip_bad)
+        write_faults(found.reading.faults, skip_bad)
     if tell is not None:
-        notes += left_aside(path)
-        tell(reading(files, settled, wish, parts, naming.n_objects, faults, notes))
-    return parts[0] if len(parts) == 1 else concatenate(parts)
+        tell(found.reading)
+    return found.statements
 
 
-def open_file(source: Source, wish: Asked) -> StatementFile:
+def read_files(
+    path: PathLike | Sequence[PathLike],
+    options: ReadOptions,
+    listed: ObjectList | None = None,
+    extra: Sequence[str] = (),
+    *,
+    encoding: str | None = None,
+) -> ReadTables:
+    """The statements of files, with further columns, read once."""
+    tables = [open_table(source, options) for source in sources(path, encoding=encoding)]
+    found = read_tables(tables, listed, extra)
+    notes = (*found.reading.notes, *left_aside(path))
+    return replace(found, reading=replace(found.reading, notes=notes))
+
+
+def open_table(source: Source, options: ReadOptions) -> AnswerTable:
     """A file of any format, with its columns found."""
+    if options.preset == "cblearn" and options.kind is None and source.format == "text":
+        options = replace(options, kind="closer")
+    return AnswerTable.of(_open(source, options), options)
+
+
+def _open(source: Source, options: ReadOptions) -> NamedTable:
     format_ = source.format
-    if format_ == "text":
-        if wish.preset == "jspsych":
-            from trilens.files.trial import open_trials
+    if format_ == "text" and options.preset != "jspsych":
+        from trilens.files.text import open_text
 
-            return open_trials(source, wish)
-        if wish.preset == "cblearn" and wish.kind is None:
-            wish = replace(wish, kind="closer")
-        return open_text(source, wish)
+        return open_text(source, options)
+    if format_ in ("text", "json", "jsonl"):
+        from trilens.files.json import open_json, open_jspsych_csv
+
+        return open_jspsych_csv(source) if format_ == "text" else open_json(source, options)
+    if format_ in ("parquet", "arrow"):
+        from trilens.files.arrow import open_arrow, open_parquet
+
+        return open_parquet(source) if format_ == "parquet" else open_arrow(source)
+    from trilens.files import others
+
     if format_ == "npz":
-        if wish.preset == "cblearn":
-            from trilens.files.array import open_cblearn
-
-            return open_cblearn(source, wish)
-        return open_archive(source, wish)
-    if format_ in ("json", "jsonl"):
-        from trilens.files.record import is_nested, open_json
-
-        if format_ == "json" or is_nested(source) or wish.preset == "jspsych":
-            return open_json(source, wish)
-    if format_ in ("npy", "mat"):
-        from trilens.files.array import open_array, open_matlab
-
-        return open_array(source, wish) if format_ == "npy" else open_matlab(source, wish)
-    if format_ in ("excel", "sqlite"):
-        from trilens.files.sheet import open_database, open_sheet
-
-        return open_sheet(source, wish) if format_ == "excel" else open_database(source, wish)
-    return open_table(source, wish)
-
-
-def one_kind(files: Sequence[StatementFile], wanted: Kind | None) -> Kind:
-    """The kind that all files have."""
-    said: dict[Kind, str] = {}
-    for file in files:
-        said.setdefault(file.kind or wanted or "central", file.label)
-    if len(said) > 1:
-        (first, at_first), (second, at_second) = list(said.items())[:2]
-        raise FormatError(
-            f"{at_first} has statements of kind {first}, but {at_second} of kind {second}; "
-            f"read each kind by itself, or give the files that do not say it a kind="
+        cblearn = options.preset == "cblearn"
+        return (
+            others.open_cblearn(source, options)
+            if cblearn
+            else others.open_archive(source, options)
         )
-    return next(iter(said))
+    if format_ == "sqlite":
+        return others.open_database(source)
+    opened = {"npy": others.open_array, "mat": others.open_matlab, "excel": others.open_sheet}
+    return opened[format_](source, options)
 
 
-def _stored(files: Sequence[StatementFile]) -> Naming | None:
-    """The objects that all files list alike."""
-    namings = [file.stored for file in files if file.stored is not None]
-    alike = {(naming.names, naming.n_objects) for naming in namings}
-    return namings[0] if len(namings) == len(files) and len(alike) == 1 else None
+def read_columns(
+    path: PathLike, names: Sequence[str], columns: ColumnsLike | None = None, **how: Any
+) -> dict[str, AnyArray]:
+    """Columns of a file by their names, one text for each statement; empty where missing.
+
+    Parameters
+    ----------
+    path
+        What `trilens.read_statements` was given.
+    names
+        As the header writes them, or their numbers.
+    columns, how
+        As for `trilens.read_statements`: the rows are those that it reads.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "answers.csv"
+    >>> _ = file.write_text("central,other_1,other_2,country\\na,b,c,DE\\nb,a,c,FR\\n")
+    >>> read_columns(file, ["country"])["country"].tolist()
+    ['DE', 'FR']
+    """
+    wanted = as_list(names, "names")
+    if not all(isinstance(name, str) for name in wanted):
+        raise FormatError(f"columns are named by text, not by {one_line(repr(wanted), 40)}")
+    listed = object_list(how.pop("objects", None))
+    encoding = how.pop("encoding", None)
+    options = read_options(how.pop("kind", None), columns, objects=listed, **how)
+    return read_files(path, options, listed, wanted, encoding=encoding).extra
 
 
-def stored_names(files: Sequence[StatementFile]) -> list[str]:
-    """The objects that some of the files list."""
-    return [name for file in files if file.stored is not None for name in file.stored.listed()]
+def write_faults(faults: Iterable[Fault], path: PathLike) -> None:
+    """Write bad rows to a CSV with the columns ``file``, ``row``, ``problem``, ``objects``."""
+    from trilens.files.output import write_table
+
+    listed = list(faults)
+    write_table(
+        {
+            "file": [fault.file for fault in listed],
+            "row": [fault.row for fault in listed],
+            "problem": [fault.problem for fault in listed],
+            "objects": [fault.content for fault in listed],
+        },
+        path,
+    )
 
 
-def find_naming(
-    batches: Sequence[Batch], listed: Objects | None, wish: Asked, before: Sequence[str]
-) -> tuple[Naming, list[str]]:
-    """The objects of all batches, and how the caller's list was taken."""
-    if listed is not None and not _by_number(batches, listed):
-        return listed.naming(), []
-    names = Names({*wish.listed, *before})
-    for batch in batches:
-        names.add(batch)
-    if listed is None:
-        return names.naming(before), []
-    seen = names.seen()
-    by_line = listed.by_line(seen, wish.counts_from)
-    if by_line is not None:
-        return by_line[0], [by_line[1]]
-    return names_or_ids(listed, seen).naming(), []
+@dataclass(frozen=True)
+class Scan:
+    """Statements of one or several files, chunk by chunk; every loop reads the files anew.
+
+    All chunks share ``names``, ``n_objects`` and ``kind``, so that counts of chunks add up to
+    the counts of the whole.
+    """
+
+    n_objects: int
+    names: tuple[str, ...] = field(repr=False)
+    kind: Kind
+    chunk_rows: int
+    _tables: tuple[AnswerTable, ...] = field(repr=False)
+    _objects: ObjectList = field(repr=False)
+    _listed: ObjectList | None = field(default=None, repr=False)
+
+    def __iter__(self) -> Iterator[Statements]:
+        rows = 0
+        for table in self._tables:
+            batches = _sound_batches(table, self._objects.integers, self._listed)
+            parts = (statements_of(batch, self._objects, self.kind) for batch in batches)
+            for chunk in _in_chunks(parts, self.chunk_rows):
+                rows += len(chunk)
+                yield chunk
+        _refuse_nothing(self._tables, rows)
 
 
-def _by_number(batches: Sequence[Batch], listed: Objects) -> bool:
-    """Whether the objects may be ids, or lines of the list; most often they are its names."""
-    if listed.ids is not None:
-        return True
-    if any(map(is_integer, listed.names)):
-        return False
-    return bool(batches) and batches[0].names is None
+def scan_statements(
+    path_or_glob: PathLike | Sequence[PathLike],
+    chunk_rows: int = 1_000_000,
+    kind: str | None = None,
+    columns: ColumnsLike | None = None,
+    objects: ObjectsLike | None = None,
+    *,
+    preset: str | None = None,
+    header: bool | None = None,
+    counts_from: int | None = None,
+    encoding: str | None = None,
+    skip_bad: bool = False,
+) -> Scan:
+    """Read statements that do not fit in memory, chunk by chunk.
+
+    The ids are fixed before the first chunk: by ``objects``, by the names that a Parquet or
+    Arrow file of trilens carries, or else by a first pass over the files that collects the
+    names alone. Objects have the same order as with `read_statements` on the files in turn.
+
+    Parameters
+    ----------
+    path_or_glob : path, pattern or list of paths
+        A pattern such as ``"day-*.csv"`` stands for the files that it matches, sorted. ``"-"``
+        is the standard input, kept in a temporary file.
+    chunk_rows : int
+        Statements in a chunk; the last one of a file has what is left. Text is parsed in
+        blocks of 16 MB, whatever the size of a chunk. An NPZ file is held whole.
+    kind, columns, objects, preset, header, counts_from, encoding, skip_bad
+        As in `read_statements`, the same for all files.
+
+    Returns
+    -------
+    Scan
+        Iterate over it, as often as you like, for `Statements` that share ``names``,
+        ``n_objects`` and ``kind``.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "1.csv").write_text("3,1,2\\n1,2,4\\n")
+    >>> _ = (folder / "2.csv").write_text("4,1,2\\n")
+    >>> scan = scan_statements(str(folder / "*.csv"), chunk_rows=1)
+    >>> scan.names, [part.triples.tolist() for part in scan]
+    (('1', '2', '3', '4'), [[[2, 0, 1]], [[0, 1, 3]], [[3, 0, 1]]])
+    """
+    rows = whole_number("chunk_rows", chunk_rows, least=1)
+    listed = object_list(objects)
+    options = read_options(
+        kind,
+        columns,
+        preset=preset,
+        header=header,
+        counts_from=counts_from,
+        skip_bad=skip_bad,
+        objects=listed,
+    )
+    found = sources(path_or_glob, spool=True, encoding=encoding)
+    tables = tuple(open_table(source, options) for source in found)
+    settled = one_kind(tables)
+    every = _all_objects(tables, listed)
+    return Scan(every.n_objects, every.listed, settled, rows, tables, every, listed)
 
 
-def sound(
-    batches: Sequence[Batch], listed: Objects | None, stored: Naming | None
-) -> tuple[list[Batch], list[Fault]]:
-    """The batches without their bad rows, and these."""
-    keys = None if stored is None else frozenset(stored.keys())
-    known = () if stored is None else stored.keys()
-    if listed is not None:
-        known = listed.names
-        names = frozenset(listed.names) | frozenset(listed.ids or ())
-        # numbers that are no names may be lines of the list
-        keys = names if listed.ids is not None or any(map(is_integer, listed.names)) else None
-    kept: list[Batch] = []
-    faults: list[Fault] = []
-    for batch in batches:
-        good, bad = without_faults(batch, known, keys)
-        faults += bad
+def _sound_batches(
+    table: AnswerTable, integers: bool, listed: ObjectList | None
+) -> Iterator[Batch]:
+    for batch in table.batches(integers=integers, block_bytes=BLOCK_BYTES):
+        good = sound(batch, listed, table.stored)[0] if table.options.skip_bad else batch
         if len(good):
-            kept.append(good)
-    return kept, faults
+            yield good
 
 
-def _first_fault(error: StatementError, faults: Sequence[Fault]) -> StatementError:
-    """The refusal of the first bad row, of whatever sort it is."""
-    if not faults or f"{faults[0].file}, row {faults[0].row:,}: " in str(error):
-        return error
-    return StatementError(
-        f"{faults[0]}; correct the row, leave it out, or skip_bad=True (--skip-bad) "
-        f"({len(faults):,} rows are bad)"
-    )
+def _all_objects(tables: Sequence[AnswerTable], listed: ObjectList | None) -> ObjectList:
+    """The objects, from the list, from the files' own lists or from a pass over all rows."""
+    if listed is not None and not (listed.may_be_numbered and _by_number(tables, listed)):
+        return listed
+    stored = [table.stored for table in tables if table.stored is not None]
+    alike = {(one.names, one.n_objects) for one in stored}
+    if listed is None and len(stored) == len(tables) and len(alike) == 1:
+        return stored[0]
+    before = stored_names(tables)
+    names, rows = Names({*tables[0].options.listed, *before}), 0
+    for table in tables:
+        for batch in _sound_batches(table, True, listed):
+            names.add(batch)
+            rows += len(batch)
+    _refuse_nothing(tables, rows)
+    # names that a file carries, statements or not, come before those found in rows
+    if listed is None:
+        return names.objects(before)
+    return listed.matched(names.seen(), tables[0].options.counts_from)[0]
 
 
-def reading(
-    files: Sequence[StatementFile],
-    kind: Kind,
-    wish: Asked,
-    parts: Sequence[Statements],
-    n_objects: int,
-    faults: Sequence[Fault],
-    notes: Sequence[str],
-) -> Reading:
-    """What was understood of the files; of their columns, the first file's."""
-    layout = files[0].layout
-    every = dict.fromkeys(note for file in files for note in file.notes)
-    return Reading(
-        files=tuple(file.label for file in files),
-        kind=kind,
-        kind_told=wish.kind is not None or all(file.kind is not None for file in files),
-        columns={} if layout is None else layout.read,
-        left_out=() if layout is None else layout.left_out,
-        header=layout is None or layout.header,
-        rows=sum(map(len, parts)),
-        objects=n_objects,
-        raters=raters_in(parts),
-        faults=tuple(faults),
-        notes=(*every, *notes),
-    )
+def _by_number(tables: Sequence[AnswerTable], listed: ObjectList) -> bool:
+    """Whether the objects may be ids, or lines of the list, by the first rows."""
+    if listed.keys is not None:
+        return True
+    batches = (batch for table in tables for batch in table.batches(block_bytes=BLOCK_BYTES))
+    first = next(batches, None)
+    return first is not None and first.integers
 
 
-def no_statements(file: StatementFile, faults: Sequence[Fault] = ()) -> FormatError:
-    """The refusal of a text file without rows."""
-    if faults:
-        return FormatError(
-            f"{file.label} has no statements: all {len(faults):,} rows are bad, such as row "
-            f"{faults[0].row:,}: {faults[0].problem}"
-        )
-    return FormatError(f"{file.label} has no statements, only a header; add a row per statement")
+def _refuse_nothing(tables: Sequence[AnswerTable], rows: int) -> None:
+    if not rows and not all(table.table.may_be_empty for table in tables):
+        raise no_statements(tables[0])
+
+
+def _in_chunks(parts: Iterator[Statements], rows: int) -> Iterator[Statements]:
+    """The same statements in chunks of ``rows``; the last has what is left."""
+    waiting: list[Statements] = []
+    n_waiting = 0
+    for part in parts:
+        start = 0
+        while len(part) - start >= rows - n_waiting:
+            stop = start + rows - n_waiting
+            yield concatenate([*waiting, part.take(np.arange(start, stop))])
+            waiting, n_waiting, start = [], 0, stop
+        if start < len(part):
+            waiting.append(part.take(np.arange(start, len(part))) if start else part)
+            n_waiting += len(part) - start
+    if waiting:
+        yield concatenate(waiting)

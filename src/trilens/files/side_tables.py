@@ -16,9 +16,6 @@ from typing import Any
 import numpy as np
 
 from trilens.errors import FormatError, LabelError, StatementError, TrilensError
-from trilens.files.cell import is_integer, is_missing
-from trilens.files.dialect import records, whole_text
-from trilens.files.names import in_order
 from trilens.files.output import packed_write
 from trilens.files.source import (
     PathLike,
@@ -31,8 +28,10 @@ from trilens.files.source import (
     owned,
     quoted,
 )
+from trilens.files.text import records, whole_text
 from trilens.statements import Statements, as_statements
 from trilens.statements.comparisons import Comparisons, first_wrong
+from trilens.statements.names import in_order, is_integer, is_missing
 from trilens.statements.value import shown
 
 #: Formats that have their own columns.

@@ -25,7 +25,7 @@ from typing import Any, BinaryIO, TypeAlias, cast
 import numpy as np
 
 from trilens.errors import FormatError, MissingExtraError, ParameterError, TrilensError
-from trilens.statements.columns import as_list
+from trilens.statements.columns import as_list, one_line as one_line, quoted as quoted
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -536,14 +536,3 @@ def owned(data: bytes) -> Any:
     buffer = pa.allocate_buffer(len(data))
     np.frombuffer(buffer, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)
     return buffer
-
-
-def one_line(text: object, most: int = 160) -> str:
-    """Foreign text (a library's message, a cell) in one line of bounded length."""
-    flat = " ".join(str(text).split())
-    return flat if len(flat) <= most else f"{flat[:most]}..."
-
-
-def quoted(cell: str, most: int = 60) -> str:
-    """A name as messages show it."""
-    return repr(cell) if len(cell) <= most else f"{cell[:most]!r}..."

@@ -1,10 +1,18 @@
-"""CSV, TSV and space-separated text, parsed by pyarrow."""
+"""CSV, TSV and space-separated text, parsed by pyarrow.
+
+Separator, encoding and header are found from the first rows.
+"""
 
 from __future__ import annotations
 
+import codecs
+import csv
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from io import StringIO
 from itertools import islice
 from typing import Any
 
@@ -12,94 +20,82 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pc
 
-from trilens.errors import FormatError
-from trilens.files.asked import Asked
-from trilens.files.batch import Batch
-from trilens.files.columns import Layout
-from trilens.files.dialect import (
-    Dialect,
-    even_spaces,
-    find_dialect,
-    invalid_utf8,
-    open_quote,
-    records,
-    trimmed,
-)
-from trilens.files.faults import Fault
-from trilens.files.judge import Judged, make_batch
+from trilens.errors import FormatError, TrilensError
 from trilens.files.source import Source, one_line, owned, quoted
-from trilens.statements import Kind
+from trilens.statements.layout import ColumnSpec, ReadOptions, suggestion
+from trilens.statements.names import is_integer
+from trilens.statements.roles import OPTIONAL, complete_shapes, names_a_column, roles
+from trilens.statements.table import Fault, NamedTable, Request, Rows, Use, not_seconds
+
+#: Bytes from which the separator and the header are found.
+SAMPLE = 1 << 16
+_SAMPLE_ROWS = 50
+#: Rows that tell whether the names are integers, and the first row a header above them.
+_ROWS_THAT_TELL = 1000
+#: Data rows below which recurring names prove nothing, and the share that must recur.
+_FEWEST = 2
+_RECURRING = 0.8
 
 _BLOCK = 1 << 22
 _NULLS = ["", "nan", "NaN", "NAN", "na", "NA", "n/a", "N/A", "null", "NULL", "none", "None"]
 _SPACES = re.compile(rb"[ \t]")
 _MARK = "\ufeff"
 _AGAIN = "the header stands here again"
+#: A cell in quotes, or spaces with the line end that may follow.
+_RUN_OF_SPACES = re.compile(rb'((?<![^ \t\r\n])"(?:[^"]|"")*")|[ \t]+(\r|\n|$)?')
 
 
 @dataclass(frozen=True)
-class TextFile:
-    """A text file whose separator, header and columns are known."""
+class _Text:
+    """A text file whose separator and header are known.
+
+    ``body`` is the first byte and ``body_line`` the first line (from 1) of the data.
+    """
 
     source: Source
-    dialect: Dialect
-    asked: Asked = field(default_factory=Asked)
-    judged: Judged = field(default_factory=Judged, repr=False)
-    stored: None = None
-    may_be_empty: bool = False
+    separator: str
+    names: tuple[str, ...]
+    header: bool
+    body: int
+    body_line: int
+    #: The first rows, without the header.
+    first: Sequence[Sequence[str]] = field(repr=False)
+    skip_bad: bool
+    faults: dict[int, Fault] = field(repr=False)
 
     @property
     def label(self) -> str:
         return self.source.label
 
-    @property
-    def kind(self) -> Kind | None:
-        return self.dialect.layout.kind
-
-    @property
-    def layout(self) -> Layout:
-        return self.dialect.layout
-
-    @property
-    def notes(self) -> Sequence[str]:
-        return list(self.judged.notes.values())
-
-    @property
-    def faults(self) -> Sequence[Fault]:
-        return [self.judged.faults[row] for row in sorted(self.judged.faults)]
-
-    def batches(self, integers: bool, block_bytes: int | None = None) -> Iterator[Batch]:
-        """The rows; see `StatementFile`."""
-        dialect = self.dialect
-        separator = dialect.separator
-        integers = integers and dialect.integers
-        for data, line in _blocks(self.source, dialect.body, dialect.body_line, block_bytes):
+    def read(self, request: Request) -> Iterator[Rows]:
+        """The rows; see `NamedTable`."""
+        separator, columns = self.separator, request.columns
+        integers = request.integers and self._starts_with_integers(columns)
+        for data, line in _blocks(self.source, self.body, self.body_line, request.block_bytes):
             self._refuse_open_quote(data, line)
             rows = even_spaces(data) if separator == " " else data
-            table = self._integers(rows) if integers else None
-            found: Callable[[int], int] | None = None
+            table = self._integers(rows, columns) if integers else None
+            number: Callable[[int], int] | None = None
             if table is None:
                 integers = False
-                table, rows, found = self._texts(rows, line)
-            finder = found or _line_finder(data if separator == " " else rows, line, separator)
-            if found is None:
-                table, finder = self._without_headers(table, data, line, finder)
-            if len(table):
-                objects = [name for name in table.column_names if name.startswith("object_")]
-                others = [name for name in table.column_names if name not in objects]
-                yield make_batch(
-                    table.select(objects),
-                    table.select(others),
-                    dialect.layout,
-                    self.asked,
-                    self.judged,
-                    self.label,
-                    finder,
-                    words=True,
-                )
+                table, rows, number = self._texts(rows, line, columns)
+            found = number or _line_finder(data if separator == " " else rows, line, separator)
+            if number is None:
+                table, found = self._without_headers(table, data, line, found, columns)
+            yield Rows(table, found)
+
+    def _starts_with_integers(self, columns: Mapping[int, Use]) -> bool:
+        objects = [at for at, use in columns.items() if use == "object"]
+        names = list(self.names)
+        return all(
+            is_integer(row[at])
+            for row in self.first
+            if not (self.header and list(row) == names)
+            for at in objects
+        )
 
     def _refuse_open_quote(self, rows: bytes, first_line: int) -> None:
-        at = open_quote(rows, self.dialect.separator)
+        at = open_quote(rows, self.separator)
         if at is not None:
             row = first_line + len(_line_ends(rows[:at]))
             raise FormatError(
@@ -108,26 +104,30 @@ class TextFile:
             )
 
     def _without_headers(
-        self, table: Any, data: bytes, first_line: int, line_of: Callable[[int], int]
+        self,
+        table: Any,
+        data: bytes,
+        first_line: int,
+        line_of: Callable[[int], int],
+        columns: Mapping[int, Use],
     ) -> tuple[Any, Callable[[int], int]]:
         """The rows but for those that are the header again: files put one after the other."""
-        layout = self.dialect.layout
-        if not layout.header or not _may_repeat(table, layout):
+        if not self.header or not self._may_repeat(table, columns):
             return table, line_of
         again = {
             row: first_line + before
-            for row, (cells, before, _) in enumerate(records(data.decode(), self.dialect.separator))
-            if _is_header(cells, layout)
+            for row, (cells, before, _) in enumerate(records(data.decode(), self.separator))
+            if self._is_header(cells)
         }
-        if again and not self.asked.skip_bad:
+        if again and not self.skip_bad:
             raise self._repeated(min(again.values()))
         for line in again.values():
-            self.judged.faults[line] = self._repeated_fault(line)
+            self._skip(line, _AGAIN, self.names)
         kept = np.delete(np.arange(len(table)), np.array([*again], dtype=np.int64))
         return table.take(kept), lambda row: line_of(int(kept[row]))
 
-    def _repeated_fault(self, line: int) -> Fault:
-        return Fault(self.label, line, _AGAIN, ",".join(self.dialect.layout.names))
+    def _skip(self, line: int, problem: str, cells: Sequence[str]) -> None:
+        self.faults[line] = Fault(self.label, line, problem, ",".join(cells))
 
     def _repeated(self, line: int) -> FormatError:
         return FormatError(
@@ -135,122 +135,335 @@ class TextFile:
             f"delete the row, or skip_bad=True (--skip-bad)"
         )
 
-    def _integers(self, rows: bytes) -> Any | None:
+    def _is_header(self, cells: Sequence[str]) -> bool:
+        """Whether a row is the header again, perhaps behind the byte order mark of its file."""
+        return self.header and [cell.removeprefix(_MARK) for cell in cells] == list(self.names)
+
+    def _may_repeat(self, table: Any, columns: Mapping[int, Use]) -> bool:
+        """Whether the header's name of the first object stands among the objects: seldom."""
+        k, at = next((k, at) for k, (at, use) in enumerate(columns.items()) if use != "time")
+        column, name = table.column(k), self.names[at]
+        if not pa.types.is_dictionary(column.type):
+            return False
+        return any(
+            name in words or _MARK + name in words
+            for words in (chunk.dictionary.to_pylist() for chunk in column.chunks)
+        )
+
+    def _integers(self, rows: bytes, columns: Mapping[int, Use]) -> Any | None:
         """The rows as a table whose objects are integers, or None."""
-        separator, layout = self.dialect.separator, self.dialect.layout
-        if not plain_integers(rows, separator):
+        if not plain_integers(rows, self.separator):
             return None
         try:
-            table = _read(rows, separator, layout, pa.int32())
+            table = self._parsed(rows, columns, pa.int32())
         except (pa.ArrowException, UnicodeDecodeError):
             return None
-        gaps = any(table.column(f"object_{i}").null_count for i in range(len(layout.objects)))
-        return None if gaps else table
+        objects = [k for k, use in enumerate(columns.values()) if use == "object"]
+        return None if any(table.column(k).null_count for k in objects) else table
 
     def _texts(
-        self, rows: bytes, first_line: int
+        self, rows: bytes, first_line: int, columns: Mapping[int, Use]
     ) -> tuple[Any, bytes, Callable[[int], int] | None]:
         """The rows as a table of text, as they were parsed, and their lines if not all were."""
-        separator, layout = self.dialect.separator, self.dialect.layout
         text = pa.dictionary(pa.int32(), pa.string())
         problem: Exception | None = None
         try:
-            table = _read(rows, separator, layout, text)
-            if separator == " " or not _has_loose_blanks(table):
+            table = self._parsed(rows, columns, text)
+            if self.separator == " " or not _has_loose_blanks(table):
                 return table, rows, None
         except (pa.ArrowException, UnicodeDecodeError) as error:
             problem = error
         # the bytes are trimmed where the cells show that it is needed: that is seldom
-        tidy = rows if separator == " " else trimmed(rows, separator)
+        tidy = rows if self.separator == " " else trimmed(rows, self.separator)
         if problem is None or tidy != rows:
             try:
-                return _read(tidy, separator, layout, text), tidy, None
+                return self._parsed(tidy, columns, text), tidy, None
             except (pa.ArrowException, UnicodeDecodeError) as error:
                 problem = error
-        if self.asked.skip_bad:
-            table, line_of = self._row_by_row(tidy, first_line, problem)
+        if self.skip_bad:
+            table, line_of = self._row_by_row(tidy, first_line, columns, problem)
             return table, tidy, line_of
-        raise self._diagnosis(tidy, first_line, problem) from problem
+        raise self._diagnosis(tidy, first_line, columns, problem) from problem
 
     def _row_by_row(
-        self, rows: bytes, first_line: int, error: Exception
+        self, rows: bytes, first_line: int, columns: Mapping[int, Use], error: Exception
     ) -> tuple[Any, Callable[[int], int]]:
         """The rows that can be cut into cells, the slow way; the others become faults."""
-        layout = self.dialect.layout
         try:
             text = rows.decode()
         except UnicodeDecodeError as wrong:
             raise invalid_utf8(rows, wrong.start, self.label, first_line) from error
-        with_point = self._with_point
+        times = [at for at, use in columns.items() if use == "time"]
         kept: list[list[str]] = []
         lines: list[int] = []
-        for cells, before, _ in records(text, self.dialect.separator):
+        for cells, before, _ in records(text, self.separator):
             line = first_line + before
-            if layout.header and _is_header(cells, layout):
-                self.judged.faults[line] = self._repeated_fault(line)
+            if self._is_header(cells):
+                self._skip(line, _AGAIN, self.names)
                 continue
-            if len(cells) != layout.n_columns:
-                problem = f"{len(cells)} columns instead of {layout.n_columns}"
-            elif layout.seconds is not None and not _is_number(with_point(cells[layout.seconds])):
-                problem = f"{quoted(cells[layout.seconds])} is not a time"
-            else:
-                kept.append(cells)
-                lines.append(line)
+            if len(cells) != len(self.names):
+                self._skip(line, f"{len(cells)} columns instead of {len(self.names)}", cells)
                 continue
-            self.judged.faults[line] = Fault(self.label, line, problem, ",".join(cells))
-        columns: dict[str, Any] = {}
-        for role, at in layout.used.items():
+            wrong_times = [cells[at] for at in times if self._time(cells[at]) is None]
+            if wrong_times:
+                self._skip(line, f"{quoted(wrong_times[0])} is not a time", cells)
+                continue
+            kept.append(cells)
+            lines.append(line)
+        made = []
+        for at, use in columns.items():
             values = [cells[at] for cells in kept]
-            if role == "seconds":
-                known = [np.nan if v.strip() in _NULLS else float(with_point(v)) for v in values]
-                columns[role] = pa.chunked_array([pa.array(known, pa.float64())])
+            if use == "time":
+                made.append(pa.array([self._time(value) for value in values], pa.float64()))
             else:
-                texts = pa.array(values, pa.string()).dictionary_encode()
-                columns[role] = pa.chunked_array([texts])
-        return pa.table(columns), lambda row: lines[row]
+                made.append(pa.array(values, pa.string()).dictionary_encode())
+        return self._table([pa.chunked_array([one]) for one in made], columns), lines.__getitem__
 
-    def _with_point(self, cell: str) -> str:
-        """A number with a decimal comma, as tables have it whose separator is none."""
-        return cell if self.dialect.separator == "," else cell.replace(",", ".", 1)
+    def _time(self, cell: str) -> float | None:
+        """A number, perhaps with a decimal comma, NaN where missing; None for anything else."""
+        if cell.strip() in _NULLS:
+            return float("nan")
+        try:
+            return float(cell if self.separator == "," else cell.replace(",", ".", 1))
+        except ValueError:
+            return None
 
-    def _diagnosis(self, data: bytes, first_line: int, error: Exception) -> FormatError:
+    def _diagnosis(
+        self, data: bytes, first_line: int, columns: Mapping[int, Use], error: Exception
+    ) -> TrilensError:
         """What pyarrow could not parse, in the file's own terms."""
-        label, layout = self.label, self.dialect.layout
         try:
             text = data.decode()
         except UnicodeDecodeError as wrong:
-            return invalid_utf8(data, wrong.start, label, first_line)
+            return invalid_utf8(data, wrong.start, self.label, first_line)
+        times = [at for at, use in columns.items() if use == "time"]
         points: set[str] = set()
-        for cells, line, _ in records(text, self.dialect.separator):
-            row = f"{label}, row {first_line + line:,}"
-            if layout.header and _is_header(cells, layout):
+        for cells, line, _ in records(text, self.separator):
+            row = f"{self.label}, row {first_line + line:,}"
+            if self._is_header(cells):
                 return self._repeated(first_line + line)
-            if len(cells) != layout.n_columns:
+            if len(cells) != len(self.names):
                 return FormatError(
-                    f"{row}: {len(cells)} columns where the first row has {layout.n_columns}; "
+                    f"{row}: {len(cells)} columns where the first row has {len(self.names)}; "
                     f"every row must have the same columns: correct the row, or skip_bad=True "
                     f"(--skip-bad)"
                 )
-            if layout.seconds is None:
-                continue
-            cell, name = cells[layout.seconds], layout.names[layout.seconds]
-            if not _is_number(self._with_point(cell)):
-                return FormatError(
-                    f"{row}: {quoted(cell)} in column {name} is not a number of seconds; "
-                    f"correct it or leave the cell empty"
-                )
-            points |= {",", "."} & set(cell)
-            if len(points) == 2:
-                return FormatError(
-                    f"{row}: {quoted(cell)} in column {name}: some numbers have a decimal comma "
-                    f"and some a point; write all with a point"
-                )
-        return FormatError(f"{label} cannot be parsed as separated text: {one_line(error)}")
+            for at in times:
+                cell, name = cells[at], self.names[at]
+                if self._time(cell) is None:
+                    return not_seconds(self.label, first_line + line, cell, name)
+                points |= {",", "."} & set(cell)
+                if len(points) == 2:
+                    return FormatError(
+                        f"{row}: {quoted(cell)} in column {name}: some numbers have a decimal "
+                        f"comma and some a point; write all with a point"
+                    )
+        return FormatError(f"{self.label} cannot be parsed as separated text: {one_line(error)}")
+
+    def _table(self, made: Sequence[Any], columns: Mapping[int, Use]) -> Any:
+        return pa.table(list(made), [self.names[at] for at in columns])
+
+    def _parsed(self, data: bytes, columns: Mapping[int, Use], object_type: Any) -> Any:
+        names = [f"column_{i}" for i in range(len(self.names))]
+        text = pa.dictionary(pa.int32(), pa.string())
+        as_type = {"object": object_type, "time": pa.float64(), "text": text}
+        types = {names[at]: as_type[use] for at, use in columns.items()}
+        quotes = b'"' in data
+        buffer = owned(data)
+
+        def parse(block_size: int, point: str) -> Any:
+            return pc.read_csv(
+                pa.BufferReader(buffer),
+                read_options=pc.ReadOptions(column_names=names, block_size=block_size),
+                parse_options=pc.ParseOptions(delimiter=self.separator, newlines_in_values=quotes),
+                convert_options=pc.ConvertOptions(
+                    column_types=types,
+                    include_columns=list(types),
+                    null_values=_NULLS,
+                    decimal_point=point,
+                ),
+            )
+
+        def whole(point: str) -> Any:
+            try:
+                return parse(_BLOCK, point)
+            except pa.ArrowInvalid as error:
+                if "straddling" not in str(error) or len(data) <= _BLOCK:
+                    raise
+                return parse(min(len(data) + 1, np.iinfo(np.int32).max), point)
+
+        if not data:
+            return self._table([pa.chunked_array([], type_) for type_ in types.values()], columns)
+        try:
+            table = whole(".")
+        except pa.ArrowInvalid:
+            if "time" not in columns.values() or self.separator == "," or b"," not in data:
+                raise
+            table = whole(",")
+        return self._table([table.column(name) for name in types], columns)
 
 
-def open_text(source: Source, asked: Asked) -> TextFile:
-    """A text file, with its look found from its first rows."""
-    return TextFile(source, find_dialect(source, asked), asked)
+def open_text(source: Source, options: ReadOptions) -> NamedTable:
+    """A text file, with its separator and header found from its first rows."""
+    with source.open() as stream:
+        head = stream.read(SAMPLE)
+    whole = len(head) < SAMPLE
+    mark = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
+    text = _decode(head, whole, source.label)[1 if mark else 0 :]
+    if not text.strip():
+        raise FormatError(f"{source.label} is empty; a statement file has a row per statement")
+    spec = options.columns
+    separator = _separator(text, whole, source.ending, None if spec is None else spec.names)
+    first, _, n_lines = next(records(text, separator), ([], 0, 0))
+    begin = _lines(text, n_lines)
+    if not first or (not whole and len(begin) == len(text)):
+        raise FormatError(
+            f"{source.label}, row 1: the first row is longer than {SAMPLE:,} bytes; "
+            f"is this a statement file?"
+        )
+    rows = [cells for cells, _, _ in islice(records(text, separator), 1, _ROWS_THAT_TELL)]
+    # the last row of a sample may be cut short
+    rows = [cells for cells in (rows if whole else rows[:-1]) if len(cells) == len(first)]
+    header = _finds_header(first, rows, options, source.label)
+    faults: dict[int, Fault] = {}
+    file = _Text(
+        source,
+        separator,
+        tuple(first) if header else tuple(f"column {i + 1}" for i in range(len(first))),
+        header,
+        mark + len(begin.encode()) if header else mark,
+        1 + n_lines if header else 1,
+        rows if header else [first, *rows],
+        options.skip_bad,
+        faults,
+    )
+    return NamedTable(
+        source.label,
+        file.names,
+        file.read,
+        header,
+        typed=False,
+        sample=file.first,
+        header_row=n_lines if header else None,
+        may_be_empty=False,
+        faults=faults,
+    )
+
+
+def _finds_header(
+    first: list[str], rows: list[list[str]], options: ReadOptions, label: str
+) -> bool:
+    """Whether the first row is a header, by the caller's word or by the rows."""
+    spec, n = options.columns, len(first)
+    if spec is not None and spec.names is not None and len(spec.names) != n:
+        raise FormatError(
+            f"{label}: columns= names {len(spec.names)} columns, but the first row has "
+            f"{n} ({one_line(', '.join(first), 80)}); name every column, or pick some such as "
+            f"--columns {suggestion(first, rows)}"
+        )
+    objects = _object_columns(spec, first, rows, options, label)
+    if options.header is not None:
+        return options.header
+    return has_header(first, rows, spec, objects, options.listed)
+
+
+def _object_columns(
+    spec: ColumnSpec | None,
+    first: list[str],
+    rows: list[list[str]],
+    options: ReadOptions,
+    label: str,
+) -> Sequence[int]:
+    """The columns that name objects, as far as they are known before the header is."""
+    by_default = range(min(len(first), 3))
+    if spec is None:
+        return by_default
+    if spec.names is not None:
+        return [i for i, role in roles(spec.names).items() if role.name not in OPTIONAL]
+    if spec.wants_header(first):
+        seen = options.header
+        if seen is None:
+            seen = has_header(first, rows, None, by_default, options.listed)
+        spec.positions(first if seen else None, len(first), label)
+    if spec.by_name(first):
+        return by_default
+    mapped = spec.positions(None, len(first), label)
+    named = [at for role, at in mapped.items() if role not in (*OPTIONAL, "ms")]
+    return named or by_default
+
+
+def _is_number(cell: str) -> bool:
+    """Whether a cell is a number, perhaps with a decimal comma.
+
+    >>> [_is_number(cell) for cell in ["7", "-0.5", "1e5", "2,281", "nan", "x7"]]
+    [True, True, True, True, False, False]
+    """
+    try:
+        value = float(cell.replace(",", ".", 1))
+    except ValueError:
+        return False
+    return value == value
+
+
+def has_header(
+    first: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    spec: ColumnSpec | None,
+    objects: Sequence[int],
+    listed: Container[str],
+) -> bool:
+    """Whether the first row names the columns of those below.
+
+    It does where its cells name all columns of a statement; where a cell is the name of a column
+    and of nothing below; where text stands above numbers; and where none of its cells comes
+    again while most names below do.
+
+    Parameters
+    ----------
+    objects
+        The columns that name objects, as far as they are known.
+    listed
+        Names of objects; a row of them is no header.
+    """
+    # of files put one after the other the header comes again, so that nothing below is asked
+    if complete_shapes({role.name: role.kind for role in roles(first).values()}):
+        return True
+    cells = [first[i] for i in objects if i < len(first)]
+    if cells and all(cell in listed for cell in cells):
+        return False
+    if spec is not None and spec.mapping is not None and spec.by_name(first):
+        return True
+    below = Counter(cell for row in rows for cell in row)
+    if any(not below[first[i]] for i in roles(first)):
+        return True
+    # half a set of names, such as Right without Left
+    if any(not below[cell] and names_a_column(cell) and not _is_number(cell) for cell in first):
+        return True
+    if any(map(_is_number, first)):
+        return False
+    if not rows:
+        return False
+    texts = [cell for cell in cells if cell]
+    others = [row for row in rows if list(row) != list(first)] or rows
+    if len(texts) == len(cells) > 0 and all(
+        _plain_number(row[i]) for row in others for i in objects if i < len(row)
+    ):
+        return True
+    if len(first) > 3 and any(
+        all(_is_number(row[i]) for row in others if i < len(row)) for i in range(len(first))
+    ):
+        return True
+    names = Counter(row[i] for row in rows for i in objects if i < len(row))
+    return (
+        len(rows) >= _FEWEST
+        and bool(texts)
+        and not any(names[cell] for cell in cells)
+        and sum(times > 1 for times in names.values()) >= _RECURRING * len(names) > 0
+    )
+
+
+def _plain_number(cell: str) -> bool:
+    return cell.removeprefix("-").isdigit()
 
 
 def plain_integers(data: bytes, separator: str) -> bool:
@@ -284,53 +497,6 @@ def plain_integers(data: bytes, separator: str) -> bool:
 
 
 _ZERO, _POINT, _MINUS, _X = (np.uint8(ord(c)) for c in "0.-x")
-
-
-def _read(data: bytes, separator: str, layout: Layout, object_type: Any) -> Any:
-    names = [f"column_{i}" for i in range(layout.n_columns)]
-    types: dict[str, Any] = {}
-    for role, at in layout.used.items():
-        if role.startswith("object_"):
-            types[names[at]] = object_type
-        elif role == "seconds":
-            types[names[at]] = pa.float64()
-        else:
-            types[names[at]] = pa.dictionary(pa.int32(), pa.string())
-    quotes = b'"' in data
-
-    buffer = owned(data)
-
-    def parse(block_size: int, point: str) -> Any:
-        return pc.read_csv(
-            pa.BufferReader(buffer),
-            read_options=pc.ReadOptions(column_names=names, block_size=block_size),
-            parse_options=pc.ParseOptions(delimiter=separator, newlines_in_values=quotes),
-            convert_options=pc.ConvertOptions(
-                column_types=types,
-                include_columns=list(types),
-                null_values=_NULLS,
-                decimal_point=point,
-            ),
-        )
-
-    def whole(point: str) -> Any:
-        try:
-            return parse(_BLOCK, point)
-        except pa.ArrowInvalid as error:
-            if "straddling" not in str(error) or len(data) <= _BLOCK:
-                raise
-            return parse(min(len(data) + 1, np.iinfo(np.int32).max), point)
-
-    if not data:
-        table = pa.table({name: pa.array([], type_) for name, type_ in types.items()})
-    else:
-        try:
-            table = whole(".")
-        except pa.ArrowInvalid:
-            if "seconds" not in layout.used or separator == "," or b"," not in data:
-                raise
-            table = whole(",")
-    return pa.table({role: table.column(names[at]) for role, at in layout.used.items()})
 
 
 def _blocks(
@@ -409,27 +575,158 @@ def _has_loose_blanks(table: Any) -> bool:
     return False
 
 
-def _is_header(cells: Sequence[str], layout: Layout) -> bool:
-    """Whether a row is the header again, perhaps behind the byte order mark of its file."""
-    return len(cells) == layout.n_columns and all(
-        cell.removeprefix(_MARK) == name for cell, name in zip(cells, layout.names, strict=True)
+@lru_cache
+def _trimming(separator: bytes) -> re.Pattern[bytes]:
+    blank = b" " if separator == b"\t" else b"[ \t]"
+    ends = b"[" + re.escape(separator) + b"\r\n]"
+    return re.compile(
+        rb"(\A|" + ends + rb")" + blank + rb'*("[^"]*(?:""[^"]*)*("|\Z))?'
+        rb"|" + blank + rb"+(?=" + ends + rb"|\Z)"
     )
 
 
-def _may_repeat(table: Any, layout: Layout) -> bool:
-    """Whether the header's name of the first object stands among the objects: seldom."""
-    column = table.column("object_0")
-    if not pa.types.is_dictionary(column.type):
-        return False
-    name = layout.names[layout.objects[0]]
-    return any(
-        name in words or _MARK + name in words
-        for words in (chunk.dictionary.to_pylist() for chunk in column.chunks)
-    )
+def trimmed(data: bytes, separator: str) -> bytes:
+    """Rows without the spaces around their cells; what stands in quotes is left alone.
+
+    >>> trimmed(b'a , b,"c "\\n d, e ," f" \\n', ",")
+    b'a,b,"c "\\nd,e," f"\\n'
+    """
+    cut = separator.encode()
+    blanks = (b" ",) if cut == b"\t" else (b" ", b"\t")
+    beside = [
+        (pair, end)
+        for blank in blanks
+        if blank in data
+        for end in (cut, b"\n", b"\r")
+        for pair in (blank + end, end + blank)
+    ]
+    if b'"' not in data:
+        every = b"".join(blanks)
+        while any(untidy in data for untidy, _ in beside):
+            for untidy, end in beside:
+                data = data.replace(untidy, end)
+        return data.strip(every)
+
+    def tidy(match: re.Match[bytes]) -> bytes:
+        return b"" if match[1] is None else match[1] + (match[2] or b"")
+
+    return _trimming(cut).sub(tidy, data)
 
 
-def _is_number(cell: str) -> bool:
+def open_quote(data: bytes, separator: str) -> int | None:
+    """Where a cell begins whose quotes are never closed, or None."""
+    if b'"' not in data or data.count(b'"') % 2 == 0:
+        return None
+    for match in _trimming(separator.encode()).finditer(data):
+        if match[3] == b"":
+            return match.start(2)
+    return None
+
+
+def even_spaces(data: bytes) -> bytes:
+    """Space-separated rows with one space between cells and none at the ends.
+
+    Quoted cells are left alone. Where nothing is to be done, the data come back as they are.
+
+    >>> even_spaces(b' 1  2\\t"a  b" \\n')
+    b'1 2 "a  b"\\n'
+    """
+    untidy = (b"  ", b"\t", b" \n", b" \r", b"\n ", b"\r ")
+    if not data.startswith(b" ") and not data.endswith(b" ") and not any(u in data for u in untidy):
+        return data
+
+    def tidy(match: re.Match[bytes]) -> bytes:
+        if match[1] is not None:
+            return match[1]
+        if match.start() == 0 or data[match.start() - 1] in b"\r\n":
+            return match[2] or b""
+        return match[2] if match[2] is not None else b" "
+
+    return _RUN_OF_SPACES.sub(tidy, data)
+
+
+def _decode(head: bytes, whole: bool, label: str) -> str:
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise FormatError(
+            f"{label} is UTF-16 text; say so with encoding='utf-16' (--encoding utf-16), or save "
+            f"it as UTF-8"
+        )
+    if b"\0" in head:
+        raise FormatError(
+            f"{label} is a binary file, not text; name it by its format "
+            f"(.parquet, .arrow, .npz, .csv.gz) if it holds statements"
+        )
     try:
-        return cell.strip() in _NULLS or float(cell) is not None
-    except ValueError:
-        return False
+        return codecs.getincrementaldecoder("utf-8")().decode(head, whole)
+    except UnicodeDecodeError as error:
+        raise invalid_utf8(head, error.start, label, 1) from error
+
+
+def whole_text(source: Source, what: str, refusal: type[TrilensError] = FormatError) -> str:
+    """All of a small text file in UTF-8; ``what`` says what such a file holds."""
+    data = source.read().removeprefix(codecs.BOM_UTF8)
+    if b"\0" in data:
+        raise refusal(f"{source.label} is a binary file; {what}")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise refusal(str(invalid_utf8(data, error.start, source.label, 1))) from error
+
+
+def invalid_utf8(data: bytes, at: int, label: str, first_line: int) -> FormatError:
+    """The refusal of bytes that are not UTF-8, with the line they are on."""
+    row = first_line + len(re.findall(rb"\r\n|\n|\r", data[:at]))
+    return FormatError(
+        f"{label}, row {row:,}: byte 0x{data[at]:02x} is not UTF-8 text; save the file as UTF-8, "
+        f"or say what it is with encoding= (--encoding latin-1, --encoding utf-16)"
+    )
+
+
+def _separator(text: str, whole: bool, ending: str, columns: Sequence[str] | None) -> str:
+    if ending == ".tsv":
+        return "\t"
+    counts: dict[str, list[int]] = {}
+    for separator in (",", "\t", ";", " "):
+        rows: list[int] = []
+        for cells, _, _ in records(text, separator):
+            rows.append(len(cells))
+            if len(rows) > _SAMPLE_ROWS:
+                break
+        # the last row of a sample may be cut short
+        counts[separator] = rows if whole or len(rows) < 2 else rows[:-1]
+    wanted = None if columns is None else len(columns)
+    for fits in (
+        lambda rows: set(rows) == {wanted},
+        lambda rows: len(set(rows)) == 1 and rows[0] >= 3,
+        lambda rows: rows[0] == wanted,
+        lambda rows: rows[0] >= 3,
+        lambda rows: rows[0] > 1,
+    ):
+        for separator, rows in counts.items():
+            if rows and fits(rows):
+                return separator
+    return " " if ending in (".txt", ".dat") else ","
+
+
+def records(text: str, separator: str) -> Iterator[tuple[list[str], int, int]]:
+    """The rows of a text that are not blank, each with the lines before it and after it.
+
+    This is the slow way through a file, for its first rows and for finding what is wrong.
+    """
+    tidy = even_spaces(text.encode()) if separator == " " else trimmed(text.encode(), separator)
+    text = tidy.decode()
+    reader = csv.reader(StringIO(text, newline=""), delimiter=separator)
+    before = 0
+    try:
+        for cells in reader:
+            if cells:
+                yield cells, before, reader.line_num
+            before = reader.line_num
+    except csv.Error:
+        # a cell beyond the module's limit: pyarrow is the judge of that
+        return
+
+
+def _lines(text: str, count: int) -> str:
+    stream = StringIO(text, newline="")
+    return "".join(stream.readline() for _ in range(count))

@@ -11,9 +11,9 @@ import numpy as np
 
 from trilens._typing import FloatArray
 from trilens.errors import FormatError
-from trilens.files.dialect import records, whole_text
 from trilens.files.side_tables import TABLES, cell_text, columns_of
 from trilens.files.source import PathLike, Source, one_line, open_source, quoted
+from trilens.files.text import records, whole_text
 
 #: What the column with the objects' names may be called.
 NAME_COLUMNS = ("object", "objects", "name", "id", "__index_level_0__", "")

@@ -14,12 +14,12 @@ import pyarrow as pa
 from trilens import kinds
 from trilens._typing import AnyArray
 from trilens.errors import FormatError
-from trilens.files.archive import write_archive
-from trilens.files.cell import is_integer, is_missing, is_missing_word
+from trilens.files.others import write_archive
 from trilens.files.output import packed_write
 from trilens.files.source import ENDINGS, READ_ONLY, PathLike, checked_path, ending_of, quoted
-from trilens.files.tables import METADATA_KEY
 from trilens.statements import Statements, concatenate
+from trilens.statements.names import is_integer, is_missing, is_missing_word
+from trilens.statements.table import METADATA_KEY
 from trilens.statements.value import COLUMNS
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": " ", ".dat": " "}

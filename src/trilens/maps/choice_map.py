@@ -54,7 +54,7 @@ from trilens.maps.pairs import Length
 from trilens.maps.raters import RaterGroups, RaterLapses, estimate_lapses, group_raters
 from trilens.maps.selection import Selection, alpha_of, select
 from trilens.statements import Statements
-from trilens.statements.checks import refuse_answers
+from trilens.statements.value import refuse_answers
 
 if TYPE_CHECKING:
     from trilens.maps.streamed import StreamedMap

@@ -14,8 +14,8 @@ from trilens.errors import KindError, ParameterError
 from trilens.kinds import check_kind
 from trilens.maps.pairs import squared
 from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.statements.columns import is_table
 from trilens.statements.comparisons import Comparisons, rectangular
-from trilens.statements.frames import is_table
 
 __all__ = ["Comparisons", "ComparisonsLike", "as_comparisons", "as_data", "violations"]
 

@@ -37,7 +37,7 @@ from trilens.maps.fit import (
 )
 from trilens.maps.likelihood import Evaluation, Objective, evaluation, object_order
 from trilens.statements import Statements
-from trilens.statements.checks import refuse_answers
+from trilens.statements.value import refuse_answers
 
 Init: TypeAlias = Literal["lensmap", "random"] | ArrayLike
 #: Beyond, the squares overflow.

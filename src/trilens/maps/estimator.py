@@ -19,7 +19,7 @@ from trilens.kinds import n_answers, sides, sign
 from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_data, violations
 from trilens.maps.pairs import squared
 from trilens.statements import Objects, Statements, as_statements
-from trilens.statements.checks import refuse_answers
+from trilens.statements.value import refuse_answers
 
 #: Statements whose sides are measured at a time.
 _CHUNK = 1 << 17

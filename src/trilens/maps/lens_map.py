@@ -23,7 +23,7 @@ from trilens.maps.estimator import (
 )
 from trilens.maps.likelihood import object_order
 from trilens.statements import Kind
-from trilens.statements.checks import refuse_answers
+from trilens.statements.value import refuse_answers
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator

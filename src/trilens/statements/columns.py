@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isnan
 from typing import Any
 
@@ -14,6 +14,28 @@ from trilens.errors import ParameterError, StatementError
 
 #: Beyond this, one long rater name would make a fixed-width array of text explode.
 _FIXED_WIDTH = 64
+
+
+def one_line(text: object, most: int = 160) -> str:
+    """Foreign text (a library's message, a cell) in one line of bounded length."""
+    flat = " ".join(str(text).split())
+    return flat if len(flat) <= most else f"{flat[:most]}..."
+
+
+def quoted(cell: str, most: int = 60) -> str:
+    """A name as messages show it."""
+    return repr(cell) if len(cell) <= most else f"{cell[:most]!r}..."
+
+
+def is_table(given: Any) -> bool:
+    """Whether something is a table: it speaks Arrow, maps names to columns, or lists dicts."""
+    speaks = hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__")
+    return speaks or isinstance(given, Mapping) or are_records(given)
+
+
+def are_records(given: Any) -> bool:
+    """Whether something is a list of rows, each a dict by the names of the columns."""
+    return isinstance(given, list | tuple) and bool(given) and isinstance(given[0], Mapping)
 
 
 def as_array(values: Any, what: str) -> AnyArray:

@@ -1,24 +1,32 @@
-"""What a column holds, told by its name: a generous table of what people write.
+"""What a column holds, told by its name, and the sets of columns that make a statement.
 
-Names are compared by their letters and digits alone: ``Response_Time``, ``response time`` and
-``responseTime`` are one name.
+The table of names has what people write, and is a generous one. Names are compared by their
+letters and digits alone: ``Response_Time``, ``response time`` and ``responseTime`` are one name.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from trilens.kinds import Kind
+from trilens.kinds import KINDS, Kind, columns
 
 Unit = Literal["s", "ms"]
 
 #: A median response time from here on is in ms: nobody takes that many seconds.
 MILLISECONDS_FROM = 100.0
 
-OPTIONAL = ("rater", "round", "seconds", "place", "question")
+#: The field of `Statements` that each role beside the objects becomes.
+FIELDS = {
+    "rater": "raters",
+    "round": "rounds",
+    "seconds": "seconds",
+    "place": "places",
+    "question": "questions",
+}
+OPTIONAL = tuple(FIELDS)
 #: Of these a longer name means something else: ``question_name`` is no number of a question.
 _BARE = ("place", "question")
 SHOWN = ("shown_1", "shown_2", "shown_3")
@@ -238,3 +246,54 @@ def _add_sides(keys: Sequence[str], found: dict[int, Role]) -> None:
             found[center] = Role("anchor", "closer", 50)
     elif center is not None:
         found[center] = Role("central", "central", 50)
+
+
+#: ``statement``: three objects in order; ``shown``: the chosen one and the three shown;
+#: ``pair``: the chosen one, the anchor and the two that stood beside it.
+Form = Literal["statement", "shown", "pair"]
+
+#: The first complete one of a kind is read.
+SHAPES: tuple[tuple[Form, tuple[str, ...]], ...] = (
+    *(("statement", shape) for shape in map(columns, KINDS)),
+    ("shown", ("chosen", *SHOWN)),
+    ("shown", ("central", *SHOWN)),
+    ("shown", ("odd", *SHOWN)),
+    ("statement", ("anchor", "chosen", "far")),
+    ("pair", ("chosen", "anchor", "shown_1", "shown_2")),
+    ("pair", ("near", "anchor", "shown_1", "shown_2")),
+)
+
+
+class Shape(NamedTuple):
+    """Columns that make a statement, and the kind that they tell by themselves."""
+
+    form: Form
+    roles: tuple[str, ...]
+    kind: Kind | None
+
+    def fits(self, kind: str | None) -> bool:
+        """Whether statements of a kind that is asked for can have these columns."""
+        return kind in (None, self.kind or kind) and not (self.form == "shown" and kind == "closer")
+
+
+def complete_shapes(kinds: Mapping[str, Kind | None]) -> list[Shape]:
+    """The shapes of which every role has a column.
+
+    Parameters
+    ----------
+    kinds
+        For each role that has a column, the kind that this column tells.
+
+    Examples
+    --------
+    >>> found = complete_shapes(
+    ...     {"chosen": None, "anchor": "closer", "shown_1": None, "shown_2": None}
+    ... )
+    >>> [(shape.form, shape.kind) for shape in found]
+    [('pair', 'closer')]
+    """
+    return [
+        Shape(form, roles, next((kinds[r] for r in roles if kinds[r] is not None), None))
+        for form, roles in SHAPES
+        if all(role in kinds for role in roles)
+    ]

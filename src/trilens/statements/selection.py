@@ -14,14 +14,13 @@ from numpy.typing import ArrayLike
 from trilens._parameters import real_number, shown
 from trilens._typing import AnyArray, BoolArray
 from trilens.errors import ParameterError
+from trilens.kinds import KINDS, columns as columns_of
 from trilens.statements.columns import as_array, as_list
-from trilens.statements.frames import FIELD_COLUMNS
-from trilens.statements.shapes import COLUMNS_OF_KIND
+from trilens.statements.roles import FIELDS
 from trilens.statements.value import Statements, StatementsLike, as_statements
 
 #: What the columns of a statement are called.
-_OWN = {column: field for field, column in FIELD_COLUMNS.items()}
-_OBJECTS = {column for columns in COLUMNS_OF_KIND.values() for column in columns}
+_OBJECTS = {column for kind in KINDS for column in columns_of(kind)}
 _CONDITION = re.compile(r"\s*(.+?)\s*(!=|<=|>=|==|=|<|>)\s*(.*?)\s*", re.DOTALL)
 _JOINED = re.compile(r"\s(?:and|or|&&?|\|\|?)\s", re.IGNORECASE)
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
@@ -117,7 +116,7 @@ class Condition:
     @property
     def is_own(self) -> bool:
         """Whether it is about a column that statements have themselves."""
-        return self.column.casefold() in _OWN
+        return self.column.casefold() in FIELDS
 
     def holds(self, values: AnyArray) -> BoolArray:
         """For which values it holds: numbers by their size where the value is one, else text.
@@ -257,7 +256,7 @@ def _column(
                 f"{len(statements):,} statements; give one for each"
             )
         return values
-    field = _OWN.get(condition.column.casefold())
+    field = FIELDS.get(condition.column.casefold())
     own = None if field is None else getattr(statements, field)
     if own is None:
         if condition.column.casefold() in _OBJECTS:
@@ -265,7 +264,7 @@ def _column(
                 f"where '{condition}': column {condition.column!r} holds objects; give a column "
                 f"that says something of the answers"
             )
-        known = [name for name, field in _OWN.items() if getattr(statements, field) is not None]
+        known = [name for name, field in FIELDS.items() if getattr(statements, field) is not None]
         raise ParameterError(
             f"where '{condition}': there is no column {condition.column!r}; there are "
             f"{', '.join([*known, *map(str, given)]) or 'none'}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias, overl
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._parameters import is_whole, shown as printed
+from trilens._parameters import is_whole, shown as printed, whole_number
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray, RandomState
 from trilens.errors import KindError, MissingExtraError, ParameterError, StatementError
 from trilens.kinds import (
@@ -20,30 +20,19 @@ from trilens.kinds import (
     columns as kind_columns,
     require_kind as require_kind,
 )
-from trilens.statements.checks import (
-    CHOSEN_FIRST as CHOSEN_FIRST,
-    CheckedNames as CheckedNames,
-    check_triples as check_triples,
-    chosen_first as chosen_first,
-    count_objects,
-    id_array,
-    rows_by_name,
-    shown as shown,
-)
 from trilens.statements.columns import (
+    are_whole,
     as_array,
     column_of,
+    is_missing,
+    is_table,
     known_seconds,
     numbers_or_text,
     places_of,
     same_column,
 )
-from trilens.statements.frames import (
-    FIELD_COLUMNS,
-    from_table,
-    is_table,
-    to_arrow,
-)
+from trilens.statements.names import CheckedNames as CheckedNames, ObjectList, shown as shown
+from trilens.statements.roles import FIELDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +51,153 @@ class SpeaksArrow(Protocol):
 StatementTable: TypeAlias = SpeaksArrow | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
 #: What is known of each statement besides its objects.
-COLUMNS = ("raters", "rounds", "seconds", "places", "questions")
+COLUMNS = tuple(FIELDS.values())
+_CHECKS = {"seconds": known_seconds, "places": places_of}
+
+#: Rows checked at a time: the temporaries of a check stay in the cache and out of the peak memory.
+_CHUNK = 1 << 18
+_MAX_OBJECTS = np.iinfo(np.int32).max
+
+#: What each place puts first: the object there, then the two others in their order.
+CHOSEN_FIRST = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])
+
+
+def chosen_first(shown: AnyArray, places: AnyArray) -> AnyArray:
+    """``(m, 3)`` objects with the one at each row's place (0, 1, 2) first."""
+    return np.take_along_axis(shown, CHOSEN_FIRST[places], axis=1)
+
+
+def check_triples(triples: AnyArray, n_objects: int) -> None:
+    """Raise `StatementError` at the first row that is not three different ids in range."""
+    for start in range(0, len(triples), _CHUNK):
+        part = triples[start : start + _CHUNK]
+        a, b, c = part[:, 0], part[:, 1], part[:, 2]
+        twice = (a == b) | (a == c) | (b == c)
+        if part.min() < 0 or part.max() >= n_objects:
+            outside = (part < 0) | (part >= n_objects)
+            row = int(np.flatnonzero(outside.any(axis=1))[0])
+            seen = int(part[row][outside[row]][0])
+            what = "is negative" if seen < 0 else f"is not below n_objects = {n_objects}"
+            raise StatementError(
+                f"object id {seen} {what}; ids go from 0 to {n_objects - 1}", row=start + row
+            )
+        if twice.any():
+            row = int(np.flatnonzero(twice)[0])
+            x, y, z = part[row].tolist()
+            raise StatementError(
+                f"object {x if x in (y, z) else y} appears twice in one statement; "
+                f"a statement names three different objects",
+                row=start + row,
+            )
+
+
+def rows_by_name(
+    columns: Sequence[AnyArray], names: Iterable[str] | None
+) -> tuple[AnyArray, CheckedNames]:
+    """Three columns of names as ``(m, 3)`` ids, and the name of each object.
+
+    Without ``names``, they are in the order in which they are first met.
+    """
+    for column in columns:
+        _refuse_nameless(column)
+    cells = list(zip(*([str(x) for x in column.tolist()] for column in columns), strict=True))
+    if names is None:
+        listed = CheckedNames(dict.fromkeys(name for row in cells for name in row))
+    else:
+        listed = CheckedNames.of(names)
+    number = {name: i for i, name in enumerate(listed)}
+    ids = np.array([[number.get(name, -1) for name in row] for row in cells], dtype=np.int32)
+    if ids.min() < 0:
+        row, j = np.argwhere(ids < 0)[0].tolist()
+        raise StatementError(
+            f"no object is named {printed(cells[row][j])}; names= has {len(listed):,} others",
+            row=row,
+        )
+    return ids, listed
+
+
+def _refuse_nameless(column: AnyArray) -> None:
+    """Names are text or whole numbers; anything else is refused with its row."""
+    for row, value in enumerate(column.tolist()):
+        if not (is_whole(value) or (isinstance(value, str) and value.strip())):
+            missing = is_missing(value) or isinstance(value, str)
+            what = "a missing value" if missing else printed(value)
+            raise StatementError(
+                f"{what} names no object; objects are text or whole numbers", row=row
+            )
+
+
+def id_array(triples: Any, names: Iterable[str] | None) -> tuple[AnyArray, Iterable[str] | None]:
+    """``(m, 3)`` ids, and the names, which rows of names bring with them."""
+    try:
+        array = as_array(triples, "the statements")
+    except ParameterError as error:
+        raise StatementError(f"{error}; they are an (m, 3) array of object ids") from None
+    if array.size == 0 and array.ndim <= 2:
+        return np.empty((0, 3), dtype=np.int32), names
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise StatementError(
+            f"statements are an (m, 3) array of object ids, not one of shape {array.shape}"
+        )
+    if array.dtype.kind in "UO":
+        if array.dtype.kind == "U" and not isinstance(triples, np.ndarray):
+            array = np.array([list(row) for row in triples], dtype=object)  # numbers beside text
+        return rows_by_name(list(array.T), names)
+    if array.dtype.kind not in "iu":
+        if array.dtype.kind != "f" or not are_whole(array):
+            raise StatementError(
+                f"objects are whole numbers (ids) or text (names), not {array.dtype}"
+                + (" with NaN or fractions" if array.dtype.kind == "f" else "")
+            )
+        array = array.astype(np.int64)
+    return array, names
+
+
+def checked_field(name: str, values: ArrayLike | None, m: int) -> AnyArray | None:
+    """What is known of each of ``m`` statements, such as their raters, as an array."""
+    return column_of(values, m, name, _CHECKS.get(name, numbers_or_text))
+
+
+def count_objects(triples: AnyArray, n_objects: int | None, names: CheckedNames | None) -> int:
+    """The number of objects, and that it can be."""
+    if n_objects is not None:
+        n = whole_number("n_objects", n_objects, most=_MAX_OBJECTS)
+        if names is not None and len(names) != n:
+            raise ParameterError(f"n_objects is {n}, but there are {len(names)} names")
+    elif names is not None:
+        n = len(names)
+    else:
+        n = int(triples.max()) + 1 if len(triples) else 0
+    if n > _MAX_OBJECTS:
+        raise ParameterError(f"at most {_MAX_OBJECTS:,} objects, not {n:,}")
+    return n
+
+
+def refuse_answers(y: Any, given: Any, statements: Any) -> None:
+    """Refuse a ``y`` that would be ignored, unless it holds a label for each object.
+
+    Labels pass because a Pipeline hands them to every step; a map needs none.
+
+    Parameters
+    ----------
+    y
+        What the caller gave beside the statements.
+    given
+        What the caller gave as statements: a part of the objects has a part of the labels.
+    statements : Statements
+    """
+    if y is None:
+        return
+    m = len(statements)
+    size = len(y) if hasattr(y, "__len__") else None
+    of_objects = given is not statements and hasattr(given, "statements")
+    n = len(given) if of_objects else statements.n_objects
+    if size == n and (of_objects or size != m):
+        return
+    raise ParameterError(
+        f"y is {printed(y, 40)} and would be ignored: statements hold their answers. "
+        f"Statements.from_responses(X, y) makes statements of questions and answers"
+    )
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -146,14 +281,14 @@ class Statements:
         if kind is not None:
             check_kind(kind)
         if not isinstance(triples, np.ndarray) and is_table(triples):
-            told = from_table(triples, kind)
-            kind = told.get("kind")
-            raters = told.get("raters") if raters is None else raters
-            rounds = told.get("rounds") if rounds is None else rounds
-            seconds = told.get("seconds") if seconds is None else seconds
-            places = told.get("places") if places is None else places
-            questions = told.get("questions") if questions is None else questions
-            given, names = rows_by_name(told["rows"], told.get("names") if names is None else names)
+            told = _of_table(triples, kind, names)
+            kind, given, names = told.kind, told.triples, told._names
+            n_objects = told.n_objects if n_objects is None else n_objects
+            raters = told.raters if raters is None else raters
+            rounds = told.rounds if rounds is None else rounds
+            seconds = told.seconds if seconds is None else seconds
+            places = told.places if places is None else places
+            questions = told.questions if questions is None else questions
         else:
             given, names = id_array(triples, names)
         kind = "central" if kind is None else kind
@@ -167,11 +302,9 @@ class Statements:
         set_field(self, "triples", ids)
         set_field(self, "n_objects", n)
         set_field(self, "kind", kind)
-        set_field(self, "raters", column_of(raters, m, "raters", numbers_or_text))
-        set_field(self, "rounds", column_of(rounds, m, "rounds", numbers_or_text))
-        set_field(self, "seconds", column_of(seconds, m, "seconds", known_seconds))
-        set_field(self, "places", column_of(places, m, "places", places_of))
-        set_field(self, "questions", column_of(questions, m, "questions", numbers_or_text))
+        given_fields = (raters, rounds, seconds, places, questions)
+        for name, values in zip(COLUMNS, given_fields, strict=True):
+            set_field(self, name, checked_field(name, values, m))
         set_field(self, "_names", named)
 
     @cached_property
@@ -290,6 +423,8 @@ class Statements:
         >>> Statements([("a", "b", "c")], raters=["x"]).to_arrow().to_pylist()
         [{'central': 'a', 'other_1': 'b', 'other_2': 'c', 'rater': 'x'}]
         """
+        from trilens.statements.frames import to_arrow
+
         return to_arrow(self)
 
     def to_frame(self) -> pd.DataFrame:
@@ -308,7 +443,7 @@ class Statements:
             name: names[self.triples[:, j]] if len(self) else np.array([], dtype=object)
             for j, name in enumerate(kind_columns(self.kind))
         }
-        for field, name in FIELD_COLUMNS.items():
+        for name, field in FIELDS.items():
             if getattr(self, field) is not None:
                 columns[name] = getattr(self, field)
         return pd.DataFrame(columns)
@@ -346,13 +481,7 @@ class Statements:
         """
         if not is_table(table):
             raise StatementError(f"{type(table).__name__} is no table with named columns")
-        if kind is not None:
-            check_kind(kind)
-        if counts_from not in (None, 0, 1):
-            raise ParameterError(f"counts_from is {printed(counts_from)}; it must be 0 or 1")
-        told = from_table(table, kind, columns, counts_from)
-        given, named = rows_by_name(told.pop("rows"), told.pop("names", None) or names)
-        return cls(given, names=named, **told)
+        return _of_table(table, kind, names, columns, counts_from)
 
     def summary(self) -> Summary:
         """What was collected: the quantities of the paper's Table 1, repeats, contradictions."""
@@ -591,6 +720,22 @@ class Statements:
             self.kind if kind is None else kind,
             **{name: None if given is None else given[rows] for name, given in columns.items()},
         )
+
+
+def _of_table(
+    table: Any,
+    kind: str | None,
+    names: Iterable[str] | None,
+    columns: Any = None,
+    counts_from: int | None = None,
+) -> Statements:
+    """A table is read as a file is; ``names`` are those of all objects."""
+    from trilens.statements.frames import read_frame
+    from trilens.statements.layout import read_options
+
+    listed = None if names is None else ObjectList.of(names)
+    options = read_options(kind, columns, counts_from=counts_from, objects=listed)
+    return read_frame(table, options, listed, by_name=True).statements
 
 
 class OfStatements(Protocol):

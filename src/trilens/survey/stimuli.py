@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from trilens.files.cell import is_missing
+from trilens.statements.names import is_missing
 from trilens.survey.yaml_lines import Problem
 
 #: Endings that are shown or played, and their media types.

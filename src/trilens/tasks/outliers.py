@@ -18,7 +18,7 @@ from trilens.counts import CentralCounts, count_central
 from trilens.depth import centrality
 from trilens.errors import ParameterError
 from trilens.statements import Statements, StatementsLike, as_statements
-from trilens.statements.checks import refuse_answers
+from trilens.statements.value import refuse_answers
 from trilens.tasks.data import Data, no_statements, object_counts, statements_of
 from trilens.tasks.embed import points_of
 from trilens.tasks.method import check_counted, check_model, choose_method

@@ -19,7 +19,7 @@ from trilens.errors import ParameterError
 from trilens.graph import LensValues, lens_values, pairs_of
 from trilens.maps.geometry import rescaled
 from trilens.statements import StatementsLike, as_statements
-from trilens.statements.checks import refuse_answers
+from trilens.statements.value import refuse_answers
 from trilens.tasks.method import known_error_rate
 
 if TYPE_CHECKING:

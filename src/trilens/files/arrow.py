@@ -1,0 +1,262 @@
+"""Parquet and Arrow (Feather): tables that have their own column names and types."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from trilens.errors import FormatError, TrilensError
+from trilens.files.source import Source, one_line, owned
+from trilens.statements.selection import Condition
+from trilens.statements.table import NamedTable, Request, RowGroups, Rows, counting
+
+
+def open_parquet(source: Source) -> NamedTable:
+    """A Parquet file."""
+    import pyarrow.parquet as pq
+
+    with _decoding(source, "a Parquet file"):
+        data = pq.ParquetFile(_handle(source), pre_buffer=True)
+        schema = data.schema_arrow
+        per_row = max(sum(_row_bytes(data)), 1)
+    names = tuple(schema.names)
+    distinct = len(set(names)) == len(names)
+
+    def read(request: Request) -> Iterator[Rows]:
+        wanted = list(request.columns)
+        # a column that shares its name with another is told by its place among all
+        columns = [names[at] for at in wanted] if distinct else None
+
+        def picked(table: Any) -> Any:
+            some = table.select(columns if columns is not None else wanted)
+            # a count of some row groups is a second reading
+            return some if request.groups is not None else _checked(some)
+
+        with _decoding(source, "a Parquet file"):
+            if request.block_bytes is None and request.groups is None:
+                yield Rows(picked(pq.ParquetFile(_handle(source)).read(columns)), counting(1))
+                return
+            groups = request.groups or RowGroups(
+                0, None, 1, max((request.block_bytes or 0) // per_row, 1)
+            )
+            file = data if request.groups is not None else pq.ParquetFile(_handle(source))
+            tests = [(names[at], condition) for at, condition in request.tests]
+            for low, high, row in _runs(file.metadata, groups, tests):
+                for batch in file.iter_batches(
+                    groups.batch_rows,
+                    list(range(low, high)),
+                    columns,
+                    use_threads=request.groups is None,
+                ):
+                    yield Rows(picked(pa.Table.from_batches([batch])), counting(row))
+                    row += batch.num_rows
+
+    return NamedTable(source.label, names, read, metadata=schema.metadata, has_groups=True)
+
+
+def open_arrow(source: Source) -> NamedTable:
+    """An Arrow or Feather file, or an Arrow stream."""
+
+    def reader() -> Any:
+        handle = _handle(source)
+        try:
+            return pa.ipc.open_file(handle)
+        except pa.ArrowInvalid:
+            handle.seek(0)
+            return pa.ipc.open_stream(handle)
+
+    with _decoding(source, "an Arrow file"):
+        schema = reader().schema
+
+    def read(request: Request) -> Iterator[Rows]:
+        wanted = list(request.columns)
+        with _decoding(source, "an Arrow file"):
+            file = reader()
+            if request.block_bytes is None:
+                yield Rows(_checked(file.read_all()).select(wanted), counting(1))
+                return
+            start = 1
+            for batch in _record_batches(file):
+                table = _checked(pa.Table.from_batches([batch])).select(wanted)
+                step = max(request.block_bytes * batch.num_rows // max(batch.nbytes, 1), 1)
+                for first in range(0, batch.num_rows, step):
+                    yield Rows(table.slice(first, step), counting(start + first))
+                start += batch.num_rows
+
+    return NamedTable(source.label, tuple(schema.names), read, metadata=schema.metadata)
+
+
+def whole_table(source: Source) -> Any:
+    """All of a Parquet, Arrow or JSON file, whatever it is about."""
+    if source.format in ("json", "jsonl"):
+        from trilens.files.json import json_table
+
+        return json_table(source)
+    table = open_parquet(source) if source.format == "parquet" else open_arrow(source)
+    return next(table.read(Request(dict.fromkeys(range(len(table.names)), "text")))).table
+
+
+def parquet_rows(source: Source) -> list[int]:
+    """The number of rows of each row group."""
+    import pyarrow.parquet as pq
+
+    with _decoding(source, "a Parquet file"):
+        facts = pq.ParquetFile(_handle(source)).metadata
+        return [facts.row_group(group).num_rows for group in range(facts.num_row_groups)]
+
+
+def undecodable(source: Source, what: str, error: BaseException) -> FormatError:
+    """The refusal of a file that is not what its name says."""
+    return FormatError(
+        f"{source.label} is truncated or is not {what}: {one_line(error)}; "
+        f"write it again, or give it the ending of its format"
+    )
+
+
+@contextmanager
+def _decoding(source: Source, what: str) -> Iterator[None]:
+    """A bad file makes pyarrow raise errors of many classes, all meaning the same here."""
+    try:
+        yield
+    except (TrilensError, GeneratorExit):
+        raise
+    except Exception as error:
+        raise undecodable(source, what, error) from error
+
+
+def _row_bytes(file: Any) -> Iterator[int]:
+    rows = max(file.metadata.num_rows, 1)
+    for group in range(file.metadata.num_row_groups):
+        yield file.metadata.row_group(group).total_byte_size // rows + 1
+
+
+def _record_batches(file: Any) -> Iterator[Any]:
+    if isinstance(file, pa.ipc.RecordBatchFileReader):
+        for i in range(file.num_record_batches):
+            yield file.get_batch(i)
+    else:
+        yield from file
+
+
+def _handle(source: Source) -> Any:
+    if source.path is not None and not source.packing:
+        # opened and closed for its errors: pyarrow's own do not tell them apart
+        with source.open():
+            pass
+        return pa.OSFile(str(source.path), "rb")
+    if not source.packing and source.stored is not None and not isinstance(source.stored, bytes):
+        source.stored.seek(0)
+        return pa.PythonFile(source.stored, "r")  # a URL: only what is needed is fetched
+    return pa.BufferReader(owned(source.read()))
+
+
+def _checked(table: Any) -> Any:
+    """A table whose buffers are known to be sound: pyarrow trusts them, whoever wrote them."""
+    table.validate(full=True)
+    return table
+
+
+def _runs(
+    facts: Any, groups: RowGroups, tests: Sequence[tuple[str, Condition]]
+) -> Iterator[tuple[int, int, int]]:
+    """Runs of row groups that may have rows for which the conditions hold.
+
+    Parameters
+    ----------
+    facts : pyarrow.parquet.FileMetaData
+    tests
+        Conditions by the names of columns.
+
+    Yields
+    ------
+    tuple of int
+        From, to (not included), and the number of the first row.
+    """
+    stop = facts.num_row_groups if groups.stop is None else groups.stop
+    where = {facts.schema.column(i).path: i for i in range(facts.num_columns)}
+    known = [
+        (where[name], condition, _sort(facts.schema.column(where[name])))
+        for name, condition in tests
+        if name in where
+    ]
+    row, low = groups.first_row, groups.start
+    begin = row
+    for group in range(groups.start, stop if known else groups.start):
+        here = facts.row_group(group)
+        if not all(_may_hold(one, here.column(at), sort) for at, one, sort in known):
+            if low < group:
+                yield low, group, begin
+            low, begin = group + 1, row + here.num_rows
+        row += here.num_rows
+    if low < stop:
+        yield low, stop, begin
+
+
+def _sort(column: Any) -> str:
+    """What the bounds of a column of a Parquet file can be compared with; "" for nothing."""
+    physical, logical = str(column.physical_type), str(column.logical_type)
+    if physical in ("INT32", "INT64") and (logical == "None" or "isSigned=true" in logical):
+        return "whole"
+    if physical == "DOUBLE" and logical == "None":
+        return "real"
+    if physical == "BYTE_ARRAY" and logical == "String":
+        return "text"
+    return "date" if logical == "Date" else ""
+
+
+def _may_hold(condition: Condition, chunk: Any, sort: str) -> bool:
+    """Whether a condition may hold for a row of a row group, by what the file says of it.
+
+    Where the file says nothing, or nothing that compares as the values do, it may.
+    """
+    if not sort or not condition.value or not chunk.is_stats_set:
+        return True  # an empty value is looked for in cells, present or missing
+    try:
+        facts = chunk.statistics
+        none = facts.has_null_count and facts.null_count == chunk.num_values
+        if none:
+            return condition.comparison == "!="
+        if not facts.has_min_max:
+            return True
+        whole = facts.has_null_count and not facts.null_count
+        return _overlaps(condition, facts.min, facts.max, sort, whole)
+    except (ValueError, TypeError, OverflowError):  # bounds that are no such values
+        return True
+
+
+def _overlaps(condition: Condition, low: Any, high: Any, sort: str, whole: bool) -> bool:
+    """Whether it may hold between two bounds; ``whole``: no cell is missing."""
+    value: Any = condition.value
+    if sort in ("whole", "real"):
+        low, high, value = float(low), float(high), float(value)
+        if not np.isfinite(value) or np.isnan(low) or np.isnan(high):
+            return True
+        if condition.comparison in ("<", "<="):
+            return bool(condition.holds(np.array([low]))[0])
+        if condition.comparison in (">", ">="):
+            return bool(condition.holds(np.array([high]))[0])
+    elif condition.comparison not in ("=", "!="):
+        return True  # texts that are numbers do not stand in the order of numbers
+    elif sort == "date":
+        value = datetime.date.fromisoformat(value)
+        if value.isoformat() != condition.value:
+            return True
+    elif _is_number(value):
+        return True  # 3 is also 3.0
+    if condition.comparison == "!=":
+        # a number that is none is outside of the bounds
+        return not (whole and sort != "real" and low == high == value)
+    return bool(low <= value <= high)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,408 @@
+"""The objects: their names, what the answers call them, and their ids.
+
+Objects are ordered numerically where every name is an integer in its plain decimal form,
+and by first appearance (row by row, left to right) otherwise; a list of objects fixes the
+order and may add objects that no statement names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from trilens._parameters import shown as printed
+from trilens._typing import AnyArray, Int32Array
+from trilens.errors import FormatError, ParameterError, StatementError
+from trilens.statements.columns import as_list, quoted
+
+#: Integer names below this are looked up in a table; a larger one makes all names text.
+TABLE_LIMIT = 1 << 26
+#: What stands for a missing cell, unless the list of objects has it.
+_MISSING = frozenset({"", "nan", "na", "n/a", "#n/a", "<na>", "null", "none"})
+_PLAIN_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+
+
+def is_integer(name: str) -> bool:
+    """Whether a name is an integer in its plain decimal form.
+
+    >>> [is_integer(name) for name in ["7", "-7", "0", "007", "-0", "+7", "7 ", "٧"]]
+    [True, True, True, False, False, False, False, False]
+    """
+    return _PLAIN_INTEGER.fullmatch(name) is not None
+
+
+def is_missing(name: str) -> bool:
+    """Whether a cell stands for a missing one.
+
+    >>> [is_missing(cell) for cell in ["NA", " ", "None", "Nan Madol"]]
+    [True, True, True, False]
+    """
+    return name.strip().casefold() in _MISSING
+
+
+def is_missing_word(text: str) -> bool:
+    """Whether a text is a word for a missing cell; blanks in quotes are a text of their own."""
+    return bool(text.strip()) and is_missing(text)
+
+
+def in_order(names: list[str]) -> list[str]:
+    """Names, given by first appearance, in the order of the objects.
+
+    >>> in_order(["10", "9", "1"]), in_order(["10", "9", "x"])
+    (['1', '9', '10'], ['10', '9', 'x'])
+    """
+    if all(map(is_integer, names)):
+        # longer is larger for plain integers; int() has a limit on the number of digits
+        return sorted(names, key=lambda name: (len(name), name))
+    return names
+
+
+def shown(names: Sequence[str], most: int = 5) -> str:
+    """The first few names, for an error message."""
+    listed = ", ".join(map(repr, names[:most]))
+    return listed if len(names) <= most else f"{listed}, ... ({len(names):,} in all)"
+
+
+class CheckedNames(tuple[str, ...]):
+    """Names that are known to be different texts: chunks of a large file share them unchecked."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> CheckedNames:
+        if isinstance(names, CheckedNames):
+            return names
+        named = cls(as_list(names, "names"))
+        wrong = next((i for i, name in enumerate(named) if not isinstance(name, str)), None)
+        if wrong is not None:
+            kind = type(named[wrong]).__name__
+            raise ParameterError(f"names must be strings, got {printed(named[wrong])} ({kind})")
+        if len(set(named)) < len(named):
+            twice = next(name for name, count in Counter(named).items() if count > 1)
+            raise ParameterError(f"two objects have the name {twice!r}; names must differ")
+        return named
+
+
+class NamedRows(Protocol):
+    """Some rows whose objects have names: a `Batch`."""
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        ...
+
+    @property
+    def integers(self) -> bool:
+        """Whether the names are integers."""
+        ...
+
+    @property
+    def n_columns(self) -> int:
+        """The columns that name objects."""
+        ...
+
+    def texts(self) -> list[tuple[AnyArray, Sequence[str]]]:
+        """For each column that names objects, ``(m,)`` positions in a list of names."""
+        ...
+
+    def pieces(self) -> Iterator[tuple[int, list[AnyArray]]]:
+        """Integer names as arrays, a few thousand rows at a time, and where each begins."""
+        ...
+
+    def place(self, row: int) -> str:
+        """How a message names a row."""
+        ...
+
+
+@dataclass(frozen=True)
+class ObjectList:
+    """All objects in their order, among them perhaps some that no statement names.
+
+    Parameters
+    ----------
+    names : sequence of str or None
+        None: the objects are 0, 1, ... and their ids are their names.
+    n_objects : int, optional
+        Needed without names.
+    keys : sequence of str, optional
+        What the statements call each object, where that is not its name.
+    label
+        How messages name the list.
+
+    Examples
+    --------
+    >>> ObjectList(["van", "bus"], keys=["7", "8"]).ids
+    {'7': 0, '8': 1}
+    """
+
+    names: CheckedNames | None
+    n_objects: int = 0
+    keys: tuple[str, ...] | None = field(default=None, repr=False)
+    label: str = "objects"
+
+    def __post_init__(self) -> None:
+        if self.names is not None:
+            object.__setattr__(self, "names", CheckedNames.of(self.names))
+            object.__setattr__(self, "n_objects", len(self.names))
+
+    @classmethod
+    def of(
+        cls, names: Iterable[str], keys: Iterable[str] | None = None, label: str = "objects"
+    ) -> ObjectList:
+        """Objects with names, and perhaps with keys."""
+        return cls(CheckedNames.of(names), keys=None if keys is None else tuple(keys), label=label)
+
+    @cached_property
+    def listed(self) -> tuple[str, ...]:
+        """The names, also where they are the ids."""
+        return tuple(map(str, range(self.n_objects))) if self.names is None else self.names
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """What the statements call the objects."""
+        return self.listed if self.keys is None else self.keys
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """The id of each object by what the statements call it."""
+        return {name: i for i, name in enumerate(self.called)}
+
+    @cached_property
+    def integers(self) -> bool:
+        """Whether every object is called by an integer that a table serves."""
+        return (self.names is None and self.keys is None) or all(
+            is_integer(name) and len(name) <= 8 and name[0] != "-" and int(name) < TABLE_LIMIT
+            for name in self.called
+        )
+
+    @cached_property
+    def _table(self) -> Int32Array:
+        """The id of each integer, -1 where it names no object."""
+        ids = np.arange(self.n_objects, dtype=np.int32)
+        if self.names is None and self.keys is None:
+            return ids
+        values = np.array([int(name) for name in self.called], dtype=np.int64)
+        table = np.full(int(values.max(initial=-1)) + 1, -1, dtype=np.int32)
+        table[values] = ids
+        return table
+
+    def ids_of(self, rows: NamedRows) -> Int32Array:
+        """``(m, 3)`` or ``(m, 4)`` ids of the objects in some rows."""
+        ids = np.empty((len(rows), rows.n_columns), dtype=np.int32)
+        if not (rows.integers and self.integers):
+            return self._ids_of_texts(rows, ids)
+        for start, columns in rows.pieces():
+            for j, values in enumerate(columns):
+                # a row's ids lie side by side: all columns of a piece while it is in the cache
+                ids[start : start + len(values), j] = self._look_up(values, rows, start)
+        return ids
+
+    def _look_up(self, values: AnyArray, rows: NamedRows, start: int) -> Int32Array:
+        wrong = (values < 0) | (values >= len(self._table))
+        if not wrong.any():
+            ids: Int32Array = self._table[values]
+            if not len(ids) or ids.min() >= 0:
+                return ids
+            wrong = ids < 0
+        row = int(np.flatnonzero(wrong)[0])
+        raise self.unknown(str(values[row]), rows.place(start + row))
+
+    def _ids_of_texts(self, rows: NamedRows, ids: Int32Array) -> Int32Array:
+        columns = rows.texts()
+        for j, (at, values) in enumerate(columns):
+            known = np.array([self.ids.get(value, -1) for value in values], dtype=np.int32)
+            if len(at):
+                ids[:, j] = known[at]
+        if ids.size and ids.min() < 0:
+            row, j = np.argwhere(ids < 0)[0].tolist()
+            at, values = columns[j]
+            name = values[at[row]]
+            if is_missing(name):
+                raise missing_cell(rows.place(row), name, "a column of objects")
+            raise self.unknown(name, rows.place(row))
+        return ids
+
+    def unknown(self, name: str, place: str = "") -> StatementError:
+        """The refusal of an object that is not in the list."""
+        at = f"{place}: " if place else ""
+        listed = "" if self.names is None and self.keys is None else f" ({shown(self.called, 3)})"
+        return StatementError(
+            f"{at}object {quoted(name)} is not in the list of objects{listed}; "
+            f"add it to the list or leave the row out"
+        )
+
+    def matched(self, seen: Sequence[str], counts_from: int | None) -> tuple[ObjectList, list[str]]:
+        """The same list by what the statements call its objects, and how it was taken.
+
+        Statements may call objects by their names, by the list's keys, or by their lines in it.
+
+        Parameters
+        ----------
+        seen
+            The objects as the statements call them.
+        counts_from : {0, 1}, optional
+            The number of the first line; by default the numbers tell.
+        """
+        if self.keys is not None:
+            return self._by_key(seen), []
+        listed = set(self.listed)
+        if not seen or not all(map(is_integer, seen)) or any(name in listed for name in seen):
+            return self, []
+        base = self._first_line(seen, counts_from)
+        keys = tuple(str(i + base) for i in range(self.n_objects))
+        return replace(self, keys=keys), [f"objects by their line in {self.label}, from {base}"]
+
+    def _by_key(self, seen: Sequence[str]) -> ObjectList:
+        """Its keys are left aside where the statements have the names themselves."""
+        unknown = [name for name in seen if name not in self.ids]
+        listed = set(self.listed)
+        if unknown and all(name in listed for name in seen):
+            return replace(self, keys=None)
+        if unknown:
+            raise FormatError(
+                f"{self.label}: no id {quoted(unknown[0])} ({len(unknown):,} of {len(seen):,} "
+                f"objects of the statements have none); its ids are {shown(self.called, 3)}"
+            )
+        return self
+
+    def _first_line(self, seen: Sequence[str], counts_from: int | None) -> int:
+        numbers = [int(name) if len(name) < 12 else 10**12 for name in seen]
+        least, most, n = min(numbers), max(numbers), self.n_objects
+        base = counts_from
+        if base is None:
+            base = 0 if least == 0 else 1 if most == n else None
+        if base is None and least >= 0 and most < n:
+            raise FormatError(
+                f"{self.label}: the objects are numbers from {least} to {most}, and the list has "
+                f"{n:,} names; do the lines count from 0 or from 1? Say it with counts_from= "
+                f"(--counts-from), or list id,name"
+            )
+        if base is None or least < base or most >= n + base:
+            first = 0 if base is None else base
+            raise FormatError(
+                f"{self.label}: the objects are numbers from {least} to {most}, but the "
+                f"{n:,} lines of the list are {first} to {n - 1 + first}; is it the list of "
+                f"other statements?"
+            )
+        return base
+
+    @property
+    def may_be_numbered(self) -> bool:
+        """Whether statements may call its objects by ids or lines; most often they use names."""
+        return self.keys is not None or not any(map(is_integer, self.listed))
+
+
+def missing_cell(place: str, seen: str, column: str) -> StatementError:
+    """The refusal of a cell without an object."""
+    what = "an empty cell" if not seen.strip() else quoted(seen)
+    return StatementError(
+        f"{place}: {what} in {column} names no object; "
+        f"fill it in, leave the row out, or skip_bad=True (--skip-bad)"
+    )
+
+
+class Names:
+    """Collects the names of objects in the order of their first appearance, batch by batch.
+
+    Integers are kept in a table while there is nothing else; the first other name turns those
+    seen so far into text. What is ``known`` to be a name is never a missing cell.
+    """
+
+    def __init__(self, known: Iterable[str] = ()) -> None:
+        #: Which integers have been seen, and the same in the order in which they came.
+        self._present: AnyArray | None = np.zeros(1024, dtype=np.bool_)
+        self._order: list[AnyArray] = []
+        self._ids: dict[str, int] = {}
+        self._known = frozenset(known)
+        #: Where a negative integer first stood; it is a name only if some name is no integer.
+        self._doubtful: dict[str, str] = {}
+
+    def add(self, batch: NamedRows) -> None:
+        """Take note of the names in some rows."""
+        if self._present is not None and batch.integers:
+            pieces = (columns for _, columns in batch.pieces())
+            if all(self._add_integers(columns) for columns in pieces):
+                return
+        self._turn_to_text()
+        self._add_texts(batch)
+
+    def _turn_to_text(self) -> None:
+        if self._present is not None:
+            seen = [str(value) for values in self._order for value in values.tolist()]
+            self._ids = {name: i for i, name in enumerate(seen)}
+            self._present = None
+
+    def _add_integers(self, columns: list[AnyArray]) -> bool:
+        """Whether the table could serve all of them."""
+        assert self._present is not None
+        largest = max(int(values.max(initial=0)) for values in columns)
+        if largest >= TABLE_LIMIT or min(int(values.min(initial=0)) for values in columns) < 0:
+            return False
+        if largest >= len(self._present):
+            grown = np.zeros(min(max(largest + 1, 2 * len(self._present)), TABLE_LIMIT), np.bool_)
+            grown[: len(self._present)] = self._present
+            self._present = grown
+        if not all(self._present.take(values).all() for values in columns):
+            values = np.stack(columns, axis=1).ravel()
+            values = values[~self._present[values]]
+            new, first = np.unique(values, return_index=True)
+            self._order.append(new[np.argsort(first)])
+            self._present[new] = True
+        return True
+
+    def _add_texts(self, batch: NamedRows) -> None:
+        fresh: list[tuple[int, int, str]] = []
+        for j, (at, values) in enumerate(batch.texts()):
+            new = [k for k, value in enumerate(values) if value not in self._ids]
+            if new:
+                first = np.full(len(values), len(at), dtype=np.int64)
+                # of several values for one place, the last assigned stays: the first row
+                first[at[::-1]] = np.arange(len(at) - 1, -1, -1)
+                fresh += [
+                    (row, j, values[k])
+                    for k, row in zip(new, first[new].tolist(), strict=True)
+                    if row < len(at)
+                ]
+        for row, _, name in sorted(fresh):
+            if name in self._ids:
+                continue
+            if is_missing(name) and name not in self._known:
+                raise missing_cell(batch.place(row), name, "a column of objects")
+            if name[0] == "-" and is_integer(name):
+                self._doubtful[name] = batch.place(row)
+            self._ids[name] = len(self._ids)
+
+    def seen(self) -> list[str]:
+        """The names found, in the order of their first appearance."""
+        self._turn_to_text()
+        return list(self._ids)
+
+    def objects(self, before: Sequence[str] = ()) -> ObjectList:
+        """The objects found, and ``before`` them those that were known."""
+        if self._present is not None and not before:
+            values = np.flatnonzero(self._present)
+            n = len(values)
+            # ids that are their own names need no list of names
+            plain = n == 0 or values[-1] == n - 1
+            return ObjectList(None, n) if plain else ObjectList.of(map(str, values.tolist()))
+        self._turn_to_text()
+        self._refuse_doubtful()
+        return ObjectList.of(in_order(list(dict.fromkeys([*before, *self._ids]))))
+
+    def _refuse_doubtful(self) -> None:
+        if self._doubtful and all(map(is_integer, self._ids)):
+            name, place = next(iter(self._doubtful.items()))
+            raise negative(place, name)
+
+
+def negative(place: str, name: str) -> StatementError:
+    """The refusal of a negative integer among integers."""
+    return StatementError(
+        f"{place}: the object id {name} is negative; integer ids are 0 or more: correct the row, "
+        f"or list the object with objects= (--objects) if it is a name"
+    )

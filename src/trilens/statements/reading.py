@@ -1,0 +1,286 @@
+"""Tables read whole: their statements, further columns, and what was understood, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from trilens._typing import AnyArray
+from trilens.errors import FormatError, StatementError
+from trilens.kinds import Kind
+from trilens.statements.columns import text_array
+from trilens.statements.combine import concatenate
+from trilens.statements.names import Names, ObjectList
+from trilens.statements.roles import FIELDS
+from trilens.statements.table import AnswerTable, Batch, Fault, sound, statements_of, texts_of
+from trilens.statements.value import Statements
+
+#: Bad rows that are named.
+_NAMED = 10
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a reader understood.
+
+    Attributes
+    ----------
+    files
+        What was read.
+    kind_told
+        Whether the file or the caller said the kind; otherwise it was assumed.
+    columns
+        The column that each role was read from; empty for formats without columns.
+    left_out
+        The columns that were not read.
+    faults
+        The bad rows that were skipped.
+    notes
+        What was decided by the values: units of time, positions, ids.
+    """
+
+    files: tuple[str, ...]
+    kind: Kind
+    kind_told: bool
+    columns: dict[str, str]
+    left_out: tuple[str, ...]
+    header: bool
+    rows: int
+    objects: int
+    raters: int | None
+    faults: tuple[Fault, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """One line.
+
+        >>> print(
+        ...     Reading(("a.csv",), "odd", True, {"odd": "x"}, ("age",), True, 9, 4, None, (), ())
+        ... )
+        a.csv: 9 statements, kind odd, 4 objects; columns odd=x; left out: age
+        """
+        parts = [self._found()]
+        if self.columns:
+            parts.append("columns " + ", ".join(self._column(role) for role in self.columns))
+        if not self.header:
+            parts.append("no header")
+        if self.left_out:
+            more = len(self.left_out) - 8
+            listed = ", ".join(map(_flat, self.left_out[:8]))
+            parts.append(f"left out: {listed}" + (f" and {more} more" if more > 0 else ""))
+        parts += self.notes
+        if self.faults:
+            parts.append(_count(len(self.faults), "bad row") + " skipped")
+        return "; ".join(parts)
+
+    def named_faults(self) -> list[str]:
+        """The first ten bad rows, and how many more."""
+        named = [str(fault) for fault in self.faults[:_NAMED]]
+        more = len(self.faults) - len(named)
+        return [*named, f"and {_count(more, 'more bad row')}"] if more else named
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts, for JSON."""
+        return {
+            "files": list(self.files),
+            "kind": self.kind,
+            "kind_told": self.kind_told,
+            "columns": dict(self.columns),
+            "left_out": list(self.left_out),
+            "header": self.header,
+            "rows": self.rows,
+            "objects": self.objects,
+            "raters": self.raters,
+            "skipped": len(self.faults),
+            "notes": list(self.notes),
+        }
+
+    def _found(self) -> str:
+        where = self.files[0] if len(self.files) == 1 else f"{len(self.files):,} files"
+        kind = f"kind {self.kind}" + ("" if self.kind_told else " (assumed: --kind)")
+        found = [_count(self.rows, "statement"), kind, _count(self.objects, "object")]
+        if self.raters is not None:
+            found.append(_count(self.raters, "rater"))
+        return f"{where}: {', '.join(found)}"
+
+    def _column(self, role: str) -> str:
+        name = _flat(self.columns[role])
+        return name if name == role else f"{role}={name}"
+
+
+def _flat(name: str) -> str:
+    shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
+    return shown if len(shown) <= 40 else f"{shown[:40]}..."
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+@dataclass(frozen=True)
+class ReadTables:
+    """Tables that were read whole.
+
+    ``extra`` are the further columns that were asked for, one text for each statement.
+    """
+
+    statements: Statements
+    extra: dict[str, AnyArray]
+    reading: Reading
+
+
+def read_tables(
+    tables: Sequence[AnswerTable],
+    listed: ObjectList | None = None,
+    extra: Sequence[str] = (),
+    *,
+    by_name: bool = False,
+) -> ReadTables:
+    """The statements of tables that share their objects.
+
+    Parameters
+    ----------
+    tables
+        Of files, or of a table in memory; all with the same options.
+    listed
+        The caller's objects.
+    extra
+        Columns beyond those that statements have.
+    by_name
+        Whether the statements call the listed objects by their names, and never by numbers.
+    """
+    options = tables[0].options
+    kind = one_kind(tables)
+    stored = _stored(tables) if listed is None else None
+    fast = stored is None or stored.integers
+    batches = [batch for table in tables for batch in table.batches(extra=extra, integers=fast)]
+    faults: list[Fault] = []
+    if options.skip_bad:
+        batches, faults = _sound(batches, listed, stored)
+        faults += [fault for table in tables for fault in table.faults]
+        order = {table.label or "": i for i, table in enumerate(tables)}
+        faults.sort(key=lambda fault: (order[fault.file], fault.row))
+    if not batches and not all(table.table.may_be_empty for table in tables):
+        raise no_statements(tables[0], faults)
+    objects, notes = listed if by_name else stored, list[str]()
+    try:
+        if objects is None:
+            objects, notes = _find_objects(batches, tables, listed)
+        found = [statements_of(batch, objects, kind) for batch in batches]
+    except StatementError as error:
+        raise _first_fault(error, _sound(batches, listed, stored)[1]) from error
+    if not found:
+        roles = tables[0].layout.others
+        none: dict[str, Any] = {FIELDS[role]: [] for role in roles}
+        found = [Statements([], objects.n_objects, objects.names, kind, **none)]
+    layout = tables[0].layout
+    reading = Reading(
+        files=tuple(table.label or "table" for table in tables),
+        kind=kind,
+        kind_told=options.kind is not None or all(table.kind is not None for table in tables),
+        columns=layout.read,
+        left_out=layout.left_out,
+        header=layout.header,
+        rows=sum(map(len, found)),
+        objects=objects.n_objects,
+        raters=_raters_in(found),
+        faults=tuple(faults),
+        notes=(*dict.fromkeys(note for table in tables for note in table.notes), *notes),
+    )
+    return ReadTables(
+        found[0] if len(found) == 1 else concatenate(found),
+        {name: _joined([texts_of(b.extra[name], b.words) for b in batches]) for name in extra},
+        reading,
+    )
+
+
+def one_kind(tables: Sequence[AnswerTable]) -> Kind:
+    """The kind that all tables have."""
+    said: dict[Kind, str | None] = {}
+    for table in tables:
+        said.setdefault(table.kind or table.options.kind or "central", table.label)
+    if len(said) > 1:
+        (first, at_first), (second, at_second) = list(said.items())[:2]
+        raise FormatError(
+            f"{at_first} has statements of kind {first}, but {at_second} of kind {second}; "
+            f"read each kind by itself, or give the files that do not say it a kind="
+        )
+    return next(iter(said))
+
+
+def stored_names(tables: Sequence[AnswerTable]) -> list[str]:
+    """The objects that some of the tables list."""
+    return [name for table in tables if table.stored is not None for name in table.stored.listed]
+
+
+def no_statements(table: AnswerTable, faults: Sequence[Fault] = ()) -> FormatError:
+    """The refusal of text without rows."""
+    if faults:
+        return FormatError(
+            f"{table.label} has no statements: all {len(faults):,} rows are bad, such as row "
+            f"{faults[0].row:,}: {faults[0].problem}"
+        )
+    return FormatError(f"{table.label} has no statements, only a header; add a row per statement")
+
+
+def _stored(tables: Sequence[AnswerTable]) -> ObjectList | None:
+    """The objects that all tables list alike."""
+    lists = [table.stored for table in tables if table.stored is not None]
+    alike = {(one.names, one.n_objects) for one in lists}
+    return lists[0] if len(lists) == len(tables) and len(alike) == 1 else None
+
+
+def _find_objects(
+    batches: Sequence[Batch], tables: Sequence[AnswerTable], listed: ObjectList | None
+) -> tuple[ObjectList, list[str]]:
+    """The objects of all batches, and how the caller's list was taken."""
+    if listed is not None and not listed.may_be_numbered:
+        return listed, []
+    options, before = tables[0].options, stored_names(tables)
+    names = Names({*options.listed, *before})
+    for batch in batches:
+        names.add(batch)
+    # names that a table carries, statements or not, come before those found in rows
+    if listed is None:
+        return names.objects(before), []
+    return listed.matched(names.seen(), options.counts_from)
+
+
+def _sound(
+    batches: Sequence[Batch], listed: ObjectList | None, stored: ObjectList | None
+) -> tuple[list[Batch], list[Fault]]:
+    """The batches without their bad rows, and these."""
+    checked = [sound(batch, listed, stored) for batch in batches]
+    return [good for good, _ in checked if len(good)], [
+        bad for _, faults in checked for bad in faults
+    ]
+
+
+def _first_fault(error: StatementError, faults: Sequence[Fault]) -> StatementError:
+    """The refusal of the first bad row, of whatever sort it is."""
+    if not faults or str(error).startswith(str(faults[0]).partition(": ")[0] + ": "):
+        return error
+    return StatementError(
+        f"{faults[0]}; correct the row, leave it out, or skip_bad=True (--skip-bad) "
+        f"({len(faults):,} rows are bad)"
+    )
+
+
+def _joined(columns: Sequence[AnyArray]) -> AnyArray:
+    if len(columns) == 1:
+        return columns[0]
+    return text_array([text for column in columns for text in column.tolist()])
+
+
+def _raters_in(statements: Sequence[Statements]) -> int | None:
+    """How many raters answered; None where that is not known."""
+    if not statements or any(S.raters is None for S in statements):
+        return None
+    seen: set[object] = set()
+    for S in statements:
+        assert S.raters is not None
+        seen.update(pa.array(S.raters).unique().to_pylist())
+    return len(seen - {""})

@@ -1,0 +1,1034 @@
+"""Tables become statements: written once, for files, DataFrames, Arrow tables and dicts.
+
+Whatever the rows lie in is a `NamedTable`: Arrow tables with named columns and the number of
+each row, some rows at a time. An `AnswerTable` knows which of its columns plays which role, and
+yields `Batch`es: rows whose objects, raters and times are known by their meaning. An `ObjectList`
+turns them into `Statements`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from trilens._parameters import shown as printed
+from trilens._typing import AnyArray, BoolArray, Int32Array
+from trilens.errors import FormatError, ParameterError, StatementError
+from trilens.kinds import KINDS, Kind
+from trilens.statements.columns import one_line, quoted, text_array
+from trilens.statements.layout import Layout, ReadOptions, find_layout, layout_error
+from trilens.statements.names import ObjectList, is_missing, missing_cell
+from trilens.statements.roles import FIELDS, MILLISECONDS_FROM, OPTIONAL, Form, key
+from trilens.statements.selection import Condition
+from trilens.statements.value import Statements, check_triples, chosen_first
+
+#: The key of an Arrow schema's metadata: JSON with ``kind`` and ``names``.
+METADATA_KEY = b"trilens"
+#: Response times that tell their unit.
+ENOUGH = 1 << 17
+#: Rows of integer names that are looked up at a time: they stay in the cache.
+_PIECE = 1 << 16
+_EXACT_FLOAT = 2.0**53
+_INTEGER_TEXT = re.compile(r"0|-?[1-9][0-9]{0,17}")
+
+#: What a column is wanted as: text is cut into cells, and these are converted, once.
+Use = Literal["object", "time", "text"]
+
+
+class RowGroups(NamedTuple):
+    """Row groups ``start`` to ``stop`` (not included) of a Parquet file, so many rows at a time."""
+
+    start: int
+    stop: int | None
+    first_row: int
+    batch_rows: int
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which rows and columns of a table are wanted.
+
+    Parameters
+    ----------
+    columns
+        The positions of the columns, and what for; they come in this order.
+    integers
+        Whether objects may come as integers where all are; text only.
+    block_bytes
+        About how many bytes at a time; None: all at once.
+    groups
+        Of tables that have them.
+    tests
+        Conditions that will be asked of the rows, by the positions of columns: a reader may
+        leave out rows of which it knows that they do not hold.
+    """
+
+    columns: Mapping[int, Use]
+    integers: bool = True
+    block_bytes: int | None = None
+    groups: RowGroups | None = None
+    tests: tuple[tuple[int, Condition], ...] = ()
+
+
+class Rows(NamedTuple):
+    """Some rows: the wanted columns as an Arrow table, and the number of each row."""
+
+    table: Any
+    number: Callable[[int], int]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A row that is no statement."""
+
+    file: str
+    row: int
+    problem: str
+    content: str
+
+    def __str__(self) -> str:
+        return f"{place(self.file or None, self.row)}: {self.problem}"
+
+
+@dataclass(frozen=True)
+class NamedTable:
+    """Rows with named columns, wherever they lie: what every reader of a format makes.
+
+    Parameters
+    ----------
+    label
+        How messages name it; None for a table in memory, whose rows count from 0.
+    names
+        Of the columns; ``column 1``, ... where they have none.
+    read
+        Yields the rows that are wanted; each call from the first one on.
+    header
+        Whether the names stand in the table.
+    typed
+        Whether columns have types of their own; in text, every cell tells.
+    keeps_numbers
+        Whether raters that are numbers stay so; in files they are text.
+    tells_kind
+        Whether the kind that the names of the columns tell was meant.
+    metadata
+        Of the Arrow schema: the kind and the names of all objects, perhaps.
+    sample
+        The first rows as text, for the advice in messages.
+    header_row
+        The row with the names, where that is a row of text.
+    may_be_empty
+        Whether no rows may be meant; in text they are an accident.
+    has_groups
+        Whether it has row groups, of which some can be read alone.
+    faults
+        Rows that could not be cut into cells, by their number, once they were read.
+    """
+
+    label: str | None
+    names: tuple[str, ...]
+    read: Callable[[Request], Iterator[Rows]] = field(repr=False)
+    header: bool = True
+    typed: bool = True
+    keeps_numbers: bool = False
+    tells_kind: bool = True
+    metadata: Mapping[bytes, bytes] | None = field(default=None, repr=False)
+    sample: Sequence[Sequence[str]] = field(default=(), repr=False)
+    header_row: int | None = None
+    may_be_empty: bool = True
+    has_groups: bool = False
+    faults: dict[int, Fault] = field(default_factory=dict, repr=False)
+
+
+def named_table(label: str | None, table: Any, *, header: bool = True, **facts: Any) -> NamedTable:
+    """An Arrow table that is in memory; without ``header`` its columns have no names."""
+    first = 0 if label is None else 1
+
+    def read(request: Request) -> Iterator[Rows]:
+        yield Rows(table.select(list(request.columns)), counting(first))
+
+    names = tuple(map(str, table.column_names))
+    sample = [[str(cell) for cell in row.values()] for row in table.slice(0, 50).to_pylist()]
+    metadata = table.schema.metadata
+    return NamedTable(label, names, read, header, metadata=metadata, sample=sample, **facts)
+
+
+def counting(start: int) -> Callable[[int], int]:
+    """Rows that are numbered one after the other."""
+    return lambda row: start + row
+
+
+def place(label: str | None, number: int) -> str:
+    """How a message names a row."""
+    return f"statement {number}" if label is None else f"{label}, row {number:,}"
+
+
+def row_error(label: str | None, number: int, problem: str) -> FormatError | StatementError:
+    """The refusal of a row for a cell that holds nothing of the kind that it should."""
+    text = f"{place(label, number)}: {problem}"
+    return StatementError(text) if label is None else FormatError(text)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows whose columns are known by their roles.
+
+    ``objects`` has the columns ``object_0`` ... ``object_2`` (or ``object_3``: the chosen one
+    and the three shown; or the chosen one, the anchor and the two beside it), either all
+    integers or all dictionaries of text, without nulls. ``others`` has the columns of roles such
+    as ``rater``, ``extra`` further columns by their names.
+    """
+
+    objects: Any
+    label: str | None
+    number: Callable[[int], int]
+    others: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    form: Form = "statement"
+    #: Where the chosen object stood among those shown, where answers are positions; -1: nowhere.
+    positions: AnyArray | None = None
+    #: Whether times are in ms, whether NA and its like are missing, whether raters are text.
+    milli: bool = False
+    words: bool = False
+    text_raters: bool = True
+
+    def __len__(self) -> int:
+        return int(self.objects.num_rows)
+
+    @property
+    def n_columns(self) -> int:
+        """The columns that name objects."""
+        return int(self.objects.num_columns)
+
+    @property
+    def integers(self) -> bool:
+        """Whether the names are integers."""
+        return bool(pa.types.is_integer(self.objects.schema.field(0).type))
+
+    def as_text(self) -> Batch:
+        """The same rows with names that are text."""
+        if not self.integers:
+            return self
+        texts = [column.cast(pa.string()).dictionary_encode() for column in self.objects.columns]
+        return replace(self, objects=pa.table(texts, self.objects.column_names))
+
+    def texts(self) -> list[tuple[AnyArray, Sequence[str]]]:
+        """For each column that names objects, ``(m,)`` positions in a list of names."""
+        return [parts(column) for column in self.as_text().objects.columns]
+
+    def arrays(self) -> list[AnyArray]:
+        """Integer names as arrays, without a copy where they are of one piece."""
+        return [
+            column.chunk(0).to_numpy() if column.num_chunks == 1 else column.to_numpy()
+            for column in self.objects.columns
+        ]
+
+    def pieces(self) -> Iterator[tuple[int, list[AnyArray]]]:
+        """Integer names as arrays, a few thousand rows at a time, and where each piece begins."""
+        start = 0
+        for rows in self.objects.to_batches(max_chunksize=_PIECE):
+            yield start, [column.to_numpy() for column in rows.columns]
+            start += rows.num_rows
+
+    def place(self, row: int) -> str:
+        """How a message names a row of this batch."""
+        return place(self.label, self.number(row))
+
+    def take(self, rows: AnyArray) -> Batch:
+        """Some of the rows."""
+        number = self.number
+        return replace(
+            self,
+            objects=self.objects.take(rows),
+            number=lambda row: number(int(rows[row])),
+            others={name: column.take(rows) for name, column in self.others.items()},
+            extra={name: column.take(rows) for name, column in self.extra.items()},
+            positions=None if self.positions is None else self.positions[rows],
+        )
+
+    def known(self, role: str, *, strict: bool = True) -> AnyArray:
+        """What a column says of each row; a wrong place is refused, or -1 if not ``strict``."""
+        column = self.others[role]
+        if role == "rater":
+            number = pa.types.is_integer(column.type) and not column.null_count
+            plain = number and not self.text_raters
+            return np.asarray(column.to_numpy()) if plain else texts_of(column, self.words)
+        if role == "seconds":
+            return np.asarray(column.to_numpy() / 1000 if self.milli else column.to_numpy())
+        if role == "place":
+            return self._known_places(column, strict)
+        return _integers_or_text(column, self.words)
+
+    def fields(self, *, strict: bool = True) -> dict[str, AnyArray]:
+        """What is known of each row, by the fields of `Statements`."""
+        return {FIELDS[role]: self.known(role, strict=strict) for role in self.others}
+
+    def _known_places(self, column: Any, strict: bool) -> AnyArray:
+        at, values = parts(column)
+        # the last value serves the index -1 of a missing cell
+        known = np.array([*({"0": 0, "1": 1, "2": 2}.get(plain(v), -1) for v in values), -1])
+        places = known[at]
+        if len(places) and places.min() < 0 and strict:
+            row = int(places.argmin())
+            cell = values[at[row]] if at[row] >= 0 else ""
+            seen = quoted(cell) if cell else "an empty cell"
+            raise row_error(
+                self.label,
+                self.number(row),
+                f"{seen} in column place; it says where on the screen the "
+                f"chosen object stood, 0, 1 or 2: correct it or rename the column",
+            )
+        return places
+
+    def to_statements(
+        self,
+        ids: Int32Array,
+        kind: Kind,
+        n_objects: int,
+        names: tuple[str, ...] | None,
+    ) -> Statements:
+        """Statements of rows whose objects have become ids.
+
+        Parameters
+        ----------
+        ids : (m, 3) or (m, 4) int32
+            Four: the chosen object and the three that were shown.
+        """
+        given = ids
+        fields: dict[str, Any] = self.fields()
+        try:
+            if self.form != "statement":
+                given = ids[:, 1:] if ids.shape[1] == 4 else ids
+                check_triples(given, n_objects)
+                places = self._places(ids, names)
+                if self.form == "shown":
+                    fields["places"] = places
+                    given = chosen_first(given, places)
+                else:
+                    swapped = np.where(places[:, None] == 0, given[:, 1:], given[:, :0:-1])
+                    given = np.concatenate([given[:, :1], swapped], axis=1)
+            return Statements(given, n_objects, names, kind, **fields)
+        except StatementError as error:
+            if error.row is None:
+                raise
+            raise self.repeated(given, error.row, names) from None
+
+    def repeated(self, ids: Int32Array, row: int, names: tuple[str, ...] | None) -> StatementError:
+        """The refusal of a row that names an object twice."""
+        x, y, z = ids[row].tolist()
+        a, b, c = ids.T
+        n_bad = int(((a == b) | (a == c) | (b == c)).sum())
+        return StatementError(
+            f"{self.place(row)}: object {_name(x if x in (y, z) else y, names)} appears twice in "
+            f"one statement; a statement names three different objects "
+            f"({n_bad:,} of {len(ids):,} rows are affected)"
+        )
+
+    def _places(self, ids: Int32Array, names: tuple[str, ...] | None) -> AnyArray:
+        """Where among the objects to choose from the chosen one stands."""
+        if self.positions is not None:
+            wrong = self.positions < 0
+            if wrong.any():
+                raise StatementError(
+                    f"{self.place(int(wrong.argmax()))}: the answer is no position of an object "
+                    f"that was shown; correct the row or leave it out "
+                    f"({int(wrong.sum()):,} of {len(ids):,} rows are affected)"
+                )
+            return self.positions
+        chosen, shown = ids[:, 0], ids[:, 1:] if self.form == "shown" else ids[:, 2:]
+        is_chosen = shown == chosen[:, None]
+        outside = ~is_chosen.any(axis=1)
+        if outside.any():
+            row = int(np.flatnonzero(outside)[0])
+            among = ", ".join(_name(i, names) for i in shown[row].tolist())
+            raise StatementError(
+                f"{self.place(row)}: the chosen object {_name(int(chosen[row]), names)} is not "
+                f"among the {'three' if self.form == 'shown' else 'two'} shown ({among}); correct "
+                f"the row or leave it out ({int(outside.sum()):,} of {len(ids):,} rows are "
+                f"affected)"
+            )
+        return np.asarray(is_chosen.argmax(axis=1))
+
+
+def statements_of(batch: Batch, objects: ObjectList, kind: Kind) -> Statements:
+    """The statements of a batch."""
+    return batch.to_statements(objects.ids_of(batch), kind, objects.n_objects, objects.names)
+
+
+def _name(identity: int, names: tuple[str, ...] | None) -> str:
+    return quoted(str(identity) if names is None else names[identity])
+
+
+@dataclass
+class Decided:
+    """What the first rows decided, for all rows and for every pass over them."""
+
+    unit: str | None = None
+    positions: Positions | None = None
+    known: bool = False
+    notes: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AnswerTable:
+    """A table of which it is known what its columns hold.
+
+    Attributes
+    ----------
+    kind
+        The kind of statements that the table tells by itself.
+    stored : ObjectList or None
+        All objects, where the table keeps a list of them.
+    """
+
+    table: NamedTable
+    layout: Layout
+    options: ReadOptions
+    kind: Kind | None
+    stored: ObjectList | None = None
+    decided: Decided = field(default_factory=Decided, repr=False)
+
+    @classmethod
+    def of(cls, table: NamedTable, options: ReadOptions) -> AnswerTable:
+        """The columns of a table, found by the caller's word, their names or the metadata."""
+        layout = find_layout(
+            table.names,
+            options,
+            table.label,
+            header=table.header,
+            rows=table.sample,
+            row=table.header_row,
+        )
+        stored_kind, names = _stored(table.metadata)
+        wanted = options.kind
+        if layout.kind is None and None not in (wanted, stored_kind) and wanted != stored_kind:
+            raise layout_error(
+                table.label,
+                f"the statements are of kind {stored_kind}, but kind {wanted} was asked for; "
+                f"leave the kind out",
+            )
+        told = (layout.kind if table.tells_kind else None) or stored_kind
+        by_names = names is not None and options.columns is None
+        return cls(table, layout, options, told, names if by_names else None)
+
+    @property
+    def label(self) -> str | None:
+        """How messages name it."""
+        return self.table.label
+
+    @property
+    def notes(self) -> list[str]:
+        """What the values decided, once they have been read."""
+        return list(self.decided.notes.values())
+
+    @property
+    def faults(self) -> list[Fault]:
+        """Rows that could not even be cut into cells, where bad rows are skipped."""
+        return [self.table.faults[row] for row in sorted(self.table.faults)]
+
+    def batches(
+        self,
+        *,
+        fields: Iterable[str] = OPTIONAL,
+        extra: Sequence[str] = (),
+        where: Sequence[Condition] = (),
+        integers: bool = True,
+        block_bytes: int | None = None,
+        groups: RowGroups | None = None,
+    ) -> Iterator[Batch]:
+        """The rows, in one batch or in batches of about ``block_bytes``; none is empty.
+
+        Parameters
+        ----------
+        fields
+            The roles besides the objects that are wanted, as far as there are columns.
+        extra
+            Further columns, by their names or numbers.
+        where
+            Only rows for which all these hold.
+        integers
+            Whether a batch whose objects' names are all plain integers comes as such, which is
+            fast; otherwise, and wherever some name is no integer, names come as text.
+        """
+        fields = set(fields)
+        others = {role: at for role, at in self.layout.others.items() if role in fields}
+        further = {name: self.layout.position(name, self.label) for name in extra}
+        tests = [(self._tested(condition), condition) for condition in where]
+        used = others | {role: at for (role, at), _ in tests if role is not None}
+        every: dict[int, Use] = dict.fromkeys(self.layout.objects, "object")
+        every |= {at: "time" if role == "seconds" else "text" for role, at in used.items()}
+        # what is also wanted as it is written is read as text
+        every |= dict.fromkeys(further.values(), "text")
+        every |= {at: "text" for (role, at), _ in tests if role is None}
+        order = {at: k for k, at in enumerate(every)}
+        sorts = self.layout.unit == "s"
+        groups = groups if self.table.has_groups else None
+        request = Request(
+            every,
+            integers,
+            block_bytes,
+            groups,
+            tuple((at, one) for (role, at), one in tests if role != "seconds" or sorts),
+        )
+        if groups is not None and "seconds" in used and self._told_unit is None:
+            self._judge_ahead()
+        for rows in self.table.read(request):
+            if self.options.passes_over:
+                rows = self._answers(rows, order)
+            if not len(rows.table):
+                continue
+            columns = {at: rows.table.column(k) for at, k in order.items()}
+            batch = self._batch(rows, columns, used, further)
+            for (role, at), condition in tests:
+                values = (
+                    batch.known(role, strict=False)
+                    if role
+                    else texts_of(
+                        _as_text(columns[at], self.layout.names[at], self.label), batch.words
+                    )
+                )
+                good = distinct_holds(condition, values)
+                if not good.all():
+                    kept = np.flatnonzero(good)
+                    batch = batch.take(kept)
+                    columns = {at: column.take(kept) for at, column in columns.items()}
+            batch = replace(batch, others={role: batch.others[role] for role in others})
+            if len(batch):
+                yield batch if integers else batch.as_text()
+
+    def _tested(self, condition: Condition) -> tuple[str | None, int]:
+        """The role, or None, and the position of the column that a condition is about."""
+        if not condition.is_own:
+            return None, self.layout.position(condition.column, self.label)
+        role = condition.column.casefold()
+        if role not in self.layout.others:
+            where = "" if self.label is None else f"{self.label}: "
+            known = ", ".join(self.layout.others) or "none"
+            raise ParameterError(
+                f"where '{condition}': {where}there is no column {condition.column!r}; "
+                f"there are {known}"
+            )
+        return role, self.layout.others[role]
+
+    def _answers(self, rows: Rows, order: Mapping[int, int]) -> Rows:
+        """The rows that name an object; the others are no answers."""
+        named = np.zeros(len(rows.table), dtype=np.bool_)
+        first = 0 if self.layout.form == "statement" else 1
+        for at in self.layout.objects[first:]:
+            column = rows.table.column(order[at])
+            named |= ~column.is_null().to_numpy(zero_copy_only=False)
+        if named.all():
+            return rows
+        kept = np.flatnonzero(named)
+        n = len(rows.table) - len(kept)
+        what = "record that names" if n == 1 else "records that name"
+        self.decided.notes["passed over"] = f"{n:,} {what} no objects passed over"
+        return Rows(rows.table.take(kept), lambda row: rows.number(int(kept[row])))
+
+    def _batch(
+        self,
+        rows: Rows,
+        columns: Mapping[int, Any],
+        used: Mapping[str, int],
+        further: Mapping[str, int],
+    ) -> Batch:
+        names, label = self.layout.names, self.label
+        objects = [self._objects(columns[at], names[at], rows) for at in self.layout.objects]
+        if not all(pa.types.is_integer(column.type) for column in objects):
+            objects = [_encoded(column) for column in objects]
+        others = {}
+        for role, at in used.items():
+            if role == "seconds":
+                others[role] = self._seconds(columns[at], names[at], rows)
+            else:
+                others[role] = _as_text(columns[at], names[at], label, keep_integers=True)
+        if "seconds" in others and self.decided.unit is None:
+            self._judge_unit(others["seconds"])
+        batch = Batch(
+            pa.table(objects, [f"object_{j}" for j in range(len(objects))]),
+            label,
+            rows.number,
+            others,
+            {name: _as_text(columns[at], names[at], label) for name, at in further.items()},
+            form=self.layout.form,
+            milli=self.decided.unit == "ms",
+            words=not self.table.typed,
+            text_raters=not self.table.keeps_numbers,
+        )
+        return batch if batch.form == "statement" else self._with_positions(batch)
+
+    def _with_positions(self, batch: Batch) -> Batch:
+        """The same with answers that are positions taken as such."""
+        chosen = batch.objects.column("object_0")
+        if not self.decided.known:
+            names = [self.layout.names[at] for at in self.layout.objects]
+            first = 1 if batch.form == "shown" else 2
+            try:
+                found = find_positions(
+                    _distinct(chosen),
+                    lambda: _among(batch),
+                    names[0],
+                    names[first:],
+                    self.options.counts_from,
+                    "Statements.from_frame(table, counts_from=...)"
+                    if self.label is None
+                    else "counts_from= (--counts-from)",
+                )
+            except StatementError as error:
+                raise layout_error(self.label, str(error)) from None
+            self.decided.positions, self.decided.known = found, True
+            if found is not None:
+                self.decided.notes["positions"] = f"{names[0]}: {found.words}"
+        if self.decided.positions is None:
+            return batch
+        if pa.types.is_integer(chosen.type):
+            chosen = chosen.cast(pa.string())
+        at, values = parts(chosen)
+        # the last value serves the index -1 of a missing cell
+        positions = self.decided.positions.of([*values, ""])[at]
+        return replace(batch, objects=batch.objects.drop_columns(["object_0"]), positions=positions)
+
+    @property
+    def _told_unit(self) -> str | None:
+        return self.decided.unit or self.options.unit or self.layout.unit
+
+    def _judge_ahead(self) -> None:
+        """Find the unit of times by the first rows of the table, whichever are wanted."""
+        at = self.layout.others["seconds"]
+        times: list[Any] = []
+        for rows in self.table.read(Request({at: "time"}, block_bytes=8 * ENOUGH)):
+            column = self._seconds(rows.table.column(0), self.layout.names[at], rows)
+            times += column.chunks
+            if sum(map(len, times)) >= ENOUGH:
+                break
+        if times:
+            self._judge_unit(pa.chunked_array(times))
+
+    def _judge_unit(self, column: Any) -> None:
+        name = self.layout.read["seconds"]
+        told = self._told_unit
+        if told is not None:
+            self.decided.unit = told
+            if told == "ms":
+                self.decided.notes["unit"] = f"{name} in ms"
+            return
+        values = column.slice(0, ENOUGH).to_numpy()
+        values = values[np.isfinite(values)]
+        if not len(values):
+            return
+        median = float(np.median(values))
+        self.decided.unit = "ms" if median >= MILLISECONDS_FROM else "s"
+        self.decided.notes["unit"] = f"{name} taken as {self.decided.unit} (median {median:,.4g})"
+
+    def _objects(self, column: Any, name: str, rows: Rows) -> Any:
+        """Names as integers or as text; cells without a name are refused, or empty."""
+        column = _decoded(column)
+        if pa.types.is_floating(column.type):
+            column = self._whole(column, name, rows)
+        if pa.types.is_null(column.type):
+            column = column.cast(pa.string())
+        if column.null_count:
+            if not self.options.skip_bad:
+                missing = column.is_null().to_numpy(zero_copy_only=False).argmax()
+                raise self._missing(int(missing), "", name, rows)
+            column = column.cast(pa.large_string()).fill_null("")
+        if pa.types.is_integer(column.type):
+            return column.cast(pa.large_string()) if column.type == pa.uint64() else column
+        if not _is_text(column.type):
+            raise _wrong_type(column, name, self.label, "object names are text or whole numbers")
+        return column
+
+    def _missing(self, row: int, seen: str, name: str, rows: Rows) -> StatementError:
+        return missing_cell(
+            place(self.label, rows.number(row)), seen, f"column {one_line(name, 40)}"
+        )
+
+    def _whole(self, column: Any, name: str, rows: Rows) -> Any:
+        """Floating-point ids: what pandas makes of a column of integers with a gap."""
+        gaps = column.is_null().to_numpy(zero_copy_only=False)
+        values = column.cast(pa.float64()).fill_null(0).to_numpy()
+        gaps |= np.isnan(values)
+        values = np.where(gaps, 0, values)
+        wrong = ~(np.abs(values) < _EXACT_FLOAT) | (values % 1 != 0)
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            raise row_error(
+                self.label,
+                rows.number(row),
+                f"{values[row]} in column {name} names no object; "
+                f"object names are text or whole numbers",
+            )
+        if gaps.any() and not self.options.skip_bad:
+            raise self._missing(int(gaps.argmax()), "nan", name, rows)
+        return pa.chunked_array([pa.array(values.astype(np.int64), mask=gaps)])
+
+    def _seconds(self, column: Any, name: str, rows: Rows) -> Any:
+        column = _decoded(column)
+        if _is_text(column.type):
+            return self._written_seconds(column, name, rows)
+        if pa.types.is_null(column.type):
+            return pa.chunked_array([np.full(len(column), np.nan)])
+        if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
+            raise _wrong_type(column, name, self.label, "seconds are numbers")
+        return column.cast(pa.float64(), safe=False)
+
+    def _written_seconds(self, column: Any, name: str, rows: Rows) -> Any:
+        """Numbers that are written as text, perhaps all with a decimal comma."""
+        at, values = parts(column)
+        known = np.full(len(values) + 1, np.nan)
+        for k, text in enumerate(values):
+            try:
+                known[k] = np.nan if text is None or is_missing(text) else as_number(text)
+            except ValueError:
+                row = int(np.flatnonzero(at == k)[0])
+                raise not_seconds(self.label, rows.number(row), text, name) from None
+        return pa.chunked_array([known[at]])
+
+
+def as_number(cell: str) -> float:
+    """A number, perhaps with a decimal comma."""
+    return float(cell.replace(",", ".", 1))
+
+
+def not_seconds(
+    label: str | None, number: int, cell: str, name: str
+) -> FormatError | StatementError:
+    """The refusal of a cell that holds no time."""
+    return row_error(
+        label,
+        number,
+        f"{quoted(cell)} in column {one_line(name, 40)} is not a number of seconds; "
+        f"correct it or leave the cell empty",
+    )
+
+
+def _stored(metadata: Mapping[bytes, bytes] | None) -> tuple[Kind | None, ObjectList | None]:
+    """Kind and names from the metadata; what cannot be understood is not there."""
+    try:
+        facts = json.loads((metadata or {})[METADATA_KEY])
+        names = facts["names"]
+        kind = facts["kind"] if facts["kind"] in KINDS else None
+        if names is None:
+            return kind, ObjectList(None, int(facts["n_objects"]))
+    except (KeyError, ValueError, TypeError):
+        return None, None
+    sound = (
+        isinstance(names, list)
+        and all(isinstance(name, str) for name in names)
+        and len(set(names)) == len(names)
+    )
+    return kind, ObjectList.of(names) if sound else None
+
+
+def _is_text(type_: Any) -> bool:
+    return bool(
+        pa.types.is_string(type_)
+        or pa.types.is_large_string(type_)
+        or getattr(pa.types, "is_string_view", lambda _: False)(type_)
+    ) or (pa.types.is_dictionary(type_) and _is_text(type_.value_type))
+
+
+def _decoded(column: Any) -> Any:
+    """A dictionary of text as it is; of anything else, and with gaps, its values."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    plain = pa.types.is_string(column.type.value_type) or pa.types.is_large_string(
+        column.type.value_type
+    )
+    gaps = column.null_count or any(chunk.dictionary.null_count for chunk in column.chunks)
+    if plain and not gaps:
+        return column
+    try:
+        return column.cast(column.type.value_type)
+    except pa.ArrowNotImplementedError:  # not every type of text has a cast
+        return pa.chunked_array([pa.array(column.to_pylist())])
+
+
+def _encoded(column: Any) -> Any:
+    if pa.types.is_dictionary(column.type):
+        return column
+    return column.cast(pa.large_string()).dictionary_encode()
+
+
+def _as_text(column: Any, name: str, label: str | None, *, keep_integers: bool = False) -> Any:
+    """A column that says something of the answers, as text or as integers."""
+    column = _decoded(column)
+    if pa.types.is_dictionary(column.type) or (
+        keep_integers and pa.types.is_integer(column.type) and column.type != pa.uint64()
+    ):
+        return column
+    if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
+        raise _wrong_type(column, name, label, "it must hold text or whole numbers")
+    if pa.types.is_floating(column.type):
+        values = column.cast(pa.float64()).to_numpy()
+        if (np.abs(values) >= _EXACT_FLOAT).any():
+            raise layout_error(
+                label,
+                f"column {one_line(name, 40)} has numbers too large to be kept digit by digit; "
+                f"write them as text",
+            )
+        if (np.isnan(values) | (values % 1 == 0)).all():  # integers with a gap
+            whole = np.nan_to_num(values).astype(np.int64)
+            column = pa.chunked_array([pa.array(whole, mask=np.isnan(values))])
+    return column.cast(pa.large_string()).dictionary_encode()
+
+
+def _wrong_type(
+    column: Any, name: str, label: str | None, allowed: str
+) -> FormatError | StatementError:
+    return layout_error(
+        label,
+        f"column {one_line(name, 40)} holds {one_line(column.type, 60)}; "
+        f"{allowed}: convert the column",
+    )
+
+
+def parts(column: Any) -> tuple[AnyArray, list[str]]:
+    """``(m,)`` indices and the values of a dictionary column (or of text, encoded)."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.cast(pa.large_string()).dictionary_encode()
+    whole = column.unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = whole.chunk(0) if whole.num_chunks else pa.array([], column.type)
+    indices = whole.indices.fill_null(-1) if whole.null_count else whole.indices
+    return indices.to_numpy(zero_copy_only=False), whole.dictionary.to_pylist()
+
+
+def texts_of(column: Any, words: bool = False) -> AnyArray:
+    """A column as an array of str, empty where missing; ``words``: also where it says NA."""
+    at, values = parts(column)
+    if words:  # blanks in quotes are a text of their own
+        values = [
+            "" if value and value.strip() and is_missing(value) else value for value in values
+        ]
+    # the last value serves the index -1 of a missing cell
+    return text_array([*(value or "" for value in values), ""])[at]
+
+
+def _integers_or_text(column: Any, words: bool) -> AnyArray:
+    """int64 where every cell is an integer in its plain form, text otherwise."""
+    if pa.types.is_integer(column.type) and not column.null_count:
+        return np.asarray(column.to_numpy()).astype(np.int64, copy=False)
+    at, values = parts(column)
+    if len(at) and at.min() >= 0 and all(v and _INTEGER_TEXT.fullmatch(v) for v in values):
+        return np.array([int(value) for value in values], dtype=np.int64)[at]
+    return texts_of(column, words)
+
+
+def distinct_holds(condition: Condition, values: AnyArray) -> BoolArray:
+    """As `Condition.holds`, each different value looked at once."""
+    encoded = pa.array(values).dictionary_encode()
+    each = np.empty(len(encoded.dictionary), dtype=object)
+    each[:] = encoded.dictionary.to_pylist()
+    found: BoolArray = condition.holds(each)[encoded.indices.to_numpy(zero_copy_only=False)]
+    return found
+
+
+_WORDS_OF_THREE = {
+    "left": 0,
+    "l": 0,
+    "middle": 1,
+    "m": 1,
+    "center": 1,
+    "centre": 1,
+    "right": 2,
+    "r": 2,
+    "first": 0,
+    "second": 1,
+    "third": 2,
+}
+_WORDS_OF_TWO = {"left": 0, "l": 0, "right": 1, "r": 1, "first": 0, "second": 1}
+
+
+@dataclass(frozen=True)
+class Positions:
+    """What the answers mean: ``places`` from each text to a position, from 0."""
+
+    places: dict[str, int]
+    words: str
+
+    def of(self, texts: Sequence[str]) -> AnyArray:
+        """The position of each text, -1 for one that is none."""
+        return np.array([self.places.get(plain(text), -1) for text in texts], dtype=np.int8)
+
+
+def plain(text: str) -> str:
+    """An answer as the table of positions has it; ``2.0`` is 2, as pandas writes it."""
+    low = text.strip().casefold()
+    return low[:-2] if low.endswith(".0") else low
+
+
+def are_names(among: BoolArray) -> bool:
+    """Whether answers are names, by which of them name an object that was shown.
+
+    Answers by name may hold a slip or two; positions are names by accident at best.
+    """
+    return bool(among.mean() > 0.9)
+
+
+def find_positions(
+    chosen: Sequence[str],
+    among: Callable[[], bool],
+    column: str,
+    shown: Sequence[str],
+    counts_from: int | None,
+    advice: str,
+) -> Positions | None:
+    """How the chosen column is to be taken: None where it holds names.
+
+    Parameters
+    ----------
+    chosen
+        The different answers.
+    among
+        Called for whether the answers are names of objects that were shown with them.
+    column, shown
+        The names of the column of answers, and of those of the objects to choose from.
+    counts_from
+        Where numbers begin, 0 or 1; by default they tell.
+    advice
+        How to say where they begin.
+
+    Examples
+    --------
+    >>> found = find_positions(["1", "3"], lambda: False, "answer", ["x", "y", "z"], None, "")
+    >>> found.words, found.of(["1", "2", "3", "4"]).tolist()
+    ('positions, from 1', [0, 1, 2, -1])
+    """
+    n = len(shown)
+    words = {key(name): i for i, name in enumerate(shown)}
+    words |= _WORDS_OF_THREE if n == 3 else _WORDS_OF_TWO
+    seen = {plain(text) for text in chosen} - {""}
+    if not seen or len(seen) > n + 1:
+        return None
+    if seen <= {str(i) for i in range(n + 1)}:
+        return None if among() else _numbers(seen, n, column, counts_from, advice)
+    named = {key(text): text for text in seen}
+    if all(text in words for text in named) and not among():
+        return Positions(
+            {text: words[plain_key] for plain_key, text in named.items()},
+            f"{', '.join(sorted(seen))} are positions",
+        )
+    return None
+
+
+def _numbers(
+    seen: set[str], n: int, column: str, counts_from: int | None, advice: str
+) -> Positions:
+    base = counts_from
+    if base is None:
+        base = 0 if "0" in seen else 1 if str(n) in seen else None
+    if base is None:
+        raise StatementError(
+            f"the answers in column {printed(column)} are positions ({', '.join(sorted(seen))}), "
+            f"but do they count from 0 or from 1? Say it with {advice}"
+        )
+    if (base == 0 and str(n) in seen) or (base == 1 and "0" in seen):
+        raise StatementError(
+            f"the answers in column {printed(column)} are {', '.join(sorted(seen))}; as positions "
+            f"they go from {base} to {base + n - 1}: correct them, or {advice}"
+        )
+    return Positions({str(base + i): i for i in range(n)}, f"positions, from {base}")
+
+
+def _among(batch: Batch) -> bool:
+    """Whether every chosen object is one of those to choose from, by its name."""
+    first = 1 if batch.form == "shown" else 2
+    if batch.integers:
+        columns = [column.to_numpy() for column in batch.objects.columns]
+    else:
+        columns = list(_codes(batch)[0].T)
+    found = np.zeros(len(batch), dtype=np.bool_)
+    for shown in columns[first:]:
+        found |= shown == columns[0]
+    return are_names(found)
+
+
+def _distinct(column: Any) -> list[str]:
+    """The different values of a column, as text."""
+    values = column.unique()
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    return [value for value in values.cast(pa.string()).to_pylist() if value is not None]
+
+
+def sound(
+    batch: Batch, listed: ObjectList | None, stored: ObjectList | None
+) -> tuple[Batch, list[Fault]]:
+    """The rows of a batch that are statements, and what is wrong with the others.
+
+    Parameters
+    ----------
+    listed
+        The caller's objects.
+    stored
+        The table's own, where the caller gives none.
+    """
+    objects = stored if listed is None else listed
+    known = frozenset(() if objects is None else (*objects.listed, *objects.called))
+    # numbers that are no names may be lines of the list
+    by_line = listed is not None and listed.keys is None and listed.may_be_numbered
+    allowed = None if objects is None or by_line else known
+    codes, texts = _codes(batch)
+    missing = [code for text, code in texts.items() if is_missing(text) and text not in known]
+    unknown = [
+        code
+        for text, code in texts.items()
+        if allowed is not None and text not in allowed and not is_missing(text)
+    ]
+    names = list(texts)
+    problems: dict[int, str] = {}
+
+    def mark(wrong: Any, problem: Callable[[int], str]) -> None:
+        for row in np.flatnonzero(wrong).tolist():
+            problems.setdefault(row, problem(row))
+
+    absent = (codes < 0) | np.isin(codes, missing)
+    mark(absent.any(axis=1), lambda row: "an object is missing")
+    strange = np.isin(codes, unknown)
+    mark(
+        strange.any(axis=1),
+        lambda row: f"object {quoted(names[codes[row][strange[row]][0]])} is not in the list",
+    )
+    a, b, c = (codes[:, 1:] if codes.shape[1] == 4 else codes).T
+    mark((a == b) | (a == c) | (b == c), lambda row: "an object stands twice in it")
+    if codes.shape[1] == 4:
+        beside = codes[:, 1:] if batch.form == "shown" else codes[:, 2:]
+        mark(
+            ~(beside == codes[:, :1]).any(axis=1),
+            lambda row: f"the chosen object {quoted(names[codes[row, 0]])} was not to be chosen",
+        )
+    if batch.positions is not None:
+        mark(batch.positions < 0, lambda row: "the answer is no position")
+    if "place" in batch.others:
+        mark(batch.known("place", strict=False) < 0, lambda row: "the place is not 0, 1 or 2")
+    if not problems:
+        return batch, []
+    faults = [
+        Fault(
+            batch.label or "",
+            batch.number(row),
+            problem,
+            ",".join(names[code] if code >= 0 else "" for code in codes[row]),
+        )
+        for row, problem in sorted(problems.items())
+    ]
+    kept = np.ones(len(batch), dtype=np.bool_)
+    kept[list(problems)] = False
+    return batch.take(np.flatnonzero(kept)), faults
+
+
+def _codes(batch: Batch) -> tuple[AnyArray, dict[str, int]]:
+    """A number for each name, -1 where it is missing, and the names in their order."""
+    names: dict[str, int] = {}
+    columns = []
+    for at, values in batch.texts():
+        # the last value serves the index -1 of a missing cell
+        local = np.array([*(names.setdefault(v, len(names)) for v in values), -1], dtype=np.int64)
+        columns.append(local[at])
+    return np.stack(columns, axis=1), names
