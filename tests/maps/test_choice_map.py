@@ -19,7 +19,6 @@ from trilens.maps import (
     ChoiceMap,
     ChoiceModel,
     choice_model,
-    likelihood,
     pairs as pairs_module,
     selection,
     violations,
@@ -214,7 +213,6 @@ def other_order(S, seed=0):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("raters", [False, True])
 def test_the_order_of_objects_and_rows_does_not_matter(monkeypatch, kind, raters):
-    monkeypatch.setattr(likelihood, "_MANY", 500)
     monkeypatch.setattr(selection, "_MOST_ANSWERS", 600)
     monkeypatch.setattr(selection, "_MOST_EACH", 0)
     _, S = asked(kind, n=20, m=900, error_rate=0.1)

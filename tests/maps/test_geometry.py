@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.spatial
+from scipy.spatial.distance import pdist
 
 from trilens.errors import ParameterError
-from trilens.maps.geometry import local_outliers, procrustes_distance, rescaled, total_distance
+from trilens.maps.geometry import (
+    diameter,
+    local_outliers,
+    procrustes,
+    procrustes_distance,
+    rescaled,
+    total_distance,
+)
 
 
 def test_the_local_outlier_factor_is_its_definition():
@@ -63,3 +73,53 @@ def test_procrustes_distance_knows_shapes_alone():
 def test_what_has_no_shape_is_refused(X, Y, text):
     with pytest.raises(ParameterError, match=text):
         procrustes_distance(X, Y)
+
+
+def test_what_is_left_is_the_disparity():
+    rng = np.random.default_rng(0)
+    X, onto = rng.normal(size=(15, 3)), 40 + 5 * rng.normal(size=(15, 3))
+    aligned, disparity = procrustes(X, onto)
+    left = ((aligned - onto) ** 2).sum() / ((onto - onto.mean(axis=0)) ** 2).sum()
+    assert disparity == pytest.approx(left) == pytest.approx(procrustes_distance(X, onto))
+    # no other turn, size or place is nearer
+    for other in (
+        1.01 * aligned,
+        aligned + 0.1,
+        aligned @ np.linalg.qr(rng.normal(size=(3, 3)))[0],
+    ):
+        assert ((other - onto) ** 2).sum() > ((aligned - onto) ** 2).sum()
+
+
+def test_maps_without_a_shape():
+    point, line = np.ones((3, 1)), np.arange(3.0)[:, None]
+    assert procrustes(point, line) == (pytest.approx(np.ones((3, 1))), 1.0)
+    assert procrustes(line, point) == (pytest.approx(np.ones((3, 1))), 0.0)
+    with pytest.raises(ParameterError, match="cannot be aligned"):
+        procrustes(line, line[:2])
+
+
+@pytest.mark.parametrize("shape", ["cloud", "ring", "line", "two", "same"])
+@pytest.mark.parametrize("n", [5, 2500])
+def test_the_largest_distance(shape: str, n: int) -> None:
+    rng = np.random.default_rng(n)
+    X = rng.standard_normal((n, 3))
+    if shape == "ring":  # nothing can be left out
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+    if shape == "line":
+        X[:, 1:] = 0
+    if shape == "two":
+        X[: n // 2] += 50
+    if shape == "same":
+        X[:] = 1
+    assert diameter(X) == pytest.approx(pdist(X).max(), rel=1e-12)
+
+
+def test_many_points_take_little_memory() -> None:
+    X = np.random.default_rng(0).standard_normal((40_000, 2))
+    tracemalloc.start()
+    try:
+        rescaled(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 256 * 40_000 * 8 * 2  # all distances would be 6.4 GB

@@ -64,8 +64,6 @@ from trilens.statements import Statements
 
 Link: TypeAlias = Literal["hinge", "squared hinge", "logistic"]
 
-#: Of more statements a part may be drawn.
-_MANY = 50_000
 #: The least that a probability is taken for.
 _LEAST = 1e-300
 
@@ -159,12 +157,12 @@ def in_order(
 ) -> tuple[Statements, FloatArray | None, IntArray]:
     """Statements, and their weights, as a fit sees them: objects and rows in an order of their own.
 
-    Also returned: the `object_order`. Rows that nothing tells apart but their place are left
-    where they are, as long as no part of them is drawn.
+    Also returned: the `object_order`. Rows without raters stay where they are: choices are
+    sorted anyway, and `selection` orders the rows that it draws from.
     """
     order = object_order(statements._names, statements.n_objects)
     rows = None
-    if statements.raters is not None or len(statements) > _MANY:
+    if statements.raters is not None:
         rows = row_order(statements)
     if (np.diff(order) < 0).any():
         rank = np.empty_like(order)

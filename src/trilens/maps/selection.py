@@ -18,7 +18,13 @@ from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.fit import ChoiceFit, Start, fit_choices, prepare_start
 from trilens.maps.laplace import Evident, is_affordable, maximise_evidence
-from trilens.maps.likelihood import Choices, Likelihood, collect_choices, likelihood
+from trilens.maps.likelihood import (
+    Choices,
+    Likelihood,
+    collect_choices,
+    likelihood,
+    row_order,
+)
 from trilens.maps.pairs import Length
 from trilens.maps.raters import group_raters
 from trilens.statements import Statements
@@ -398,7 +404,8 @@ def _at_most(
     """A random part of very many statements."""
     if len(statements) <= most:
         return statements, weights
-    rows = np.sort(rng.choice(len(statements), most, replace=False, shuffle=False))
+    drawn = rng.choice(len(statements), most, replace=False, shuffle=False)
+    rows = np.sort(row_order(statements)[drawn])
     return statements.take(rows), None if weights is None else weights[rows]
 
 
