@@ -13,7 +13,7 @@ from trilens.counts.counted import Counted, counted
 from trilens.counts.counting import CountReport, count_files
 from trilens.counts.file import is_counts, read_counts
 from trilens.counts.pairs import PairCounts, count_pairs
-from trilens.errors import FormatError, ParameterError, TrilensError
+from trilens.errors import FormatError, ParameterError, TrilensError, option
 from trilens.files.objects import ObjectsLike, object_list
 from trilens.files.read import Scan, read_files, scan_statements, write_faults
 from trilens.files.source import PathLike, file_paths, is_url, size_of
@@ -333,7 +333,8 @@ class Answers:
         found = read_counts(self.source).with_names()
         if pairs and found.pairs is None:
             raise FormatError(
-                f"{self.source} has no counts of pairs; count the statements with --pairs"
+                f"{self.source} has no counts of pairs; count the statements with "
+                f"{option('pairs', True)}"
             )
         return found
 
@@ -386,5 +387,5 @@ def pair_counts(data: AnswersLike | Counted | PairCounts) -> PairCounts:
     if not isinstance(found, Counted):
         return found if isinstance(found, PairCounts) else count_pairs(found)
     if found.pairs is None:
-        raise FormatError("pairs were not counted; count the answers with pairs=True (--pairs)")
+        raise FormatError(f"pairs were not counted; count the answers with {option('pairs', True)}")
     return PairCounts(found.pairs.third, found.pairs.appears, found.kind, found.names)

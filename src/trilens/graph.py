@@ -16,7 +16,7 @@ from trilens._parameters import generator, real_array, real_number, shown, whole
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import Answers, AnswersLike, pair_counts, read_or_count
 from trilens.counts import Counted, PairCounts
-from trilens.errors import FormatError, ParameterError, StatementError
+from trilens.errors import FormatError, ParameterError, StatementError, option
 from trilens.files import atomic_write, write_table
 from trilens.kinds import require_kind
 from trilens.statements import Statements, as_statements
@@ -249,7 +249,7 @@ def pairs_of(statements: AnswersLike | Counted | PairCounts) -> PairCounts:
         given.kind,
         ["central"],
         "the k-RNG",
-        "the lens map (method='lensmap', LensMap) serves every kind",
+        f"the lens map serves every kind: {option('method', 'lensmap')}",
     )
     return pair_counts(given)
 

@@ -75,7 +75,7 @@ def load_pictures(folder: str | Path, names: Iterable[str], size: int = 160) -> 
     """
     place = Path(folder)
     if not place.is_dir():
-        raise FormatError(f"{folder}: there is no such folder of pictures; check --images")
+        raise FormatError(f"{folder}: there is no such folder of pictures")
     files: dict[str, Path] = {}
     for file in sorted(place.iterdir(), key=lambda f: (_rank(f), f.name)):
         if _rank(file) < len(ENDINGS):
@@ -141,7 +141,7 @@ def _raster(file: Path, size: int) -> Picture | str:
     try:
         from PIL import Image, ImageOps
     except ImportError:
-        raise MissingExtraError("--images", "report") from None
+        raise MissingExtraError("reading pictures", "report") from None
     import warnings
 
     try:

@@ -9,7 +9,7 @@ import numpy as np
 from trilens._typing import Progress
 from trilens.answers import Answers
 from trilens.counts import CentralCounts, Counted, PairCounts
-from trilens.errors import FormatError, ParameterError
+from trilens.errors import FormatError, ParameterError, option
 from trilens.statements import Statements, StatementsLike, as_statements
 
 if TYPE_CHECKING:
@@ -76,7 +76,9 @@ def pair_counts(data: Data, suffice: bool, progress: Progress | None = None) -> 
     if found is None:
         return None
     if found.pairs is None:
-        raise ParameterError("there are no counts of pairs; count the statements with pairs=True")
+        raise ParameterError(
+            f"there are no counts of pairs; count the statements with {option('pairs', True)}"
+        )
     return found.pairs
 
 

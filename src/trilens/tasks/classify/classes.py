@@ -17,7 +17,7 @@ from trilens._tabular import Tabular
 from trilens._typing import AnyArray, BoolArray, IntArray, Progress
 from trilens.answers import Answers
 from trilens.counts import Counted
-from trilens.errors import LabelError, ParameterError, parameter_name
+from trilens.errors import LabelError, ParameterError, option, parameter_name
 from trilens.maps.streamed import StreamedMap
 from trilens.statements import Statements
 from trilens.tasks.classify.classifiers import (
@@ -306,11 +306,11 @@ def _of_counts(
     learner = make_classifier(method, classifier, n_components=n_components, **parameters)
     if method == "lensmap":
         if counts.pairs is None:
-            raise ParameterError("there are no counts of pairs; count with --pairs")
+            raise ParameterError(f"pairs were not counted; use {option('pairs', True)}")
         learner.fit(counts.pairs, labels.given)
         return _described(learner, counts.names, labels, method, parameters["random_state"])
     if counts.classes is None:
-        raise ParameterError("there are no counts of classes; count with --classes")
+        raise ParameterError("the classes were not counted; count the answers under these labels")
     codes = counts.classes.labels
     under = [] if codes is None else codes.tolist()
     if [None if code < 0 else counts.class_names[code] for code in under] != labels.given:

@@ -22,7 +22,7 @@ from trilens.counts import (
     count_pairs,
 )
 from trilens.depth import class_depth
-from trilens.errors import KindError, LabelError, ParameterError
+from trilens.errors import KindError, LabelError, ParameterError, option
 from trilens.graph import share_threshold
 from trilens.maps.geometry import rescaled
 from trilens.maps.registry import MAPS, make_map
@@ -237,8 +237,8 @@ def central_only(kind: str, what: str) -> None:
     """Refuse kinds other than ``central``, and say what serves them."""
     if kind != "central":
         raise KindError(
-            f"{what} needs statements of kind central, not {kind}; a map (method='auto', "
-            f"MapClassifier) serves every kind"
+            f"{what} needs statements of kind central, not {kind}; use a map, which "
+            f"serves every kind: {option('method', 'auto')}"
         )
 
 

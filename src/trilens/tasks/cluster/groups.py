@@ -13,7 +13,7 @@ from trilens._parameters import check_progress, generator, real_number, seed_of,
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers
-from trilens.errors import ParameterError
+from trilens.errors import ParameterError, option
 from trilens.maps.registry import coordinates, dimensions
 from trilens.maps.streamed import StreamedMap
 from trilens.statements import Statements
@@ -52,8 +52,8 @@ _MOST_SILHOUETTES = 5000
 #: Why a number of groups is not claimed.
 NO_NUMBER = (
     "whether there are groups, and how many, cannot be told: files this large are mapped once, "
-    "and telling groups from chance takes many maps; give the number of groups with --n-clusters "
-    "(n_clusters), or look at a random part of the answers"
+    "and telling groups from chance takes many maps; give the number of groups, or look at "
+    "a random part of the answers"
 )
 #: Members of a larger group that the typical ones are near to.
 _MEASURED = 2000
@@ -268,8 +268,8 @@ def cluster(
         chosen = method_of_pairs(method, pairs, "lensmap")
         if n_clusters is None:
             raise ParameterError(
-                "counts do not tell how many groups there are; give n_clusters (--n-clusters), "
-                "or the statements"
+                f"counts do not tell how many groups there are; give {option('n_clusters')} or the "
+                f"statements"
             )
     if chosen == "krng":
         if n_clusters is None:
