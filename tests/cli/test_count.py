@@ -157,7 +157,7 @@ def test_large_files_are_counted_as_they_come(study: Path, monkeypatch, command)
     def never(*arguments, **options):
         raise AssertionError("the statements were read whole")
 
-    monkeypatch.setattr(answers, "read_statements", never)
+    monkeypatch.setattr(answers, "read_files", never)
     large = run(command[0], study / "all.parquet", *command[1:], "--json")
     assert "counted 6,000 statements" in large.stderr
     told = json.loads(large.stdout)
