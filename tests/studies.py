@@ -173,7 +173,8 @@ class Served:
 class Postgres:
     """A cluster of its own in a temporary folder, reached by a socket there."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, fsync: bool = True) -> None:
+        self._fsync = "on" if fsync else "off"
         found = shutil.which("initdb") or next(
             iter(sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")))), None
         )
@@ -190,8 +191,7 @@ class Postgres:
         self._names = 0
 
     def start(self) -> None:
-        # processes are killed here, not the machine: what was written need not reach the disk
-        options = f"-c listen_addresses='' -c fsync=off -k {self._folder}"
+        options = f"-c listen_addresses='' -c fsync={self._fsync} -k {self._folder}"
         log = str(self._folder / "log")
         self._run(
             "pg_ctl", "-D", str(self._folder / "data"), "-o", options, "-l", log, "-w", "start"
@@ -212,6 +212,15 @@ class Postgres:
         with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}")
         return self.address(name)
+
+    def clear(self, url: str) -> None:
+        """Empty a database, to be used again: much faster than making a new one."""
+        import psycopg
+
+        self.kill_backends(url)
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("DROP SCHEMA public CASCADE")
+            connection.execute("CREATE SCHEMA public")
 
     def kill_backends(self, url: str) -> None:
         """End every connection to a database, in the middle of whatever it does."""

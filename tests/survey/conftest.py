@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from browser import Browser
 from studies import Postgres, Served, running
 from trilens.survey.database import Database, open_database
 from trilens.survey.example import write_example
@@ -45,20 +46,33 @@ def serve() -> Iterator[Serve]:
             server.kill()
 
 
-@pytest.fixture
-def served(folder: Path, serve: Serve) -> Served:
-    """The example study in a server of its own."""
-    return serve(folder)
-
-
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     """PostgreSQL; not skipped where it is missing, because it is half of the promise."""
     # pytest's own folders are closed to the user that PostgreSQL runs as
     with tempfile.TemporaryDirectory(prefix="trilens-pg-", ignore_cleanup_errors=True) as place:
-        cluster = Postgres(Path(place))
+        # processes are killed here, not the machine: what is written need not reach the disk
+        cluster = Postgres(Path(place), fsync=False)
         yield cluster
         cluster.stop()
+
+
+@pytest.fixture(scope="session")
+def one_database(postgres: Postgres) -> str:
+    return postgres.database()
+
+
+@pytest.fixture
+def postgres_url(postgres: Postgres, one_database: str) -> str:
+    """The address of an empty database."""
+    postgres.clear(one_database)
+    return one_database
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with Browser() as opened:
+        yield opened
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -66,4 +80,4 @@ def database(request: pytest.FixtureRequest, folder: Path) -> Database:
     """The example study's database, of each kind in turn."""
     if request.param == "sqlite":
         return open_database(folder)
-    return open_database(folder, request.getfixturevalue("postgres").database())
+    return open_database(folder, request.getfixturevalue("postgres_url"))

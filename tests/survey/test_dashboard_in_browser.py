@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
 from browser import Browser
 from studies import Running
 from trilens.survey.auth import make_first_key
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser() as opened:
-        yield opened
-
 
 #: Resolves when the page shows what it should; the page changes by itself.
 UNTIL = """
@@ -35,6 +24,7 @@ return new Promise((done) => {
 def test_the_first_password_then_results_that_grow(app: Running, browser: Browser) -> None:
     key = app.survey.writer.submit(make_first_key).result()
     browser.resize(1280, 900)
+    browser.console(), browser.requests()  # those of other tests
     browser.open(f"{app.url}/researcher/first?key={key}")
     browser.run(
         "document.querySelector('#password').value = arguments[0];"

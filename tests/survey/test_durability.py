@@ -6,15 +6,21 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from killing import Crowd, long_study
+from studies import Postgres
 from trilens.survey.database import open_database
 
 
-def test_killed_servers_lose_nothing(folder: Path, serve: Any) -> None:
+@pytest.mark.parametrize(
+    "kills", [(30,), pytest.param((40, 75, 33), marks=pytest.mark.slow)], ids=str
+)
+def test_killed_servers_lose_nothing(folder: Path, serve: Any, kills: tuple[int, ...]) -> None:
     server = serve(long_study(folder))
     crowd = Crowd(server, size=8, seed=1)
     before = 0
-    for told in (40, 75, 33):
+    for told in kills:
         crowd.answer_until({told: server.kill})
         server.restart()
         now = crowd.check(open_database(folder))
@@ -23,27 +29,31 @@ def test_killed_servers_lose_nothing(folder: Path, serve: Any) -> None:
     crowd.close()
 
 
+@pytest.mark.parametrize(
+    "strikes", [(20, 40), pytest.param((40, 70, 100), marks=pytest.mark.slow)], ids=str
+)
 def test_killed_backends_of_postgresql_lose_nothing(
-    folder: Path, serve: Any, postgres: Any
+    folder: Path, postgres: Postgres, postgres_url: str, serve: Any, strikes: tuple[int, ...]
 ) -> None:
     """The server outlives its backends; in the end it is killed too."""
-    url = postgres.database()
-    server = serve(long_study(folder), "--database", url)
+    server = serve(long_study(folder), "--database", postgres_url)
     crowd = Crowd(server, size=6, seed=2)
-
-    def kill_backends() -> None:
-        postgres.kill_backends(url)
-
-    crowd.answer_until({40: kill_backends, 70: kill_backends, 100: server.kill})
+    *backends, last = strikes
+    crowd.answer_until(
+        {told: lambda: postgres.kill_backends(postgres_url) for told in backends}
+        | {last: server.kill}
+    )
     server.restart()
-    assert crowd.check(open_database(folder, url)) >= 100
+    assert crowd.check(open_database(folder, postgres_url)) >= last
     crowd.close()
 
 
-def test_a_restarted_postgresql_loses_nothing(folder: Path, serve: Any, postgres: Any) -> None:
+@pytest.mark.slow  # `test_an_outage_is_over_when_it_is_over` is the same of one database
+def test_a_restarted_postgresql_loses_nothing(
+    folder: Path, postgres: Postgres, postgres_url: str, serve: Any
+) -> None:
     """The whole database goes down without a word and comes back; the server stays."""
-    url = postgres.database()
-    server = serve(long_study(folder), "--database", url)
+    server = serve(long_study(folder), "--database", postgres_url)
     crowd = Crowd(server, size=6, seed=4)
 
     def cut() -> None:
@@ -52,7 +62,7 @@ def test_a_restarted_postgresql_loses_nothing(folder: Path, serve: Any, postgres
 
     crowd.answer_until({30: cut, 60: server.kill})
     server.restart()
-    assert crowd.check(open_database(folder, url)) >= 60
+    assert crowd.check(open_database(folder, postgres_url)) >= 60
     crowd.close()
 
 

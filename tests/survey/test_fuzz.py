@@ -19,10 +19,10 @@ def operations(app: Running) -> dict[str, Any]:
     return {f"{operation.method.upper()} {operation.path}": operation for operation in found}
 
 
-def fuzz(url: str, operation: Any, mode: Any, cookies: dict[str, str]) -> None:
+def fuzz(url: str, operation: Any, mode: Any, cookies: dict[str, str], examples: int) -> None:
     """Send what the description allows, or what it does not."""
 
-    @settings(max_examples=20, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples, database=None, suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=mode))
     def send(case: Any) -> None:
         answer = case.call(base_url=url, cookies=cookies)
@@ -31,7 +31,8 @@ def fuzz(url: str, operation: Any, mode: Any, cookies: dict[str, str]) -> None:
     send()
 
 
-def test_no_call_makes_the_server_fail(folder: Any, database: Database) -> None:
+@pytest.mark.parametrize("examples", [3, pytest.param(40, marks=pytest.mark.slow)])
+def test_no_call_makes_the_server_fail(folder: Any, database: Database, examples: int) -> None:
     from schemathesis.generation import GenerationMode
 
     with running(folder, database) as app:
@@ -43,7 +44,8 @@ def test_no_call_makes_the_server_fail(folder: Any, database: Database) -> None:
             # a call that takes nothing, or any key, cannot be given the wrong thing
             takes = bool(operation.body) or bool(operation.query)
             for mode in GenerationMode if takes else [GenerationMode.POSITIVE]:
-                fuzz(app.url, operation, mode, {} if "join" in name else dict(rater.cookies))
+                cookies = {} if "join" in name else dict(rater.cookies)
+                fuzz(app.url, operation, mode, cookies, examples)
         # and it still does its work
         other = app.participant()
         other.join()

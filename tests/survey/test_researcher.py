@@ -17,6 +17,7 @@ import trilens.analysis
 from studies import Client, Running, edit, running
 from trilens.survey.auth import make_first_key, set_password
 from trilens.survey.charts import over_time, response_times
+from trilens.survey.dashboard import BackgroundAnalysis
 
 PASSWORD = "a long enough one"
 
@@ -73,28 +74,16 @@ def test_the_first_password_is_set_by_a_link_that_works_once(app: Running) -> No
     assert app.survey.writer.submit(make_first_key).result() is None
 
 
-@pytest.mark.parametrize(
-    ("method", "page"),
-    [
-        ("GET", ""),
-        ("GET", "live"),
-        ("GET", "export"),
-        ("POST", "analyze"),
-        ("POST", "close"),
-        ("POST", "open"),
-        ("POST", "erase"),
-        ("POST", "participant"),
-        ("POST", "sign-out"),
-    ],
-)
-def test_every_page_behind_the_door_turns_strangers_away(
-    secured: Running, method: str, page: str
-) -> None:
-    answer = secured.participant().request(
-        method, f"/researcher/{page}", data={"csrf": "x", "receipt": "y"}
-    )
-    assert answer.status_code == 303
-    assert answer.headers["location"] == "/researcher/sign-in"
+def test_every_page_for_researchers_turns_strangers_away(secured: Running) -> None:
+    stranger = secured.participant()
+    pages = {"GET": ["", "live", "export"],
+             "POST": ["analyze", "close", "open", "erase", "participant", "sign-out"]}  # fmt: skip
+    for method, names in pages.items():
+        for page in names:
+            form = {"csrf": "x", "receipt": "y"}
+            answer = stranger.request(method, f"/researcher/{page}", data=form)
+            assert answer.status_code == 303, page
+            assert answer.headers["location"] == "/researcher/sign-in", page
 
 
 def test_a_wrong_password_and_a_used_up_cookie(secured: Running) -> None:
@@ -178,32 +167,37 @@ def test_the_dashboard_grows_and_says_what_the_library_says(secured: Running) ->
     assert f"<td>{most_central:.3f}</td>" in page
 
 
-def test_an_analysis_is_made_once_and_then_kept(
-    secured: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture(scope="module")
+def some_analysis() -> tl.Analysis:
+    return tl.analyze(tl.Statements([["apple", "pear", "plum"], ["pear", "plum", "lemon"]]))
+
+
+@pytest.fixture
+def analyses(monkeypatch: pytest.MonkeyPatch, some_analysis: tl.Analysis) -> list[int]:
+    """How many answers were analysed each time; the analysis is always the same."""
     calls: list[int] = []
-    real = trilens.analysis.analyze
 
-    def counting(statements: tl.Statements, **more: Any) -> Any:
+    def analyze(statements: tl.Statements, **more: Any) -> tl.Analysis:
         calls.append(len(statements))
-        return real(statements, **more)
+        return some_analysis
 
-    monkeypatch.setattr(trilens.analysis, "analyze", counting)
+    monkeypatch.setattr(trilens.analysis, "analyze", analyze)
+    return calls
+
+
+def test_an_analysis_is_made_once_and_then_kept(secured: Running, analyses: list[int]) -> None:
     browser = signed_in(secured)
     rater = secured.participant()
     rater.join()
     rater.round()
     for _ in range(3):
         analysed(secured, browser)
-    assert calls == [20]
+    assert analyses == [20]
     rater.post("/api/round")
     rater.round()
-    secured.survey.dashboard.forget()
-    # the server rests after an analysis; the page says of which answers it speaks
-    assert '<span id="analysed">20</span>' in browser.get("/researcher/live").text
-    assert calls == [20]
+    # the page says of which answers it speaks
     assert '<span id="analysed">40</span>' in analysed(secured, browser)
-    assert calls == [20, 40]
+    assert analyses == [20, 40]
 
 
 @pytest.mark.parametrize(
@@ -255,7 +249,35 @@ def test_participants_do_not_wait_for_an_analysis(
     end.set()
 
 
-def test_results_after_an_erasure_are_those_of_the_rest(secured: Running) -> None:
+def test_a_server_rests_after_an_analysis(analyses: list[int]) -> None:
+    answers = tl.Statements([[0, 1, 2], [1, 2, 3]])
+    now = [0.0]
+    background = BackgroundAnalysis(clock=lambda: now[0])
+    real = trilens.analysis.analyze
+
+    def taking_a_second(statements: tl.Statements, **more: Any) -> tl.Analysis:
+        now[0] += 1.0
+        return real(statements, **more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trilens.analysis, "analyze", taking_a_second)
+        for moment, part, at_once in (
+            (0.0, answers[:1], False),  # the first
+            (5.0, answers, False),  # too early
+            (12.0, answers, False),  # rested
+            (14.0, answers, False),  # nothing new
+            (14.0, answers[:1], True),  # at once
+        ):
+            now[0] = max(now[0], moment)
+            background.update(part, 0, at_once=at_once)
+            background.wait()
+    assert analyses == [1, 2, 1]
+    background.close()
+
+
+def test_results_after_an_erasure_are_those_of_the_rest(
+    secured: Running, analyses: list[int]
+) -> None:
     browser = signed_in(secured)
     first, second = secured.participant(), secured.participant()
     receipt = first.join(platform_id="who")
@@ -276,6 +298,7 @@ def test_results_after_an_erasure_are_those_of_the_rest(secured: Running) -> Non
     page = analysed(secured, browser)
     assert '<b id="n-answers">20</b>' in page
     assert '<span id="analysed">20</span>' in page
+    assert analyses == [40, 20]
     nobody = browser.post("/researcher/erase", data={"csrf": csrf(browser), "receipt": receipt})
     assert nobody.headers["location"].endswith("done=unknown")
 

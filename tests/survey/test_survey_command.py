@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,10 @@ import pytest
 from click import Context
 from click.testing import CliRunner, Result
 
-from studies import edit, running
+from studies import Served, edit, running
 from trilens.cli import trilens
+from trilens.survey.database import open_database
+from trilens.survey.example import write_example
 from trilens.survey.study import check_study
 
 
@@ -21,14 +25,33 @@ def survey(*arguments: object, input: str | None = None) -> Result:
     return CliRunner().invoke(trilens, ["survey", *map(str, arguments)], input=input)
 
 
-@pytest.fixture
-def asked(folder: Path) -> str:
-    """One participant did one round, the server is stopped; the receipt."""
+@pytest.fixture(scope="module")
+def one_round(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A study in which one participant did one round, and the receipt."""
+    folder = tmp_path_factory.mktemp("one-round") / "study"
+    write_example(folder)
     with running(folder) as app:
         rater = app.participant()
         receipt = rater.join()
         rater.round()
-    return receipt
+    return folder, receipt
+
+
+@pytest.fixture
+def asked(folder: Path, one_round: tuple[Path, str]) -> str:
+    """The same in this test's own folder; the receipt."""
+    shutil.copytree(one_round[0], folder, dirs_exist_ok=True)
+    return one_round[1]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The example study in a server of its own, for tests that do not change it."""
+    folder = tmp_path_factory.mktemp("served") / "study"
+    write_example(folder)
+    server = Served(folder)
+    yield server
+    server.kill()
 
 
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
@@ -68,7 +91,8 @@ def test_several_processes_need_postgresql(folder: Path) -> None:
     assert "must be postgresql://" in done.output
 
 
-def test_a_second_server_on_the_same_file_is_refused(folder: Path, served: Any) -> None:
+def test_a_second_server_on_the_same_file_is_refused(served: Served) -> None:
+    folder = served.folder
     second = survey("serve", folder, "--port", 0)
     assert second.exit_code == 1
     assert "another process is writing" in second.output
@@ -84,7 +108,7 @@ def test_a_database_that_cannot_be_opened_ends_the_start(folder: Path) -> None:
     assert "Traceback" not in done.output
 
 
-def test_a_port_that_is_taken(folder: Path, served: Any, tmp_path: Path) -> None:
+def test_a_port_that_is_taken(served: Served, tmp_path: Path) -> None:
     survey("init", tmp_path / "other")
     done = survey("serve", tmp_path / "other", "--port", served.port)
     assert done.exit_code == 1
@@ -160,15 +184,35 @@ def test_the_first_start_prints_a_link_and_later_ones_do_not(folder: Path, serve
         assert line.startswith("serving ") or '"event": ' in line, line
 
 
-def test_several_processes_on_postgresql(folder: Path, serve: Any, postgres: Any) -> None:
-    url = postgres.database()
-    server = serve(folder, "--database", url, "--workers", "2")
+def test_two_servers_on_one_database(folder: Path, postgres_url: str) -> None:
+    """What several processes do, in one: they share nothing but the database."""
+    database = open_database(folder, postgres_url)
+    with running(folder, database) as one, running(folder, database) as other:
+        rater = one.participant()
+        rater.join()
+        # a participant may be asked by one and answer to the other
+        elsewhere = other.participant(cookies=dict(rater.cookies))
+        assert elsewhere.question() == rater.question()
+        for client in (elsewhere, rater):
+            question = client.question()
+            assert client.answer(question["token"], question["objects"][0]).status_code == 200
+        assert elsewhere.question()["number"] == 3
+        new = other.participant()
+        new.join()
+        assert len(new.round()) == 20
+    facts = json.loads(survey("status", folder, "--json", "--database", postgres_url).stdout)
+    assert (facts["answers"], facts["participants"]) == (22, 2)
+
+
+@pytest.mark.slow
+def test_several_processes_on_postgresql(folder: Path, postgres_url: str, serve: Any) -> None:
+    server = serve(folder, "--database", postgres_url, "--workers", "2")
     raters = [server.client() for _ in range(4)]
     for rater in raters:
         rater.join()
         assert len(rater.round()) == 20
         rater.close()
-    facts = json.loads(survey("status", folder, "--json", "--database", url).stdout)
+    facts = json.loads(survey("status", folder, "--json", "--database", postgres_url).stdout)
     assert (facts["answers"], facts["participants"]) == (80, 4)
     assert server.stop() == 0
 

@@ -65,16 +65,26 @@ def test_sets(folder: Path, database: Database) -> None:
     assert collected.statements("all-reduced").triples.tolist() == reduced.triples.tolist()
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
-@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
-def test_an_export_is_what_the_library_reads(tmp_path: Path, kind: Any, ending: str) -> None:
-    write_example(tmp_path / "study", kind)
-    with running(tmp_path / "study") as app:
+@pytest.fixture(scope="module", params=["central", "odd", "closer"])
+def one_round(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AnswerTable:
+    """A round of questions of each kind."""
+    folder = tmp_path_factory.mktemp(request.param) / "study"
+    write_example(folder, request.param)
+    with running(folder) as app:
         rater = app.participant()
         rater.join()
         rater.round(by_test(app, True))
         with app.survey.database.reading() as connection:
-            collected = collect(connection, kind, 1)
+            return collect(connection, request.param, 1)
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+def test_an_export_is_what_the_library_reads(
+    one_round: AnswerTable, tmp_path: Path, ending: str
+) -> None:
+    collected, kind = one_round, one_round.kind
     file = tmp_path / f"answers.{ending}"
     for which in ("all", "passed", "all-reduced", "passed-reduced"):
         rows = write_export(collected, which, file)
@@ -89,9 +99,17 @@ def test_an_export_is_what_the_library_reads(tmp_path: Path, kind: Any, ending: 
         assert names == [[expected.names[i] for i in row] for row in expected.triples]
 
 
-def test_an_export_says_where_the_chosen_object_stood(folder: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def collected(tmp_path_factory: pytest.TempPathFactory) -> AnswerTable:
+    folder = tmp_path_factory.mktemp("filled") / "study"
+    write_example(folder)
     with running(folder) as app:
-        collected = filled(app)
+        return filled(app)
+
+
+def test_an_export_says_where_the_chosen_object_stood(
+    collected: AnswerTable, tmp_path: Path
+) -> None:
     file = tmp_path / "a.csv"
     write_export(collected, "all", file)
     places = tl.read_statements(file).places
@@ -106,9 +124,7 @@ def test_an_export_says_where_the_chosen_object_stood(folder: Path, tmp_path: Pa
     ]  # fmt: skip
 
 
-def test_other_endings_are_refused(folder: Path, tmp_path: Path) -> None:
-    with running(folder) as app:
-        collected = filled(app)
+def test_other_endings_are_refused(collected: AnswerTable, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"end in \.csv, \.tsv or \.parquet"):
         write_export(collected, "all", tmp_path / "a.xlsx")
 

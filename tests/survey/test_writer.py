@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import insert, select, text
 from sqlalchemy.exc import DBAPIError
 
+from studies import Postgres
 from trilens.errors import SurveyError
 from trilens.survey.database import Database, open_database
 from trilens.survey.schema import settings
@@ -137,9 +138,9 @@ def test_an_event_loop_that_ends_does_not_stop_the_write(
         assert get_setting(connection, "left") == "1"
 
 
-def test_several_threads_do_each_write_once(folder: Path, postgres: Any) -> None:
+def test_several_threads_do_each_write_once(folder: Path, postgres_url: str) -> None:
     """Also where two of them meet: the second finds what the first did, and tries again."""
-    database = open_database(folder, postgres.database())
+    database = open_database(folder, postgres_url)
     writer = Writer(database)
     writer.start()
 
@@ -205,25 +206,27 @@ def test_readers_cannot_write(writer: Writer, database: Database) -> None:
     engine.dispose()
 
 
-def test_a_broken_connection_is_opened_again(folder: Path, postgres: Any) -> None:
+def test_a_broken_connection_is_opened_again(
+    folder: Path, postgres: Postgres, postgres_url: str
+) -> None:
     """The backend is killed while the server runs: nothing is lost, and it goes on."""
-    url = postgres.database()
-    writer = Writer(open_database(folder, url))
+    writer = Writer(open_database(folder, postgres_url))
     writer.start()
     writer.submit(lambda c: put_setting(c, "before", "1")).result()
-    postgres.kill_backends(url)
+    postgres.kill_backends(postgres_url)
     writer.submit(lambda c: put_setting(c, "after", "1")).result()
     writer.close()
-    with open_database(folder, url).reading() as connection:
+    with open_database(folder, postgres_url).reading() as connection:
         assert get_setting(connection, "before") == get_setting(connection, "after") == "1"
 
 
-def test_an_outage_is_over_when_it_is_over(folder: Path, postgres: Any) -> None:
+def test_an_outage_is_over_when_it_is_over(
+    folder: Path, postgres: Postgres, postgres_url: str
+) -> None:
     """Also for a write that comes alone: each one tries to connect again."""
-    url = postgres.database()
-    writer = Writer(open_database(folder, url))
+    writer = Writer(open_database(folder, postgres_url))
     writer.start()
-    with postgres.outage(url):
+    with postgres.outage(postgres_url):
         for name in ("one", "two"):
             failed = writer.submit(lambda c, name=name: put_setting(c, name, "1"))
             with pytest.raises(DBAPIError, match="not currently accepting"):
@@ -231,7 +234,7 @@ def test_an_outage_is_over_when_it_is_over(folder: Path, postgres: Any) -> None:
     for name in ("three", "four"):
         writer.submit(lambda c, name=name: put_setting(c, name, "1")).result()
     writer.close()
-    with open_database(folder, url).reading() as connection:
+    with open_database(folder, postgres_url).reading() as connection:
         stored = {name: get_setting(connection, name) for name in ("one", "two", "three", "four")}
     assert stored == {"one": None, "two": None, "three": "1", "four": "1"}
 

@@ -9,7 +9,7 @@ import logging
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -76,7 +76,8 @@ class _Stopped(Exception):
 class BackgroundAnalysis:
     """Analyses the answers in a thread: one analysis at a time, and only of what is new."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
@@ -104,7 +105,7 @@ class BackgroundAnalysis:
         with self._lock:
             if self.running or version == self._done or self._closing.is_set():
                 return
-            if not at_once and time.monotonic() < self._until:
+            if not at_once and self._clock() < self._until:
                 return
             self._thread = threading.Thread(
                 target=self._run, args=(statements, version), name="trilens-analysis", daemon=True
@@ -112,14 +113,15 @@ class BackgroundAnalysis:
             self._thread.start()
 
     def _run(self, statements: Statements, version: tuple[int, int]) -> None:
-        start = time.monotonic()
+        start = self._clock()
         try:
             found = self._analyze(statements)
         except _Stopped:
             return
         with self._lock:
             self.latest, self._done, self._thread = found, version, None
-            self._until = time.monotonic() + _REST * (time.monotonic() - start)
+            end = self._clock()
+            self._until = end + _REST * (end - start)
 
     def _analyze(self, statements: Statements) -> Findings:
         from trilens.analysis import analyze

@@ -14,12 +14,6 @@ from studies import Running, running
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with Browser() as opened:
-        yield opened
-
-
-@pytest.fixture(scope="session")
 def studies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Running]]:
     """Servers of this process, each started when it is first wanted."""
     begun: dict[str, Running] = {}
