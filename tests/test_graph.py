@@ -210,7 +210,7 @@ def test_objects_without_neighbours_and_with_all_of_them():
         ([[0, 1]], ParameterError, r"\(n, n\) array"),
         ([[0, 1], [1]], ParameterError, r"\(n, n\) array"),
         ([[1, 0], [1, 0]], StatementError, "object 0 is marked as its own neighbour"),
-        ([[0, np.nan], [1, 0]], ParameterError, "no numbers"),
+        ([[0, np.nan], [1, 0]], ParameterError, "not finite numbers"),
     ],
 )
 def test_what_is_no_graph(graph, error, said):

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from trilens._parameters import real_number
+from trilens._parameters import real_number, wrong
 from trilens._tabular import Tabular
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
 from trilens.answers import Answers, AnswersLike, central_counts, read_or_count
 from trilens.counts import CentralCounts, ClassCounts, Counted, count_classes
-from trilens.errors import LabelError, ParameterError
+from trilens.errors import LabelError
 from trilens.kinds import answer_column, require_kind
 from trilens.statements import Statements, StatementsLike, as_statements
 
@@ -53,7 +53,7 @@ def lens_depth(statements: AnswersLike | Counted | CentralCounts) -> FloatArray:
 
 
 def centrality(statements: AnswersLike | Counted | CentralCounts) -> FloatArray:
-    """How central each object is, by counting: a share of the answers about it.
+    """How central each object is: a share of the answers about it.
 
     - ``central``: lens depth, the share in which it is the most central one;
     - ``odd``: 1 - P(odd), the share in which it is not the odd one, the score of Crowd-Median
@@ -115,7 +115,7 @@ def class_depth(
     """
     if not isinstance(statements, ClassCounts):
         if y is None:
-            raise LabelError("the depth within classes needs y, the class of each object")
+            raise LabelError("class_depth needs y, the class of each object", parameter="y")
         statements = count_classes(statements, y, n_classes)
     return ratio(statements.singled, statements.appears)
 
@@ -197,7 +197,7 @@ def depth_intervals(
     [True, False, False]
     """
     if not 0 < real_number("level", level) < 1:
-        raise ParameterError(f"level is {level}; it must be between 0 and 1")
+        raise wrong("level", level, "between 0 and 1")
     data = read_or_count(statements) if isinstance(statements, Answers) else statements
     effect = names = None
     if not isinstance(data, Counted | CentralCounts):

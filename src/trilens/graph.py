@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from trilens._parameters import generator, real_array, real_number, shown, whole_number
+from trilens._parameters import generator, real_array, real_number, whole_number, wrong
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import Answers, AnswersLike, pair_counts, read_or_count
 from trilens.counts import Counted, PairCounts
@@ -181,7 +181,7 @@ def correct_errors(value: AnyArray, error_rate: float) -> FloatArray:
 
 
 def effective_k(k: float, error_rate: float, n_objects: int) -> float:
-    """k' of the paper's eq. (15): the graph that is really estimated when answers are wrong.
+    """k' of the paper's eq. (15): the graph that is actually estimated when answers are wrong.
 
     Without the correction, thresholding at k estimates the k'-RNG; at k' <= 0 an empty graph.
 
@@ -221,14 +221,17 @@ def share_threshold(k: float, error_rate: float, n_others: int) -> Fraction:
 
 def _checked(error_rate: float) -> float:
     if isinstance(error_rate, str):
-        raise ParameterError(
-            f"error_rate is {error_rate!r}; it must be a number here: neighbours(), cluster(), "
-            f"KRNGClustering and KRNGClassifier can estimate it"
+        raise wrong(
+            "error_rate",
+            error_rate,
+            "a number here; neighbours(), cluster(), KRNGClustering and KRNGClassifier "
+            "can estimate it",
         )
     if not 0 <= real_number("error_rate", error_rate) < 2 / 3:
-        raise ParameterError(
-            f"error rate is {error_rate}; it must be at least 0 and below 2/3, "
-            f"where answers no longer say anything about lenses"
+        raise wrong(
+            "error_rate",
+            error_rate,
+            "at least 0 and below 2/3, where answers no longer say anything about lenses",
         )
     return error_rate
 
@@ -239,7 +242,7 @@ def _exact(value: float) -> Fraction:
 
 
 def pairs_of(statements: AnswersLike | Counted | PairCounts) -> PairCounts:
-    """Pair counts of ``central`` statements; any other kind is refused before it is counted."""
+    """Pair counts of ``central`` answers; other kinds are refused, in memory before counting."""
     given = statements
     if isinstance(given, Answers):
         given = read_or_count(given, pairs=True)
@@ -260,7 +263,7 @@ def neighbour_statements(
     names: Iterable[str] | None = None,
     random_state: RandomState = None,
 ) -> Statements:
-    """What a directed, unweighted graph of nearest neighbours says, as ``closer`` statements.
+    """The ``closer`` statements that a directed graph of nearest neighbours implies.
 
     d(v, a) < d(v, b) for every neighbour a of v and every b that is none: k (n - 1 - k) for each
     object v with k neighbours. The graph says no more than that, and so these statements lose
@@ -298,8 +301,8 @@ def neighbour_statements(
     if n_statements is None:
         if total > _MOST:
             raise ParameterError(
-                f"the graph says {total:,} statements, which is more than fit; "
-                f"give n_statements to draw some of them"
+                f"the graph implies {total:,} statements, too many to hold; "
+                f"use {option('n_statements')} to sample some of them"
             )
         at = np.arange(total)
     else:
@@ -326,11 +329,12 @@ def _adjacency(graph: Any) -> BoolArray:
     except (TypeError, ValueError):
         array = np.empty(0, dtype=object)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.dtype.kind not in "biuf":
-        raise ParameterError(
-            f"graph is {shown(graph)}; it must be an (n, n) array that marks neighbours"
-        )
+        raise wrong("graph", graph, "an (n, n) array that marks neighbours")
     if not np.isfinite(array).all():
-        raise ParameterError("the graph has entries that are no numbers; mark neighbours with 1")
+        raise ParameterError(
+            "the graph has entries that are not finite numbers; mark neighbours with 1",
+            parameter="graph",
+        )
     near: BoolArray = array != 0
     if near.diagonal().any():
         v = int(np.flatnonzero(near.diagonal())[0])
@@ -339,10 +343,10 @@ def _adjacency(graph: Any) -> BoolArray:
 
 
 def check_ending(path: str | Path) -> str:
-    """The ending of a graph file, refused before any work where it is not known."""
+    """The ending of a graph file; an unknown one is refused before any work."""
     ending = Path(path).suffix.lower()
     if ending not in _ENDINGS:
-        raise FormatError(f"{path}: a graph is written to one of {', '.join(_ENDINGS)}")
+        raise FormatError(f"{path}: unknown ending for a graph; use one of {', '.join(_ENDINGS)}")
     return ending
 
 

@@ -180,7 +180,7 @@ def test_wrong_usage(study: Path, tmp_path: Path) -> None:
     run("count", study / "0.csv", status=2)
     run("count", study / "0.csv", "--bad-rows", "x.csv", "-o", tmp_path / "c.npz", status=2)
     error = run("count", study / "0.csv", "-o", study / "0.csv", status=1).stderr
-    assert "is what is read" in error
+    assert "is an input file" in error
     error = run(
         "count", study / "0.csv", "--cluster", "moon", "-o", tmp_path / "c.npz", status=1
     ).stderr

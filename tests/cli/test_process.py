@@ -117,7 +117,7 @@ def test_an_output_that_is_the_input_is_refused(good, command, monkeypatch):
     (good / "objects.txt").write_text("a\nb\nc\nd\n")
     (good / "labels.csv").write_text("object,label\na,1\nb,1\nc,2\nd,2\n")
     before = {path.name: path.read_bytes() for path in good.iterdir()}
-    assert "is what is read" in run(*command.split(), status=1).stderr
+    assert "is an input file" in run(*command.split(), status=1).stderr
     assert {path.name: path.read_bytes() for path in good.iterdir()} == before
 
 

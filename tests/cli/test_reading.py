@@ -59,7 +59,7 @@ def test_bad_rows(tmp_path):
     run("depth", tmp_path / "b.csv", "--bad-rows", tmp_path / "bad.csv", "--quiet")
     assert len((tmp_path / "bad.csv").read_text().splitlines()) == 19
     refused = run("depth", tmp_path / "b.csv", "--bad-rows", tmp_path / "b.csv", status=1)
-    assert "is what is read" in refused.stderr
+    assert "is an input file" in refused.stderr
 
 
 def test_options_of_the_command_line(tmp_path):
@@ -97,7 +97,7 @@ def test_a_folder_and_a_pattern(tmp_path):
     # three words a line, and yet no statements
     (tmp_path / "README.txt").write_text("odd,other_1,other_2\nread,me,first\n")
     assert json.loads(run("describe", tmp_path, "--json").stdout)["statements"] == 2
-    assert "README.txt not read, for its name" in run("depth", tmp_path).stderr
+    assert "skipped README.txt" in run("depth", tmp_path).stderr
     # by its own name it is read
     assert "first" in run("depth", tmp_path / "README.txt").stdout
 

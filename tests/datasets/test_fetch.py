@@ -275,8 +275,8 @@ class TestDownload:
     def test_a_file_that_is_gone(self, server: Server, cache: Path) -> None:
         assert failure(NETWORK, server.origin("n.gz")) == (
             f"{cache / NETWORK} is missing: {server.url}/n.gz answered 404 Not Found; download "
-            f"{NETWORK} from https://example.org/data and put it at that place, or below a "
-            f"folder named by TRILENS_DATA (sha256 "
+            f"{NETWORK} from https://example.org/data and put it there, or in "
+            f"the folder that TRILENS_DATA names (sha256 "
             f"7235c7e11887f8a32dfd03a3aa0c77efdf89d41591a959c7d6e4ca11b1299bb5)"
         )
 

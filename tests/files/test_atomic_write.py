@@ -117,7 +117,7 @@ def test_places_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monke
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr("os.open", refuse)
-    with pytest.raises(FormatError, match="no permission"):
+    with pytest.raises(FormatError, match="permission denied"):
         write_statements(S, tmp_path / "s.csv")
 
 

@@ -82,7 +82,7 @@ def test_what_cannot_be_written(tmp_path):
     C = Comparisons([[0, 1, 2, 3]])
     with pytest.raises(FormatError, match=r"ending \.parquet"):
         write_comparisons(C, tmp_path / "pairs.parquet")
-    with pytest.raises(FormatError, match="would not come back"):
+    with pytest.raises(FormatError, match="would be lost on reading"):
         write_comparisons(
             Comparisons([[0, 1, 2, 3]], names=["", "b", "c", "d"]), tmp_path / "p.csv"
         )

@@ -192,7 +192,7 @@ def test_names_that_would_not_come_back(name: str, ending: str, what: str, tmp_p
 
 
 def test_unknown_ending_lists_the_known(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"the ending \.xlsx is not known; use one of \.csv, "):
+    with pytest.raises(FormatError, match=r"unknown ending \.xlsx; use one of \.csv, "):
         write_statements(Statements([[0, 1, 2]]), tmp_path / "s.xlsx")
 
 

@@ -333,15 +333,15 @@ def test_an_archive_of_several_files(tmp_path: Path) -> None:
         archive.writestr("a.json", json.dumps([["a", "b", "c"]]))
     assert named(read_statements(path)) == [["a", "b", "c"], ["e", "a", "b"]]
     assert named(read_statements(f"{path}::b.csv")) == [["e", "a", "b"]]
-    with pytest.raises(FormatError, match=r"no file c\.csv; the files are b\.csv, a\.json"):
+    with pytest.raises(FormatError, match=r"no file c\.csv; its files are b\.csv, a\.json"):
         read_statements(f"{path}::c.csv")
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("inner.zip", "x")
-    with pytest.raises(FormatError, match="archive of archives"):
+    with pytest.raises(FormatError, match="contains archives"):
         read_statements(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.mkdir("folder")
-    with pytest.raises(FormatError, match="archive without files"):
+    with pytest.raises(FormatError, match="empty archive"):
         read_statements(path)
 
 
@@ -363,7 +363,7 @@ def test_many_files(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="no file matches the pattern"):
         read_statements(str(tmp_path / "x*.csv"))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(FormatError, match=r"is a folder without statement files; .* \.csv"):
+    with pytest.raises(FormatError, match=r"contains no statement files; .* \.csv"):
         read_statements(tmp_path / "empty")
 
 

@@ -96,7 +96,7 @@ def test_refusals(tmp_path: Path) -> None:
         scan_statements(str(tmp_path / "*.tsv"))
     with pytest.raises(ParameterError, match="chunk_rows is 0"):
         scan_statements(tmp_path / "1.csv", chunk_rows=0)
-    with pytest.raises(ParameterError, match="at least one file"):
+    with pytest.raises(ParameterError, match="give at least one"):
         scan_statements([])
     for objects in (None, ["1", "2", "3"]):
         with pytest.raises(FormatError, match="looks like a header"):

@@ -112,7 +112,7 @@ def test_bad_files(tmp_path, name, content, words):
 
 def test_arrays_of_other_shapes(tmp_path):
     np.save(tmp_path / "v.npy", np.zeros(3))
-    with pytest.raises(FormatError, match="must be"):
+    with pytest.raises(FormatError, match="exactly one must hold"):
         read_vectors(tmp_path / "v.npy")
     (tmp_path / "v.csv").write_text("object,x\na,1\n")
     with pytest.raises(FormatError, match="leave the names out"):

@@ -121,13 +121,16 @@ def test_colours_are_the_safe_ones_and_groups_differ_by_marker_beyond_them():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: plots.object_map([[0, 0, 0]]), r"needs \(n, 2\) points"),
+        (lambda: plots.object_map([[0, 0, 0]]), r"it must be \(n, 2\)"),
         (lambda: plots.object_map([[0, 0]], names=["a", "b"]), "2 names for 1 objects"),
-        (lambda: plots.sorted_depths([0.1], n_outliers=2), "there are 1 objects"),
+        (lambda: plots.sorted_depths([0.1], n_outliers=2), "n_outliers is 2; .* from 0 to 1"),
         (lambda: plots.graph_drawing([[0, 0]], np.eye(2)), "there are 1 points"),
         (lambda: plots.depth_against_depth([[0.1, 0.2]], ["a"]), "there are 1 classes"),
-        (lambda: plots.depth_against_depth([[0.1]], ["a"]), r"\(n, 2\) array"),
-        (lambda: plots.depth_heat_map([0.1], (0, 1, 0, 1)), "a grid of depths"),
+        (
+            lambda: plots.depth_against_depth([[0.1]], ["a"]),
+            r"features has shape .* must be \(n, 2\)",
+        ),
+        (lambda: plots.depth_heat_map([0.1], (0, 1, 0, 1)), "a grid of at least 2 x 2"),
         (lambda: plots.loss_curves([1, 2], {"a": [1]}), "curve 'a'"),
     ],
 )

@@ -59,7 +59,7 @@ def test_the_curve_goes_on_where_it_ends(found, what):
     ahead, seen = ax.lines[:2]
     assert seen.get_xdata()[-1] == ahead.get_xdata()[0] == found.forecast.answers
     assert seen.get_ydata()[-1] == getattr(found.forecast.points[-1], what)
-    with pytest.raises(ParameterError, match="set_size or map_accuracy"):
+    with pytest.raises(ParameterError, match="'set_size' or 'map_accuracy'"):
         plots.learning_curve(found.forecast, "height")
 
 

@@ -127,7 +127,7 @@ def test_few_objects_begin_again():
         ({"least": 51}, "least is 51"),
         ({"quitting": 2}, "quitting is 2"),
         ({"kind": "closer"}, "test_within=0"),
-        ({"round_size": 50_000}, "60 objects have 34220"),
+        ({"round_size": 50_000}, "60 objects have only 34220"),
     ],
 )
 def test_what_is_refused(given, said):

@@ -47,7 +47,7 @@ def test_ties_are_drawn_or_dropped():
 @pytest.mark.parametrize(
     ("questions", "options", "text"),
     [
-        ([[0, 1, 9]], {}, "about 10 objects; there are 9"),
+        ([[0, 1, 9]], {}, "about 10 objects, but only 9 are given"),
         ([[0, 1, 2]], {"kind": "nearer"}, "kind is 'nearer'"),
         ([[0, 1, 2]], {"error_rate": 2}, "error_rate is 2"),
     ],

@@ -84,7 +84,7 @@ def test_standard_output_holds_statements_alone():
     [
         (("-n", 2), ParameterError, "2 objects"),
         (("-n", 5, "--statements", 11), ParameterError, "only 10 questions"),
-        (("-n", 9, "--statements", 5, "--sampling", "sampling2"), ParameterError, "ten groups"),
+        (("-n", 9, "--statements", 5, "--sampling", "sampling2"), ParameterError, "ten objects"),
         (("-n", 5, "--truth", "no/such/folder.csv"), FormatError, "folder"),
     ],
 )

@@ -215,16 +215,16 @@ def test_sampling2_makes_ten_groups_of_equal_size():
     ("n", "m", "sampling", "more", "text"),
     [
         (2, 1, "uniform", {}, "2 objects"),
-        (5, 11, "uniform", {}, "11 statements asked for, but 5 objects have only 10"),
+        (5, 11, "uniform", {}, "11 statements were requested, but 5 objects have only 10"),
         (5, -1, "uniform", {}, "n_statements is -1"),
         (5, 2.5, "uniform", {}, "n_statements is 2.5"),
         (5, 5, "sometimes", {}, "sampling is 'sometimes'"),
-        (5, None, "replacement", {}, "give a number"),
-        (9, 5, "sampling2", {}, "ten groups; there are only 9"),
+        (5, None, "replacement", {}, "needs a number of statements"),
+        (9, 5, "sampling2", {}, "at least ten objects, got 9"),
         (5, 5, "sampling2", {"groups": np.array([0, 0, 2, 2, 2])}, "group 1 of Sampling II"),
         (5, 5, "sampling2", {"groups": np.array([0, 1])}, "5 whole numbers"),
-        (5, 5, "uniform", {"groups": np.zeros(5, int)}, "groups are for"),
-        (triples.MAX_OBJECTS + 1, 5, "uniform", {}, "numbered up to"),
+        (5, 5, "uniform", {"groups": np.zeros(5, int)}, "groups need sampling='sampling2'"),
+        (triples.MAX_OBJECTS + 1, 5, "uniform", {}, "can be simulated"),
     ],
 )
 def test_bad_designs_are_refused_in_one_line(n, m, sampling, more, text):

@@ -57,7 +57,7 @@ def load_ca_hepth() -> Collaboration:
     Raises
     ------
     DatasetError
-        If the file is not to be had, or corrupted.
+        If the file cannot be obtained, or is corrupted.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

@@ -113,7 +113,7 @@ def load_cars(pictures: bool = True) -> Cars:
     Raises
     ------
     DatasetError
-        If the files are not to be had, or corrupted.
+        If the files cannot be obtained, or are corrupted.
     """
     from trilens.files import read_statements
 
@@ -176,8 +176,9 @@ def rebuild(survey: Statements, name: str) -> Statements:
     rounds = _rounds(survey)
     if not isinstance(name, str) or name not in ("ALL", "T_ALL"):
         raise ParameterError(
-            f"{printed(name)} cannot be rebuilt; 'ALL' and 'T_ALL' can (the reduced collections "
-            f"hold random choices)"
+            f"only 'ALL' and 'T_ALL' can be rebuilt, got {printed(name)} (the reduced collections "
+            f"contain random choices)",
+            parameter="name",
         )
     if name == "T_ALL":
         survey = survey.take(np.isin(rounds, passed_test_rounds(survey)))
@@ -188,7 +189,7 @@ def rebuild(survey: Statements, name: str) -> Statements:
 
 def _rounds(survey: Statements) -> AnyArray:
     if not isinstance(survey, Statements) or not survey.ids.keys() >= set(TEST):
-        raise ParameterError("no statements about the cars; give the survey rows of load_cars()")
+        raise ParameterError("these are not the statements about the cars; give load_cars().survey")
     if survey.rounds is None:
-        raise ParameterError("the statements have no rounds; give the survey rows of load_cars()")
+        raise ParameterError("the statements have no rounds; give load_cars().survey")
     return survey.rounds

@@ -63,7 +63,7 @@ class Origin:
 
 
 def find_files(paths: Sequence[str], origin: Origin) -> list[Path]:
-    """The files of a data set, each whole and right by its sha256.
+    """The files of a data set, each checked by its sha256.
 
     Each is looked for in the folder ``TRILENS_DATA``, then in the cache (``TRILENS_CACHE``,
     by default the user's cache folder), then downloaded into the cache.
@@ -176,7 +176,7 @@ def _fetch(wanted: list[str], cache: Path, origin: Origin) -> None:
     tried = "; ".join(problems) or "no address to download it from is known"
     raise DatasetError(
         f"{cache / first} {state}: {tried}; download {what} from {origin.homepage} and put it "
-        f"at that place, or below a folder named by TRILENS_DATA (sha256 {checksums()[first]})"
+        f"there, or in the folder that TRILENS_DATA names (sha256 {checksums()[first]})"
     )
 
 

@@ -61,7 +61,7 @@ def load_things_odd_one_out() -> Things:
     Raises
     ------
     DatasetError
-        If the files are not to be had, or corrupted.
+        If the files cannot be obtained, or are corrupted.
     """
     from trilens.files import read_statements
 

@@ -63,7 +63,7 @@ def load_usps() -> USPS:
     Raises
     ------
     DatasetError
-        If the file is not to be had, or corrupted.
+        If the file cannot be obtained, or is corrupted.
     MissingExtraError
         If h5py is not installed.
     """

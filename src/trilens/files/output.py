@@ -33,7 +33,7 @@ _WRITE_PROBLEMS = {
 
 @contextmanager
 def atomic_write(path: PathLike) -> Iterator[BinaryIO]:
-    """A binary file that replaces ``path`` when the block ends well, and vanishes otherwise.
+    """A binary file that replaces ``path`` if the block succeeds, and vanishes otherwise.
 
     The bytes go to a temporary file in the same folder, which is flushed to the disk and
     then renamed; on any failure, ``KeyboardInterrupt`` included, it is removed and what
@@ -109,12 +109,12 @@ class _Open(RawIOBase):
 
 
 def refuse_to_overwrite(output: PathLike, *inputs: PathLike | None) -> None:
-    """Raise `FormatError` where an output file is one of the files that are read.
+    """Raise `FormatError` if an output file is also an input file.
 
     >>> refuse_to_overwrite("answers.csv", "./answers.csv", None)
     Traceback (most recent call last):
     ...
-    trilens.errors.FormatError: answers.csv is what is read; write to another file
+    trilens.errors.FormatError: answers.csv is an input file; write to another file
     """
     for given in inputs:
         if given is None or "-" in (checked_path(given), checked_path(output)):
@@ -125,7 +125,7 @@ def refuse_to_overwrite(output: PathLike, *inputs: PathLike | None) -> None:
         except (OSError, ValueError):
             same, regular = os.path.realpath(given) == os.path.realpath(output), True
         if same and regular:
-            raise FormatError(f"{os.fspath(output)} is what is read; write to another file")
+            raise FormatError(f"{os.fspath(output)} is an input file; write to another file")
 
 
 @contextmanager
@@ -170,11 +170,12 @@ def _target(path: PathLike) -> tuple[Path, int | None]:
 def _cannot_open(target: Path, error: OSError | ValueError) -> FormatError:
     if isinstance(error, FileNotFoundError):
         return FormatError(
-            f"{target} cannot be written: the folder {target.parent} does not exist; make it first"
+            f"{target} cannot be written: the folder {target.parent} does not exist; "
+            f"create it first"
         )
     if isinstance(error, PermissionError):
         return FormatError(
-            f"{target} cannot be written: no permission in {target.parent}; write elsewhere"
+            f"{target} cannot be written: permission denied in {target.parent}; write elsewhere"
         )
     why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return FormatError(f"{str(target)!r} cannot be written: {why}; write elsewhere")

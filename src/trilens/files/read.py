@@ -13,7 +13,7 @@ from trilens._parameters import whole_number
 from trilens._typing import AnyArray
 from trilens.errors import FormatError, ParameterError
 from trilens.files.objects import ObjectsLike, object_list
-from trilens.files.source import PathLike, Source, left_aside, one_line, sources
+from trilens.files.source import PathLike, Source, skipped_files, one_line, sources
 from trilens.kinds import Kind
 from trilens.statements import Statements, concatenate
 from trilens.statements.columns import as_list
@@ -147,7 +147,7 @@ def read_files(
     """The statements of files, with further columns, read once."""
     tables = [open_table(source, options) for source in sources(path, encoding=encoding)]
     found = read_tables(tables, listed, extra)
-    notes = (*found.reading.notes, *left_aside(path))
+    notes = (*found.reading.notes, *skipped_files(path))
     return replace(found, reading=replace(found.reading, notes=notes))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from trilens.errors import FormatError, LabelError, StatementError, TrilensError
+from trilens.errors import FormatError, LabelError, StatementError, TrilensError, option
 from trilens.files.output import packed_write
 from trilens.files.source import (
     PathLike,
@@ -40,7 +40,7 @@ TABLES = frozenset({"json", "jsonl", "parquet", "arrow"})
 
 @dataclass(frozen=True)
 class SideTable:
-    """What is wanted of a small table.
+    """A kind of small table: which columns it has, and what messages say of it.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ def columns_of(source: Source) -> tuple[list[str], list[list[Any]]]:
 
 
 def _json_columns(source: Source) -> tuple[list[str], list[list[Any]]]:
-    """Of an array of records, of records line by line, or of arrays by their names."""
+    """From an array of records, records line by line, or arrays by their names."""
     text = whole_text(source, "JSON is text")
     if not text.strip():
         raise FormatError(f"{source.label} is empty; give a table")
@@ -316,7 +316,7 @@ def labels_by_name(names: Sequence[str], labels: Mapping[str, str]) -> list[str 
         raise LabelError(
             f"{place}: object {quoted(first)} is not in the statements ({len(unknown):,} of "
             f"{len(labels):,} labelled objects are unknown); leave the row out, or list the "
-            f"object with objects= (--objects)"
+            f"object with {option('objects')}"
         )
     return [labels.get(name) for name in names]
 
@@ -408,7 +408,7 @@ def write_comparisons(comparisons: Comparisons, path: PathLike) -> None:
     """Write comparisons as ``.csv``, ``.tsv`` or ``.txt``; ``"-"`` is CSV on standard output.
 
     With ``.gz`` or ``.zst`` after it the file is compressed. Objects that no comparison names do
-    not come back.
+    not come back on reading.
     """
     if not isinstance(comparisons, Comparisons):
         raise FormatError(f"expected Comparisons, got {one_line(repr(comparisons))}")
@@ -422,7 +422,7 @@ def write_comparisons(comparisons: Comparisons, path: PathLike) -> None:
     names = comparisons.names
     for each in names:
         if is_missing(each) or "\0" in each:
-            raise FormatError(f"the object {quoted(each)} would not come back; rename it")
+            raise FormatError(f"the object {quoted(each)} would be lost on reading; rename it")
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=_SEPARATORS[ending], lineterminator="\n")
     writer.writerow(_COMPARISONS.columns)

@@ -1,4 +1,4 @@
-"""Where data come from: a file, those of a folder, a pattern or an archive, a URL, a pipe."""
+"""Where data come from: files, folders, patterns, archives, URLs and pipes."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Source:
 
     @contextmanager
     def raw(self) -> Iterator[BinaryIO]:
-        """The bytes as they lie there."""
+        """The bytes as they are stored."""
         try:
             if self.path is not None:
                 with open(self.path, "rb") as raw:
@@ -146,11 +146,11 @@ class Source:
 
     def _problem(self, error: Exception) -> str:
         if isinstance(error, FileNotFoundError):
-            return f"{self.label}: there is no such file; check the path"
+            return f"{self.label}: no such file; check the path"
         if isinstance(error, IsADirectoryError):
             return f"{self.label} is a folder; give a statement file"
         if isinstance(error, PermissionError):
-            return f"{self.label}: no permission to read it; change its permissions"
+            return f"{self.label}: permission denied; check the permissions of the file"
         if isinstance(error, MemoryError):
             return f"{self.label} does not fit in memory; use scan_statements"
         if isinstance(error, OSError) and error.errno == errno.EBADF:
@@ -203,7 +203,10 @@ def _without_zip(name: str) -> tuple[str, str]:
 def decoded(source: Source, encoding: str) -> Source:
     """The same text in UTF-8."""
     if not isinstance(encoding, str):
-        raise FormatError(f"an encoding is named by text, not {one_line(repr(encoding), 40)}")
+        raise FormatError(
+            f"encoding must be a name such as 'utf-8', got {one_line(repr(encoding), 40)}",
+            parameter="encoding",
+        )
     try:
         name = codecs.lookup(encoding).name
         text = source.read().decode(encoding)
@@ -214,11 +217,12 @@ def decoded(source: Source, encoding: str) -> Source:
                 f"try another encoding"
             ) from None
         raise FormatError(
-            f"the encoding {one_line(encoding, 40)!r} is not known; "
-            f"use one such as utf-8, latin-1, cp1252 or utf-16"
+            f"unknown encoding {one_line(encoding, 40)!r}; "
+            f"use one such as utf-8, latin-1, cp1252 or utf-16",
+            parameter="encoding",
         ) from None
     if not isinstance(text, str):
-        raise FormatError(f"{name} is no encoding of text; use one such as utf-8 or latin-1")
+        raise FormatError(f"{name} is not a text encoding; use one such as utf-8 or latin-1")
     data = text.removeprefix("\ufeff").encode("utf-8", "surrogatepass")
     return replace(source, path=None, packing="", stored=data)
 
@@ -271,7 +275,7 @@ def checked_path(path: PathLike) -> str:
     """The path as text, or one line that says what it must be."""
     name = os.fspath(path) if isinstance(path, str | os.PathLike) else path
     if not isinstance(name, str):
-        raise FormatError(f"a file is named by a path, not by {one_line(repr(path), 40)}")
+        raise FormatError(f"expected a path, got {one_line(repr(path), 40)}")
     return name
 
 
@@ -284,7 +288,7 @@ def _is_pipe(file: Path) -> bool:
 
 
 def _read_once(source: Source, spool: bool) -> Source:
-    """The same with its bytes kept, uncompressed."""
+    """The same source with its bytes kept in memory or in a temporary file."""
     stored: bytes | BinaryIO
     with source.raw() as stream:
         if spool:
@@ -319,7 +323,7 @@ def file_paths(given: PathLike | Sequence[PathLike]) -> list[PathLike]:
     if not isinstance(given, str | os.PathLike):
         paths = as_list(given, "the files")
         if not paths:
-            raise ParameterError("there must be at least one file")
+            raise ParameterError("no files given; give at least one")
         return [path for one in paths for path in file_paths(checked_path(one))]
     name = checked_path(given)
     if name == "-":
@@ -346,18 +350,18 @@ def _in_folder(folder: Path) -> list[PathLike]:
     found: list[PathLike] = [str(folder / name) for name in kept if (folder / name).is_file()]
     if not found:
         raise FormatError(
-            f"{folder} is a folder without statement files; "
+            f"{folder} is a folder that contains no statement files; "
             f"their endings are {', '.join(ENDINGS)}, or one of them with .gz, .zst or .zip"
         )
     return found
 
 
-def left_aside(given: PathLike | Sequence[PathLike]) -> list[str]:
-    """Of a folder, the files that are about the data, in words."""
+def skipped_files(given: PathLike | Sequence[PathLike]) -> list[str]:
+    """In words, the files of a folder that are about the data and not read."""
     if not isinstance(given, str | os.PathLike) or not os.path.isdir(given):
         return []
     names = [name for name in sorted(os.listdir(given)) if _is_about(name)]
-    return [f"{one_line(', '.join(names), 80)} not read, for its name"] if names else []
+    return [f"skipped {one_line(', '.join(names), 80)}"] if names else []
 
 
 def _is_about(name: str) -> bool:
@@ -366,7 +370,7 @@ def _is_about(name: str) -> bool:
 
 
 def is_known(name: str) -> bool:
-    """Whether a file's name is that of a statement file: its ending is, and it is no README.
+    """Whether a file may hold statements, by its name: its ending is known, and it is no README.
 
     >>> is_known("day.csv.gz"), is_known("README.txt"), is_known("readme.csv"), is_known("a.md")
     (True, False, True, False)
@@ -394,14 +398,16 @@ def _members(source: Source) -> list[Source]:
             if source.part is not None:
                 if source.part not in names:
                     raise FormatError(
-                        f"{source.label}: no file {one_line(source.part, 40)}; "
-                        f"the files are {one_line(', '.join(names), 120)}"
+                        f"{source.label} contains no file {one_line(source.part, 40)}; "
+                        f"its files are {one_line(', '.join(names), 120)}"
                     )
                 files = [info for info in files if info.filename == source.part]
             if not files:
-                raise FormatError(f"{source.label} is an archive without files")
+                raise FormatError(f"{source.label} is an empty archive")
             if sum(info.file_size for info in files) > _MOST:
-                raise FormatError(f"{source.label} would unpack to more than {_MOST >> 30} GB")
+                raise FormatError(
+                    f"{source.label} would unpack to more than {_MOST >> 30} GB; unpack it first"
+                )
             return [
                 Source(
                     f"{source.label}, {one_line(info.filename, 60)}",
@@ -430,7 +436,7 @@ def _members(source: Source) -> list[Source]:
 def _member_ending(name: str, source: Source) -> tuple[str, str]:
     ending, packing = ending_of(name)
     if packing == "zip":
-        raise FormatError(f"{source.label} is an archive of archives; unpack it")
+        raise FormatError(f"{source.label} contains archives; unpack it first")
     return ending, packing
 
 
@@ -477,7 +483,7 @@ def _expand(url: str) -> list[str]:
         else:
             return [url]
     if not found:
-        raise FormatError(f"{url}: no statement file there; check the URL")
+        raise FormatError(f"{url}: no statement files there; check the URL")
     return [str(files.unstrip_protocol(one)) for one in found]
 
 
@@ -490,7 +496,7 @@ def _open_url(url: str) -> Source:
 
 
 def stamp_of(url: str) -> str:
-    """What changes when the file does."""
+    """A text that changes when the file does."""
     files, path = filesystem(url)
     with told(url):
         files.invalidate_cache()  # a listing of before does not know of a change
@@ -500,7 +506,7 @@ def stamp_of(url: str) -> str:
 
 
 def size_of(url: str) -> int:
-    """Its length in bytes."""
+    """The length of the file in bytes."""
     files, path = filesystem(url)
     with told(url):
         return int(files.size(path) or 0)
@@ -508,14 +514,14 @@ def size_of(url: str) -> int:
 
 @contextmanager
 def told(url: str) -> Iterator[None]:
-    """What a file system raises, as one line."""
+    """Turn whatever a file system raises into a `FormatError` of one line."""
     try:
         yield
     except FileNotFoundError as error:
-        raise FormatError(f"{url}: there is no such file; check the URL") from error
+        raise FormatError(f"{url}: no such file; check the URL") from error
     except ImportError as error:
         raise FormatError(
-            f"{url}: this kind of URL needs another package: {one_line(error, 120)}"
+            f"{url}: this kind of URL needs another package ({one_line(error, 120)})"
         ) from error
     except FormatError:
         raise

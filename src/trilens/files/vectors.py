@@ -59,7 +59,7 @@ class VectorTable:
         return dict(zip(self.names, self.rows, strict=True))
 
     def said(self) -> str:
-        """How the file was taken, in a line."""
+        """In a line, how the file was understood."""
         few = ", ".join(self.columns[:4])
         if len(self.columns) > 4:
             few += f", ... ({len(self.columns):,})"
@@ -104,7 +104,7 @@ def read_vectors(
 
 
 def read_vector_table(path: PathLike, objects: Sequence[str] | None = None) -> VectorTable:
-    """The same, with the columns that were taken."""
+    """The vectors of a model, and which columns of the file they are."""
     return _table(open_source(path), objects, False)
 
 
@@ -138,11 +138,11 @@ def _first_as_names(found: VectorTable, objects: Sequence[str] | None) -> Vector
 
 
 def read_matrix(path: PathLike) -> FloatArray:
-    """A matrix of numbers: ``.npy``, or text with a row a line and no names."""
+    """A matrix of numbers: ``.npy``, or text without names, a row on each line."""
     found = _table(open_source(path), None, True)
     if found.names is not None:
         raise FormatError(
-            f"{path}: a matrix of distances has numbers only, in the order of the objects; "
+            f"{path}: a matrix of distances contains only numbers, in the order of the objects; "
             f"leave the names out, or give an .npy file"
         )
     return found.rows
@@ -153,12 +153,13 @@ def _numpy(source: Source) -> VectorTable:
         loaded = np.load(BytesIO(source.read()), allow_pickle=False)
         arrays = {"": loaded} if isinstance(loaded, np.ndarray) else dict(loaded.items())
     except (ValueError, OSError, EOFError, KeyError) as error:
-        raise FormatError(f"{source.label} has no numpy arrays: {one_line(error)}") from error
+        raise FormatError(f"{source.label} contains no numpy arrays: {one_line(error)}") from error
     tables = [array for array in arrays.values() if array.dtype.kind in "biuf" and array.ndim == 2]
     if len(tables) != 1:
         shapes = ", ".join(f"{array.shape} {array.dtype}" for array in arrays.values())
         raise FormatError(
-            f"{source.label} has the arrays {shapes or 'none'}; one of them must be (n, d) numbers"
+            f"{source.label} contains the arrays {shapes or 'none'}; "
+            f"exactly one must hold (n, d) numbers"
         )
     vectors: FloatArray = tables[0].astype(np.float64)
     names = arrays.get("names")

@@ -1,4 +1,4 @@
-"""Writing statements, in every format that can be read."""
+"""Writing statements."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def write_statements(statements: Statements | Iterable[Statements], path: PathLi
     except TypeError:
         first = None
     if not isinstance(first, Statements):
-        raise FormatError(f"{os.fspath(path)}: there are no chunks of statements to write")
+        raise FormatError(f"{os.fspath(path)}: nothing to write; give Statements or chunks of them")
     text = ending in _SEPARATORS or ENDINGS[ending] in ("jsonl", "json")
     if ENDINGS[ending] != "npz":
         _check_names(first, ending, text)
@@ -120,7 +120,7 @@ def _ending(path: PathLike) -> tuple[str, str]:
     written = [known for known, format_ in ENDINGS.items() if format_ not in READ_ONLY]
     if ending not in written:
         raise FormatError(
-            f"{name}: the ending {ending or '(none)'} is not known; "
+            f"{name}: unknown ending {ending or '(none)'}; "
             f"use one of {', '.join(written)}, or one of them with .gz or .zst"
         )
     return ending, packing

@@ -1,4 +1,4 @@
-"""Results in, matplotlib Axes out: one function per picture, in one colour-blind safe style."""
+"""Results in, matplotlib Axes out: one function per figure, in one colour-blind safe style."""
 
 from trilens.plots.objects import (
     appearances,

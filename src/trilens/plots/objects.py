@@ -1,4 +1,4 @@
-"""Pictures of objects: their depths, how often they were asked about, maps and graphs."""
+"""Figures of objects: their depths, how often they were asked about, maps and graphs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from trilens._parameters import whole_number
 from trilens._typing import AnyArray
-from trilens.errors import ParameterError
+from trilens.errors import ParameterError, option
 from trilens.plots.style import (
     ACCENT,
     FAINT,
@@ -62,8 +63,7 @@ def sorted_depths(
     """
     values = np.asarray(depth, dtype=np.float64)
     n = len(values)
-    if not 0 <= n_outliers <= n:
-        raise ParameterError(f"n_outliers is {n_outliers}; there are {n} objects")
+    n_outliers = whole_number("n_outliers", n_outliers, 0, n)
     named = one_each(names, n, "names")
     order = np.argsort(values, kind="stable")
     rank = np.arange(1, n + 1)
@@ -79,7 +79,7 @@ def sorted_depths(
         if named is not None:
             for x, i in zip(rank, out, strict=False):
                 name_point(ax, named[i], (float(x), float(values[i])), below=True)
-    ax.set_xlabel("objects, the least central first")
+    ax.set_xlabel("objects, least central first")
     ax.set_ylabel(label)
     plain(ax, grid="y")
     return ax
@@ -92,7 +92,7 @@ def depth_against_depth(
     classes: tuple[Any, Any] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Depth in one class against depth in the other, the plane in which Algorithm 3 separates.
+    """Depth in one class against depth in the other: the plane in which Algorithm 3 classifies.
 
     Parameters
     ----------
@@ -111,13 +111,20 @@ def depth_against_depth(
     """
     X = np.asarray(features, dtype=np.float64)
     if X.ndim != 2 or X.shape[1] != 2:
-        raise ParameterError(f"depths in two classes are an (n, 2) array, not {X.shape}")
+        raise ParameterError(
+            f"features has shape {X.shape}; it must be (n, 2), a column for each class",
+            parameter="features",
+        )
     given = one_each(labels, len(X), "labels") or []
     known = [label for label in given if label is not None and label != -1]
     if classes is None:
         found = list(colours(known))
         if len(found) != 2:
-            raise ParameterError(f"there are {len(found)} classes; the plot shows two")
+            raise ParameterError(
+                f"there are {len(found)} classes, and the figure compares two; "
+                f"use {option('classes')}",
+                parameter="labels",
+            )
         first, second = found
     else:
         first, second = classes
@@ -162,7 +169,10 @@ def depth_heat_map(
     """
     values = np.asarray(depth, dtype=np.float64)
     if values.ndim != 2 or min(values.shape) < 2:
-        raise ParameterError(f"a heat map needs a grid of depths, not an array of {values.shape}")
+        raise ParameterError(
+            f"depth has shape {values.shape}; it must be a grid of at least 2 x 2",
+            parameter="depth",
+        )
     left, right, bottom, top = extent
     # imshow's extent is the outer rim of the cells
     half_x = (right - left) / (values.shape[1] - 1) / 2
@@ -179,7 +189,7 @@ def depth_heat_map(
 
 
 def appearances(counts: ArrayLike, *, ax: Axes | None = None) -> Axes:
-    """A histogram of the appearances per object, with their mean.
+    """A histogram of how many statements name each object, with the mean.
 
     Parameters
     ----------
@@ -305,7 +315,9 @@ def graph_drawing(
     n = len(X)
     edges = coo_array(graph)
     if edges.shape != (n, n):
-        raise ParameterError(f"the graph has shape {edges.shape}; there are {n} points")
+        raise ParameterError(
+            f"the graph has shape {edges.shape}, but there are {n} points", parameter="graph"
+        )
     i, j = np.minimum(*edges.coords), np.maximum(*edges.coords)
     present = (edges.data != 0) & (i != j)
     pair, first = np.unique(np.stack([i, j])[:, present], axis=1, return_index=True)

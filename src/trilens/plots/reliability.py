@@ -1,4 +1,4 @@
-"""Pictures of how good the answers are, and how good models are."""
+"""Figures of how good the answers are, and how good models are."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from trilens._parameters import wrong
 from trilens.errors import FormatError, ParameterError
 from trilens.plots.style import (
     ACCENT,
@@ -35,7 +36,7 @@ _AHEAD = 8.0
 
 
 def rater_intervals(found: Reliability, *, ax: Axes | None = None) -> Axes:
-    """Raters on one axis: the share of blind answers of each, with its interval.
+    """The share of answers that each rater gave without looking, with its interval.
 
     Those who seem to guess, or to choose one place, are marked.
 
@@ -45,33 +46,33 @@ def rater_intervals(found: Reliability, *, ax: Axes | None = None) -> Axes:
     >>> from trilens.tasks.reliability import reliability
     >>> ax = rater_intervals(reliability(study(n_statements=2000).statements))
     >>> ax.get_xlabel()
-    'share of blind answers'
+    'share of answers given without looking'
     """
     rows = sorted(found.raters, key=lambda row: row.blind)
     if not rows:
-        raise ParameterError("no raters are known, so there is nothing to draw")
+        raise ParameterError("no raters are known, so there is nothing to plot")
     ax = axes_or_new(ax, (6.0, float(np.clip(0.9 + 0.16 * len(rows), 2.0, 11.0))))
     at = np.arange(len(rows))
     odd = np.array([row.guessing or row.one_place for row in rows])
     low = np.array([row.blind_low for row in rows])
     high = np.array([row.blind_high for row in rows])
-    blind = np.array([row.blind for row in rows])
+    lapse = np.array([row.blind for row in rows])
     for mask, colour, marker, label in (
-        (~odd, PALETTE[0], "o", "careful, or not judged"),
-        (odd, ACCENT, "D", "like guesses, or one place"),
+        (~odd, PALETTE[0], "o", "careful, or undecided"),
+        (odd, ACCENT, "D", "no better than guesses, or always one place"),
     ):
         if mask.any():
             ax.hlines(at[mask], low[mask], high[mask], color=colour, alpha=0.45, linewidth=1.6)
             ax.scatter(
-                blind[mask], at[mask], s=16, color=colour, marker=marker, label=label, zorder=3
+                lapse[mask], at[mask], s=16, color=colour, marker=marker, label=label, zorder=3
             )
     named = len(rows) <= _MOST_NAMED
     name_rows(ax, at if named else [], [row.rater for row in rows] if named else [])
     ax.tick_params(axis="y", labelsize=7, length=0)
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-1, len(rows))
-    ax.set_xlabel("share of blind answers")
-    ax.set_ylabel(f"{found.unit or 'rater'}s, the most careful first" if not named else "")
+    ax.set_xlabel("share of answers given without looking")
+    ax.set_ylabel(f"{found.unit or 'rater'}s, most careful first" if not named else "")
     if odd.any():
         ax.legend(frameon=False, loc="lower right", fontsize=8)
     plain(ax, grid="x")
@@ -79,7 +80,7 @@ def rater_intervals(found: Reliability, *, ax: Axes | None = None) -> Axes:
 
 
 def ceiling_bar(found: Reliability, *, ax: Axes | None = None) -> Axes:
-    """Chance, prediction, agreement and what could be reached, on one bar.
+    """On one bar: chance, prediction, agreement and the best possible score.
 
     Examples
     --------
@@ -141,7 +142,7 @@ def learning_curve(forecast: Forecast, what: str = "set_size", *, ax: Axes | Non
     what : {"set_size", "map_accuracy"}
     """
     if what not in ("set_size", "map_accuracy"):
-        raise ParameterError(f"what is {what!r}; it must be set_size or map_accuracy")
+        raise wrong("what", what, "'set_size' or 'map_accuracy'")
     ax = axes_or_new(ax, (6.0, 3.6))
     m = forecast.answers
     seen = [(p.answers, getattr(p, what)) for p in forecast.points if getattr(p, what) is not None]
@@ -153,7 +154,7 @@ def learning_curve(forecast: Forecast, what: str = "set_size", *, ax: Axes | Non
         )
         ax.fill_between(ahead, low, high, color=PALETTE[1], alpha=0.2, linewidth=0)
         ax.plot(ahead, value, color=PALETTE[1], linestyle="--", label="forecast")
-    ax.plot(*zip(*seen, strict=True), color=PALETTE[0], marker="o", label="parts of the answers")
+    ax.plot(*zip(*seen, strict=True), color=PALETTE[0], marker="o", label="subsets of the answers")
     goal = forecast.set_goal if what == "set_size" else forecast.map_goal
     ax.axhline(goal, color=INK, linewidth=0.8, linestyle=":")
     ax.annotate(f"goal {goal:g}", (seen[0][0], goal), xytext=(0, 3), textcoords="offset points",
@@ -167,7 +168,7 @@ def learning_curve(forecast: Forecast, what: str = "set_size", *, ax: Axes | Non
     ax.minorticks_off()
     if what == "set_size":
         ax.set_ylim(bottom=0)
-        ax.set_ylabel("objects that may be the medoid")
+        ax.set_ylabel("objects that could be the medoid")
     else:
         ax.set_ylabel("accuracy of the map's distances")
     ax.set_xlabel("answers")
@@ -179,7 +180,7 @@ def learning_curve(forecast: Forecast, what: str = "set_size", *, ax: Axes | Non
 def models_against_ceiling(models: Sequence[Evaluation], *, ax: Axes | None = None) -> Axes:
     """The accuracy of each model with its interval, between chance and the ceiling."""
     if not models:
-        raise ParameterError("there are no models to draw; give evaluations")
+        raise ParameterError("no models to plot; give at least one evaluation", parameter="models")
     ax = axes_or_new(ax, (6.4, 1.5 + 0.42 * len(models)))
     first = models[0]
     lines = [("guessing", first.chance, INK, ":")]
@@ -207,7 +208,7 @@ def models_against_ceiling(models: Sequence[Evaluation], *, ax: Axes | None = No
     name_rows(ax, range(len(models)), [model.name for model in reversed(models)])
     ax.set_ylim(-0.6, len(models) - 0.4)
     ax.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}")
-    ax.set_xlabel("share of people's answers that the model gives")
+    ax.set_xlabel("share of people's answers that the model predicts")
     plain(ax)
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
@@ -224,7 +225,7 @@ def loss_curves(
     log: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """One curve per method over the same positions.
+    """One curve for each method, over the same x.
 
     Parameters
     ----------
@@ -248,7 +249,9 @@ def loss_curves(
     for name, values in losses.items():
         curve = np.asarray(values, dtype=np.float64)
         if curve.shape != at.shape:
-            raise ParameterError(f"curve {name!r} has shape {curve.shape}; there are {len(at)} x")
+            raise ParameterError(
+                f"curve {name!r} has shape {curve.shape}, but x has {len(at)} values"
+            )
         ax.plot(at, curve, color=colour[name], marker=marker[name], markersize=5, label=name)
         if errors is not None and name in errors:
             spread = np.asarray(errors[name], dtype=np.float64)
@@ -273,18 +276,18 @@ def save_figure(ax: Axes, path: str | Path) -> None:
         figure.savefig(path, dpi=150)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise FormatError(f"{path}: the picture cannot be written: {why}") from error
+        raise FormatError(f"{path}: the figure cannot be written: {why}") from error
     finally:
         plt.close(figure)
 
 
 def write_figures(found: Reliability, folder: str | Path) -> list[str]:
-    """All pictures that the facts allow, as PNG files in a folder; their names."""
+    """Write all figures that the results allow as PNG files in a folder; returns their names."""
     place = Path(folder)
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FormatError(f"{folder}: the folder cannot be made: {error.strerror}") from error
+        raise FormatError(f"{folder}: the folder cannot be created: {error.strerror}") from error
     drawn: dict[str, Axes] = {"ceiling": ceiling_bar(found)}
     if found.raters:
         drawn["raters"] = rater_intervals(found)

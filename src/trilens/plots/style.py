@@ -82,7 +82,7 @@ def plain(ax: Axes, grid: str | None = None) -> None:
 
 
 def name_point(ax: Axes, name: str, at: tuple[float, float], below: bool = False) -> None:
-    """Write a name beside a point, as it is: a dollar sign in it is no mathematics."""
+    """Write a name beside a point, as it is: a dollar sign in it does not start a formula."""
     ax.annotate(
         name, at, xytext=(4, -10 if below else 3), textcoords="offset points", fontsize=8,
         color=INK, parse_math=False,
@@ -108,7 +108,9 @@ def plane(points: Any) -> FloatArray:
     """Points as an ``(n, 2)`` array, or an error that says what was given."""
     array = np.asarray(points, dtype=np.float64)
     if array.ndim != 2 or array.shape[1] != 2:
-        raise ParameterError(f"a picture needs (n, 2) points, not an array of shape {array.shape}")
+        raise ParameterError(
+            f"points has shape {array.shape}; it must be (n, 2)", parameter="points"
+        )
     return array
 
 
@@ -118,5 +120,7 @@ def one_each(values: Sequence[Any] | AnyArray | None, n: int, what: str) -> list
         return None
     given = list(values.tolist() if isinstance(values, np.ndarray) else values)
     if len(given) != n:
-        raise ParameterError(f"there are {len(given)} {what} for {n} objects; give one for each")
+        raise ParameterError(
+            f"there are {len(given)} {what} for {n} objects; give one for each", parameter=what
+        )
     return given

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._parameters import generator, one_of, real_number, shown
+from trilens._parameters import generator, one_of, real_number, wrong
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray, RandomState
 from trilens.errors import ParameterError
 from trilens.kinds import KINDS, Kind
@@ -84,7 +84,7 @@ def answer(
     n = truth.n_objects
     if asked.n_objects > n:
         raise ParameterError(
-            f"the questions are about {asked.n_objects:,} objects; there are {n:,}"
+            f"the questions are about {asked.n_objects:,} objects, but only {n:,} are given"
         )
     T = asked.triples.astype(np.int64)
     ordered = np.sort(T, axis=1)
@@ -138,11 +138,12 @@ def as_truth(objects: TruthLike, metric: str = "euclidean") -> Truth:
     values = objects.points if isinstance(objects, Points) else as_array(objects, "objects")
     if values.ndim != 2 or values.dtype.kind not in "biuf":
         raise ParameterError(
-            f"objects of shape {values.shape} and type {values.dtype}; give an (n, n) matrix of "
-            f"dissimilarities or (n, d) points"
+            f"objects has shape {values.shape} and type {values.dtype}; it must be an (n, n) "
+            f"matrix of dissimilarities or (n, d) points",
+            parameter="objects",
         )
     if not isinstance(metric, str):
-        raise ParameterError(f"metric is {shown(metric)}; it must be the name of a metric")
+        raise wrong("metric", metric, "the name of a metric")
     if metric == "precomputed" or (not is_points and values.shape[0] == values.shape[1]):
         return Truth(_checked_matrix(values), precomputed=True)
     points = np.ascontiguousarray(values, dtype=np.float64)
@@ -184,7 +185,8 @@ def distorted(truth: Truth, noise_param: float, rng: np.random.Generator) -> Tru
     n = truth.n_objects
     if n > _MOST_DISTORTED:
         raise ParameterError(
-            f"Noise model II keeps an n x n matrix; {n:,} objects are more than {_MOST_DISTORTED:,}"
+            f"Noise model II keeps an n x n matrix, so it takes at most "
+            f"{_MOST_DISTORTED:,} objects, got {n:,}"
         )
     true = truth.values if truth.precomputed else _dissimilarities(truth.values, "euclidean")
     D = np.array(true, dtype=np.float64)
@@ -224,14 +226,14 @@ def _checked_matrix(values: AnyArray) -> AnyArray:
 
 
 def check_answers(kind: str, ties: str, error_rate: float) -> None:
-    """Raise `ParameterError` for what no answer can be given by."""
+    """Raise `ParameterError` for parameters that do not say how to answer."""
     one_of("kind", kind, KINDS)
     one_of("ties", ties, ("random", "drop"))
     real_number("error_rate", error_rate, 0, 1)
 
 
 def uniform_of(questions: IntArray, key: np.uint64) -> FloatArray:
-    """A uniform number in [0, 1) for each question: the same question, the same number.
+    """A uniform number in [0, 1) for each question, the same whenever it is asked.
 
     The finaliser of SplitMix64 (Steele, Lea and Flood 2014) on key plus question. It fixes
     the answers to all questions beforehand, as in the paper, where a sample is drawn from the

@@ -1,4 +1,4 @@
-"""A survey as the paper made its own (Section 6.2): rounds, a test question, people who quit."""
+"""A survey like the paper's (Section 6.2): rounds, a test question, people who quit."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trilens._parameters import generator, real_number, shown, whole_number
+from trilens._parameters import generator, real_number, whole_number, wrong
 from trilens._typing import IntArray, RandomState
-from trilens.errors import ParameterError
+from trilens.errors import ParameterError, option
 from trilens.kinds import Kind
 from trilens.simulate.answers import (
     Ties,
@@ -32,7 +32,7 @@ _LOOKED_AT = 5000
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What a survey gave.
+    """The result of a simulated survey.
 
     Attributes
     ----------
@@ -113,14 +113,16 @@ def ask_survey(
     test_within = whole_number("test_within", test_within, 0, round_size)
     quitting = real_number("quitting", quitting, 0, 1)
     if kind == "closer" and test_within:
-        raise ParameterError("test questions are of kind central or odd; give test_within=0")
+        raise ParameterError(
+            f"closer questions have no test question; use {option('test_within', 0)}"
+        )
     truth = as_truth(objects, metric)
     (rng,) = generator(random_state).spawn(1)
     total = n_questions(truth.n_objects, kind)
     if round_size - bool(test_within) > total:
         raise ParameterError(
-            f"a round of {round_size} questions needs as many different ones; "
-            f"{truth.n_objects} objects have {total}"
+            f"a round of {round_size} questions needs as many different ones, but "
+            f"{truth.n_objects} objects have only {total}"
         )
     tested = _test_question(truth, test, kind, rng) if test_within else None
     if real_number("noise_param", noise_param, 0) > 0:
@@ -195,7 +197,7 @@ def _test_question(
     else:
         ids = [whole_number("test", i, 0, n - 1) for i in as_list(test, "test")]
         if len(set(ids)) != 3:
-            raise ParameterError(f"test is {shown(test)}; it must be three different objects")
+            raise wrong("test", test, "three different objects")
         triple = np.sort(np.array(ids, dtype=np.int32))
     sides = sides_of(truth, triple[None]).ravel()
     right = int(sides.argmax() if kind == "central" else sides.argmin())

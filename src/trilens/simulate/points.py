@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._parameters import generator, real_number, shown, whole_number
+from trilens._parameters import generator, real_number, shown, whole_number, wrong
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.errors import ParameterError
 from trilens.statements.columns import as_array
@@ -82,14 +82,13 @@ def mixture(
     centres = _numbers(means, "means")
     if centres.ndim != 2 or not centres.size or not np.isfinite(centres).all():
         raise ParameterError(
-            f"means has shape {centres.shape}; it must be a (components, dim) array of numbers"
+            f"means has shape {centres.shape}; it must be a (components, dim) array of numbers",
+            parameter="means",
         )
     K, dim = centres.shape
     p = np.full(K, 1 / K) if weights is None else _numbers(weights, "weights")
     if p.shape != (K,) or not (p >= 0).all() or not np.isclose(p.sum(), 1):
-        raise ParameterError(
-            f"weights are {shown(weights)}; they must be {K} probabilities that add up to 1"
-        )
+        raise wrong("weights", weights, f"{K} probabilities that add up to 1")
     spread = np.eye(dim) if covariances is None else _numbers(covariances, "covariances")
     if spread.shape not in {(dim, dim), (K, dim, dim)}:
         raise ParameterError(
@@ -98,7 +97,9 @@ def mixture(
     try:
         factor = np.broadcast_to(np.linalg.cholesky(spread), (K, dim, dim))
     except np.linalg.LinAlgError:
-        raise ParameterError("covariances must be positive definite matrices") from None
+        raise ParameterError(
+            "covariances must be positive definite", parameter="covariances"
+        ) from None
     rng = generator(random_state)
     labels = rng.choice(K, size=n, p=p / p.sum())
     noise = rng.standard_normal((n, dim))
@@ -183,10 +184,14 @@ def _numbers(values: ArrayLike, what: str) -> FloatArray:
     try:
         return as_array(values, what).astype(np.float64, casting="same_kind")
     except TypeError:
-        raise ParameterError(f"{what} must be numbers, not {shown(values)}") from None
+        raise ParameterError(
+            f"{what} must be numbers, got {shown(values)}", parameter=what
+        ) from None
 
 
 def _drawn(points: Points) -> Points:
     if not isinstance(points, Points) or not len(points):
-        raise ParameterError(f"points must be drawn Points, not {shown(points)}")
+        raise ParameterError(
+            f"points must be non-empty Points, got {shown(points)}", parameter="points"
+        )
     return points

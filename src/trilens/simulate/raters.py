@@ -1,4 +1,4 @@
-"""Raters who differ: how often each errs, who is careless, how long an answer takes."""
+"""Raters who differ: in how often they err, who is careless, how long they take."""
 
 from __future__ import annotations
 
@@ -181,6 +181,8 @@ def ask_raters(
 
 
 def check_raters(raters: Raters) -> None:
-    """Raise `ParameterError` for what are no raters."""
+    """Raise `ParameterError` for anything but raters."""
     if not isinstance(raters, Raters) or not len(raters):
-        raise ParameterError(f"raters must be one or more Raters, got {shown(raters)}")
+        raise ParameterError(
+            f"raters must be one or more Raters, got {shown(raters)}", parameter="raters"
+        )

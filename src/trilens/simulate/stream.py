@@ -14,9 +14,9 @@ from trilens._parameters import (
     check_progress,
     generator,
     real_number,
-    shown,
     thread_count,
     whole_number,
+    wrong,
 )
 from trilens._typing import AnyArray, Int32Array, Progress, RandomState
 from trilens.errors import ParameterError
@@ -188,7 +188,7 @@ def simulate_statements(
         triples = np.empty((asked.n_asked, 3), dtype=np.int32)
     except (MemoryError, ValueError):
         raise ParameterError(
-            f"{asked.n_asked:,} statements do not fit into memory; use stream_statements"
+            f"{asked.n_asked:,} statements do not fit in memory; use stream_statements"
         ) from None
     m = 0
     for part in simulation.answered():
@@ -280,7 +280,9 @@ def _simulation(
 ) -> _Simulation:
     named, n = None if names is None else CheckedNames.of(names), asked.truth.n_objects
     if named is not None and len(named) != n:
-        raise ParameterError(f"there are {n:,} objects, but {len(named):,} names")
+        raise ParameterError(
+            f"there are {n:,} objects, but {len(named):,} names", parameter="names"
+        )
     check_progress(progress)
     return _Simulation(asked, error_rate, ties, named, thread_count(n_threads), progress)
 
@@ -289,6 +291,4 @@ def _as_groups(groups: ArrayLike) -> AnyArray:
     try:
         return np.asarray(groups)
     except (TypeError, ValueError):  # rows of different lengths
-        raise ParameterError(
-            f"groups is {shown(groups)}; it must be one group for each object"
-        ) from None
+        raise wrong("groups", groups, "one group for each object") from None

@@ -20,7 +20,7 @@ import numpy as np
 
 from trilens._parameters import one_of, whole_number
 from trilens._typing import AnyArray, Int32Array, IntArray
-from trilens.errors import ParameterError
+from trilens.errors import ParameterError, option
 from trilens.kinds import KINDS, Kind, n_questions as _n_questions
 
 Sampling: TypeAlias = Literal["uniform", "replacement", "sampling2"]
@@ -114,22 +114,25 @@ def design(
         raise ParameterError(f"there are {n_objects} objects; a statement needs 3 or more")
     if n_objects > MAX_OBJECTS:
         raise ParameterError(
-            f"{n_objects:,} objects; their triples are numbered up to {MAX_OBJECTS:,}"
+            f"there are {n_objects:,} objects; at most {MAX_OBJECTS:,} can be simulated"
         )
     if groups is not None and sampling != "sampling2":
-        raise ParameterError("groups are for sampling='sampling2'")
+        raise ParameterError(f"groups need {option('sampling', 'sampling2')}", parameter="groups")
     if n_statements is None:
         if sampling != "uniform":
             raise ParameterError(
-                f"n_statements=None asks every question once; give a number for {sampling!r}"
+                f"sampling {sampling!r} needs a number of statements; use {option('n_statements')}",
+                parameter="n_statements",
             )
         return total, _every_question(total)
     m = whole_number("n_statements", n_statements)
     if sampling == "uniform":
         if m > total:
             raise ParameterError(
-                f"{m:,} statements asked for, but {n_objects:,} objects have only {total:,} "
-                f"questions of kind {kind}; ask for fewer or use sampling='replacement'"
+                f"{m:,} statements were requested, but {n_objects:,} objects have only {total:,} "
+                f"questions of kind {kind}; request fewer or "
+                f"use {option('sampling', 'replacement')}",
+                parameter="n_statements",
             )
         return m, _without_replacement(total, m, rng)
     if sampling == "replacement":
@@ -263,15 +266,18 @@ def _sampling2(
     """
     if groups is None:
         if n < 10:
-            raise ParameterError(f"Sampling II makes ten groups; there are only {n} objects")
+            raise ParameterError(f"Sampling II needs at least ten objects, got {n}")
         member = rng.permutation(np.arange(n) % 10)
     else:
         member = np.asarray(groups)
         if member.shape != (n,) or member.dtype.kind not in "iu" or member.min() < 0:
-            raise ParameterError(f"groups must be {n} whole numbers, 0 or more, one per object")
+            raise ParameterError(
+                f"groups must be {n} whole numbers, 0 or more, one for each object",
+                parameter="groups",
+            )
     sizes = np.bincount(member)
     if not sizes.all():
-        raise ParameterError(f"group {int(sizes.argmin())} of Sampling II has no object")
+        raise ParameterError(f"group {int(sizes.argmin())} of Sampling II has no objects")
     orders = [np.argsort(member == group, kind="stable") for group in range(len(sizes))]
     least = np.array([comb(n - int(size), 3) for size in sizes], dtype=np.int64)
     weights = np.arange(1, len(sizes) + 1) ** 2.0
