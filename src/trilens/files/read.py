@@ -13,7 +13,7 @@ from trilens._parameters import whole_number
 from trilens._typing import AnyArray
 from trilens.errors import FormatError, ParameterError
 from trilens.files.objects import ObjectsLike, object_list
-from trilens.files.source import PathLike, Source, skipped_files, one_line, sources
+from trilens.files.source import PathLike, Source, one_line, skipped_files, sources
 from trilens.kinds import Kind
 from trilens.statements import Statements, concatenate
 from trilens.statements.columns import as_list
