@@ -122,10 +122,10 @@ def test_embed_comparisons(pairs, tmp_path):
     # the names come back with the coordinates
     assert [line.split(",")[0] for line in lines[1:]] == list(C.names)
     result = run("embed", path, "--comparisons", "--method", "lensmap", "-o", out)
-    assert result.exit_code == 2
+    assert result.exit_code == 1
     assert "takes statements about three objects" in result.stderr
     result = run("embed", path, "--comparisons", "--kind", "odd", "-o", out)
-    assert "--kind does not go with --comparisons" in result.stderr
+    assert "--kind cannot be used with --comparisons" in result.stderr
 
 
 def test_convert_to_and_from_comparisons(pairs, tmp_path):
@@ -143,4 +143,4 @@ def test_convert_to_and_from_comparisons(pairs, tmp_path):
     assert text == ["near_1,near_2,far_1,far_2", "b,a,b,c", "c,a,c,b"]
     assert len(read_statements(statements)) == 1
     result = run("convert", path, tmp_path / "x.csv", "--comparisons", "--to", "odd")
-    assert "cannot become statements" in result.stderr
+    assert "cannot be converted to statements" in result.stderr

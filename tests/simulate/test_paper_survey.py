@@ -150,4 +150,4 @@ def test_on_the_command_line(tmp_path):
     kept = run("convert", out, tmp_path / "t.csv", "--test", ",".join(facts["test"]), "--json")
     expected = keep_passed(S, [facts["test"]])
     assert json.loads(kept.stdout)["statements"] == len(expected) < len(S)
-    assert "goes with --raters" in run("simulate", "--rounds", 3, "-o", out).stderr
+    assert "needs --raters" in run("simulate", "--rounds", 3, "-o", out).stderr
