@@ -218,8 +218,8 @@ def test_a_header_that_is_not_understood(read) -> None:
     text = str(caught.value)
     assert "row 1: the first row looks like a header" in text
     assert "the columns seen are x, y, z" in text
-    assert "--columns central=x,other_1=y,other_2=z" in text
-    advice = text.split("--columns ")[-1].split(";")[0]
+    assert "columns='central=x,other_1=y,other_2=z'" in text
+    advice = text.split("columns='")[-1].split("'")[0]
     S = read("x,y,z\n" + ROWS, columns=advice)
     assert (S.names, len(S)) == (("cat", "dog", "cow"), 4)
     assert read("x,y,z\n" + ROWS, header=False).names[:3] == ("x", "y", "z")
@@ -243,7 +243,7 @@ WIDE_ROWS = [
 
 def test_some_of_many_columns(read, understood) -> None:
     content = "\n".join(",".join(row) for row in [WIDE, *WIDE_ROWS]) + "\n"
-    with pytest.raises(FormatError, match=r"v21: .* --columns central=v3,other_1=v4,other_2=v5"):
+    with pytest.raises(FormatError, match=r"v21: .* columns='central=v3,other_1=v4,other_2=v5'"):
         read(content)
     for columns in (
         "odd=v5,other_1=v3,other_2=v4,rater=v0",
@@ -429,9 +429,9 @@ def test_things_with_their_names(data_dir: Path) -> None:
 
 def test_encodings(understood) -> None:
     text = "odd,other_1,other_2\né,b,c\nb,é,c\n"
-    with pytest.raises(FormatError, match=r"row 2: byte 0xe9 is not UTF-8 .*--encoding latin-1"):
+    with pytest.raises(FormatError, match=r"row 2: byte 0xe9 is not UTF-8 .*encoding='latin-1'"):
         understood(text.encode("latin-1"))
-    with pytest.raises(FormatError, match=r"is UTF-16 text; .*--encoding utf-16"):
+    with pytest.raises(FormatError, match=r"is UTF-16 text; .*encoding='utf-16'"):
         understood(text.encode("utf-16"))
     for encoding in ("latin-1", "utf-16", "utf-8", "utf-8-sig"):
         assert understood(text.encode(encoding), encoding=encoding).objects == 3
@@ -470,7 +470,7 @@ def test_a_header_that_comes_again(
     read, understood, header: str, row: str, names: tuple[str, ...]
 ) -> None:
     once = f"{header}\n{row.format(*names)}\n{row.format(*names[::-1])}\n"
-    with pytest.raises(FormatError, match=r"row 4: the header stands here again.*--skip-bad"):
+    with pytest.raises(FormatError, match=r"row 4: the header stands here again.*skip_bad=True"):
         read(once + once)
     S = read(once + once, skip_bad=True)
     assert (S.kind, S.names, len(S)) == ("odd", names, 4)
@@ -505,7 +505,7 @@ def test_objects_that_are_called_as_columns_are(tmp_path: Path) -> None:
     ["a,b,c\nb,c,a\n", "a,b,c\nb,c,a\nd,e,a\nb,d,e\nc,d,f\n"],
 )
 def test_a_header_of_words_that_never_come_again(read, rows: str) -> None:
-    with pytest.raises(FormatError, match=r"row 1: the first row looks like a header.*--no-header"):
+    with pytest.raises(FormatError, match=r"row 1: the first row looks like .*header=False"):
         read("First,Second,Third\n" + rows)
     assert "First" in read("First,Second,Third\n" + rows, header=False).names
     assert "First" in read("First,Second,Third\n" + rows + "a,First,b\n").names

@@ -190,7 +190,7 @@ def test_cblearn(tmp_path: Path, ending: str) -> None:
         with pytest.raises(FormatError, match=what):
             read(X=X, y=y)
     np.savez(tmp_path / "p.npz", X=X)
-    with pytest.raises(FormatError, match=r"no array triples; .*--from cblearn"):
+    with pytest.raises(FormatError, match=r"no array triples; .*preset='cblearn'"):
         read_statements(tmp_path / "p.npz")
 
 

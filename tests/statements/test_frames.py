@@ -137,7 +137,7 @@ def test_names_of_another_type_are_no_positions():
 
 def test_positions_that_do_not_tell_where_they_begin():
     table = pd.DataFrame({"chosen": [1, 2], **SHOWN})
-    with pytest.raises(StatementError, match=r"from 0 or from 1\? Say it with Statements.from_fr"):
+    with pytest.raises(StatementError, match=r"from 0 or from 1\? Say it with counts_from="):
         Statements(table)
     assert Statements.from_frame(table, counts_from=0).places.tolist() == [1, 2]
     assert Statements.from_frame(table, counts_from=1).places.tolist() == [0, 1]

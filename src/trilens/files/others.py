@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from trilens._typing import AnyArray
-from trilens.errors import FormatError, MissingExtraError, StatementError, TrilensError
+from trilens.errors import FormatError, MissingExtraError, StatementError, TrilensError, option
 from trilens.files.arrow import undecodable
 from trilens.files.json import as_text_source, table_of_columns
 from trilens.files.matlab import read_matlab
@@ -111,7 +111,7 @@ def open_pair(source: Source, options: ReadOptions, arrays: dict[str, AnyArray])
     if options.kind not in ("central", "odd"):
         raise FormatError(
             f"{source.label}: y holds positions; was the most central or the odd object chosen? "
-            f"Say which with kind= (--kind)"
+            f"Say which with {option('kind')}"
         )
     at = y.astype(np.intp)
     chosen = np.take_along_axis(X, at[:, None], axis=1)
@@ -267,7 +267,7 @@ def _arrays(source: Source, wanted: tuple[str, ...]) -> dict[str, AnyArray]:
                 f"write it again, or give it the ending of its format"
             ) from error
     if "triples" not in seen:
-        hint = "; for cblearn's X and y, preset='cblearn' (--from cblearn)" if "X" in seen else ""
+        hint = f"; for cblearn's X and y, {option('preset', 'cblearn')}" if "X" in seen else ""
         raise FormatError(
             f"{source.label}: no array triples; the arrays seen are "
             f"{one_line(', '.join(seen))}{hint}"

@@ -20,12 +20,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pc
 
-from trilens.errors import FormatError, TrilensError
+from trilens.errors import FormatError, TrilensError, option
 from trilens.files.source import Source, one_line, owned, quoted
 from trilens.statements.layout import ColumnSpec, ReadOptions, suggestion
 from trilens.statements.names import is_integer
 from trilens.statements.roles import OPTIONAL, complete_shapes, names_a_column, roles
-from trilens.statements.table import Fault, NamedTable, Request, Rows, Use, not_seconds
+from trilens.statements.table import (
+    Fault,
+    NamedTable,
+    Request,
+    Rows,
+    Use,
+    is_number,
+    not_seconds,
+)
 
 #: Bytes from which the separator and the header are found.
 SAMPLE = 1 << 16
@@ -132,7 +140,7 @@ class _Text:
     def _repeated(self, line: int) -> FormatError:
         return FormatError(
             f"{self.label}, row {line:,}: {_AGAIN}, as where files are put one after the other; "
-            f"delete the row, or skip_bad=True (--skip-bad)"
+            f"delete the row, or skip bad rows with {option('skip_bad', True)}"
         )
 
     def _is_header(self, cells: Sequence[str]) -> bool:
@@ -245,8 +253,8 @@ class _Text:
             if len(cells) != len(self.names):
                 return FormatError(
                     f"{row}: {len(cells)} columns where the first row has {len(self.names)}; "
-                    f"every row must have the same columns: correct the row, or skip_bad=True "
-                    f"(--skip-bad)"
+                    f"every row must have the same columns: correct the row, or skip bad rows "
+                    f"with {option('skip_bad', True)}"
                 )
             for at in times:
                 cell, name = cells[at], self.names[at]
@@ -254,10 +262,7 @@ class _Text:
                     return not_seconds(self.label, first_line + line, cell, name)
                 points |= {",", "."} & set(cell)
                 if len(points) == 2:
-                    return FormatError(
-                        f"{row}: {quoted(cell)} in column {name}: some numbers have a decimal "
-                        f"comma and some a point; write all with a point"
-                    )
+                    return not_seconds(self.label, first_line + line, cell, name, mixed=True)
         return FormatError(f"{self.label} cannot be parsed as separated text: {one_line(error)}")
 
     def _table(self, made: Sequence[Any], columns: Mapping[int, Use]) -> Any:
@@ -358,8 +363,8 @@ def _finds_header(
     if spec is not None and spec.names is not None and len(spec.names) != n:
         raise FormatError(
             f"{label}: columns= names {len(spec.names)} columns, but the first row has "
-            f"{n} ({one_line(', '.join(first), 80)}); name every column, or pick some such as "
-            f"--columns {suggestion(first, rows)}"
+            f"{n} ({one_line(', '.join(first), 80)}); name every column, or pick some with "
+            f"{option('columns', suggestion(first, rows))}"
         )
     objects = _object_columns(spec, first, rows, options, label)
     if options.header is not None:
@@ -390,19 +395,6 @@ def _object_columns(
     mapped = spec.positions(None, len(first), label)
     named = [at for role, at in mapped.items() if role not in (*OPTIONAL, "ms")]
     return named or by_default
-
-
-def _is_number(cell: str) -> bool:
-    """Whether a cell is a number, perhaps with a decimal comma.
-
-    >>> [_is_number(cell) for cell in ["7", "-0.5", "1e5", "2,281", "nan", "x7"]]
-    [True, True, True, True, False, False]
-    """
-    try:
-        value = float(cell.replace(",", ".", 1))
-    except ValueError:
-        return False
-    return value == value
 
 
 def has_header(
@@ -437,9 +429,9 @@ def has_header(
     if any(not below[first[i]] for i in roles(first)):
         return True
     # half a set of names, such as Right without Left
-    if any(not below[cell] and names_a_column(cell) and not _is_number(cell) for cell in first):
+    if any(not below[cell] and names_a_column(cell) and not is_number(cell) for cell in first):
         return True
-    if any(map(_is_number, first)):
+    if any(map(is_number, first)):
         return False
     if not rows:
         return False
@@ -450,7 +442,7 @@ def has_header(
     ):
         return True
     if len(first) > 3 and any(
-        all(_is_number(row[i]) for row in others if i < len(row)) for i in range(len(first))
+        all(is_number(row[i]) for row in others if i < len(row)) for i in range(len(first))
     ):
         return True
     names = Counter(row[i] for row in rows for i in objects if i < len(row))
@@ -648,8 +640,8 @@ def even_spaces(data: bytes) -> bytes:
 def _decode(head: bytes, whole: bool, label: str) -> str:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise FormatError(
-            f"{label} is UTF-16 text; say so with encoding='utf-16' (--encoding utf-16), or save "
-            f"it as UTF-8"
+            f"{label} is UTF-16 text; say so with {option('encoding', 'utf-16')}, or save it as "
+            f"UTF-8"
         )
     if b"\0" in head:
         raise FormatError(
@@ -678,7 +670,8 @@ def invalid_utf8(data: bytes, at: int, label: str, first_line: int) -> FormatErr
     row = first_line + len(re.findall(rb"\r\n|\n|\r", data[:at]))
     return FormatError(
         f"{label}, row {row:,}: byte 0x{data[at]:02x} is not UTF-8 text; save the file as UTF-8, "
-        f"or say what it is with encoding= (--encoding latin-1, --encoding utf-16)"
+        f"or say what it is, such as {option('encoding', 'latin-1')} or "
+        f"{option('encoding', 'utf-16')}"
     )
 
 

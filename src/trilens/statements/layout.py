@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-import shlex
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from trilens._parameters import whole_number
-from trilens.errors import FormatError, ParameterError, StatementError
+from trilens.errors import FormatError, ParameterError, StatementError, option
 from trilens.kinds import Kind, check_kind, columns as kind_columns
 from trilens.statements.columns import as_list, one_line
 from trilens.statements.roles import (
@@ -230,7 +229,7 @@ def _listed(names: Sequence[str] | None) -> str:
 
 
 def suggestion(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The ``--columns`` that would be right, as far as names and cells tell.
+    """What to say of the columns, as far as names and cells tell.
 
     >>> suggestion(["nr", "x", "y", "z"], [["1", "a", "b", "c"], ["2", "c", "a", "b"]])
     'central=x,other_1=y,other_2=z'
@@ -253,7 +252,7 @@ def suggestion(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
             if at is not None:
                 picked[role] = at
     picked |= {role: known[role] for role in OPTIONAL if role in known}
-    return shlex.quote(",".join(f"{role}={_quoted(names, i)}" for role, i in picked.items()))
+    return ",".join(f"{role}={_quoted(names, i)}" for role, i in picked.items())
 
 
 def _is_closer(known: Container[str]) -> bool:
@@ -366,8 +365,8 @@ def find_layout(
         raise layout_error(
             label,
             f"columns= names {len(spec.names)} columns, but there are {n} "
-            f"({one_line(', '.join(names), 80)}); name every column, or pick some such as "
-            f"--columns {suggestion(names, rows)}",
+            f"({one_line(', '.join(names), 80)}); name every column, or pick some with "
+            f"{option('columns', suggestion(names, rows))}",
         )
     if not header and spec is None:
         if options.preset == "things" and n == 3:
@@ -389,7 +388,7 @@ def find_layout(
             raise layout_error(
                 label,
                 f"two columns hold the same, {first!r} and {second!r}; "
-                f"say which with columns= (--columns {role_name}=...)",
+                f"say which with {option('columns', f'{role_name}=...')}",
             )
     if shape is None:
         raise _missing(names, at, kind, label, rows, row)
@@ -416,12 +415,12 @@ def _plain(
     n = len(names)
     if n != 3:
         numbers = [str(i + 1) for i in range(n)]
-        pick = f" such as --columns {suggestion(numbers, rows)}" if n > 3 else ""
+        pick = suggestion(numbers, rows) if n > 3 else None
         raise layout_error(
             label,
             f"{n} {'column' if n == 1 else 'columns'} without a header "
             f"that names them; a file without header has three, the singled-out object first: "
-            f"name the columns with columns= (--columns){pick}",
+            f"name the columns with {option('columns', pick)}",
         )
     shape = kind_columns(kind or "central")
     return Layout(tuple(names), None, (0, 1, 2), shape=shape, header=False)
@@ -472,8 +471,8 @@ def _shape(
         raise layout_error(
             label,
             f"the columns {_listed(names)} can be read as "
-            f"{' or as '.join(', '.join(shape.roles) for shape in fitting)}; say which with kind= "
-            f"(--kind) or columns= (--columns)",
+            f"{' or as '.join(', '.join(shape.roles) for shape in fitting)}; say which with "
+            f"{option('kind')} or {option('columns')}",
         )
     return fitting[0] if fitting else None
 
@@ -496,7 +495,7 @@ def _contradiction(
         label,
         f"column {names[at[telling]]!r} says that the statements are of kind "
         f"{shape.kind}, but kind {kind} was asked for; leave the kind out, or say what the "
-        f"columns hold with columns= (--columns)",
+        f"columns hold with {option('columns')}",
     )
 
 
@@ -505,7 +504,7 @@ def _refuse_more_than_three(names: Sequence[str], label: str | None) -> None:
         raise layout_error(
             label,
             f"the columns {_listed(names)} show more than three objects at a time; a statement is "
-            f"about three: pick them with columns= (--columns), or use Statements.from_questions",
+            f"about three: pick them with {option('columns')}, or use Statements.from_questions",
         )
 
 
@@ -518,7 +517,7 @@ def _missing(
     row: int | None,
 ) -> FormatError | StatementError:
     _refuse_more_than_three(names, label)
-    advice = f" such as --columns {suggestion(names, rows)}" if len(names) > 2 else ""
+    advice = option("columns", suggestion(names, rows) if len(names) > 2 else None)
     fitting = [
         shape for _, shape in SHAPES if kind is None or KIND_OF_ROLE.get(shape[0]) in (None, kind)
     ]
@@ -529,10 +528,9 @@ def _missing(
     place, looks = label, ""
     if row is not None:
         place, looks = f"{label}, row {row:,}", "the first row looks like a header, but it has "
-        advice += "; or, if it names objects, header=False (--no-header)"
+        advice += f"; or, if it names objects, {option('header', False)}"
     return layout_error(
         place,
         f"{looks}no {word} {', '.join(lacking)}; the columns seen are "
-        f"{_listed(names)}: say what they hold with columns= (--columns)"
-        f"{',' if advice else ''}{advice}",
+        f"{_listed(names)}: say what they hold with {advice}",
     )

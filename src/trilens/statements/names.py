@@ -18,7 +18,7 @@ import numpy as np
 
 from trilens._parameters import shown as printed
 from trilens._typing import AnyArray, Int32Array
-from trilens.errors import FormatError, ParameterError, StatementError
+from trilens.errors import FormatError, ParameterError, StatementError, option
 from trilens.statements.columns import as_list, quoted
 
 #: Integer names below this are looked up in a table; a larger one makes all names text.
@@ -279,8 +279,8 @@ class ObjectList:
         if base is None and least >= 0 and most < n:
             raise FormatError(
                 f"{self.label}: the objects are numbers from {least} to {most}, and the list has "
-                f"{n:,} names; do the lines count from 0 or from 1? Say it with counts_from= "
-                f"(--counts-from), or list id,name"
+                f"{n:,} names; do the lines count from 0 or from 1? Say it with "
+                f"{option('counts_from')}, or list id,name"
             )
         if base is None or least < base or most >= n + base:
             first = 0 if base is None else base
@@ -302,7 +302,7 @@ def missing_cell(place: str, seen: str, column: str) -> StatementError:
     what = "an empty cell" if not seen.strip() else quoted(seen)
     return StatementError(
         f"{place}: {what} in {column} names no object; "
-        f"fill it in, leave the row out, or skip_bad=True (--skip-bad)"
+        f"fill it in, leave the row out, or skip bad rows with {option('skip_bad', True)}"
     )
 
 
@@ -404,5 +404,5 @@ def negative(place: str, name: str) -> StatementError:
     """The refusal of a negative integer among integers."""
     return StatementError(
         f"{place}: the object id {name} is negative; integer ids are 0 or more: correct the row, "
-        f"or list the object with objects= (--objects) if it is a name"
+        f"or list the object with {option('objects')} if it is a name"
     )

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from trilens._typing import AnyArray
-from trilens.errors import FormatError, StatementError
+from trilens.errors import FormatError, StatementError, option
 from trilens.kinds import Kind
 from trilens.statements.columns import text_array
 from trilens.statements.combine import concatenate
@@ -264,8 +264,8 @@ def _first_fault(error: StatementError, faults: Sequence[Fault]) -> StatementErr
     if not faults or str(error).startswith(str(faults[0]).partition(": ")[0] + ": "):
         return error
     return StatementError(
-        f"{faults[0]}; correct the row, leave it out, or skip_bad=True (--skip-bad) "
-        f"({len(faults):,} rows are bad)"
+        f"{faults[0]}; correct the row, leave it out, or skip bad rows with "
+        f"{option('skip_bad', True)} ({len(faults):,} rows are bad)"
     )
 
 

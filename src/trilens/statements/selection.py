@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from trilens._parameters import real_number, shown
 from trilens._typing import AnyArray, BoolArray
-from trilens.errors import ParameterError
+from trilens.errors import ParameterError, option
 from trilens.kinds import KINDS, columns as columns_of
 from trilens.statements.columns import as_array, as_list
 from trilens.statements.roles import FIELDS
@@ -105,7 +105,7 @@ class Condition:
             value = value[1:-1]
         elif _JOINED.search(value):
             raise ParameterError(
-                f"where is {shown(text)}; one condition at a time: repeat where= (--where), all "
+                f"where is {shown(text)}; one condition at a time: repeat {option('where')}, all "
                 f"must hold; put quotes around a value that has such a word in it"
             )
         return cls(column, "=" if comparison == "==" else comparison, value)

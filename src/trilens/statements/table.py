@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from trilens._parameters import shown as printed
 from trilens._typing import AnyArray, BoolArray, Int32Array
-from trilens.errors import FormatError, ParameterError, StatementError
+from trilens.errors import FormatError, ParameterError, StatementError, option
 from trilens.kinds import KINDS, Kind
 from trilens.statements.columns import one_line, quoted, text_array
 from trilens.statements.layout import Layout, ReadOptions, find_layout, layout_error
@@ -480,6 +480,8 @@ class AnswerTable:
         for rows in self.table.read(request):
             if self.options.passes_over:
                 rows = self._answers(rows, order)
+            if self.options.skip_bad and "seconds" in used:
+                rows = self._timed(rows, order[used["seconds"]])
             if not len(rows.table):
                 continue
             columns = {at: rows.table.column(k) for at, k in order.items()}
@@ -575,12 +577,9 @@ class AnswerTable:
                     names[0],
                     names[first:],
                     self.options.counts_from,
-                    "Statements.from_frame(table, counts_from=...)"
-                    if self.label is None
-                    else "counts_from= (--counts-from)",
                 )
             except StatementError as error:
-                raise layout_error(self.label, str(error)) from None
+                raise layout_error(self.label, error.message) from None
             self.decided.positions, self.decided.known = found, True
             if found is not None:
                 self.decided.notes["positions"] = f"{names[0]}: {found.words}"
@@ -678,32 +677,79 @@ class AnswerTable:
         return column.cast(pa.float64(), safe=False)
 
     def _written_seconds(self, column: Any, name: str, rows: Rows) -> Any:
-        """Numbers that are written as text, perhaps all with a decimal comma."""
+        """Numbers that are written as text, all with a decimal point or all with a comma."""
         at, values = parts(column)
-        known = np.full(len(values) + 1, np.nan)
-        for k, text in enumerate(values):
-            try:
-                known[k] = np.nan if text is None or is_missing(text) else as_number(text)
-            except ValueError:
-                row = int(np.flatnonzero(at == k)[0])
-                raise not_seconds(self.label, rows.number(row), text, name) from None
-        return pa.chunked_array([known[at]])
+        times, wrong = written_times(values)
+        if wrong:
+            row = int(np.flatnonzero(np.isin(at, wrong))[0])
+            cell = values[at[row]]
+            raise not_seconds(self.label, rows.number(row), cell, name, mixed=is_number(cell))
+        return pa.chunked_array([times[at]])
+
+    def _timed(self, rows: Rows, at: int) -> Rows:
+        """The rows without those whose time is none, which are skipped as bad ones."""
+        column = _decoded(rows.table.column(at))
+        if not _is_text(column.type):
+            return rows
+        index, values = parts(column)
+        wrong = np.isin(index, written_times(values)[1])
+        if not wrong.any():
+            return rows
+        for row in np.flatnonzero(wrong).tolist():
+            number, cell = rows.number(row), quoted(values[index[row]])
+            cells = [str(each[row]) for each in rows.table.columns]
+            fault = Fault(self.label or "", number, f"{cell} is not a time", ",".join(cells))
+            self.table.faults[number] = fault
+        kept = np.flatnonzero(~wrong)
+        return Rows(rows.table.take(kept), lambda row: rows.number(int(kept[row])))
 
 
-def as_number(cell: str) -> float:
-    """A number, perhaps with a decimal comma."""
-    return float(cell.replace(",", ".", 1))
+def written_times(values: Sequence[str | None]) -> tuple[AnyArray, list[int]]:
+    """Texts as numbers, NaN where missing and once more at the end; and which are none.
+
+    >>> written_times(["2,5", "", "3", "1.5", "soon"])
+    (array([2.5, nan, 3. , nan, nan, nan]), [3, 4])
+    """
+    times = np.full(len(values) + 1, np.nan)
+    wrong: list[int] = []
+    point: str | None = None
+    for k, text in enumerate(values):
+        if text is None or is_missing(text):
+            continue
+        marks = {",", "."} & set(text)
+        point = point or next(iter(marks), None)
+        if is_number(text) and marks <= {point}:
+            times[k] = float(text.replace(",", ".", 1))
+        else:
+            wrong.append(k)
+    return times, wrong
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number, perhaps with a decimal comma.
+
+    >>> [is_number(cell) for cell in ["7", "-0.5", "1e5", "2,281", "nan", "x7"]]
+    [True, True, True, True, False, False]
+    """
+    try:
+        value = float(cell.replace(",", ".", 1))
+    except ValueError:
+        return False
+    return value == value
 
 
 def not_seconds(
-    label: str | None, number: int, cell: str, name: str
+    label: str | None, number: int, cell: str, name: str, *, mixed: bool = False
 ) -> FormatError | StatementError:
-    """The refusal of a cell that holds no time."""
+    """The refusal of a cell that holds no time, or one written unlike the others."""
+    seen = f"{quoted(cell)} in column {one_line(name, 40)}"
+    if mixed:
+        why = "some numbers have a decimal comma and some a point; write all with a point"
+        return row_error(label, number, f"{seen}: {why}")
     return row_error(
         label,
         number,
-        f"{quoted(cell)} in column {one_line(name, 40)} is not a number of seconds; "
-        f"correct it or leave the cell empty",
+        f"{seen} is not a number of seconds; correct it or leave the cell empty",
     )
 
 
@@ -877,7 +923,6 @@ def find_positions(
     column: str,
     shown: Sequence[str],
     counts_from: int | None,
-    advice: str,
 ) -> Positions | None:
     """How the chosen column is to be taken: None where it holds names.
 
@@ -891,12 +936,10 @@ def find_positions(
         The names of the column of answers, and of those of the objects to choose from.
     counts_from
         Where numbers begin, 0 or 1; by default they tell.
-    advice
-        How to say where they begin.
 
     Examples
     --------
-    >>> found = find_positions(["1", "3"], lambda: False, "answer", ["x", "y", "z"], None, "")
+    >>> found = find_positions(["1", "3"], lambda: False, "answer", ["x", "y", "z"], None)
     >>> found.words, found.of(["1", "2", "3", "4"]).tolist()
     ('positions, from 1', [0, 1, 2, -1])
     """
@@ -907,7 +950,7 @@ def find_positions(
     if not seen or len(seen) > n + 1:
         return None
     if seen <= {str(i) for i in range(n + 1)}:
-        return None if among() else _numbers(seen, n, column, counts_from, advice)
+        return None if among() else _numbers(seen, n, column, counts_from)
     named = {key(text): text for text in seen}
     if all(text in words for text in named) and not among():
         return Positions(
@@ -917,21 +960,19 @@ def find_positions(
     return None
 
 
-def _numbers(
-    seen: set[str], n: int, column: str, counts_from: int | None, advice: str
-) -> Positions:
+def _numbers(seen: set[str], n: int, column: str, counts_from: int | None) -> Positions:
     base = counts_from
     if base is None:
         base = 0 if "0" in seen else 1 if str(n) in seen else None
     if base is None:
         raise StatementError(
             f"the answers in column {printed(column)} are positions ({', '.join(sorted(seen))}), "
-            f"but do they count from 0 or from 1? Say it with {advice}"
+            f"but do they count from 0 or from 1? Say it with {option('counts_from')}"
         )
     if (base == 0 and str(n) in seen) or (base == 1 and "0" in seen):
         raise StatementError(
             f"the answers in column {printed(column)} are {', '.join(sorted(seen))}; as positions "
-            f"they go from {base} to {base + n - 1}: correct them, or {advice}"
+            f"they go from {base} to {base + n - 1}: correct them, or say {option('counts_from')}"
         )
     return Positions({str(base + i): i for i in range(n)}, f"positions, from {base}")
 
