@@ -75,7 +75,7 @@ def test_labels_of_other_kinds():
     found = analyze(S, [f"class {c}" for c in drawn.labels])
     assert found.classes.check.error == 0
     assert found.classes.contradictions == ()
-    assert "They contradict no label" in render(found.to_dict())
+    assert "The answers contradict no label" in render(found.to_dict())
 
 
 def test_labels_that_say_nothing_are_said_to_say_nothing():
@@ -94,7 +94,7 @@ def test_number_of_clusters_can_be_set_but_the_suggestion_stays(shapes):
     assert found.clusters.suggestion.n_clusters == 3
     assert found.clusters.given is True
     html = render(found.to_dict())
-    assert "as asked for; the answers suggest three groups" in html
+    assert "as requested; the answers suggest three groups" in html
 
 
 @pytest.mark.parametrize(

@@ -201,8 +201,8 @@ def test_the_report_says_what_the_commands_say(study, table, tmp_path: Path, lar
     assert facts["reliability"]["raters"] == []
     html = page.read_text()
     assert "too large to hold" in html
-    assert "questions asked twice" not in html
-    assert re.search(r"Three groups of \d+, \d+, \d+ objects, as asked for", html)
+    assert "questions asked at least twice" not in html
+    assert re.search(r"Three groups of \d+, \d+ and \d+ objects, as requested", html)
 
 
 def test_the_report_claims_no_groups(study, tmp_path: Path, large) -> None:

@@ -234,7 +234,7 @@ def _write(found: Reliability, answers: Answers, output: str) -> None:
     if Path(output).suffix.lower() in (".csv", ".tsv"):
         write_table(_marked(found, answers.everything.read()), output)
     else:
-        from trilens.report.reliability import write_reliability
+        from trilens.report import write_reliability
 
         write_reliability(found.to_dict(), output, Path(answers.source).name)
     note(f"wrote {output}")

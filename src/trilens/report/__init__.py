@@ -1,9 +1,8 @@
-"""The facts of an `Analysis` to one self-contained HTML page, and to tables."""
+"""The facts of an `Analysis` as one self-contained HTML page, and as tables."""
 
-from trilens.report.page import render
-from trilens.report.pictures import Picture, Pictures, load_pictures
+from trilens.report.page import render, write_reliability, write_report, write_tables
+from trilens.report.pictures import Picture, Pictures, load_pictures, picture_size
 from trilens.report.stimuli import draw_stimuli
-from trilens.report.write import picture_size, write_report, write_tables
 
 __all__ = [
     "Picture",
@@ -12,6 +11,7 @@ __all__ = [
     "load_pictures",
     "picture_size",
     "render",
+    "write_reliability",
     "write_report",
     "write_tables",
 ]

@@ -30,7 +30,7 @@ from trilens.tasks.method import choose_method
 from trilens.tasks.model import answer_model
 from trilens.tasks.reliability.agreement import (
     Agreement,
-    Facts,
+    AsDict,
     agreement_of,
     plain,
     share_interval,
@@ -463,7 +463,7 @@ def evaluations_of(
 
 
 @dataclass(frozen=True)
-class ObjectDifference(Facts):
+class ObjectDifference(AsDict):
     """An object about which two models differ.
 
     Attributes
@@ -483,7 +483,7 @@ class ObjectDifference(Facts):
 
 
 @dataclass(frozen=True)
-class Difference(Facts):
+class Difference(AsDict):
     """Two models compared.
 
     Attributes

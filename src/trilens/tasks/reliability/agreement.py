@@ -23,7 +23,7 @@ _FEWEST_OBJECTS = 4
 _BISECTIONS = 60
 
 
-class Facts:
+class AsDict:
     """A dataclass whose fields are the facts that it reports."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -38,8 +38,8 @@ def plain(value: Any) -> Any:
     >>> plain((1, np.array([0.5, np.nan])))
     [1, [0.5, None]]
     """
-    if isinstance(value, Facts) or is_dataclass(value):
-        return value.to_dict() if isinstance(value, Facts) else Facts.to_dict(value)  # type: ignore[arg-type]
+    if isinstance(value, AsDict) or is_dataclass(value):
+        return value.to_dict() if isinstance(value, AsDict) else AsDict.to_dict(value)  # type: ignore[arg-type]
     if isinstance(value, dict):
         return {key: plain(each) for key, each in value.items()}
     if isinstance(value, np.ndarray):
@@ -50,7 +50,7 @@ def plain(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Agreement(Facts):
+class Agreement(AsDict):
     """The share of pairs of answers to the same question that agree.
 
     Attributes
@@ -81,7 +81,7 @@ class Agreement(Facts):
 
 
 @dataclass(frozen=True)
-class Rate(Facts):
+class Rate(AsDict):
     """A share of the answers with its 95 % interval."""
 
     estimate: float
@@ -90,7 +90,7 @@ class Rate(Facts):
 
 
 @dataclass(frozen=True)
-class Repeats(Facts):
+class Repeats(AsDict):
     """What questions that were asked more than once say.
 
     Attributes
@@ -110,7 +110,7 @@ class Repeats(Facts):
 
 
 @dataclass(frozen=True)
-class Disagreement(Facts):
+class Disagreement(AsDict):
     """A question, or a pair of objects, about which raters disagree more than elsewhere.
 
     Attributes
@@ -135,7 +135,7 @@ class Disagreement(Facts):
 
 
 @dataclass(frozen=True)
-class SplitHalf(Facts):
+class SplitHalf(AsDict):
     """How well the depths from two halves of the answers agree.
 
     Attributes

@@ -9,7 +9,7 @@ import numpy as np
 
 from trilens._typing import IntArray
 from trilens.statements import Statements
-from trilens.tasks.reliability.agreement import Facts, Rate, Repeats
+from trilens.tasks.reliability.agreement import AsDict, Rate, Repeats
 from trilens.tasks.reliability.raters import RaterCheck
 
 #: Below this many statements an object's 95 % interval is wider than +-0.2.
@@ -27,7 +27,7 @@ _MOST_ROWS = 300_000
 
 
 @dataclass(frozen=True)
-class Caution(Facts):
+class Caution(AsDict):
     """One thing that the answers cannot support.
 
     Attributes
@@ -60,7 +60,7 @@ NOT_HELD = Caution(
     "Raters, repeated questions, response times and whether all objects are connected were not "
     "checked. Intervals treat the answers as independent. Outliers and the number of groups are "
     "not claimed.",
-    "For these, analyze a random sample of the answers that is smaller than 64 MB.",
+    "For these, analyse a random sample of the answers that is smaller than 64 MB.",
 )
 
 
@@ -111,7 +111,7 @@ def about_parts(statements: Statements, parts: IntArray) -> list[Caution]:
             f"The objects fall into {len(different)} parts that no answer connects.",
             "Objects in different parts cannot be compared: depths, map and groups mix unrelated "
             "scales.",
-            "Ask questions that mix the parts, or analyze each part by itself.",
+            "Ask questions that mix the parts, or analyse each part by itself.",
             tuple(statements.names[i] for i in outside),
         )
     ]

@@ -16,7 +16,7 @@ from trilens.statements import Statements
 from trilens.statements.columns import as_array, as_list, is_missing
 from trilens.statements.combine import question_keys
 from trilens.statements.selection import Selection, step_of
-from trilens.tasks.reliability.agreement import Facts
+from trilens.tasks.reliability.agreement import AsDict
 from trilens.tasks.reliability.raters import RaterCheck
 
 #: Correct answers as statements, or the correct answer to each row, None or empty for ordinary
@@ -158,7 +158,7 @@ def _same_objects(
 
 
 @dataclass(frozen=True)
-class Exclusion(Facts):
+class Exclusion(AsDict):
     """One rule, and what is left after it and those before it.
 
     Attributes

@@ -16,7 +16,7 @@ from trilens.statements import Statements
 from trilens.tasks.medoid import medoid_set
 from trilens.tasks.method import LEAST_PER_OBJECT, choose_method
 from trilens.tasks.model import AnswerModel
-from trilens.tasks.reliability.agreement import Facts, plain
+from trilens.tasks.reliability.agreement import AsDict, plain
 
 #: Into how many parts the answers are divided, and how many parts of each division are used.
 _PARTS = ((8, 4), (4, 4), (2, 4))
@@ -147,7 +147,7 @@ class Needed:
 
 
 @dataclass(frozen=True)
-class Forecast(Facts):
+class Forecast(AsDict):
     """A learning curve and where it leads.
 
     Attributes

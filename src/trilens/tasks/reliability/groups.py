@@ -18,7 +18,7 @@ from trilens.statements import Statements
 from trilens.statements.columns import as_list, is_missing
 from trilens.tasks.method import choose_method
 from trilens.tasks.model import AnswerModel
-from trilens.tasks.reliability.agreement import Agreement, Facts, agreement_between, cells_of
+from trilens.tasks.reliability.agreement import Agreement, AsDict, agreement_between, cells_of
 from trilens.tasks.reliability.raters import natural
 
 GroupsLike: TypeAlias = Mapping[Any, Any] | Iterable[Any]
@@ -36,7 +36,7 @@ _LEAST_ANSWERS, _MOST_RATERS = 40, 60
 
 
 @dataclass(frozen=True)
-class Group(Facts):
+class Group(AsDict):
     """One group of raters.
 
     Attributes
@@ -69,7 +69,7 @@ class Group(Facts):
 
 
 @dataclass(frozen=True)
-class GroupComparison(Facts):
+class GroupComparison(AsDict):
     """Groups of raters compared.
 
     Attributes
@@ -293,7 +293,7 @@ def _name(group: Any) -> str | None:
 
 
 @dataclass(frozen=True)
-class CrossPrediction(Facts):
+class CrossPrediction(AsDict):
     """How well a map of one rater's answers predicts another's.
 
     Attributes

@@ -18,7 +18,7 @@ from trilens.kinds import chance, n_answers, wrong_by_chance
 from trilens.maps.choice_map import ChoiceMap
 from trilens.statements import Kind, Statements
 from trilens.statements.combine import question_keys
-from trilens.tasks.reliability.agreement import MOST_ANSWERS, Facts, Rate, cells_of
+from trilens.tasks.reliability.agreement import MOST_ANSWERS, AsDict, Rate, cells_of
 
 #: Raters with fewer answers are not judged.
 FEW_ANSWERS = 12
@@ -424,7 +424,7 @@ def wrong_rate_of(held_out: HeldOut) -> Rate:
 
 
 @dataclass(frozen=True)
-class RaterCheck(Facts):
+class RaterCheck(AsDict):
     """How well one rater's answers fit those of the others.
 
     Attributes

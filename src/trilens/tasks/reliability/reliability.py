@@ -606,7 +606,8 @@ def _said_of_exclusions(found: Reliability) -> Iterator[str]:
         yield f"No {'other ' if skipped else ''}answers were excluded."
         return
     listed = "; ".join(f"{step.answers:,} ({step.rule})" for step in done)
-    yield f"Excluded were {listed}, leaving {counted(done[-1].left, 'answer')}."
+    left = counted(done[-1].left, "answer")
+    yield f"The following answers were excluded: {listed}, leaving {left}."
 
 
 def _said_of_agreement(found: Reliability) -> Iterator[str]:
