@@ -138,7 +138,7 @@ def test_the_printed_command_makes_the_same_facts(small, monkeypatch):
     ("arguments", "status", "said"),
     [
         (["none.csv"], 1, "none.csv: there is no such file"),
-        (["answers.csv", "--images", "nowhere"], 1, "the folder nowhere of --images does not exist"),
+        (["answers.csv", "--images", "nowhere"], 1, "folder nowhere of --images does not exist"),
         (["answers.csv", "-o", "no/such/r.html"], 1, "does not exist"),
         (["answers.csv", "--n-clusters", "99"], 1, "99 clusters of 16 objects"),
         (["answers.csv", "--n-clusters", "0"], 2, "n-clusters"),

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from trilens.errors import FormatError, MissingExtraError, option
+from trilens.errors import FormatError, MissingExtraError
 
 ENDINGS = (".svg", ".png", ".jpg", ".jpeg", ".webp", ".gif")
 #: Beyond these a picture is left out: it would take minutes to decode, or swell the page.
@@ -80,13 +80,7 @@ def load_pictures(folder: str | Path, names: Iterable[str], size: int = 160) -> 
     """
     place = Path(folder)
     if not place.is_dir():
-<<<<<<< HEAD
         raise FormatError(f"{folder}: there is no such folder of pictures")
-=======
-        raise FormatError(
-            f"{folder}: there is no such folder of pictures; check {option('images')}"
-        )
->>>>>>> de747bb (The report in four files, its drawings typed, its sentences in plain English)
     files: dict[str, Path] = {}
     for file in sorted(place.iterdir(), key=lambda f: (_rank(f), f.name)):
         if _rank(file) < len(ENDINGS):
