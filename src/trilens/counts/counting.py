@@ -221,8 +221,8 @@ def _renamed(found: Counted, objects: ObjectList, counts_from: int | None) -> Co
     wrong = next((name for name in found.names if name not in matched.ids), None)
     if wrong is not None:
         raise matched.unknown(wrong)
-    called = tuple(matched.listed[matched.ids[name]] for name in found.names)
-    return replace(found, known_names=called)._among(matched.listed, matched.n_objects)
+    called = tuple(matched.names[matched.ids[name]] for name in found.names)
+    return replace(found, known_names=called)._among(matched.names, matched.n_objects)
 
 
 def _labels(
@@ -232,7 +232,7 @@ def _labels(
     names = found.names
     if objects is not None:
         matched, _ = objects.matched(found.names, counts_from)
-        called = dict(zip(matched.called, matched.listed, strict=True))
+        called = dict(zip(matched.called, matched.names, strict=True))
         names = tuple(called.get(name, name) for name in names)
     return classes_of(names, labels)
 

@@ -220,7 +220,7 @@ class Plan:
             sorted(options.listed),
             self.encoding,
             self.skip_bad,
-            None if self.objects is None else [self.objects.names, self.objects.keys],
+            None if self.objects is None else [self.objects.known_names, self.objects.keys],
             self.n_objects,
             self.names,
             self.pairs,
@@ -267,7 +267,7 @@ def refuse_changed(partition: Partition) -> None:
 
 
 def _count(partition: Partition, plan: Plan) -> Counted:
-    known = () if plan.objects is None else plan.objects.listed
+    known = () if plan.objects is None else plan.objects.names
     total: Counted | None = None
     for table, kind in _tables(partition, plan):
         objects = plan.known_objects

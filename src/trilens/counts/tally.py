@@ -182,7 +182,7 @@ class Tally:
         total = self._total
         names: tuple[str, ...] | None
         if self._objects is not None:
-            names = self._objects.names
+            names = self._objects.known_names
         elif self._plain:
             values = np.flatnonzero(total.any(axis=0))
             plain = len(values) == 0 or values[-1] == len(values) - 1
@@ -192,10 +192,10 @@ class Tally:
             seen = self._names.listed()
             objects = self._names.objects()
             total = total[:, : len(seen)]
-            if list(objects.listed) != seen:
+            if list(objects.names) != seen:
                 at = {name: i for i, name in enumerate(seen)}
-                total = total[:, [at[name] for name in objects.listed]]
-            names = objects.names
+                total = total[:, [at[name] for name in objects.names]]
+            names = objects.known_names
         first, second, third = total[0], total[1], total[-1]
         closer = self.kind == "closer"
         return Counted(

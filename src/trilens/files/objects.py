@@ -34,7 +34,7 @@ def read_objects(path: PathLike) -> list[str]:
     FormatError
         For a file that cannot be read, is empty, is not UTF-8 or names an object twice.
     """
-    return list(_listed(path).listed)
+    return list(_listed(path).names)
 
 
 def object_list(objects: ObjectsLike | ObjectList | None) -> ObjectList | None:

@@ -322,7 +322,7 @@ def scan_statements(
     tables = tuple(open_table(source, options) for source in found)
     settled = one_kind(tables)
     every = _all_objects(tables, listed)
-    return Scan(every.n_objects, every.listed, settled, rows, tables, every, listed)
+    return Scan(every.n_objects, every.names, settled, rows, tables, every, listed)
 
 
 def _sound_batches(
@@ -339,7 +339,7 @@ def _all_objects(tables: Sequence[AnswerTable], listed: ObjectList | None) -> Ob
     if listed is not None and not (listed.may_be_numbered and _by_number(tables, listed)):
         return listed
     stored = [table.stored for table in tables if table.stored is not None]
-    alike = {(one.names, one.n_objects) for one in stored}
+    alike = {(one.known_names, one.n_objects) for one in stored}
     if listed is None and len(stored) == len(tables) and len(alike) == 1:
         return stored[0]
     before = stored_names(tables)

@@ -113,7 +113,7 @@ def read_options(
         header,
         counts_from,
         skip_bad=skip_bad,
-        listed=frozenset(() if objects is None else objects.listed),
+        listed=frozenset(() if objects is None else objects.names),
         preset=preset,  # type: ignore[arg-type]
     )
     if preset == "jspsych":

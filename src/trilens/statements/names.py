@@ -125,7 +125,7 @@ class ObjectList:
 
     Parameters
     ----------
-    names : sequence of str or None
+    known_names : sequence of str or None
         None: the objects are 0, 1, ... and their ids are their names.
     n_objects : int, optional
         Needed without names.
@@ -136,19 +136,20 @@ class ObjectList:
 
     Examples
     --------
-    >>> ObjectList(["van", "bus"], keys=["7", "8"]).ids
+    >>> ObjectList.of(["van", "bus"], keys=["7", "8"]).ids
     {'7': 0, '8': 1}
+    >>> ObjectList(None, 3).names
+    ('0', '1', '2')
     """
 
-    names: CheckedNames | None
+    known_names: CheckedNames | None
     n_objects: int = 0
     keys: tuple[str, ...] | None = field(default=None, repr=False)
     label: str = "objects"
 
     def __post_init__(self) -> None:
-        if self.names is not None:
-            object.__setattr__(self, "names", CheckedNames.of(self.names))
-            object.__setattr__(self, "n_objects", len(self.names))
+        if self.known_names is not None:
+            object.__setattr__(self, "n_objects", len(self.known_names))
 
     @classmethod
     def of(
@@ -158,14 +159,20 @@ class ObjectList:
         return cls(CheckedNames.of(names), keys=None if keys is None else tuple(keys), label=label)
 
     @cached_property
-    def listed(self) -> tuple[str, ...]:
-        """The names, also where they are the ids."""
-        return tuple(map(str, range(self.n_objects))) if self.names is None else self.names
+    def names(self) -> tuple[str, ...]:
+        """The name of each object, also where it is the id."""
+        if self.known_names is not None:
+            return self.known_names
+        return tuple(map(str, range(self.n_objects)))
 
     @property
     def called(self) -> tuple[str, ...]:
         """What the statements call the objects."""
-        return self.listed if self.keys is None else self.keys
+        return self.names if self.keys is None else self.keys
+
+    @property
+    def _numbered(self) -> bool:
+        return self.known_names is None and self.keys is None
 
     @cached_property
     def ids(self) -> dict[str, int]:
@@ -175,7 +182,7 @@ class ObjectList:
     @cached_property
     def integers(self) -> bool:
         """Whether every object is called by an integer that a table serves."""
-        return (self.names is None and self.keys is None) or all(
+        return self._numbered or all(
             is_integer(name) and len(name) <= 8 and name[0] != "-" and int(name) < TABLE_LIMIT
             for name in self.called
         )
@@ -184,7 +191,7 @@ class ObjectList:
     def _table(self) -> Int32Array:
         """The id of each integer, -1 where it names no object."""
         ids = np.arange(self.n_objects, dtype=np.int32)
-        if self.names is None and self.keys is None:
+        if self._numbered:
             return ids
         values = np.array([int(name) for name in self.called], dtype=np.int64)
         table = np.full(int(values.max(initial=-1)) + 1, -1, dtype=np.int32)
@@ -230,7 +237,7 @@ class ObjectList:
     def unknown(self, name: str, place: str = "") -> StatementError:
         """The refusal of an object that is not in the list."""
         at = f"{place}: " if place else ""
-        listed = "" if self.names is None and self.keys is None else f" ({shown(self.called, 3)})"
+        listed = "" if self._numbered else f" ({shown(self.called, 3)})"
         return StatementError(
             f"{at}object {quoted(name)} is not in the list of objects{listed}; "
             f"add it to the list or leave the row out"
@@ -250,7 +257,7 @@ class ObjectList:
         """
         if self.keys is not None:
             return self._by_key(seen), []
-        listed = set(self.listed)
+        listed = set(self.names)
         if not seen or not all(map(is_integer, seen)) or any(name in listed for name in seen):
             return self, []
         base = self._first_line(seen, counts_from)
@@ -260,7 +267,7 @@ class ObjectList:
     def _by_key(self, seen: Sequence[str]) -> ObjectList:
         """Its keys are left aside where the statements have the names themselves."""
         unknown = [name for name in seen if name not in self.ids]
-        listed = set(self.listed)
+        listed = set(self.names)
         if unknown and all(name in listed for name in seen):
             return replace(self, keys=None)
         if unknown:
@@ -294,7 +301,7 @@ class ObjectList:
     @property
     def may_be_numbered(self) -> bool:
         """Whether statements may call its objects by ids or lines; most often they use names."""
-        return self.keys is not None or not any(map(is_integer, self.listed))
+        return self.keys is not None or not any(map(is_integer, self.names))
 
 
 def missing_cell(place: str, seen: str, column: str) -> StatementError:

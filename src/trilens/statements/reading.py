@@ -175,7 +175,7 @@ def read_tables(
     if not found:
         roles = tables[0].layout.others
         none: dict[str, Any] = {FIELDS[role]: [] for role in roles}
-        found = [Statements([], objects.n_objects, objects.names, kind, **none)]
+        found = [Statements([], objects.n_objects, objects.known_names, kind, **none)]
     layout = tables[0].layout
     reading = Reading(
         files=tuple(table.label or "table" for table in tables),
@@ -213,7 +213,7 @@ def one_kind(tables: Sequence[AnswerTable]) -> Kind:
 
 def stored_names(tables: Sequence[AnswerTable]) -> list[str]:
     """The objects that some of the tables list."""
-    return [name for table in tables if table.stored is not None for name in table.stored.listed]
+    return [name for table in tables if table.stored is not None for name in table.stored.names]
 
 
 def no_statements(table: AnswerTable, faults: Sequence[Fault] = ()) -> FormatError:
@@ -229,7 +229,7 @@ def no_statements(table: AnswerTable, faults: Sequence[Fault] = ()) -> FormatErr
 def _stored(tables: Sequence[AnswerTable]) -> ObjectList | None:
     """The objects that all tables list alike."""
     lists = [table.stored for table in tables if table.stored is not None]
-    alike = {(one.names, one.n_objects) for one in lists}
+    alike = {(one.known_names, one.n_objects) for one in lists}
     return lists[0] if len(lists) == len(tables) and len(alike) == 1 else None
 
 

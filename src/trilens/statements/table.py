@@ -357,7 +357,7 @@ class Batch:
 
 def statements_of(batch: Batch, objects: ObjectList, kind: Kind) -> Statements:
     """The statements of a batch."""
-    return batch.to_statements(objects.ids_of(batch), kind, objects.n_objects, objects.names)
+    return batch.to_statements(objects.ids_of(batch), kind, objects.n_objects, objects.known_names)
 
 
 def _name(identity: int, names: tuple[str, ...] | None) -> str:
@@ -1011,7 +1011,7 @@ def sound(
         The table's own, where the caller gives none.
     """
     objects = stored if listed is None else listed
-    known = frozenset(() if objects is None else (*objects.listed, *objects.called))
+    known = frozenset(() if objects is None else (*objects.names, *objects.called))
     # numbers that are no names may be lines of the list
     by_line = listed is not None and listed.keys is None and listed.may_be_numbered
     allowed = None if objects is None or by_line else known
