@@ -305,13 +305,17 @@ def test_a_question_falls_on_one_side_whatever_the_answer() -> None:
     triples = np.argsort(rng.random((5000, 20)), axis=1)[:, :3].astype(np.int32)
     turned = triples[:, [2, 0, 1]]
     low, high = Draw(0.0, 0.3, 5), Draw(0.3, 2.0, 5)
+
+    def among(some: np.ndarray, draw: Draw) -> np.ndarray:
+        return np.concatenate(drawn(Rows("central", some), None, draw))
+
     for draw in (low, high):
-        one, two = (drawn(Rows("central", some), None, draw) for some in (triples, turned))
+        one, two = (among(some, draw) for some in (triples, turned))
         assert np.array_equal(one[:, [2, 0, 1]], two)
-    parts = [drawn(Rows("central", triples), None, draw) for draw in (low, high)]
+    parts = [among(triples, draw) for draw in (low, high)]
     assert sum(map(len, parts)) == 5000
     assert len(parts[0]) == pytest.approx(1500, rel=0.1)
-    other = drawn(Rows("central", triples), None, Draw(0.0, 0.3, 6))
+    other = among(triples, Draw(0.0, 0.3, 6))
     assert not np.array_equal(other, parts[0])
 
 

@@ -35,41 +35,6 @@ _information = compiled(inline="always")(likelihood.information_of_answer)
 # ---- pairs ------------------------------------------------------------------------------------
 
 
-@compiled()
-def pair_squares(
-    X: FloatArray, first: Int32Array, second: Int32Array, low: int, high: int, out: FloatArray
-) -> None:
-    """Squared distances of the pairs ``low`` to ``high``, into ``out``."""
-    for p in range(low, high):
-        i, j = first[p], second[p]
-        total = 0.0
-        for k in range(X.shape[1]):
-            step = X[i, k] - X[j, k]
-            total += step * step
-        out[p] = total
-
-
-@compiled()
-def pair_gradient(
-    X: FloatArray,
-    first: Int32Array,
-    second: Int32Array,
-    slope: FloatArray,
-    low: int,
-    high: int,
-    out: FloatArray,
-) -> None:
-    """Add to ``out`` the gradient in ``X``, given the slope in each squared distance."""
-    for p in range(low, high):
-        c = 2.0 * slope[p]
-        if c != 0.0:
-            i, j = first[p], second[p]
-            for k in range(X.shape[1]):
-                step = c * (X[i, k] - X[j, k])
-                out[i, k] += step
-                out[j, k] -= step
-
-
 @compiled(inline="always")
 def _square(X: FloatArray, i: int, j: int) -> float:
     total = 0.0
@@ -98,6 +63,31 @@ def _length(square: float, length: int, alpha: float) -> tuple[float, float]:
         return d, 0.5 / d if d > 0.0 else 0.0
     half = 0.5 * (alpha + 1.0)
     return half * np.log1p(square / alpha), half / (alpha + square)
+
+
+@compiled()
+def pair_squares(
+    X: FloatArray, first: Int32Array, second: Int32Array, low: int, high: int, out: FloatArray
+) -> None:
+    """Squared distances of the pairs ``low`` to ``high``, into ``out``."""
+    for p in range(low, high):
+        out[p] = _square(X, first[p], second[p])
+
+
+@compiled()
+def pair_gradient(
+    X: FloatArray,
+    first: Int32Array,
+    second: Int32Array,
+    slope: FloatArray,
+    low: int,
+    high: int,
+    out: FloatArray,
+) -> None:
+    """Add to ``out`` the gradient in ``X``, given the slope in each squared distance."""
+    for p in range(low, high):
+        if slope[p] != 0.0:
+            _step(X, first[p], second[p], slope[p], out)
 
 
 # ---- comparisons d(A, B) < d(C, D) -------------------------------------------------------------
@@ -176,39 +166,6 @@ def compare_odds(
 
 
 @compiled()
-def compare_logistic(
-    v: FloatArray,
-    near: Int32Array,
-    weight: FloatArray,
-    start: IntArray,
-    low: int,
-    high: int,
-    out: FloatArray,
-) -> float:
-    """Logistic losses log(1 + exp(v[near] - v[far])) for values of any range."""
-    loss = 0.0
-    for q in range(low, high):
-        pull = 0.0
-        for r in range(start[q], start[q + 1]):
-            p = near[r]
-            t = v[p] - v[q]
-            # Beyond 40 the exponential is below the rounding of 1, and most lie beyond.
-            if t < -40.0:
-                continue
-            w = weight[r]
-            if t > 40.0:
-                loss += w * t
-            else:
-                value, slope = _logistic(t)
-                loss += w * value
-                w *= slope
-            out[p] += w
-            pull += w
-        out[q] -= pull
-    return loss
-
-
-@compiled()
 def compare_rows(
     X: FloatArray,
     rows: Int32Array,
@@ -239,6 +196,9 @@ def compare_rows(
         v_near, s_near = _length(_square(X, a, b), length, alpha)
         t = v_near - v_far + margin
         if link == LOGISTIC:
+            # Beyond 40 the exponential is below the rounding of 1, and most lie beyond.
+            if t < -40.0:
+                continue
             value, slope = _logistic(t)
         elif t <= 0.0:
             continue
@@ -321,40 +281,6 @@ def choose_odds(
             pull += g * rest
         work[q, 1] -= pull
     return loss - float(np.log(product)), slope_lapse
-
-
-@compiled()
-def choose_values(
-    u: FloatArray,
-    second: Int32Array,
-    third: Int32Array,
-    weight: FloatArray,
-    start: IntArray,
-    lapse: FloatArray,
-    low: int,
-    high: int,
-    work: FloatArray,
-) -> tuple[float, float]:
-    """As `choose_odds`, from the logarithms of the odds, whatever their range."""
-    work[:, 1] = 0.0
-    three, own = len(third) > 0, len(lapse) > 1
-    lapsed = lapse[0]
-    loss, slope_lapse = 0.0, 0.0
-    for q in range(low, high):
-        for r in range(start[q], start[q + 1]):
-            if own:
-                lapsed = lapse[r]
-            p1 = second[r]
-            u2 = u[third[r]] if three else 0.0
-            value, slope, g1, g2 = _answer(u[q], u[p1], u2, three, lapsed)
-            w = weight[r]
-            loss += w * value
-            slope_lapse += w * slope
-            work[q, 1] -= w * (g1 + g2)
-            work[p1, 1] += w * g1
-            if three:
-                work[third[r], 1] += w * g2
-    return loss, slope_lapse
 
 
 @compiled()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -374,19 +373,49 @@ def part_of_answers(likelihood: Likelihood, l2: float, each: int = _EACH) -> Par
     return Part(some, rows, float(likelihood.weight.sum() / some.weight.sum()))
 
 
-class Curvature(ABC):
-    """A linear change of coordinates: H = R' R, y = R x."""
+class Curvature:
+    """A linear change of coordinates, y = R x with R' R = H.
 
-    #: Whether the loss bends nearly alike in every direction of y.
-    is_whole: bool
+    Parameters
+    ----------
+    H : (n d, n d) or (n, d, d) array of float
+        How a loss bends: in all coordinates together, or in those of each object alone.
+    shape
+        Of the coordinates.
+    """
 
-    @abstractmethod
+    def __init__(self, H: FloatArray, shape: tuple[int, ...]) -> None:
+        #: Whether the loss bends nearly alike in every direction of y.
+        self.is_whole = H.ndim == 2
+        self._shape = shape
+        self._lower = np.linalg.cholesky(H)
+        if not self.is_whole:
+            self._lower = np.linalg.inv(self._lower)
+
     def back(self, y: FloatArray) -> FloatArray:
         """R^-1 y, of the shape of the coordinates."""
+        return self._solved(y, transposed=True).reshape(self._shape)
 
-    @abstractmethod
     def slope(self, gradient: FloatArray) -> FloatArray:
         """R'^-1 gradient: the gradient in y, flat."""
+        return self._solved(gradient, transposed=False).ravel()
+
+    def _solved(self, y: FloatArray, transposed: bool) -> FloatArray:
+        found: FloatArray
+        if self.is_whole:
+            from scipy.linalg import solve_triangular
+
+            found = solve_triangular(
+                self._lower,
+                y.ravel(),
+                lower=True,
+                trans="T" if transposed else "N",
+                check_finite=False,
+            )
+        else:
+            way = "nba,nb->na" if transposed else "nab,nb->na"
+            found = np.einsum(way, self._lower, y.reshape(self._shape))
+        return found
 
 
 class Bent:
@@ -436,48 +465,7 @@ def curvature(part: Part, n_answers: int, X: FloatArray, lapse: FloatArray, l2: 
     # of the objects that were asked about; the others have nothing to bend
     usual = float(np.median(diagonal[diagonal > 0])) if (diagonal > 0).any() else 1.0
     diagonal += 2 * l2 + _LEAST_BENT * usual
-    return _Whole(H, X.shape) if whole else _Blocks(H)
-
-
-class _Whole(Curvature):
-    is_whole = True
-
-    def __init__(self, H: FloatArray, shape: Any) -> None:
-        self._lower = np.linalg.cholesky(H)
-        self._shape = shape
-
-    def back(self, y: FloatArray) -> FloatArray:
-        from scipy.linalg import solve_triangular
-
-        x: FloatArray = solve_triangular(
-            self._lower, y, lower=True, trans=1, check_finite=False
-        ).reshape(self._shape)
-        return x
-
-    def slope(self, gradient: FloatArray) -> FloatArray:
-        from scipy.linalg import solve_triangular
-
-        found: FloatArray = solve_triangular(
-            self._lower, gradient.ravel(), lower=True, check_finite=False
-        )
-        return found
-
-
-class _Blocks(Curvature):
-    is_whole = False
-
-    def __init__(self, H: FloatArray) -> None:
-        self._inverse = np.linalg.inv(np.linalg.cholesky(H))
-
-    def back(self, y: FloatArray) -> FloatArray:
-        n, d, _ = self._inverse.shape
-        x: FloatArray = np.einsum("nba,nb->na", self._inverse, y.reshape(n, d))
-        return x
-
-    def slope(self, gradient: FloatArray) -> FloatArray:
-        n, d, _ = self._inverse.shape
-        found: FloatArray = np.einsum("nab,nb->na", self._inverse, gradient.reshape(n, d)).ravel()
-        return found
+    return Curvature(H, X.shape)
 
 
 # ---- where a fit of the choice model starts ----------------------------------------------------

@@ -51,6 +51,7 @@ from trilens.maps.pairs import (
     Pairs,
     Path,
     Work,
+    choose_path,
     lengths,
     make_ruler,
     number_pairs,
@@ -330,6 +331,32 @@ class Likelihood(ABC):
         )
         return H if whole else H.reshape(*X.shape, X.shape[1])
 
+    def _by_rows(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
+        """An evaluation straight from the coordinates, whatever the range of the lengths."""
+        from trilens.maps import _kernels
+
+        work, cuts = self._work, self._work.cuts(len(self.choices))
+        gradients = np.zeros((len(work.parts), *X.shape))
+
+        def choose(k: int) -> tuple[float, float]:
+            return _kernels.choose_rows(
+                X,
+                self.choices.triples,
+                self.weight,
+                lapse,
+                cuts[k],
+                cuts[k + 1],
+                _kernels.LENGTHS[self.length],
+                self.alpha,
+                self.sign,
+                self.n_sides == 3,
+                gradients[k],
+            )
+
+        parts = list(work.each(choose, work.parts))
+        total = gradients.sum(axis=0)
+        return sum(loss for loss, _ in parts), total, sum(slope for _, slope in parts)
+
     @property
     def sign(self) -> float:
         """+1 where the longest side is chosen, -1 where the shortest is."""
@@ -357,7 +384,10 @@ class Likelihood(ABC):
         choices = replace(
             self.choices, triples=self.choices.triples[rows], weight=self.weight[rows], row=None
         )
-        work = Work.of(choices.n_comparisons, choices.n_objects, self._work.each)
+        path = choose_path(choices.n_comparisons, choices.n_objects)
+        if path == "numpy":  # where the whole is compiled, nothing waits for a compiler any more
+            path = self._work.path
+        work = Work.of(choices.n_comparisons, choices.n_objects, self._work.each, path)
         return _prepared(choices, work).measuring(self.length, self.alpha)
 
 
@@ -516,15 +546,23 @@ class _PairChoices(Likelihood):
     def __call__(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
         from trilens.maps import _kernels
 
-        found, cuts, room = self._sides, self._cuts, self._room
         u = self.sign * self._ruler.measure(X, self.length, self.alpha)
-        wide = np.ptp(u) > ODDS_RANGE
-        kernel: Any = _kernels.choose_values if wide else _kernels.choose_odds
-        values = u if wide else np.exp(u - u.mean())
+        if np.ptp(u) > ODDS_RANGE:
+            return self._by_rows(X, lapse)
+        found, cuts, room = self._sides, self._cuts, self._room
+        odds = np.exp(u - u.mean())
 
-        def choose(k: int) -> Any:
-            ends = cuts[k], cuts[k + 1]
-            return kernel(values, *found.others, self.weight, found.start, lapse, *ends, room[k])
+        def choose(k: int) -> tuple[float, float]:
+            return _kernels.choose_odds(
+                odds,
+                *found.others,
+                self.weight,
+                found.start,
+                lapse,
+                cuts[k],
+                cuts[k + 1],
+                room[k],
+            )
 
         parts = list(self._work.each(choose, self._work.parts))
         gradient = self._ruler.gradient(X, self.sign * room[:, :, 1].sum(axis=0))
@@ -535,32 +573,10 @@ class _RowChoices(Likelihood):
     """About as many pairs as answers: each answer straight from the coordinates."""
 
     def __init__(self, choices: Choices, work: Work) -> None:
-        self._cuts = work.cuts(len(choices))
+        """Nothing is prepared."""
 
     def __call__(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
-        from trilens.maps import _kernels
-
-        cuts = self._cuts
-        gradients = np.zeros((len(self._work.parts), *X.shape))
-
-        def choose(k: int) -> tuple[float, float]:
-            return _kernels.choose_rows(
-                X,
-                self.choices.triples,
-                self.weight,
-                lapse,
-                cuts[k],
-                cuts[k + 1],
-                _kernels.LENGTHS[self.length],
-                self.alpha,
-                self.sign,
-                self.n_sides == 3,
-                gradients[k],
-            )
-
-        parts = list(self._work.each(choose, self._work.parts))
-        total = gradients.sum(axis=0)
-        return sum(loss for loss, _ in parts), total, sum(slope for _, slope in parts)
+        return self._by_rows(X, lapse)
 
 
 # ---- the ordinal embeddings ---------------------------------------------------------------------
@@ -618,21 +634,47 @@ class Objective:
 class Evaluation(ABC):
     """An objective on data; made by `evaluation`."""
 
-    objective: Objective
+    def __init__(self, objective: Objective, comparisons: Comparisons, work: Work) -> None:
+        self.objective, self._comparisons, self._work = objective, comparisons, work
 
     @abstractmethod
     def __call__(self, X: FloatArray) -> tuple[float, FloatArray]:
         """The loss and its (n, d) gradient at the (n, d) coordinates ``X``."""
 
-    @abstractmethod
     def violations(self, X: FloatArray) -> float:
         """The share of comparisons whose near pair is not strictly nearer."""
+        return violations(X, self._comparisons)
 
     def of(self, objective: Objective) -> Self:
         """Another objective on the same prepared data."""
         other = copy(self)
         other.objective = objective
         return other
+
+    def _by_rows(self, X: FloatArray) -> tuple[float, FloatArray]:
+        """An evaluation straight from the coordinates, whatever the range of the lengths."""
+        from trilens.maps import _kernels
+
+        objective, work, rows = self.objective, self._work, self._comparisons.rows
+        # Even cuts keep the two comparisons of a statement in one part.
+        cuts = [*(2 * cut for cut in work.cuts(len(rows) // 2)[:-1]), len(rows)]
+        gradients = np.zeros((len(work.parts), *X.shape))
+
+        def compare(k: int) -> float:
+            return _kernels.compare_rows(
+                X,
+                rows,
+                cuts[k],
+                cuts[k + 1],
+                _kernels.LENGTHS[objective.length],
+                objective.alpha,
+                _kernels.LINKS[objective.link],
+                objective.margin,
+                gradients[k],
+            )
+
+        loss = sum(work.each(compare, work.parts))
+        return with_l2(loss, gradients.sum(axis=0), X, objective.l2)
 
 
 @contextmanager
@@ -709,7 +751,7 @@ class _PairComparisons(Evaluation):
     """Comparisons of measured pairs, by numpy or by compiled loops."""
 
     def __init__(self, objective: Objective, comparisons: Comparisons, work: Work) -> None:
-        self.objective, self._work = objective, work
+        super().__init__(objective, comparisons, work)
         self._data = data = pair_comparisons(comparisons)
         self._ruler = make_ruler(data.pairs, work)
         self._far = data.far if work.path == "numpy" else None
@@ -718,7 +760,12 @@ class _PairComparisons(Evaluation):
     def __call__(self, X: FloatArray) -> tuple[float, FloatArray]:
         objective = self.objective
         v = self._ruler.measure(X, objective.length, objective.alpha)
-        loss, pull = self._compare(v) if self._far is None else self._compare_small(v, self._far)
+        if self._far is not None:
+            loss, pull = self._compare_small(v, self._far)
+        elif objective.link == "logistic" and np.ptp(v) > ODDS_RANGE:
+            return self._by_rows(X)
+        else:
+            loss, pull = self._compare(v)
         return with_l2(loss, self._ruler.gradient(X, pull), X, objective.l2)
 
     def _compare_small(self, v: FloatArray, far: Int32Array) -> tuple[float, FloatArray]:
@@ -735,20 +782,15 @@ class _PairComparisons(Evaluation):
 
         objective, cuts, work = self.objective, self._cuts, self._work
         comparisons = (self._data.near, self._data.weight, self._data.start)
-        wide = v.max() - v.min() > ODDS_RANGE
-        odds = None if objective.link != "logistic" or wide else np.exp(v - v.mean())
+        odds = np.exp(v - v.mean()) if objective.link == "logistic" else v
         slopes = np.zeros((len(work.parts), len(v)))
 
         def compare(k: int) -> float:
             span, out = (cuts[k], cuts[k + 1]), slopes[k]
-            if objective.link != "logistic":
-                is_squared = objective.link == "squared hinge"
-                return _kernels.compare_hinge(
-                    v, *comparisons, *span, objective.margin, is_squared, out
-                )
-            if odds is None:
-                return _kernels.compare_logistic(v, *comparisons, *span, out)
-            return _kernels.compare_odds(odds, *comparisons, *span, out)
+            if objective.link == "logistic":
+                return _kernels.compare_odds(odds, *comparisons, *span, out)
+            is_squared = objective.link == "squared hinge"
+            return _kernels.compare_hinge(v, *comparisons, *span, objective.margin, is_squared, out)
 
         loss = sum(work.each(compare, work.parts))
         return loss, slopes.sum(axis=0)
@@ -760,33 +802,5 @@ class _PairComparisons(Evaluation):
 class _RowComparisons(Evaluation):
     """About as many pairs as comparisons: each comparison straight from the coordinates."""
 
-    def __init__(self, objective: Objective, comparisons: Comparisons, work: Work) -> None:
-        self.objective, self._comparisons, self._work = objective, comparisons, work
-        # Even cuts keep the two comparisons of a statement in one part.
-        cuts = [2 * cut for cut in work.cuts(len(comparisons) // 2)]
-        self._cuts = [*cuts[:-1], len(comparisons)]
-
     def __call__(self, X: FloatArray) -> tuple[float, FloatArray]:
-        from trilens.maps import _kernels
-
-        objective, at = self.objective, self._cuts
-        gradients = np.zeros((len(self._work.parts), *X.shape))
-
-        def compare(k: int) -> float:
-            return _kernels.compare_rows(
-                X,
-                self._comparisons.rows,
-                at[k],
-                at[k + 1],
-                _kernels.LENGTHS[objective.length],
-                objective.alpha,
-                _kernels.LINKS[objective.link],
-                objective.margin,
-                gradients[k],
-            )
-
-        loss = sum(self._work.each(compare, self._work.parts))
-        return with_l2(loss, gradients.sum(axis=0), X, objective.l2)
-
-    def violations(self, X: FloatArray) -> float:
-        return violations(X, self._comparisons)
+        return self._by_rows(X)

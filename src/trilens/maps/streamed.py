@@ -12,8 +12,10 @@ also say when to stop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -271,9 +273,8 @@ def _choice_map(
     key = int(rng.integers(2**31))
     kept = min(_ASIDE, _MOST_ASIDE / max(m, 1))
     upto = min(1.0, kept + _MOST_STARTED / max(m, 1))
-    found = total(
-        engine, files.parts, drawn, files.plan, Draw(0.0, upto if upto < 1.0 else 2.0, key)
-    )
+    meant = Draw(0.0, upto if upto < 1.0 else 2.0, key)
+    found = np.concatenate(total(engine, files.parts, drawn, files.plan, meant))
     is_aside = Draw(0.0, kept, key).among(*found.T)
     held, some = found[is_aside], found[~is_aside]
     del found
@@ -581,6 +582,13 @@ class Sums:
     statements: int
     of_object: FloatArray
 
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(
+            self.loss + other.loss,
+            self.statements + other.statements,
+            self.of_object + other.of_object,
+        )
+
 
 def score(part: Part, plan: Plan | None, X: FloatArray, lapse: float, draw: Draw | None) -> Sums:
     """Slopes and information of the choice model over the statements of a part."""
@@ -595,32 +603,17 @@ def score(part: Part, plan: Plan | None, X: FloatArray, lapse: float, draw: Draw
     return Sums(loss, many, sums)
 
 
-def drawn(part: Part, plan: Plan | None, draw: Draw) -> Int32Array:
-    """The statements of a part whose questions are meant, (m, 3)."""
-    found = [np.stack(columns, axis=1) for _, columns in batches(part, plan, draw)]
-    return np.concatenate(found) if found else np.empty((0, 3), dtype=np.int32)
+def drawn(part: Part, plan: Plan | None, draw: Draw) -> list[Int32Array]:
+    """The statements of a part whose questions are meant, (m, 3) some at a time."""
+    return [np.stack(columns, axis=1) for _, columns in batches(part, plan, draw)]
 
 
 def total(
     engine: Engine, parts: list[Part] | list[Partition] | list[Rows], work: Any, *arguments: Any
 ) -> Any:
     """The sum of ``work(part, *arguments)`` over all parts."""
-    handles = [engine.submit(work, part, *arguments) for part in parts]
-    merge: dict[Any, Callable[..., Any]] = {product: _sum, score: _sum_of_sums, drawn: _joined}
-    return engine.merge(merge[work], handles)
+    return engine.merge(_sum, [engine.submit(work, part, *arguments) for part in parts])
 
 
-def _sum(*parts: AnyArray) -> AnyArray:
-    first = parts[0].copy()
-    for part in parts[1:]:
-        first += part
-    return first
-
-
-def _sum_of_sums(*parts: Sums) -> Sums:
-    loss, many = sum(part.loss for part in parts), sum(part.statements for part in parts)
-    return Sums(loss, many, _sum(*(part.of_object for part in parts)))
-
-
-def _joined(*parts: AnyArray) -> AnyArray:
-    return np.concatenate(parts)
+def _sum(*parts: Any) -> Any:
+    return reduce(add, parts)
