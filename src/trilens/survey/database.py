@@ -45,7 +45,7 @@ class Database:
         """For the connections that write: on SQLite one, held by one thread at a time."""
         if self.url is not None:
             # said here too: a server may be set up to acknowledge before the disk has it
-            options = {"options": "-c synchronous_commit=on", "connect_timeout": 30}
+            options = _PATIENCE | {"options": "-c synchronous_commit=on"}
             return create_engine(self.url, pool_size=size, max_overflow=0, connect_args=options)
         return _sqlite(self.sqlite_uri("rwc"), "BEGIN IMMEDIATE", _WRITER)
 
@@ -57,6 +57,7 @@ class Database:
                 pool_size=size,
                 max_overflow=0,
                 pool_pre_ping=True,
+                connect_args=_PATIENCE,
                 execution_options={"postgresql_readonly": True},
             )
         return _sqlite(self.sqlite_uri("ro"), "BEGIN", _READER, pool_size=size)
@@ -163,6 +164,9 @@ def migrate(engine: Engine) -> None:
                 f"the database was made by a newer version of trilens ({error}); upgrade trilens"
             ) from error
 
+
+#: A PostgreSQL server that does not answer is an error after so many seconds.
+_PATIENCE: dict[str, Any] = {"connect_timeout": 30}
 
 #: The writer's promise: a commit returns when the disk has it.
 _WRITER = (

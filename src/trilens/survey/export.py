@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 import pyarrow as pa
-from sqlalchemy import select
+from sqlalchemy import Row, select
 from sqlalchemy.engine import Connection
 
 from trilens.errors import FormatError, SurveyError
@@ -85,20 +85,8 @@ def collect(connection: Connection, kind: Kind, minimum: int) -> AnswerTable:
         .order_by(answers.c.stored, assignments.c.id)
     )
     rows = connection.execute(query).all()
-    tested = select(assignments.c.participant, assignments.c.round).where(
-        assignments.c.reason == "test"
-    )
-    outcome: dict[_Round, str] = {(row.participant, row.round): "open" for row in
-                                  connection.execute(tested)}  # fmt: skip
-    first: dict[_Round, int] = {}
-    for row in rows:
-        key = (row.participant, row.round)
-        first[key] = min(first.get(key, row.id), row.id)
-        if row.reason == "test":
-            outcome[key] = "passed" if row.chosen == row.expected else "failed"
     round_of = [(row.participant, row.round) for row in rows]
-    size = Counter(round_of)
-    number = {key: i for i, key in enumerate(sorted(first, key=first.__getitem__), 1)}
+    numbers, size, tests = _numbered(rows), Counter(round_of), _tests(connection, rows)
     by_id = {row.id: row.name for row in connection.execute(select(objects))}
     shown = [(row.a, row.b, row.c) for row in rows]
     places = [three.index(row.chosen) for three, row in zip(shown, rows, strict=True)]
@@ -107,17 +95,37 @@ def collect(connection: Connection, kind: Kind, minimum: int) -> AnswerTable:
         {
             **_objects(kind, [tuple(by_id[i] for i in three) for three in shown], places),
             "rater": pa.array([row.rater for row in rows], text),
-            "round": pa.array([number[key] for key in round_of], whole),
+            "round": pa.array([numbers[key] for key in round_of], whole),
             "number": pa.array([row.number for row in rows], whole),
             "seconds": pa.array([row.seconds for row in rows], real),
             "place": pa.array(places, whole),
             "reason": pa.array([row.reason for row in rows], text),
-            "test": pa.array([outcome.get(key, "none") for key in round_of], text),
+            "test": pa.array([tests.get(key, "none") for key in round_of], text),
             "counted": pa.array([size[key] >= minimum for key in round_of], pa.bool_()),
             "stored": pa.array([row.stored for row in rows], real),
         }
     )
     return AnswerTable(kind, tuple(by_id[i] for i in sorted(by_id)), table)
+
+
+def _numbered(rows: Sequence[Row[Any]]) -> dict[_Round, int]:
+    """Rounds of all participants, counted from 1 in the order in which they began."""
+    in_order = sorted(rows, key=lambda row: row.id)
+    first = dict.fromkeys((row.participant, row.round) for row in in_order)
+    return {key: i for i, key in enumerate(first, 1)}
+
+
+def _tests(connection: Connection, rows: Sequence[Row[Any]]) -> dict[_Round, str]:
+    """The outcome of each round's test: ``open`` until it is answered."""
+    asked = select(assignments.c.participant, assignments.c.round).where(
+        assignments.c.reason == "test"
+    )
+    outcome = {(row.participant, row.round): "open" for row in connection.execute(asked)}
+    for row in rows:
+        if row.reason == "test":
+            passed = row.chosen == row.expected
+            outcome[row.participant, row.round] = "passed" if passed else "failed"
+    return outcome
 
 
 def _objects(

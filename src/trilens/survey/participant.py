@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -136,18 +137,20 @@ async def question(request: Request) -> dict[str, Any]:
 @router.post("/api/round", responses=_REFUSALS)
 async def begin_round(request: Request) -> dict[str, Any]:
     """Begin the next round; the first question of it."""
-    survey = Survey.of(request)
-    participant = _joined_participant(request)
-    await survey.write(lambda c: survey.store.begin_round(c, participant))
-    return await survey.read(lambda c: survey.store.question(c, participant))
+    return await _go_on(request, Survey.of(request).store.begin_round)
 
 
 @router.post("/api/finish", responses=_REFUSALS)
 async def finish(request: Request) -> dict[str, Any]:
     """No more rounds: the end, with the completion code."""
+    return await _go_on(request, Survey.of(request).store.finish)
+
+
+async def _go_on(request: Request, step: Callable[[Connection, int], None]) -> dict[str, Any]:
+    """Take a step, and see what the page shows then."""
     survey = Survey.of(request)
     participant = _joined_participant(request)
-    await survey.write(lambda c: survey.store.finish(c, participant))
+    await survey.write(lambda c: step(c, participant))
     return await survey.read(lambda c: survey.store.question(c, participant))
 
 
