@@ -7,7 +7,6 @@ import pytest
 
 from trilens.errors import FormatError
 from trilens.files import read_columns, read_matrix, read_vectors
-from trilens.files.side_tables import read_mapping
 from trilens.files.vectors import read_vector_table
 
 NAMED = {"a": [0.0, 1.0], "b": [2.0, 3.5], "c d": [-1.0, 0.0]}
@@ -137,22 +136,3 @@ def test_further_columns(tmp_path):
     table = pa.table({"central": ["a"], "other_1": ["b"], "other_2": ["c"], "age": [31]})
     pq.write_table(table, tmp_path / "a.parquet")
     assert read_columns(tmp_path / "a.parquet", ["age"])["age"].tolist() == ["31"]
-
-
-def test_groups_of_raters(tmp_path):
-    file = tmp_path / "groups.csv"
-    file.write_text("group;rater\nold;1\nyoung;2\n")
-    assert read_mapping(file, "rater", "group") == {"1": "old", "2": "young"}
-    file.write_text("rater,group\n1,old\n1,young\n")
-    with pytest.raises(FormatError, match="two groups"):
-        read_mapping(file, "rater", "group")
-    file.write_text("who,group\n1,old\n")
-    with pytest.raises(FormatError, match="rater and group"):
-        read_mapping(file, "rater", "group")
-
-
-def test_groups_of_raters_in_other_formats(tmp_path):
-    (tmp_path / "g.json").write_text('[{"rater": 1, "group": "old"}, {"rater": 2, "group": "new"}]')
-    assert read_mapping(tmp_path / "g.json", "rater", "group") == {"1": "old", "2": "new"}
-    (tmp_path / "g.txt").write_text("rater group\n1 old\n2 new\n")
-    assert read_mapping(tmp_path / "g.txt", "rater", "group") == {"1": "old", "2": "new"}
