@@ -8,7 +8,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from trilens import __version__
 
 project = "trilens"
-author = "the trilens developers"
+author = "The trilens authors"
 copyright = author
 version = release = __version__
 

@@ -11,24 +11,32 @@ from trilens.cli.output import bar, note, print_table
 
 @click.command("reproduce")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--list", "show_list", is_flag=True, help="Name the experiments and stop.")
+@click.option("--list", "show_list", is_flag=True, help="List the experiments and stop.")
 @click.option(
-    "--runs", type=click.IntRange(min=1), help="Repetitions; by default few, the paper has 100."
+    "--runs",
+    type=click.IntRange(min=1),
+    help="Number of repetitions (the paper has 100).",
+    show_default="a few",
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     default=Path("reproduction"),
     show_default=True,
-    help="Folder of the results; a run that was stopped goes on from what this code did there.",
+    help="Folder for the results; an interrupted run continues from what is there.",
 )
-@click.option("--processes", type=click.IntRange(min=1), help="By default one per core.")
-@click.option("--full", is_flag=True, help="With the points that take hours.")
+@click.option(
+    "--processes",
+    type=click.IntRange(min=1),
+    help="Number of processes.",
+    show_default="one per core",
+)
+@click.option("--full", is_flag=True, help="Include what takes hours.")
 @click.option(
     "--docs",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.md",
-    help="Write the summary page here too, its figures in a folder of the same name.",
+    help="Also write the summary page here, with its figures in a folder of the same name.",
 )
 def command(
     names: tuple[str, ...],
@@ -39,9 +47,9 @@ def command(
     full: bool,
     docs: Path | None,
 ) -> None:
-    """Compute the paper's figures and tables again and judge its claims.
+    """Repeat the paper's experiments and judge its claims.
 
-    Without names all experiments are done, with few runs.
+    Computes its figures and tables again: those of the experiments named, or all with few runs.
 
     \b
     Example: trilens reproduce cars-classification cars-clustering --runs 100
@@ -62,7 +70,7 @@ def command(
     chosen = [experiment_named(name) for name in dict.fromkeys(names)] or list(EXPERIMENTS.values())
     if n_outdated := outdated(chosen, out, runs, full):
         results_are = "result was" if n_outdated == 1 else "results were"
-        note(f"{n_outdated:,} {results_are} computed by other code: done again")
+        note(f"{n_outdated:,} {results_are} computed by other code and will be computed again")
     with bar("reproduce") as progress:
         results = run(chosen, out, runs=runs, full=full, processes=processes, progress=progress)
     commands = _remember(out / "commands.txt", names, runs, full)

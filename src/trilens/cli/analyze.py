@@ -23,13 +23,13 @@ _WITHOUT_EFFECT = ("output", "as_json", "tables", "quiet", "bad_rows")
 @options.command("analyze")
 @options.statement_options
 @options.output_options(
-    "Report to write; with --json none is needed.  [default: report.html]", metavar="FILE"
+    "Report to write; with --json none is needed.", show_default="report.html", metavar="FILE"
 )
 @options.labels_option
 @click.option("--images", metavar="DIR", help="Pictures of the objects, one file per name.")
 @click.option("--tables", metavar="DIR", help="Also write the tables as CSV files.")
 @options.n_clusters_option
-@click.option("--title", help="Title of the report.  [default: from the name of FILE]")
+@click.option("--title", help="Title of the report.", show_default="from the name of FILE")
 @options.seed_option
 def command(
     answers: Answers,
@@ -41,7 +41,9 @@ def command(
     random_state: int,
     out: Output,
 ) -> None:
-    """Write a report of everything the answers say, as one HTML page.
+    """Write a report of everything the answers say.
+
+    The report is one HTML page, with all pictures in it.
 
     \b
     Example: trilens analyze answers.csv -o report.html --labels classes.csv --images pictures/

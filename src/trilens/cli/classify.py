@@ -26,21 +26,22 @@ if TYPE_CHECKING:
 @click.option(
     "--classifier",
     type=click.Choice(["knn", "svm-linear", "svm-gauss", "max-depth"]),
-    help="Classifier on depths or on a map; max-depth works with --method depth only.  "
-    "[default: knn]",
+    help="Classifier on depths or on a map; max-depth works with --method depth only.",
+    show_default="knn",
 )
 @click.option(
-    "-k", "k", type=click.IntRange(min=1), help="k of the k-RNG.  [default: by leave-one-out]"
+    "-k", "k", type=click.IntRange(min=1), help="k of the k-RNG.", show_default="by leave-one-out"
 )
 @options.error_rate_option
 @click.option(
     "--dim",
     "n_components",
     type=click.IntRange(min=1),
-    help="Number of dimensions of the map.  [default: by cross-validation]",
+    help="Number of dimensions of the map.",
+    show_default="by cross-validation",
 )
 @options.seed_option
-@options.table_output("the class of every object, as a label file,")
+@options.table_output("the classes of all objects to a label file")
 def command(
     answers: Answers,
     labels: str,
@@ -52,9 +53,10 @@ def command(
     random_state: int,
     out: Output,
 ) -> None:
-    """Predict the class of every object that the label file leaves out.
+    """Predict the class of unlabelled objects.
 
-    Also reports how many hidden labels are recovered, and which labels the answers contradict.
+    These are the objects that the label file leaves out. Also reports how many hidden labels are
+    recovered, and which labels the answers contradict.
 
     \b
     Example: trilens classify answers.csv --labels some.csv

@@ -36,7 +36,7 @@ _MOST_LISTED = 5000
 @options.labels_option
 @options.dim_option
 @options.seed_option
-@options.table_output("the group of each object, as a label file,")
+@options.table_output("the groups to a label file")
 def command(
     answers: Answers,
     n_clusters: int | None,
@@ -49,7 +49,9 @@ def command(
     random_state: int,
     out: Output,
 ) -> None:
-    """Divide the objects into groups; with --labels, report how pure the groups are.
+    """Divide the objects into groups.
+
+    With --labels, also reports how pure the groups are.
 
     \b
     Example: trilens cluster answers.csv --n-clusters 3 -o groups.csv

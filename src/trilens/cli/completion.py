@@ -10,7 +10,7 @@ from click.shell_completion import get_completion_class
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    """Print a script that completes commands and options in your shell.
+    """Print a script for completion in your shell.
 
     \b
     Example: trilens completion bash >> ~/.bashrc

@@ -57,10 +57,10 @@ def command(
     where: tuple[str, ...],
     out: Output,
 ) -> None:
-    """Count statements into a file that other commands read, and that can be merged with others.
+    """Count statements into a file that other commands read.
 
     FILES are statement files, folders, patterns or URLs, of any number and size; only the counts
-    are kept in memory.
+    are kept in memory. Files of counts can be merged.
 
     \b
     Example: trilens count answers/ -o counts.npz

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 )
 @options.seed_option
 def command(output: str, random_state: int) -> None:
-    """Run a simulated study from answers to report, and compare it with the truth.
+    """Run a simulated study from answers to report.
 
     Sixty drawn shapes in three groups, four of them unlike the others; forty raters, some of whom
-    answer at random.
+    answer at random. What is found is compared with the truth.
 
     \b
     Example: trilens demo

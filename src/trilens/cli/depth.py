@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 @options.command("depth")
 @options.statement_options
-@options.table_output("the table")
+@options.table_output("the table to a file")
 def command(answers: Answers, out: Output) -> None:
-    """Print how central each object is, with a 95% confidence interval.
+    """Print how central each object is.
 
     Lens depth for `central` statements, 1 - P(odd) for `odd` ones, the share of comparisons won
-    for `closer` ones.
+    for `closer` ones; with a 95% confidence interval.
 
     \b
     Example: trilens depth answers.csv

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Number of dimensions of the map.",
 )
-@options.table_output("the coordinates", required=True)
+@options.table_output("the coordinates to a file", required=True)
 @options.seed_option
 def command(
     answers: Answers,
@@ -35,7 +35,9 @@ def command(
     random_state: int,
     out: Output,
 ) -> None:
-    """Give every object coordinates, and report how many triplets they violate.
+    """Give every object coordinates.
+
+    Also reports how many triplets the coordinates violate.
 
     \b
     Example: trilens embed answers.csv --dim 2 -o map.csv

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     help="How vectors are compared.",
 )
 @click.option("--figure", metavar="FILE", help="Draw the models and the ceiling.")
-@options.table_output("a table of the models")
+@options.table_output("a table of the models to a file")
 @options.seed_option
 def command(
     answers: Answers,
@@ -59,7 +59,9 @@ def command(
     random_state: int,
     out: Output,
 ) -> None:
-    """Measure how well models agree with people, from their vectors, distances or answers.
+    """Measure how well models agree with people.
+
+    Models are given by their vectors, their distances or their own answers.
 
     \b
     Example: trilens evaluate answers.csv --embedding clip.npy --embedding words.csv

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     "-k",
     "k",
     type=click.IntRange(min=1),
-    help="Number of neighbours.  [default: the smallest that connects the k-RNG]",
+    help="Number of neighbours.",
+    show_default="the smallest that connects the k-RNG",
 )
 @options.method_option(
     "graph", "The k-RNG of central statements, or the nearest neighbours on a map."
@@ -41,7 +42,7 @@ def command(
     random_state: int,
     out: Output,
 ) -> None:
-    """Find out which objects are neighbours, and write the graph to a file.
+    """Write the graph of neighbouring objects to a file.
 
     \b
     Example: trilens graph answers.csv -k 5 -o graph.graphml

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 )
 @options.dim_option
 @options.seed_option
-@options.table_output("the table")
+@options.table_output("the table to a file")
 def command(
     answers: Answers,
     labels: str | None,

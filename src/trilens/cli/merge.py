@@ -12,7 +12,9 @@ from trilens.cli.output import Output
 @click.argument("files", nargs=-1, required=True)
 @options.output_options("File for the sum.", required=True)
 def command(files: tuple[str, ...], out: Output) -> None:
-    """Add up files of counts; objects with the same name are the same object.
+    """Add up files of counts.
+
+    Objects with the same name are the same object.
 
     \b
     Example: trilens merge monday.npz tuesday.npz -o both.npz

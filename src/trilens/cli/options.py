@@ -37,7 +37,7 @@ class Command(click.Command):
         sections: dict[str, list[tuple[str, str]]] = {"Options": [], READING: [], SELECTING: []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
+            if record is not None and isinstance(parameter, click.Option):
                 sections[getattr(parameter, "section", "Options")].append(record)
         for title, records in sections.items():
             if records:
@@ -80,12 +80,14 @@ dim_option = click.option(
     "--dim",
     "n_components",
     type=click.IntRange(min=1),
-    help="Number of dimensions of the map.  [default: as many as the answers support]",
+    help="Number of dimensions of the map.",
+    show_default="as many as the answers support",
 )
 n_clusters_option = click.option(
     "--n-clusters",
     type=click.IntRange(min=1),
-    help="Number of groups.  [default: as many as the answers suggest]",
+    help="Number of groups.",
+    show_default="as many as the answers suggest",
 )
 labels_option = click.option(
     "--labels",
@@ -168,7 +170,7 @@ def _table_ending(ctx: click.Context, param: click.Parameter, value: str | None)
 def table_output(what: str, *, required: bool = False) -> Callable[[F], F]:
     """-o for a table and --json; the command gets both as ``out``, an `Output`."""
     return output_options(
-        f"Write {what} to a file (.csv, .tsv, .json, .parquet), or - for CSV.",
+        f"Write {what} (.csv, .tsv, .json or .parquet; - for CSV on standard output).",
         required=required,
         callback=_table_ending,
     )
@@ -206,7 +208,8 @@ _READING_OPTIONS = (
         READING,
         "--kind",
         type=click.Choice(KINDS),
-        help="Which question was asked.  [default: as the header says, else central]",
+        help="Which question was asked.",
+        show_default="as the header says, else central",
     ),
     _of_section(
         READING,
@@ -233,7 +236,8 @@ _READING_OPTIONS = (
         READING,
         "--header/--no-header",
         default=None,
-        help="Whether the first row names the columns.  [default: detected]",
+        help="Whether the first row names the columns.",
+        show_default="detected",
     ),
     _of_section(
         READING,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @options.method_option("outliers", "Lowest depth (Algorithm 2), or local outlier factor on a map.")
 @options.dim_option
 @options.seed_option
-@options.table_output("the outliers")
+@options.table_output("the outliers to a file")
 def command(
     answers: Answers,
     n: int | None,
@@ -32,10 +32,10 @@ def command(
     random_state: int,
     out: Output,
 ) -> None:
-    """List the objects that are least like the others, the strangest first.
+    """List the objects that are least like the others.
 
-    Without --n and --contamination, lists only those that stand apart by more than chance; there
-    may be none.
+    The strangest comes first. Without --n and --contamination, lists only objects that stand apart
+    by more than chance; there may be none.
 
     \b
     Example: trilens outliers answers.csv --n 8

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 @options.output_argument
 @options.seed_option
 def command(answers: Answers, random_state: int, out: Output) -> None:
-    """Keep one statement per triple: the majority answer, with ties broken at random.
+    """Keep one statement per triple, the majority answer.
+
+    Ties are broken at random.
 
     \b
     Example: trilens reduce answers.csv reduced.csv

@@ -48,8 +48,8 @@ _MOST_RATERS = 20
 @click.option(
     "--repeated",
     metavar="COLUMN|FILE",
-    help="Questions repeated on purpose, given by a column that marks them or by a statement "
-    "file.  [default: every question that was asked twice]",
+    help="Questions repeated on purpose, given by a column that marks them or by a statement file.",
+    show_default="every question that was asked twice",
 )
 @click.option(
     "--set-size",
@@ -89,7 +89,9 @@ def command(
     random_state: int,
     out: Output,
 ) -> None:
-    """Measure how good the answers are, for the Methods section of a paper.
+    """Measure how good the answers are.
+
+    Prints agreement, ceiling, error rates and raters, and a text for the Methods section.
 
     \b
     Example: trilens reliability answers.csv --by country -o reliability.html

@@ -53,7 +53,8 @@ _AT_LEAST_0, _AT_LEAST_1 = click.IntRange(min=0), click.IntRange(min=1)
 @click.option(
     "--statements",
     type=_AT_LEAST_0,
-    help="Number of questions to ask.  [default: every question once]",
+    help="Number of questions to ask.",
+    show_default="every question once",
 )
 @options.kind_option
 @_choice(
@@ -86,7 +87,8 @@ _AT_LEAST_0, _AT_LEAST_1 = click.IntRange(min=0), click.IntRange(min=1)
 @click.option(
     "--truth",
     metavar="OUT.csv",
-    help="File for labels and coordinates.  [default: OUT with the ending .truth.csv]",
+    help="File for labels and coordinates.",
+    show_default="OUT with the ending .truth.csv",
 )
 def command(
     shape: str,
@@ -104,9 +106,10 @@ def command(
     out: Output,
     **answers: Any,
 ) -> None:
-    """Write answers about simulated objects, with the truth in a second file.
+    """Write answers about simulated objects.
 
-    The ending of OUT determines the format: .csv, .tsv, .txt, .parquet, .arrow, .jsonl or .npz.
+    The truth is written to a second file. The ending of OUT determines the format: .csv, .tsv,
+    .txt, .parquet, .arrow, .jsonl or .npz.
 
     \b
     Example: trilens simulate --shape moons -n 200 --statements 50000 --error-rate 0.1 -o moons.csv

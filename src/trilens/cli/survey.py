@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from trilens.cli import options
 from trilens.cli.output import Output, note, print_facts, print_json
 from trilens.errors import MissingExtraError, SurveyError
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 folder_argument = click.argument(
     "folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path)
@@ -22,15 +18,16 @@ database_option = click.option(
     "--database",
     metavar="URL",
     envvar="TRILENS_DATABASE",
-    help="postgresql://user:password@host/name.  [default: SQLite in DIR]",
+    help="postgresql://user:password@host/name.",
+    show_default="SQLite in DIR",
 )
 
 
-def _with_extra(command: F) -> F:
-    """Where a part of the extra is not installed, one line says so."""
+class _SurveyCommand(options.Command):
+    """A command of the survey extra; --help needs no extra."""
 
-    @wraps(command)
-    def checked(*arguments: Any, **options: Any) -> Any:
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run it, or say that the extra is not installed."""
         from importlib.util import find_spec
 
         needed = (
@@ -39,12 +36,14 @@ def _with_extra(command: F) -> F:
         )  # fmt: skip
         if any(find_spec(name) is None for name in needed):
             raise MissingExtraError("trilens survey", "survey")
-        return command(*arguments, **options)
-
-    return checked  # type: ignore[return-value]
+        return super().invoke(ctx)
 
 
-@click.group("survey")
+class _Survey(click.Group):
+    command_class = _SurveyCommand
+
+
+@click.group("survey", cls=_Survey)
 def command() -> None:
     """Run a survey on the web, and export the answers.
 
@@ -58,7 +57,6 @@ def command() -> None:
 @command.command("init")
 @folder_argument
 @options.kind_option
-@_with_extra
 def init(folder: Path, kind: Any) -> None:
     """Write a small example study, ready to be served.
 
@@ -75,7 +73,6 @@ def init(folder: Path, kind: Any) -> None:
 @command.command("check")
 @folder_argument
 @options.json_option
-@_with_extra
 def check(folder: Path, as_json: bool) -> None:
     """List all problems in a study's folder; the exit status is 1 if there are any.
 
@@ -134,7 +131,6 @@ def check(folder: Path, as_json: bool) -> None:
     show_default=True,
     help="How much to log.",
 )
-@_with_extra
 def serve(
     folder: Path,
     host: str,
@@ -172,7 +168,6 @@ def serve(
     "--receipt", metavar="CODE", help="Instead, export everything about one participant as JSON."
 )
 @database_option
-@_with_extra
 def export(
     folder: Path, which: Any, receipt: str | None, database: str | None, out: Output
 ) -> None:
@@ -204,7 +199,6 @@ def export(
 @folder_argument
 @database_option
 @options.json_option
-@_with_extra
 def status(folder: Path, database: str | None, as_json: bool) -> None:
     """Show how many answers, participants and rounds there are.
 
@@ -245,7 +239,6 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
 @click.argument("receipt")
 @database_option
 @options.json_option
-@_with_extra
 def forget(folder: Path, receipt: str, database: str | None, as_json: bool) -> None:
     """Erase the participant with this receipt, and all their answers.
 
@@ -269,7 +262,6 @@ def forget(folder: Path, receipt: str, database: str | None, as_json: bool) -> N
 @folder_argument
 @database_option
 @click.password_option("--password", help="New password; asked for if omitted.")
-@_with_extra
 def password(folder: Path, database: str | None, password: str) -> None:
     """Set the researcher's password.
 
@@ -288,7 +280,6 @@ def password(folder: Path, database: str | None, password: str) -> None:
 @folder_argument
 @click.option("-o", "--output", metavar="FILE", required=True, help="New SQLite file.")
 @database_option
-@_with_extra
 def backup(folder: Path, output: str, database: str | None) -> None:
     """Copy the answers to a SQLite file, even while the server is running.
 
