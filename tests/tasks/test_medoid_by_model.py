@@ -8,9 +8,8 @@ from trilens.maps import ChoiceMap
 from trilens.maps.geometry import total_distance
 from trilens.simulate import gaussian, simulate_statements
 from trilens.statements import Statements
-from trilens.tasks.bootstrap import draw_bootstrap, left_over, pair_dispersion
 from trilens.tasks.medoid import maybe_largest, medoid, medoid_set, relative_error
-from trilens.tasks.model import AnswerModel
+from trilens.tasks.model import AnswerModel, left_over, left_over_by_copies, pair_dispersion
 
 
 def modelled(S, dim=2, seed=0):
@@ -119,22 +118,19 @@ def test_noise_on_the_distances_shows_as_dispersion():
     assert distorted > 1.4
 
 
-def test_copies_by_rater_and_of_a_part(monkeypatch):
+def test_what_copies_say_of_answers_that_they_did_not_see(monkeypatch):
     _, S = planar(n=12, m=200)
     M = ChoiceMap(2, l2=0.05).fit(S)
-    plain = draw_bootstrap(M, S, n_copies=4)
-    assert plain.n_raters == 0
-    assert plain.shrink == 1
-    assert plain.held_out.shape == (200, 3)
+    unexplained, unseen = left_over_by_copies(M.bootstrap(S, 4), S)
+    assert unexplained.shape == (4, 12)
+    assert unseen.shape == (200, 3)
     known = Statements(S.triples, 12, raters=np.arange(200) // 10)
-    assert draw_bootstrap(M, known, n_copies=2).n_raters == 20
-    few = Statements(S.triples, 12, raters=np.arange(200) // 50)
-    assert draw_bootstrap(M, few, n_copies=2).n_raters == 0
-    monkeypatch.setattr("trilens.tasks.bootstrap.COPY_ANSWERS", 50)
-    part = draw_bootstrap(M, S, n_copies=3)
-    assert part.shrink == 0.5
-    assert part.held_out is None
-    assert len(part.models) == len(part.left_over) == 3
+    assert modelled(known).bootstrap.n_raters == 20
+    monkeypatch.setattr("trilens.tasks.model.COPY_ANSWERS", 50)
+    part = modelled(S).bootstrap
+    assert (part.shrink, len(part)) == (0.5, 40)
+    unexplained, unseen = left_over_by_copies(part, S)
+    assert (len(unexplained), unseen) == (40, None)
 
 
 def test_which_may_be_the_largest_holds_its_level():

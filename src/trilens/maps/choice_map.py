@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
@@ -291,6 +292,25 @@ class ChoiceMap(MapEstimator):
             if name in _NOT_OF_STREAMS and vars(self).get("streamed_") is not None:
                 raise AttributeError(f"ChoiceMap has no {name}: {NOT_STREAMED}")
             return super().__getattribute__(name)  # raises what it raised before
+
+    def reordered(self, S: Statements, order: IntArray) -> ChoiceMap:
+        """The same map for the same statements with their objects in another order.
+
+        Parameters
+        ----------
+        S : Statements
+            About the objects in the new order.
+        order : (n,) array of int
+            The id that each object of ``S`` has on this map.
+        """
+        if self._answers_of_fit("another order")[1] is not None:
+            raise ParameterError("a map of weighted statements cannot be reordered")
+        found = copy(self)
+        found.embedding_ = self.embedding_[order]
+        found.model_ = replace(self.model_, embedding=found.embedding_)
+        found.names_ = S._names
+        found._errors, found._fitted_to = None, (S, None)
+        return found
 
     def _answers_of_fit(self, wanted: str) -> tuple[Statements, FloatArray | None]:
         """The statements that were fitted and their weights."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 import numpy as np
 
-from trilens._typing import Progress
+from trilens._typing import IntArray, Progress
 from trilens.answers import Answers
 from trilens.counts import CentralCounts, Counted, PairCounts
 from trilens.errors import FormatError, ParameterError, option
+from trilens.maps.likelihood import object_order, row_order
 from trilens.statements import Statements, StatementsLike, as_statements
 
 if TYPE_CHECKING:
@@ -86,6 +89,44 @@ def no_statements(counts: Counted | CentralCounts | PairCounts) -> Statements:
     """The objects of counts, with no statement about them."""
     none = np.empty((0, 3), dtype=np.int32)
     return Statements(none, counts.n_objects, counts.names, counts.kind)
+
+
+@dataclass(frozen=True, eq=False)
+class Ordered:
+    """Statements and their objects in an order that does not depend on how they were given.
+
+    Random numbers are drawn in this order, so that the same answers say the same.
+
+    Attributes
+    ----------
+    statements : Statements
+    order : (n,) int64
+        The given id of each object.
+    """
+
+    statements: Statements
+    order: IntArray
+
+    @cached_property
+    def rank(self) -> IntArray:
+        """The place of each given object in this order, (n,) int64."""
+        return np.argsort(self.order)
+
+
+def in_order(statements: Statements) -> Ordered:
+    """Objects by their names; statements by their objects, and by raters where known.
+
+    >>> found = in_order(Statements([[1, 2, 0], [0, 1, 2]], names=["c", "b", "a"]))
+    >>> found.statements.names, found.statements.triples.tolist()
+    (('a', 'b', 'c'), [[1, 0, 2], [2, 1, 0]])
+    """
+    order = object_order(statements._names, statements.n_objects)
+    if (np.diff(order) != 1).any():
+        statements = statements.subset(order)
+    rows = row_order(statements)
+    if (np.diff(rows) != 1).any():
+        statements = statements.take(rows)
+    return Ordered(statements, order)
 
 
 def is_streamed(data: Data, *, most_objects: int = 0) -> TypeGuard[Answers]:

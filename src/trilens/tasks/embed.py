@@ -20,6 +20,7 @@ from trilens.tasks.data import (
     MAPS_OF_FILES,
     PAIRED_OBJECTS,
     Data,
+    in_order,
     is_streamed,
     no_statements,
     pair_counts,
@@ -153,8 +154,8 @@ def points_of(
 
         model = model or answer_model(statements, seed_of(random_state))
         return np.asarray(model.map.embedding_)
-    dim = dimensions(n_components, statements.n_objects)
-    return coordinates(statements, method, dim, random_state)
+    dim, found = dimensions(n_components, statements.n_objects), in_order(statements)
+    return coordinates(found.statements, method, dim, random_state)[found.rank]
 
 
 def map_of_pairs(

@@ -13,6 +13,7 @@ from trilens._tabular import Tabular
 from trilens._typing import BoolArray, FloatArray, IntArray, Progress, RandomState
 from trilens.counts import CentralCounts
 from trilens.errors import ParameterError, StatementError
+from trilens.maps.likelihood import object_order
 from trilens.statements import Statements
 from trilens.tasks.data import Data, no_statements, object_counts, statements_of
 from trilens.tasks.labels import label_of_each, sorted_classes
@@ -52,7 +53,7 @@ class Medoid(Tabular):
     Attributes
     ----------
     index, name
-        The object; of several equally central ones the first.
+        The object; of several equally central ones the first by name.
     depth : float or None
         Its centrality, by counting or by the model; None for a medoid found on another map.
     candidates : tuple of str
@@ -191,7 +192,10 @@ def _medoid(
         from trilens.maps.geometry import total_distance
         from trilens.tasks.embed import points_of
 
-        score = -total_distance(points_of(given, chosen, n_components, random_state))
+        points = points_of(given, chosen, n_components, random_state)
+        order = object_order(given.names, len(points))
+        score = np.empty(len(points))
+        score[order] = -total_distance(points[order])
     best = np.flatnonzero(score == score.max())
     depth = float(score[best[0]]) if chosen == "depth" else None
     return _described(
@@ -218,22 +222,22 @@ def _medoid_by_model(
 ) -> Medoid:
     from trilens.tasks.model import answer_model
 
-    if model is None:
-        model = answer_model(given, seed_of(random_state))
-    score = model.depth
+    model = model or answer_model(given, seed_of(random_state))
+    inner, rank = model.in_order, model.ordered.rank
+    score = inner.assisted.depth[rank]
     # a map draws what it knows little about to its middle
-    known = np.minimum(model.appearances, LEAST_ANSWERS)
+    known = np.minimum(model.statements.appearances, LEAST_ANSWERS)
     highest = score[known == known.max()].max()
     best = np.flatnonzero((score == highest) & (known == known.max()))
-    inside = medoid_set(model, LEVEL)
+    inside = medoid_set(inner, LEVEL)[rank]
     inside[best] = True
     found = _described(given.names, "choice", score, float(highest), best, inside)
-    moved = model.assisted.copies - model.assisted.copies[:, best[:1]]
-    error = model.bootstrap.shrink * np.sqrt((moved**2).mean(axis=0))
+    copies = inner.assisted.copies[:, rank]
+    moved = copies - copies[:, [found.index]]
+    error = inner.bootstrap.shrink * np.sqrt((moved**2).mean(axis=0))
     level = (np.abs(score - highest) <= error) & (known == known.max())
-    level[best[0]] = False
-    order = np.argsort(-score, kind="stable")
-    return replace(found, close=tuple(given.names[i] for i in order if level[i]))
+    level[found.index] = False
+    return replace(found, close=_names_by_score(given.names, score, level))
 
 
 def _described(
@@ -244,13 +248,14 @@ def _described(
     best: IntArray,
     inside: BoolArray,
 ) -> Medoid:
+    first, *tied = best[object_order([names[i] for i in best], len(best))].tolist()
     return Medoid(
-        index=int(best[0]),
-        name=names[best[0]],
+        index=first,
+        name=names[first],
         depth=depth,
-        candidates=tuple(names[i] for i in np.argsort(-score, kind="stable") if inside[i]),
+        candidates=_names_by_score(names, score, inside),
         level=LEVEL,
-        tied=tuple(names[i] for i in best[1:]),
+        tied=tuple(names[i] for i in tied),
         method=method,
         scores=score,
     )
@@ -284,13 +289,13 @@ def medoid_set(model: AnswerModel, level: float = 0.95) -> BoolArray:
         model = AnswerModel(model.statements, plain, model.seed)
     copies, assisted = model.bootstrap, model.assisted
     scale = copies.shrink * np.sqrt(max(model.dispersion, 1.0))
-    freedom = len(copies.models)
+    freedom = len(copies)
     if copies.n_raters:
         scale *= np.sqrt(copies.n_raters / (copies.n_raters - 1))
         freedom = min(freedom, copies.n_raters - 1)
     # a variance that is estimated from few copies, or few raters, is itself uncertain
     scale *= stdtrit(freedom, level) / ndtri(level)
-    unsure = model.appearances < LEAST_ANSWERS
+    unsure = model.statements.appearances < LEAST_ANSWERS
     sure = np.flatnonzero(~unsure)
     by_depth = maybe_largest(
         assisted.depth[sure],
@@ -300,7 +305,7 @@ def medoid_set(model: AnswerModel, level: float = 0.95) -> BoolArray:
         assisted.bias[sure],
     )
     near = _nearness(model.map.model_)
-    moved = np.array([_nearness(copy) for copy in copies.models]) - near
+    moved = np.array([_nearness(copy) for copy in copies]) - near
     by_distance = maybe_largest(near[sure], scale * moved[:, sure], level, model.seed)
     inside = unsure.copy()
     inside[sure] = by_depth | by_distance
@@ -377,6 +382,13 @@ def maybe_largest(
                 allowed = 0.0
             inside[i] = z.max(initial=-np.inf) <= allowed
     return inside
+
+
+def _names_by_score(names: tuple[str, ...], score: FloatArray, among: BoolArray) -> tuple[str, ...]:
+    """Some of the objects, the highest score first, and those of equal ones by their names."""
+    some = np.flatnonzero(among)
+    some = some[object_order([names[i] for i in some], len(some))]
+    return tuple(names[i] for i in some[np.argsort(-score[some], kind="stable")])
 
 
 def relative_error(estimate: int, total_distances: FloatArray) -> float:

@@ -147,6 +147,8 @@ def outliers_by_depth(depth: FloatArray, asked: IntArray, kind: Kind, seed: int 
         How often each object could be chosen; one of which nothing is known is left out.
     """
     known = np.flatnonzero(asked > 0)
+    # in an order that does not depend on that of the objects
+    known = known[np.lexsort((depth[known], asked[known]))]
     none = np.zeros(len(depth), dtype=np.bool_)
     if len(known) < 5:
         return OutlierTest(none, 1.0)

@@ -17,6 +17,7 @@ from trilens.answers import central_counts
 from trilens.counts import CentralCounts, count_central
 from trilens.depth import centrality
 from trilens.errors import ParameterError
+from trilens.maps.likelihood import object_order
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.value import refuse_answers
 from trilens.tasks.data import Data, no_statements, object_counts, statements_of
@@ -57,7 +58,7 @@ class Outliers(Tabular):
         Why nothing can be claimed.
     tied : tuple of str
         Objects left out whose score equals that of the last outlier: the cut goes through
-        them, and the order of the objects alone decided.
+        them, and the names alone decided.
     depths : (len(indices),) array
         Their centrality.
     method : str
@@ -140,7 +141,7 @@ def outliers(
 
     Notes
     -----
-    Equal scores stand in the order of the objects. An object that no statement names has
+    Equal scores stand in the order of the names. An object that no statement names has
     depth 0 and so counts as an outlier, as in the paper.
 
     Examples
@@ -165,14 +166,15 @@ def outliers(
         if chosen_method == "choice" and len(given) and model is None:
             model = answer_model(given, seed_of(random_state))
         score, apart, reason = _score(given, chosen_method, n_components, random_state, model)
-    order = np.argsort(score, kind="stable")
+    names = given.names
+    by_name = object_order(names, len(names))
+    order = by_name[np.argsort(score[by_name], kind="stable")]
     if count is None:
         chosen = order[apart.objects[order]]
         tied = order[:0]
     else:
         chosen, rest = order[:count], order[count:]
         tied = rest[score[rest] == score[chosen[-1]]] if count else order[:0]
-    names = given.names
     return Outliers(
         indices=chosen,
         names=tuple(names[i] for i in chosen),
@@ -202,8 +204,9 @@ def _score(
     if method == "choice":
         if model is None or given.n_objects < _LEAST_OBJECTS:
             return np.full(given.n_objects, -1.0), nobody, reason or "there are too few objects"
-        factors = outlier_factors(model.map.embedding_)
-        apart = nobody if reason else outliers_on_map(factors, factors_by_chance(model))
+        inner = model.in_order
+        factors = outlier_factors(inner.map.embedding_)[model.ordered.rank]
+        apart = nobody if reason else outliers_on_map(factors, factors_by_chance(inner))
         return -factors, apart, reason
     if method == "depth":
         depth = centrality(given)
@@ -212,7 +215,9 @@ def _score(
         return depth, apart, reason
     from trilens.maps.geometry import local_outliers
 
-    score = -local_outliers(points_of(given, method, n_components, random_state))
+    points = points_of(given, method, n_components, random_state)
+    order, score = object_order(given.names, len(points)), np.empty(len(points))
+    score[order] = -local_outliers(points[order])
     return score, nobody, f"{method} ranks the objects, and tests nothing"
 
 

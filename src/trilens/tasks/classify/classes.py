@@ -30,13 +30,15 @@ from trilens.tasks.classify.classifiers import (
 from trilens.tasks.data import (
     MAPS_OF_FILES,
     Data,
+    Ordered,
     counts_of,
+    in_order,
     is_streamed,
     no_statements,
     statements_of,
     streamed_map,
 )
-from trilens.tasks.labels import ClassCodes, LabelsLike, encode_labels
+from trilens.tasks.labels import ClassCodes, LabelsLike, encode_labels, label_of_each
 from trilens.tasks.method import METHODS, check_model, choose_method, known_error_rate
 from trilens.tasks.model import AnswerModel, answer_model
 
@@ -263,16 +265,38 @@ def classify(
     given = statements_of(statements, "classify")
     check_model(model, given)
     chosen = choose_method("classify", given, method)
-    labels = encode_labels(y, given.names)
+    ordered, label_of = in_order(given), label_of_each(y, given.names)
+    inner = ordered.statements
+    labels = encode_labels([label_of[i] for i in ordered.order], inner.names)
     if chosen == "choice" and n_components is None and model is None:
         model = answer_model(given, seed_of(random_state))
     parameters["error_rate"] = known_error_rate(error_rate, given, random_state, model)
     learner = make_classifier(
-        chosen, classifier, n_components=n_components, model=model, **parameters
+        chosen,
+        classifier,
+        n_components=n_components,
+        model=None if model is None else model.in_order,
+        **parameters,
     )
-    learner.fit(given, labels.given)
-    found = _described(learner, given.names, labels, chosen, random_state)
-    return replace(found, remarks=(*found.remarks, *_out_of_reach(given, labels)))
+    learner.fit(inner, labels.given)
+    found = _described(learner, inner.names, labels, chosen, random_state)
+    remarks = (*found.remarks, *_out_of_reach(inner, labels))
+    return replace(_in_given_order(found, labels, ordered), remarks=remarks)
+
+
+def _in_given_order(found: Classification, labels: ClassCodes, ordered: Ordered) -> Classification:
+    """The same classes, with the objects in the order in which they were given."""
+    check, rank = found.check, ordered.rank
+    if check is not None:
+        at = np.argsort(ordered.order[labels.labelled])
+        check = replace(check, codes=check.codes[at], contradicted=check.contradicted[at])
+    return replace(
+        found,
+        names=tuple(found.names[i] for i in rank),
+        given=tuple(found.given[i] for i in rank),
+        found=found.found[rank],
+        check=check,
+    )
 
 
 def _map_of_files(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,9 @@ from trilens._parameters import check_progress, generator, real_number, seed_of,
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers
-from trilens.errors import ParameterError, option
+from trilens.counts import PairCounts, count_pairs
+from trilens.errors import ParameterError
+from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.registry import coordinates, dimensions
 from trilens.maps.streamed import StreamedMap
 from trilens.statements import Statements
@@ -32,6 +34,7 @@ from trilens.tasks.data import (
     MAPS_OF_FILES,
     PAIRED_OBJECTS,
     Data,
+    in_order,
     is_streamed,
     no_statements,
     pair_counts,
@@ -41,11 +44,8 @@ from trilens.tasks.data import (
 from trilens.tasks.embed import map_dimension, map_of_pairs
 from trilens.tasks.labels import LabelsLike, label_of_each
 from trilens.tasks.method import check_model, choose_method, known_error_rate, method_of_pairs
+from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.preconditions import why_nothing_can_be_claimed
-
-if TYPE_CHECKING:
-    from trilens.maps.choice_map import ChoiceMap
-    from trilens.tasks.model import AnswerModel
 
 #: More objects than these have no silhouettes, which take all distances.
 _MOST_SILHOUETTES = 5000
@@ -255,67 +255,135 @@ def cluster(
         return _on_map_of_files(model, n_clusters, k, sigma, error_rate, labels, seed)
     suffice = n_clusters is not None and method in ("krng", "lensmap")
     pairs = pair_counts(statements, suffice, progress)
-    given = statements_of(statements, "cluster") if pairs is None else no_statements(pairs)
-    names = given.names
+    if pairs is not None:
+        return _of_pairs(
+            pairs, n_clusters, method, k, sigma, error_rate, n_components, labels, seed
+        )
+    given = statements_of(statements, "cluster")
     if n_clusters is not None:
-        check_n_clusters(n_clusters, len(names))
+        check_n_clusters(n_clusters, given.n_objects)
     check_model(model, given)
-    known = None if labels is None else label_of_each(labels, names)
-    if pairs is None:
-        chosen = choose_method("cluster", given, method)
-        error_rate = known_error_rate(error_rate, given, seed, model)
-    else:
-        chosen = method_of_pairs(method, pairs, "lensmap")
-        if n_clusters is None:
-            raise ParameterError(
-                f"counts do not tell how many groups there are; give {option('n_clusters')} or the "
-                f"statements"
-            )
+    known = None if labels is None else label_of_each(labels, given.names)
+    chosen = choose_method("cluster", given, method)
+    error_rate = known_error_rate(error_rate, given, seed, model)
+    ordered = in_order(given)
+    if known is not None:
+        known = [known[i] for i in ordered.order]
     if chosen == "krng":
         if n_clusters is None:
             raise ParameterError("krng needs the number of clusters; a map can suggest one")
-        krng = KRNGClustering(n_clusters, k, sigma, error_rate, seed)
-        krng.fit(given if pairs is None else pairs)
-        parameters = krng_parameters(krng, names)
-        return _clusters(names, krng.labels_, None, parameters, None, None, known, True)
+        found = _by_krng(ordered.statements, n_clusters, k, sigma, error_rate, known, seed)
+    else:
+        found = _on_map(
+            ordered.statements,
+            n_clusters,
+            chosen,
+            *_neighbours(k, sigma),
+            error_rate,
+            n_components,
+            known,
+            seed,
+            None if model is None else model.in_order,
+            progress,
+        )
+    return _in_given_order(found, given.names, ordered.rank)
+
+
+def _of_pairs(
+    pairs: PairCounts,
+    n_clusters: int | None,
+    method: str,
+    k: int | None,
+    sigma: float | None,
+    error_rate: Any,
+    n_components: int | None,
+    labels: LabelsLike | None,
+    seed: int,
+) -> Clusters:
+    """The groups of counts of pairs, by the k-RNG or on the lens map."""
+    chosen, names = method_of_pairs(method, pairs, "lensmap"), no_statements(pairs).names
+    known = None if labels is None else label_of_each(labels, names)
+    if n_clusters is None:
+        raise ParameterError(
+            f"counts do not tell how many groups there are; give {option('n_clusters')} or the "
+            f"statements"
+        )
+    check_n_clusters(n_clusters, len(names))
+    if chosen == "krng":
+        return _by_krng(pairs, n_clusters, k, sigma, error_rate, known, seed)
     error_rate = real_number("error_rate", error_rate)
-    if error_rate and chosen != "lensmap":
-        raise ParameterError(f"{chosen} has no correction for an error rate; krng and lensmap have")
     k, sigma = _neighbours(k, sigma)
-    if pairs is not None:
-        points = map_of_pairs(pairs, n_components, seed, error_rate)
-        assert n_clusters is not None
-        found = coordinate_clusters(points, n_clusters, k, sigma, seed)
-        parameters = map_parameters(chosen, points, k, sigma, error_rate)
-        return _clusters(names, found, points, parameters, None, None, known, True)
+    points = map_of_pairs(pairs, n_components, seed, error_rate)
+    found = coordinate_clusters(points, n_clusters, k, sigma, seed)
+    parameters = map_parameters(chosen, points, k, sigma, error_rate)
+    return _clusters(names, found, points, parameters, None, None, known, True)
+
+
+def _by_krng(
+    given: Statements | PairCounts,
+    n_clusters: int,
+    k: int | None,
+    sigma: float | None,
+    error_rate: Any,
+    known: Sequence[Any] | None,
+    seed: int,
+) -> Clusters:
+    names = given.names if isinstance(given, Statements) else no_statements(given).names
+    krng = KRNGClustering(n_clusters, k, sigma, error_rate, seed).fit(given)
+    parameters = krng_parameters(krng, names)
+    return _clusters(names, krng.labels_, None, parameters, None, None, known, True)
+
+
+def _on_map(
+    given: Statements,
+    n_clusters: int | None,
+    method: str,
+    k: int,
+    sigma: float,
+    error_rate: float,
+    n_components: int | None,
+    known: Sequence[Any] | None,
+    seed: int,
+    model: AnswerModel | None,
+    progress: Progress | None,
+) -> Clusters:
+    """The groups on a map, and whether there are any beyond chance."""
+    if error_rate and method != "lensmap":
+        raise ParameterError(f"{method} has no correction for an error rate; krng and lensmap have")
+    names = given.names
     if len(given) == 0:
         # nothing was said: every object is where every other one is
-        parameters = map_parameters(chosen, np.empty((len(names), 0)), k, sigma, error_rate)
+        parameters = map_parameters(method, np.empty((len(names), 0)), k, sigma, error_rate)
         whole = np.arange(len(names)) % (n_clusters or 1)
         return _clusters(names, whole, None, parameters, None, None, known, n_clusters is not None)
-    points, resampled, fitted = _maps(
-        given, chosen, n_components, error_rate, seed, model, progress
-    )
+    step: Progress = (lambda share: None) if progress is None else progress
+    points, resampled, fitted = _maps(given, method, n_components, error_rate, seed, model, step)
     errors = None if fitted is None else fitted.place_errors_
     suggestion = suggest_clusters(points, errors=errors, kind=given.kind, random_state=seed)
     reason = why_nothing_can_be_claimed(given, fitted)
-    if reason is None and chosen == "lensmap" and given.kind != "central":
+    if reason is None and method == "lensmap" and given.kind != "central":
         # measured: of clouds without groups 8 of 8 (odd) and 3 of 8 (closer) were divided
         reason = f"a lens map of {given.kind} answers falls into parts by itself; soe does not"
     if reason is not None:
         said = f"whether there are groups cannot be told: {reason}"
         suggestion = replace(suggestion, n_clusters=1, p_value=None, caution=said)
-    if progress is not None:
-        progress(0.9)
+    step(0.9)
     number = suggestion.n_clusters if n_clusters is None else n_clusters
     found = coordinate_clusters(points, number, k, sigma, seed)
-    parameters = map_parameters(chosen, points, k, sigma, error_rate)
+    parameters = map_parameters(method, points, k, sigma, error_rate)
     stability = _stability(found, resampled, seed)
-    if progress is not None:
-        progress(1.0)
+    step(1.0)
     return _clusters(
         names, found, points, parameters, suggestion, stability, known, n_clusters is not None
     )
+
+
+def _in_given_order(found: Clusters, names: tuple[str, ...], rank: IntArray) -> Clusters:
+    """The same groups, with the objects in the order in which they were given."""
+    stability = found.stability
+    if stability is not None:
+        stability = replace(stability, objects=stability.objects[rank])
+    return replace(found, labels=found.labels[rank], names=names, stability=stability)
 
 
 def _neighbours(k: int | None, sigma: float | None) -> tuple[int, float]:
@@ -366,28 +434,19 @@ def _maps(
     error_rate: float,
     seed: int,
     model: AnswerModel | None,
-    progress: Progress | None,
+    step: Progress,
 ) -> tuple[FloatArray, list[FloatArray], ChoiceMap | None]:
     """The map on which groups are sought, those of resampled statements, and the model."""
     n = statements.n_objects
     copies = 20 if n <= 100 else 10 if n <= 500 else 6
-    step: Progress = (lambda share: None) if progress is None else progress
     if method == "choice":
-        from trilens.tasks.model import AnswerModel, answer_model
-
         if n_components is not None:
-            from trilens.maps.choice_map import ChoiceMap
-
-            dim = dimensions(n_components, n)
-            fitted = ChoiceMap(dim, random_state=seed).fit(statements)
+            fitted = ChoiceMap(dimensions(n_components, n), random_state=seed).fit(statements)
             model = AnswerModel(statements, fitted, seed)
-        elif model is None:
-            model = answer_model(statements, seed)
+        model = model or answer_model(statements, seed)
         resampled = model.resampled_maps[:copies]
         step(0.6)
         return model.map.embedding_, resampled, model.map
-    from trilens.counts import count_pairs
-
     if n_components is None:
         n_components = map_dimension(count_pairs(statements)) if n > 1 else 1
     extra: dict[str, Any] = {"error_rate": error_rate} if error_rate else {}
