@@ -257,11 +257,11 @@ MAP = """
 import json, os, resource, sys, time
 sys.path[:0] = json.loads(os.environ["BENCH_PATH"])
 import numpy as np
-from trilens.tasks.streamed import classify_files
+import trilens as tl
 truth = np.load(sys.argv[2])
 labels = {str(i): str(truth[i]) for i in range(0, len(truth), 20)}
 wall, cpu = time.perf_counter(), time.process_time()
-found = classify_files(sys.argv[1], labels)
+found = tl.classify(tl.Answers(sys.argv[1]), labels)
 wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
 right = np.mean([found.predicted[str(i)] == str(truth[i]) for i in range(1, len(truth), 20)])
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

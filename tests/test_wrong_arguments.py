@@ -30,8 +30,6 @@ LATER = ("exact", "plots", "report")
 #: The old name of a class is the class.
 LEFT_OUT = {
     # they read files time after time; tests/tasks/test_streamed_classes.py has their bad input
-    "classify_files",
-    "cluster_files",
     *("load_cars", "load_usps", "load_ca_hepth", "load_things_odd_one_out"),
     "LensMapClassifier",
     # they start processes and wait for addresses and for files

@@ -115,9 +115,5 @@ from .tasks.outliers import (
 from .tasks.reliability import (
     reliability as reliability,
 )
-from .tasks.streamed import (
-    classify_files as classify_files,
-    cluster_files as cluster_files,
-)
 
 __version__: str

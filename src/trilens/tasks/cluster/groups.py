@@ -14,7 +14,7 @@ from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers
 from trilens.counts import PairCounts, count_pairs
-from trilens.errors import ParameterError
+from trilens.errors import ParameterError, option
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.registry import coordinates, dimensions
 from trilens.maps.streamed import StreamedMap
