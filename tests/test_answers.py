@@ -1,13 +1,19 @@
 """One handle wherever the answers lie: in memory, in files, as counts."""
 
+import io
+from types import SimpleNamespace
+
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from trilens import Statements, answers as module, write_counts, write_statements
 from trilens.answers import Answers, central_counts, pair_counts, read_or_count
 from trilens.counts import count_central, count_pairs, counted
 from trilens.counts.counting import count_files
-from trilens.errors import FormatError
+from trilens.errors import FormatError, ParameterError, TrilensError
+from trilens.files.source import Source
 
 S = Statements([[0, 1, 2], [1, 0, 3], [0, 3, 2], [0, 1, 2]], names=["a", "b", "c", "d"])
 
@@ -59,3 +65,74 @@ def test_small_files_are_read_and_large_ones_counted(file, monkeypatch):
 def test_pairs_that_were_not_counted_are_missed():
     with pytest.raises(FormatError, match="pairs were not counted"):
         pair_counts(counted(S))
+
+
+TABLE = {
+    "central": ["a", "b", "c", "a"],
+    "other_1": ["b", "c", "a", "c"],
+    "other_2": ["c", "a", "b", "b"],
+    "country": ["DE", "FR", "DE", "DE"],
+    "age": [30, 41, 25, 25],
+    "rt": [1800, 900, 2100, 1500],
+    "worker": ["w1", "w2", "w1", "w3"],
+}
+CONDITIONS = ["country = DE", "age < 30", "seconds >= 1.6", "worker != w2"]
+
+
+@pytest.mark.parametrize("made", [pd.DataFrame, pa.table, dict])
+def test_a_table_in_memory_is_selected_from_as_a_file_is(tmp_path, made):
+    path = tmp_path / "answers.csv"
+    pd.DataFrame(TABLE).to_csv(path, index=False)
+    for where in ([], CONDITIONS[:1], CONDITIONS):
+        file, table = Answers(path, where=where), Answers(made(TABLE), where=where)
+        assert table.read() == file.read()
+        assert table.column("age").tolist() == file.column("age").tolist()
+        assert table.count().statements == file.count().statements == len(file.read())
+    assert str(Answers(made(TABLE)).reading).startswith("table: 4 statements, kind central, 3 ob")
+    for source in (path, made(TABLE)):
+        with pytest.raises(TrilensError, match="no column 'town'"):
+            Answers(source, where=["town = Bonn"]).read()
+        with pytest.raises(TrilensError, match="column 'central' holds objects"):
+            Answers(source).column("central")
+    with pytest.raises(ParameterError, match="only files and tables have further columns"):
+        Answers(S).column("age")
+
+
+def test_conditions_do_not_read_a_file_again(tmp_path, monkeypatch):
+    path = tmp_path / "answers.csv"
+    pd.DataFrame(TABLE).to_csv(path, index=False)
+    opened = []
+    raw = Source.raw
+
+    def counted_raw(self):
+        opened.append(self.label)
+        return raw(self)
+
+    monkeypatch.setattr(Source, "raw", counted_raw)
+    Answers(path).read()
+    once = len(opened)
+    chosen = Answers(path, where=CONDITIONS)
+    assert len(chosen.read()) == 1
+    assert chosen.column("country").tolist() == ["DE"]
+    assert len(opened) == 2 * once
+    # nor does the standard input need to be read twice
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(path.read_bytes())))
+    piped = Answers("-", where=CONDITIONS)
+    assert piped.read() == chosen.read()
+    assert piped.column("country").tolist() == ["DE"]
+    with pytest.raises(FormatError, match="can be read only once; give a file"):
+        piped.column("rt")
+
+
+def test_bad_rows_of_a_table_are_skipped(tmp_path):
+    table = TABLE | {"other_1": ["b", "b", None, "c"], "rt": ["1800", "900", "2100", "soon"]}
+    with pytest.raises(TrilensError, match="statement 2: an empty cell in column other_1"):
+        Answers(table).read()
+    answers = Answers(table, skip_bad=tmp_path / "bad.csv")
+    assert list(answers.read()) == [("a", "b", "c")]
+    assert [str(fault) for fault in answers.reading.faults] == [
+        "statement 1: an object stands twice in it",
+        "statement 2: an object is missing",
+        "statement 3: 'soon' is not a time",
+    ]
+    assert len((tmp_path / "bad.csv").read_text().splitlines()) == 4

@@ -82,6 +82,13 @@ class Rows(NamedTuple):
     table: Any
     number: Callable[[int], int]
 
+    def where(self, good: BoolArray) -> Rows:
+        """Some of the rows."""
+        if good.all():
+            return self
+        kept = np.flatnonzero(good)
+        return Rows(self.table.take(kept), lambda row: self.number(int(kept[row])))
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -477,30 +484,16 @@ class AnswerTable:
         )
         if groups is not None and "seconds" in used and self._told_unit is None:
             self._judge_ahead()
-        for rows in self.table.read(request):
+        for piece in self.table.read(request):
+            rows = piece
             if self.options.passes_over:
                 rows = self._answers(rows, order)
             if self.options.skip_bad and "seconds" in used:
                 rows = self._timed(rows, order[used["seconds"]])
-            if not len(rows.table):
-                continue
-            columns = {at: rows.table.column(k) for at, k in order.items()}
-            batch = self._batch(rows, columns, used, further)
-            for (role, at), condition in tests:
-                values = (
-                    batch.known(role, strict=False)
-                    if role
-                    else texts_of(
-                        _as_text(columns[at], self.layout.names[at], self.label), batch.words
-                    )
-                )
-                good = distinct_holds(condition, values)
-                if not good.all():
-                    kept = np.flatnonzero(good)
-                    batch = batch.take(kept)
-                    columns = {at: column.take(kept) for at, column in columns.items()}
-            batch = replace(batch, others={role: batch.others[role] for role in others})
-            if len(batch):
+            if tests and len(rows.table):
+                rows = self._holding(rows, order, used, tests)
+            if len(rows.table):
+                batch = self._batch(rows, order, others, further)
                 yield batch if integers else batch.as_text()
 
     def _tested(self, condition: Condition) -> tuple[str | None, int]:
@@ -526,42 +519,78 @@ class AnswerTable:
             named |= ~column.is_null().to_numpy(zero_copy_only=False)
         if named.all():
             return rows
-        kept = np.flatnonzero(named)
-        n = len(rows.table) - len(kept)
+        n = len(named) - int(named.sum())
         what = "record that names" if n == 1 else "records that name"
         self.decided.notes["passed over"] = f"{n:,} {what} no objects passed over"
-        return Rows(rows.table.take(kept), lambda row: rows.number(int(kept[row])))
+        return rows.where(named)
 
-    def _batch(
+    def _holding(
         self,
         rows: Rows,
-        columns: Mapping[int, Any],
+        order: Mapping[int, int],
         used: Mapping[str, int],
-        further: Mapping[str, int],
-    ) -> Batch:
-        names, label = self.layout.names, self.label
-        objects = [self._objects(columns[at], names[at], rows) for at in self.layout.objects]
-        if not all(pa.types.is_integer(column.type) for column in objects):
-            objects = [_encoded(column) for column in objects]
-        others = {}
-        for role, at in used.items():
-            if role == "seconds":
-                others[role] = self._seconds(columns[at], names[at], rows)
+        tests: Sequence[tuple[tuple[str | None, int], Condition]],
+    ) -> Rows:
+        """The rows for which all conditions hold."""
+        known = self._described(rows, order, used)
+        good = np.ones(len(rows.table), dtype=np.bool_)
+        for (role, at), condition in tests:
+            if role is not None:
+                values = known.known(role, strict=False)
             else:
-                others[role] = _as_text(columns[at], names[at], label, keep_integers=True)
-        if "seconds" in others and self.decided.unit is None:
-            self._judge_unit(others["seconds"])
-        batch = Batch(
-            pa.table(objects, [f"object_{j}" for j in range(len(objects))]),
+                column = _as_text(rows.table.column(order[at]), self.layout.names[at], self.label)
+                values = texts_of(column, known.words)
+            good &= distinct_holds(condition, values)
+        return rows.where(good)
+
+    def _described(
+        self,
+        rows: Rows,
+        order: Mapping[int, int],
+        used: Mapping[str, int],
+        further: Mapping[str, int] | None = None,
+    ) -> Batch:
+        """What is known of the rows besides their objects."""
+        names, label = self.layout.names, self.label
+        columns = {at: rows.table.column(k) for at, k in order.items()}
+        others = {
+            role: _as_text(columns[at], names[at], label, keep_integers=True)
+            for role, at in used.items()
+            if role != "seconds"
+        }
+        if "seconds" in used:
+            at = used["seconds"]
+            others["seconds"] = self._seconds(columns[at], names[at], rows)
+            if self.decided.unit is None:
+                self._judge_unit(others["seconds"])
+        extra = (further or {}).items()
+        return Batch(
+            pa.table({}),
             label,
             rows.number,
             others,
-            {name: _as_text(columns[at], names[at], label) for name, at in further.items()},
+            {name: _as_text(columns[at], names[at], label) for name, at in extra},
             form=self.layout.form,
             milli=self.decided.unit == "ms",
             words=not self.table.typed,
             text_raters=not self.table.keeps_numbers,
         )
+
+    def _batch(
+        self,
+        rows: Rows,
+        order: Mapping[int, int],
+        used: Mapping[str, int],
+        further: Mapping[str, int],
+    ) -> Batch:
+        objects = [
+            self._objects(rows.table.column(order[at]), self.layout.names[at], rows)
+            for at in self.layout.objects
+        ]
+        if not all(pa.types.is_integer(column.type) for column in objects):
+            objects = [_encoded(column) for column in objects]
+        named = pa.table(objects, [f"object_{j}" for j in range(len(objects))])
+        batch = replace(self._described(rows, order, used, further), objects=named)
         return batch if batch.form == "statement" else self._with_positions(batch)
 
     def _with_positions(self, batch: Batch) -> Batch:
@@ -700,8 +729,7 @@ class AnswerTable:
             cells = [str(each[row]) for each in rows.table.columns]
             fault = Fault(self.label or "", number, f"{cell} is not a time", ",".join(cells))
             self.table.faults[number] = fault
-        kept = np.flatnonzero(~wrong)
-        return Rows(rows.table.take(kept), lambda row: rows.number(int(kept[row])))
+        return rows.where(~wrong)
 
 
 def written_times(values: Sequence[str | None]) -> tuple[AnyArray, list[int]]:
