@@ -225,7 +225,7 @@ def test_nothing_to_count(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("central,other_1,other_2\n")
     with pytest.raises(FormatError, match="has no statements"):
         count_files(tmp_path / "a.csv")
-    with pytest.raises(FormatError, match="there is no such file"):
+    with pytest.raises(FormatError, match="no such file"):
         count_files(tmp_path / "b.csv")
     with pytest.raises(FormatError, match="no file matches"):
         count_files(str(tmp_path / "*.parquet"))
@@ -400,7 +400,7 @@ def test_urls(tmp_path: Path) -> None:
         count_files("memory://answers", checkpoint="memory://kept", tell=told.append)
         assert told[0].resumed == 2
         assert len(tl.read_statements("memory://answers/a.parquet")) == 500
-        with pytest.raises(FormatError, match="there is no such file"):
+        with pytest.raises(FormatError, match="no such file"):
             count_files("memory://answers/none.csv")
         with pytest.raises(FormatError, match=r"cannot be reached|needs another package"):
             count_files("nowhere://answers/none.csv")

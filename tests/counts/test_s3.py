@@ -184,10 +184,10 @@ def test_an_object_that_changes_while_it_is_read(storage, days: Path, monkeypatc
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("s3://nowhere/day-1.parquet", "there is no such file"),
-        ("s3://nowhere/day-*.parquet", "there is no such file"),
+        ("s3://nowhere/day-1.parquet", "no such file"),
+        ("s3://nowhere/day-*.parquet", "no such file"),
         ("s3://nowhere", "s3://nowhere"),
-        ("s3://answers/day-9.parquet", "there is no such file"),
+        ("s3://answers/day-9.parquet", "no such file"),
         ("s3://answers/night-*.parquet", "no statement file there"),
     ],
 )

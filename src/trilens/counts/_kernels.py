@@ -108,7 +108,7 @@ def columns(
 
     Returns the row of the first statement that names an object twice, or one beyond the
     counters (a negative number reads as a very large one); the number of rows where there is
-    none. The rows before it are counted. ``second`` and ``third`` may be the same counters.
+    none. The rows before it are counted.
     """
     size = np.uint64(len(first))
     for i in range(len(a)):

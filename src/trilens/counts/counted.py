@@ -74,6 +74,13 @@ class Counted:
     n_skipped: int = 0
     files: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
+    @classmethod
+    def of_places(cls, kind: Kind, statements: int, places: IntArray, names: Named) -> Counted:
+        """From how often each object stands first, second and third, (3, n)."""
+        first, second, third = places
+        near = second.copy() if kind == "closer" else None
+        return cls(kind, statements, first.copy(), second + third, near, names)
+
     @property
     def n_objects(self) -> int:
         """The number of objects."""
@@ -117,7 +124,7 @@ class Counted:
                 f"{', '.join(other.class_names)}; count both with the same labels"
             )
         names, n = union(self.known_names, self.n_objects, other.known_names, other.n_objects)
-        a, b = self._among(names, n), other._among(names, n)
+        a, b = self.among(names, n), other.among(names, n)
         return Counted(
             kind=self.kind,
             statements=self.statements + other.statements,
@@ -164,7 +171,7 @@ class Counted:
             return self
         return replace(self, pairs=replace(self.pairs, names=self.names))
 
-    def _among(self, names: Named, n: int) -> Counted:
+    def among(self, names: Named, n: int) -> Counted:
         """The same counts among more objects."""
         at = positions(self.known_names, self.n_objects, names, n)
         if at is None and n == self.n_objects:
@@ -204,19 +211,13 @@ def counted(
     [2, 0, 0, 0]
     """
     S = as_statements(statements)
-    first, second, third = count_places(S)
     classes: ClassCounts | None = None
     class_names: tuple[str, ...] = ()
     if labels is not None:
         y, class_names = classes_of(S.names, labels)
         classes = count_classes(S, y, len(class_names))
-    return Counted(
-        kind=S.kind,
-        statements=len(S),
-        first=first,
-        rest=second + third,
-        near=second if S.kind == "closer" else None,
-        known_names=S._names,
+    return replace(
+        Counted.of_places(S.kind, len(S), count_places(S), S._names),
         pairs=count_pairs(S) if pairs else None,
         classes=classes,
         class_names=class_names,

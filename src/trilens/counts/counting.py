@@ -222,7 +222,7 @@ def _renamed(found: Counted, objects: ObjectList, counts_from: int | None) -> Co
     if wrong is not None:
         raise matched.unknown(wrong)
     called = tuple(matched.names[matched.ids[name]] for name in found.names)
-    return replace(found, known_names=called)._among(matched.names, matched.n_objects)
+    return replace(found, known_names=called).among(matched.names, matched.n_objects)
 
 
 def _labels(

@@ -109,7 +109,7 @@ def stamp_and_size(path: str) -> tuple[str, int]:
     try:
         facts = os.stat(name)
     except FileNotFoundError as error:
-        raise FormatError(f"{path}: there is no such file; check the path") from error
+        raise FormatError(f"{path}: no such file; check the path") from error
     except (OSError, ValueError) as error:
         raise FormatError(f"{path!r} cannot be read: {one_line(error)}") from error
     return f"{facts.st_size} {facts.st_mtime_ns}", facts.st_size

@@ -41,30 +41,11 @@ class Tally:
         self, kind: Kind, objects: ObjectList | None = None, known: Sequence[str] = ()
     ) -> None:
         self.kind = kind
-        self.statements = 0
         self._objects = objects
         self._names = _Growing(known)
-        self._plain = objects is None
-        size = 1024 if objects is None else objects.n_objects
-        rows = 3 if kind == "closer" else 2
-        self._counters = np.zeros((rows, size), dtype=np.uint32)
-        self._total = np.zeros((rows, size), dtype=np.int64)
-        self._since = 0
-        self._ordered = True
-
-    def _add_values(self, columns: Sequence[AnyArray], batch: Batch, offset: int = 0) -> None:
-        """Count rows of integers, from row ``offset`` of the batch on."""
-        start, m = 0, len(columns[0])
-        while start < m:
-            start += self._count([column[start:] for column in columns])
-            if start < m:
-                row = [int(column[start]) for column in columns]
-                if min(row) < 0:
-                    raise negative(batch.place(offset + start), str(min(row)))
-                if len(set(row)) < 3:
-                    raise self._twice(row, batch, offset + start)
-                self._grow(max(row) + 1)
-        self.statements += m
+        self._by_value = _Places()
+        self._by_id = _Places(1024 if objects is None else objects.n_objects)
+        self._in_order = True
 
     def add(self, batch: Batch, *, in_order: bool = True) -> Statements | None:
         """Count the rows of a batch; with fixed names, also as statements.
@@ -73,139 +54,120 @@ class Tally:
         type that can hold nothing else need none, as their names are put in numerical order.
         """
         if self._objects is not None:
-            S = statements_of(replace(batch, others={}), self._objects, self.kind)
-            self._count_all(list(S.triples.T))
-            self.statements += len(S)
+            S = statements_of(batch, self._objects, self.kind)
+            self._by_id.add_all(list(S.triples.T))
             return S
-        if self._by_value(batch, in_order):
+        self._in_order = in_order
+        if self._has_values(batch):
             for start, columns in batch.pieces():
                 self._add_values(columns, batch, start)
             return None
-        self._to_text(batch)
-        ids = self._names.ids_of(batch)
-        n = self._names.n_names
-        self._grow(n)
+        self._names.add(batch)
+        ids, names = self._names.ids_of(batch), self._names.listed()
         if batch.form == "statement":
-            self._check(ids, batch)
-            columns = [ids[:, j] for j in range(3)]
+            _check(ids, batch, names)
         else:
-            plain = replace(batch, others={})
-            S = plain.to_statements(ids, self.kind, n, tuple(self._names.listed()))
-            columns = list(S.triples.T)
-        self._count_all(columns)
-        self.statements += len(batch)
+            ids = batch.to_statements(ids, self.kind, len(names), tuple(names)).triples
+        self._by_id.grow(len(names))
+        self._by_id.add_all([ids[:, j] for j in range(3)])
         return None
 
-    def _by_value(self, batch: Batch, in_order: bool) -> bool:
+    def _has_values(self, batch: Batch) -> bool:
         """Whether the names of a batch are integers that a table serves for."""
-        if not (self._plain and batch.form == "statement" and batch.integers):
+        if batch.form != "statement" or not batch.integers:
             return False
-        if in_order:
-            self._names.add(batch)
+        if self._in_order:
+            if self._names.integers:
+                self._names.add(batch)
             return self._names.integers
-        self._ordered = False
         return max(int(column.max(initial=0)) for column in batch.arrays()) < TABLE_LIMIT
 
-    def _to_text(self, batch: Batch) -> None:
-        """From values to ids: the integers counted so far become the first names."""
-        if not self._plain:
-            self._names.add(batch)
-            return
-        if not self._ordered:
-            self._flush()
-            self._names.put(np.flatnonzero(self._total.any(axis=0)))
-        self._flush()
-        seen = np.array([int(name) for name in self._names.seen()], dtype=np.int64)
-        self._plain = False
-        counted = self._total
-        self._names.add(batch)
-        size = max(self._names.n_names, 1024)
-        self._total = np.zeros((len(counted), size), dtype=np.int64)
-        inside = (seen >= 0) & (seen < counted.shape[1])
-        self._total[:, np.flatnonzero(inside)] = counted[:, seen[inside]]
-        self._counters = np.zeros((len(counted), size), dtype=np.uint32)
+    def _add_values(self, columns: Sequence[AnyArray], batch: Batch, offset: int) -> None:
+        """Count rows of integers, from row ``offset`` of the batch on."""
+        start, m = 0, len(columns[0])
+        while start < m:
+            start += self._by_value.add([column[start:] for column in columns])
+            if start < m:
+                row = [int(column[start]) for column in columns]
+                if min(row) < 0:
+                    raise negative(batch.place(offset + start), str(min(row)))
+                if len(set(row)) < 3:
+                    x, y, z = row
+                    raise StatementError(
+                        f"{batch.place(offset + start)}: object {str(x if x in (y, z) else y)!r} "
+                        f"appears twice in one statement; a statement names three different objects"
+                    )
+                self._by_value.grow(max(row) + 1)
 
-    def _check(self, ids: Int32Array, batch: Batch) -> None:
-        try:
-            check_triples(ids, self._names.n_names)
-        except StatementError as error:
-            if error.row is None:
-                raise
-            raise batch.repeated(ids, error.row, tuple(self._names.listed())) from None
-
-    def _twice(self, row: list[int], batch: Batch, at: int) -> StatementError:
-        x, y, z = row
-        return StatementError(
-            f"{batch.place(at)}: object {str(x if x in (y, z) else y)!r} appears twice in one "
-            f"statement; a statement names three different objects"
+    def result(self) -> Counted:
+        """What was counted."""
+        if self._objects is not None:
+            return self._by_id.counted(self.kind, self._objects.known_names)
+        total = self._by_value.total()
+        values = np.flatnonzero(total.any(axis=0))
+        plain = len(values) == 0 or values[-1] == len(values) - 1
+        names = None if plain else tuple(map(str, values.tolist()))
+        found = self._by_value.counted(self.kind, names, values)
+        if not self._by_id.statements:
+            return found
+        # integers that were not put down as they came are all there is: in numerical order
+        objects = self._names.objects(() if self._in_order else list(map(str, values.tolist())))
+        seen = self._names.listed()
+        found += self._by_id.counted(self.kind, tuple(seen), np.arange(len(seen)))
+        return replace(
+            found.among(objects.known_names, objects.n_objects), known_names=objects.known_names
         )
 
-    def _count_all(self, columns: list[AnyArray]) -> None:
-        counted = self._count(columns)
-        assert counted == len(columns[0]), "ids were checked before"
 
-    def _count(self, columns: list[AnyArray]) -> int:
+class _Places:
+    """How often each id stands first, second and third in statements; they grow with the ids."""
+
+    def __init__(self, size: int = 1024) -> None:
+        self.statements = 0
+        self._total = np.zeros((3, size), dtype=np.int64)
+        #: Since they were last added to the total; a 32-bit counter is near the processor.
+        self._counters = np.zeros((3, size), dtype=np.uint32)
+        self._since = 0
+
+    def add(self, columns: list[AnyArray]) -> int:
         """Count rows up to the first that cannot be; how many these are."""
         m = len(columns[0])
         if self._since + m > _SPAN:
-            self._flush()
-        self._since += m
-        first, second, third = self._counters[0], self._counters[1], self._counters[-1]
+            self.total()
         if is_small(self.statements + m):
-            return _count_small(columns, self._counters)
-        from trilens.counts import _kernels
+            counted = _count_small(columns, self._counters)
+        else:
+            counted = _count_compiled(columns, self._counters)
+        self._since += counted
+        self.statements += counted
+        return counted
 
-        ready = []
-        for column in columns:
-            values = column if column.dtype in (np.int32, np.int64) else column.astype(np.int64)
-            view = values.view()
-            view.flags.writeable = False  # one compiled loop for columns of any origin
-            ready.append(view)
-        a, b, c = ready
-        return int(_kernels.columns(a, b, c, first, second, third))
+    def add_all(self, columns: list[AnyArray]) -> None:
+        """Count rows of ids that were checked before."""
+        counted = self.add(columns)
+        assert counted == len(columns[0]), "ids were checked before"
 
-    def _grow(self, size: int) -> None:
+    def grow(self, size: int) -> None:
+        """Make room for so many ids."""
         have = self._counters.shape[1]
         if size > have:
             more = max(size, 2 * have) - have
             self._counters = np.pad(self._counters, ((0, 0), (0, more)))
             self._total = np.pad(self._total, ((0, 0), (0, more)))
 
-    def _flush(self) -> None:
+    def total(self) -> IntArray:
+        """(3, n) counts of all statements."""
         self._total += self._counters
         self._counters[:] = 0
         self._since = 0
+        return self._total
 
-    def result(self) -> Counted:
-        """What was counted."""
-        self._flush()
-        total = self._total
-        names: tuple[str, ...] | None
-        if self._objects is not None:
-            names = self._objects.known_names
-        elif self._plain:
-            values = np.flatnonzero(total.any(axis=0))
-            plain = len(values) == 0 or values[-1] == len(values) - 1
-            names = None if plain else tuple(map(str, values.tolist()))
-            total = total[:, values]
-        else:
-            seen = self._names.listed()
-            objects = self._names.objects()
-            total = total[:, : len(seen)]
-            if list(objects.names) != seen:
-                at = {name: i for i, name in enumerate(seen)}
-                total = total[:, [at[name] for name in objects.names]]
-            names = objects.known_names
-        first, second, third = total[0], total[1], total[-1]
-        closer = self.kind == "closer"
-        return Counted(
-            kind=self.kind,
-            statements=self.statements,
-            first=first.copy(),
-            rest=second + third if closer else second.copy(),
-            near=second.copy() if closer else None,
-            known_names=names,
-        )
+    def counted(
+        self, kind: Kind, names: tuple[str, ...] | None, ids: IntArray | None = None
+    ) -> Counted:
+        """The counts of some ids, by default of all."""
+        places = self.total() if ids is None else self.total()[:, ids]
+        return Counted.of_places(kind, self.statements, places, names)
 
 
 class _Growing(Names):
@@ -215,14 +177,6 @@ class _Growing(Names):
     def integers(self) -> bool:
         """Whether a table of integers still serves."""
         return self._present is not None
-
-    @property
-    def n_names(self) -> int:
-        return len(self._ids)
-
-    def put(self, values: IntArray) -> None:
-        """Take note of integers that were counted by their value."""
-        self._order = [values]
 
     def listed(self) -> list[str]:
         return list(self._ids)
@@ -236,15 +190,38 @@ class _Growing(Names):
         return np.stack(columns, axis=1)
 
 
+def _check(ids: Int32Array, batch: Batch, names: Sequence[str]) -> None:
+    try:
+        check_triples(ids, len(names))
+    except StatementError as error:
+        if error.row is None:
+            raise
+        raise batch.repeated(ids, error.row, tuple(names)) from None
+
+
+def _count_compiled(columns: list[AnyArray], counters: AnyArray) -> int:
+    """Count rows in ``counters``, (3, n), up to the first that cannot be."""
+    from trilens.counts import _kernels
+
+    ready = []
+    for column in columns:
+        values = column if column.dtype in (np.int32, np.int64) else column.astype(np.int64)
+        view = values.view()
+        view.flags.writeable = False  # one compiled loop for columns of any origin
+        ready.append(view)
+    a, b, c = ready
+    return int(_kernels.columns(a, b, c, *counters))
+
+
 def _count_small(columns: list[AnyArray], counters: AnyArray) -> int:
-    """As the compiled loop does, without loading it."""
+    """The same without loading the compiled loop."""
     a, b, c = (column.astype(np.int64) for column in columns)
     size = counters.shape[1]
     wrong = (a == b) | (a == c) | (b == c)
     for column in (a, b, c):
         wrong |= (column < 0) | (column >= size)
     stop = int(wrong.argmax()) if wrong.any() else len(a)
-    for into, column in zip((counters[0], counters[1], counters[-1]), (a, b, c), strict=True):
+    for into, column in zip(counters, (a, b, c), strict=True):
         into += np.bincount(column[:stop], minlength=size).astype(np.uint32)
     return stop
 
