@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from trilens.analysis import analyze, histogram
+from trilens.answers import Answers
+from trilens.files import write_statements
 from trilens.report import render, write_tables
 from trilens.simulate import mixture, simulate_statements, study
 from trilens.statements import Statements
@@ -47,6 +49,16 @@ def test_facts_are_plain_json_and_the_same_again(shapes, shape_analysis):
     assert json.loads(text) == json.loads(json.dumps(facts))
     few = shapes.statements.take(np.arange(1500))
     assert analyze(few, random_state=3).to_dict() == analyze(few, random_state=3).to_dict()
+
+
+def test_where_the_answers_lie_does_not_matter(shapes, tmp_path):
+    file = tmp_path / "answers.csv"
+    write_statements(shapes.statements.take(np.arange(1000)), file)
+    found = analyze(Answers(str(file))).to_dict()
+    assert found["how"].pop("source") == str(file)
+    same = analyze(Answers(file).read()).to_dict()
+    assert same["how"].pop("source") is None
+    assert found == same
 
 
 def test_a_notebook_sees_the_findings(shape_analysis, tmp_path):

@@ -148,6 +148,14 @@ def test_objects_are_found_by_their_names():
     assert tl.evaluate(named, embedding=frame).accuracy == plain.accuracy
 
 
+def test_answers_in_files_are_people_too(tmp_path):
+    S = survey(POINTS, raters=4, per=50, seed=1)
+    tl.write_statements(S, tmp_path / "answers.csv")
+    vectors = {str(i): POINTS[i] for i in range(20)}
+    found = tl.evaluate(tl.Answers(tmp_path / "answers.csv"), embedding=vectors)
+    assert found.accuracy == tl.evaluate(S, embedding=POINTS).accuracy
+
+
 SMALL = Statements([[0, 1, 2], [1, 2, 3]] * 6, names=["a", "b", "c", "d"])
 SQUARE = 1.0 - np.eye(4)
 

@@ -5,8 +5,11 @@ import pytest
 from hypothesis import given, settings
 
 from drawn import statements
+from trilens.answers import Answers
+from trilens.errors import ParameterError
+from trilens.files import write_statements
 from trilens.simulate import Raters, ask_raters, gaussian, simulate_statements, study
-from trilens.statements import Statements
+from trilens.statements import Statements, select
 from trilens.tasks.model import answer_model
 from trilens.tasks.reliability import FEW_ANSWERS, FEW_APPEARANCES, reliability
 from trilens.tasks.reliability.agreement import agreement_between, repeats_of
@@ -192,6 +195,31 @@ def test_of_very_many_answers_a_part_is_looked_at():
     assert len(looked_at(few, 0)) == 10
     rows = looked_at(many, 0)
     assert len(rows) == len(np.unique(rows)) < 100_000
+
+
+def test_where_the_answers_lie_does_not_matter(shapes, tmp_path):
+    file = tmp_path / "answers.csv"
+    write_statements(shapes.statements, file)
+    S = Answers(file).read()
+    found = reliability(Answers(file, exclude_raters=["3"], min_seconds=0.8))
+    chosen = select(S, exclude_raters=["3"], min_seconds=0.8)
+    assert found.to_dict() == reliability(S, selection=chosen).to_dict()
+    assert [step.done for step in found.exclusions[:2]] == [True, True]
+    assert len(found.marks) == len(S)
+
+
+def test_of_large_files_only_what_counts_tell_is_said(shapes, tmp_path, monkeypatch):
+    file = tmp_path / "answers.parquet"
+    write_statements(shapes.statements, file)
+    monkeypatch.setattr("trilens.answers.STREAMED_BYTES", 0)
+    found = reliability(Answers(file))
+    assert found.cautions[0].code == "counted"
+    assert found.predicted > found.chance + 0.1
+    assert found.collected["answers"] == len(shapes.statements)
+    assert (found.ceiling, found.error_rate, found.raters) == (None, None, ())
+    assert "files of this size" in found.no_ceiling
+    with pytest.raises(ParameterError, match="needs the statements, not counts"):
+        reliability(Answers(file).count())
 
 
 def test_no_statements():

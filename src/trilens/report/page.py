@@ -10,7 +10,6 @@ import base64
 import csv
 import hashlib
 import io
-import json
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -178,7 +177,7 @@ def render(facts: Facts, pictures: Pictures | None = None) -> str:
         script=script,
         policy=_policy(style, script),
         drawn=_reliability_drawing(facts["reliability"]),
-        data=_script_json(_tips(facts, _told(facts, place, drawing, depths))),
+        data=_tips(facts, _told(facts, place, drawing, depths)),
     )
 
 
@@ -254,14 +253,6 @@ def _policy(style: str, script: str) -> str:
         f"default-src 'none'; img-src data:; style-src 'sha256-{own}'; "
         f"script-src 'sha256-{run}'; base-uri 'none'; form-action 'none'"
     )
-
-
-def _script_json(data: Any) -> str:
-    """JSON that may stand inside a script element: no name can end it."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
 
 
 def _classes(facts: Facts) -> list[str]:

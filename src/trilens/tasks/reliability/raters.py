@@ -112,13 +112,14 @@ def hold_out(
     random_state: int = 0,
     weights: FloatArray | None = None,
     folds: int = 10,
-    *,
-    weak: bool = False,
 ) -> HeldOut:
     """Predict the answers of some raters by a map of the others' answers.
 
     Every map is made from its own answers alone. One that starts from the map of all answers
-    would stay near it, and know something of those that were left out.
+    would stay near it, and know something of those that were left out. Many guesses make for a
+    strong penalty and odd dimensions, and on such a map nobody can be told from those who give
+    them; so maps in two dimensions with a weak penalty are tried too, and those that predict
+    better are taken.
 
     Parameters
     ----------
@@ -134,10 +135,7 @@ def hold_out(
         How much each answer counts for the maps.
     folds : int
         Into how many parts the raters are divided; two where there are very many answers.
-    weak : bool
-        Whether the maps have a weak penalty and two dimensions instead.
     """
-    shape = (2, _WEAK_L2) if weak else (fitted.n_components_, fitted.l2_)
     rng = np.random.default_rng(random_state)
     given = question_keys(statements)[0] if rater is None else rater
     units, unit = np.unique(given, return_inverse=True)
@@ -145,30 +143,18 @@ def hold_out(
         units = unit = np.arange(len(statements))
     count = min(folds if len(statements) < _MANY else 2, len(units))
     fold = (rng.permutation(len(units)) % count)[unit]
-    chances = np.empty((len(statements), n_answers(statements.kind)))
-    for part in range(count):
-        inside = fold == part
-        chances[inside] = _attentive(statements, fitted, shape, weights, ~inside, inside)
-    everything = np.ones(len(statements), dtype=bool)
-    return HeldOut(chances, _attentive(statements, fitted, shape, weights, everything, everything))
-
-
-def best_held_out(
-    statements: Statements,
-    rater: IntArray | None,
-    fitted: ChoiceMap,
-    random_state: int = 0,
-    weights: FloatArray | None = None,
-    folds: int = 10,
-) -> HeldOut:
-    """`hold_out` by maps like the fitted one or weak ones: those that predict better.
-
-    Many guesses make for a strong penalty and odd dimensions, and on such a map nobody can be
-    told from those who give them.
-    """
-    found = [hold_out(statements, rater, fitted, random_state, weights, folds)]
+    shapes = [(fitted.n_components_, fitted.l2_)]
     if fitted.l2_ > 2 * _WEAK_L2 or fitted.n_components_ < 2:
-        found.append(hold_out(statements, rater, fitted, random_state, weights, folds, weak=True))
+        shapes.append((2, _WEAK_L2))
+    everything = np.ones(len(statements), dtype=bool)
+    found = []
+    for shape in shapes:
+        chances = np.empty((len(statements), n_answers(statements.kind)))
+        for part in range(count):
+            inside = fold == part
+            chances[inside] = _attentive(statements, fitted, shape, weights, ~inside, inside)
+        seen = _attentive(statements, fitted, shape, weights, everything, everything)
+        found.append(HeldOut(chances, seen))
     return max(found, key=lambda each: _likelihood(each.chances, weights))
 
 
@@ -246,7 +232,7 @@ def judged(
         if judgement.share < _FEW_CARELESS:
             break
         weights = 1 - judgement.careless[rater]
-        held_out = best_held_out(statements, rater, fitted, random_state, weights, folds)
+        held_out = hold_out(statements, rater, fitted, random_state, weights, folds)
     return held_out, judge_raters(held_out.chances, rater, n_raters)
 
 

@@ -69,10 +69,10 @@ from trilens.tasks.reliability.raters import (
     FEW_ANSWERS,
     FOLDS,
     RaterCheck,
-    best_held_out,
     can_hold_out,
     check_raters,
     error_rate_of,
+    hold_out,
     judged,
     looked_at,
     wrong_rate_of,
@@ -473,7 +473,7 @@ def _held_out(
         model = answer_model(part, seed)
     names, rater = (None, None) if who is None else np.unique(who, return_inverse=True)
     inside = None if rater is None else rater[rows].astype(np.int64)
-    first = best_held_out(part, inside, model.map, seed, folds=FOLDS[0])
+    first = hold_out(part, inside, model.map, seed, folds=FOLDS[0])
     noise = about_noise(len(first.right), int(first.right.sum()), chance(given.kind))
     last, share, cautions = first, None, list(noise)
     checks: tuple[RaterCheck, ...] = ()
