@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
-from xml.sax.saxutils import escape
 
 import numpy as np
 
@@ -365,7 +365,7 @@ def write_graph(graph: csr_array, names: Sequence[str], path: str | Path) -> Non
         with atomic_write(path) as file:
             _write_graphml(file, i.tolist(), j.tolist(), weight.tolist(), names)
     else:
-        columns: dict[str, Any] = {
+        columns: dict[str, list[str] | AnyArray] = {
             "source": [names[x] for x in i],
             "target": [names[x] for x in j],
             "weight": weight,
@@ -387,7 +387,7 @@ def _write_graphml(
         '<key id="weight" for="edge" attr.name="weight" attr.type="double"/>',
         '<graph edgedefault="undirected">',
         *(
-            f'<node id="n{x}"><data key="name">{escape(_xml_text(name))}</data></node>'
+            f'<node id="n{x}"><data key="name">{escape(_xml_text(name), quote=False)}</data></node>'
             for x, name in enumerate(names)
         ),
         *(

@@ -168,7 +168,7 @@ def _separated(S: Statements, separator: str, header: bool) -> Iterator[bytes]:
     yield from _rows(columns, between, quote, "nan" if separator == " " else "")
 
 
-def _refuse_header(S: Statements, columns: dict[str, Any]) -> None:
+def _refuse_header(S: Statements, columns: dict[str, pa.Array]) -> None:
     """In separated text a row that equals the header is a header."""
     header, *further = kinds.columns(S.kind), *list(columns.items())[3:]
     if not set(header) <= set(S.names):
@@ -186,7 +186,7 @@ def _refuse_header(S: Statements, columns: dict[str, Any]) -> None:
         )
 
 
-def _refuse_missing(columns: dict[str, Any]) -> None:
+def _refuse_missing(columns: dict[str, pa.Array]) -> None:
     """In separated text a rater called NA would come back as nobody."""
     for name, column in list(columns.items())[3:]:
         texts = column.dictionary.to_pylist() if pa.types.is_dictionary(column.type) else []
@@ -204,7 +204,7 @@ def _json_lines(S: Statements) -> Iterator[bytes]:
     yield from _rows(columns, [*between, "}\n"], partial(json.dumps, ensure_ascii=False), "null")
 
 
-def _columns(S: Statements) -> dict[str, Any]:
+def _columns(S: Statements) -> dict[str, pa.Array]:
     """The columns as they are called; text is kept once, in dictionaries."""
     names = pa.array(S.names, pa.string())
     columns = {
@@ -239,7 +239,7 @@ def _digits(column: Any) -> Any:
 
 
 def _rows(
-    columns: dict[str, Any], between: list[str], encode: Callable[[str], str], missing: str
+    columns: dict[str, pa.Array], between: list[str], encode: Callable[[str], str], missing: str
 ) -> Iterator[bytes]:
     """The rows' bytes: pyarrow joins the cells of a row, and rows lie one after the other."""
     import pyarrow.compute as pac
