@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import html
-import json
 from contextlib import nullcontext
 
 import numpy as np
@@ -60,13 +59,14 @@ def test_medoid_of_all_and_of_each_class(t_all, classes):
     assert found["medoid"] == "44"
     assert set(found["per_class"]) == {"ordinary", "sports", "off-road"}
     assert found["per_class"]["sports"]["statements"] < 100
-    assert "44" in run("medoid", t_all, "--labels", classes).stdout
+    assert "44" in run("medoid", t_all, "--labels", classes, "--method", "depth").stdout
 
 
 def test_outliers(t_all):
     found = facts("outliers", t_all, "--n", 4, "--method", "depth")
     assert [o["object"] for o in found["outliers"]] == ["48", "53", "21", "23"]
-    assert len(facts("outliers", t_all, "--contamination", 0.1)["outliers"]) == 6
+    share = ("--contamination", 0.1, "--method", "depth")
+    assert len(facts("outliers", t_all, *share)["outliers"]) == 6
     default = facts("outliers", t_all)
     assert default["method"] == "choice"
     assert len(default["outliers"]) == default["suggested"]
@@ -140,7 +140,8 @@ def test_convert_and_reduce(t_all, tmp_path):
 
 
 def test_standard_input(t_all):
-    assert facts("medoid", "-", stdin=t_all.read_text())["medoid"] == "44"
+    found = facts("medoid", "-", "--method", "depth", stdin=t_all.read_text())
+    assert found["medoid"] == "44"
 
 
 def test_completion():
@@ -168,7 +169,7 @@ def test_medoid_and_cluster_say_that_nothing_stands_out(tmp_path):
     told = run("medoid", file).stderr
     assert "no object stands out: " in told
     assert "could be the most central (95% confidence)" in told
-    assert json.loads(run("medoid", file, "--json").stdout)["stands_out"] is False
+    assert facts("medoid", file, "--method", "depth")["stands_out"] is False
     assert "error_rate" not in run("cluster", file).stderr
 
 
