@@ -50,7 +50,7 @@ def main() -> None:
         if cluster is None:
             for _ in range(given.kills):
                 crowd.answer_until({rng.randint(50, 250): server.kill})
-                server.restart()
+                server.start()
                 stored = crowd.check(database)
         else:
             strikes = {}
@@ -59,11 +59,11 @@ def main() -> None:
                 told += rng.randint(50, 250)
                 strikes[told] = lambda: cluster.kill_backends(options[1])
             crowd.answer_until(strikes | {told + 100: server.kill})
-            server.restart()
+            server.start()
             stored = crowd.check(database)
         told = sum(len(rater.told) for rater in crowd.raters)
         crowd.close()
-        server.kill()
+        server.close()
         if cluster is not None:
             cluster.stop()
     what = "backends of PostgreSQL" if given.postgres else "the server on SQLite"

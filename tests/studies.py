@@ -114,20 +114,24 @@ def running(
 
 
 class Served:
-    """A server in its own process, on a free port."""
+    """A server in its own process, on a port that stays its own between two starts."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.folder = folder
         self.options = options
         self.lines: list[str] = []
-        self.port = 0
+        # bound, and not listening: the server can have it, and nobody else gets it by chance
+        self._reserved = socket.socket()
+        self._reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._reserved.bind(("127.0.0.1", 0))
+        self.port: int = self._reserved.getsockname()[1]
         self.start()
 
-    def start(self, port: int = 0) -> None:
-        """Start, on the port of before if one is given; returns when it listens."""
+    def start(self) -> None:
+        """Start; returns when it listens."""
         command = [sys.executable, "-m", "trilens", "survey", "serve", str(self.folder)]
         self.process = subprocess.Popen(
-            [*command, "--port", str(port), *self.options],
+            [*command, "--port", str(self.port), *self.options],
             stderr=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             text=True,
@@ -136,9 +140,9 @@ class Served:
         assert self.process.stderr is not None
         for line in self.process.stderr:
             self.lines.append(line)
-            found = re.match(r"serving .* at (http://[^ ]*?:(\d+).*/)$", line.strip())
+            found = re.match(r"serving .* at (http://[^ ]*)/$", line.strip())
             if found:
-                self.url, self.port = found[1].rstrip("/"), int(found[2])
+                self.url = found[1]
                 break
         else:
             raise RuntimeError("".join(self.lines))
@@ -165,9 +169,11 @@ class Served:
         self._reader.join()
         return self.process.wait()
 
-    def restart(self) -> None:
-        """Again, on the same port."""
-        self.start(self.port)
+    def close(self) -> None:
+        """End it, if it runs, and let go of the port."""
+        if self.process.poll() is None:
+            self.kill()
+        self._reserved.close()
 
 
 class Postgres:

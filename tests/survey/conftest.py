@@ -42,8 +42,7 @@ def serve() -> Iterator[Serve]:
 
     yield start
     for server in begun:
-        if server.process.poll() is None:
-            server.kill()
+        server.close()
 
 
 @pytest.fixture(scope="session")

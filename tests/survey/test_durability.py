@@ -22,7 +22,7 @@ def test_killed_servers_lose_nothing(folder: Path, serve: Any, kills: tuple[int,
     before = 0
     for told in kills:
         crowd.answer_until({told: server.kill})
-        server.restart()
+        server.start()
         now = crowd.check(open_database(folder))
         assert now >= before + told
         before = now
@@ -43,7 +43,7 @@ def test_killed_backends_of_postgresql_lose_nothing(
         {told: lambda: postgres.kill_backends(postgres_url) for told in backends}
         | {last: server.kill}
     )
-    server.restart()
+    server.start()
     assert crowd.check(open_database(folder, postgres_url)) >= last
     crowd.close()
 
@@ -61,7 +61,7 @@ def test_a_restarted_postgresql_loses_nothing(
         postgres.start()
 
     crowd.answer_until({30: cut, 60: server.kill})
-    server.restart()
+    server.start()
     assert crowd.check(open_database(folder, postgres_url)) >= 60
     crowd.close()
 
@@ -79,6 +79,6 @@ def test_a_stopped_server_stores_what_it_accepted(folder: Path, serve: Any) -> N
     crowd.answer_until({60: stop})
     stopping[0].join()
     assert status == [0]
-    server.restart()
+    server.start()
     assert crowd.check(open_database(folder)) >= 60
     crowd.close()

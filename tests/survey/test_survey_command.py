@@ -51,7 +51,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     write_example(folder)
     server = Served(folder)
     yield server
-    server.kill()
+    server.close()
 
 
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])

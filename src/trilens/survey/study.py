@@ -80,10 +80,10 @@ class Completion:
         One of `PLATFORMS`: which parameter of the first address carries the participant's id.
     """
 
-    code: str | None = None
-    failed: str | None = None
-    redirect: str | None = None
-    platform: str = "other"
+    code: str | None
+    failed: str | None
+    redirect: str | None
+    platform: str
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,6 @@ class Study:
         Of the shared questions.
     """
 
-    folder: Path
     title: Text
     kind: Kind
     languages: tuple[str, ...]
@@ -114,19 +113,19 @@ class Study:
     consent_version: str
     texts: dict[str, Text]
     thanks: Text
-    example: Example | None = None
-    contact: str | None = None
-    length: int = 50
-    minimum: int = 30
-    most: int = 3
-    needed: int = 1
-    tests: tuple[Test, ...] = ()
-    among_first: int = 10
-    shared: int = 2
-    repeated: int = 2
-    seed: int = 1
-    completion: Completion = Completion()
-    retention: datetime.date | None = None
+    example: Example | None
+    contact: str | None
+    length: int
+    minimum: int
+    most: int
+    needed: int
+    tests: tuple[Test, ...]
+    among_first: int
+    shared: int
+    repeated: int
+    seed: int
+    completion: Completion
+    retention: datetime.date | None
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -264,7 +263,6 @@ class _Reader:
         stimuli = self._stimuli()
         names = {stimulus.name for stimulus in stimuli}
         found = Study(
-            folder=self.folder,
             title=self._text("title"),
             kind=kind,
             languages=self.languages,

@@ -312,7 +312,7 @@ def test_the_server_is_killed_and_comes_back(
     server.kill()
     page.choose(2)
     page.says(WORD["offline"])
-    server.restart()
+    server.start()
     page.asking(2)
     # again, and now the window is closed before the answer is through
     wanted = page.question()
@@ -322,7 +322,7 @@ def test_the_server_is_killed_and_comes_back(
     page.says(WORD["offline"])
     with page.server() as client:
         page.browser.open("about:blank")
-        server.restart()
+        server.start()
         assert client.question()["token"] == wanted["token"], "the server does not have it yet"
     page.open()
     page.asking(3)

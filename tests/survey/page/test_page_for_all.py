@@ -99,7 +99,10 @@ def test_the_next_pictures_are_there_already(shapes: Page) -> None:
 def test_the_first_question_comes_soon(
     visit: Callable[[str], Page], studies: Callable[[str], Running]
 ) -> None:
-    """From the click to three pictures of 200 kB, by the page's clock; the target is 1 s."""
+    """From the click to three pictures of 200 kB there is nothing that could be spared.
+
+    The time, by the page's clock, is printed: the target is 1 s on a quiet machine.
+    """
     page = visit(studies("photographs").url)
     page.open()
     page.screen("consent")
@@ -123,12 +126,16 @@ def test_the_first_question_comes_soon(
     page.asking(1)
     took = page.browser.run("return window.usable - window.begun;")
     print(f"page {opened:.0f} ms, first question {took:.0f} ms")
-    assert opened + took < 10_000, "ten times the target, because the machine may be busy"
-    sizes = page.browser.run(
-        "return performance.getEntriesByType('resource').filter((e) => e.name.includes('/media/'))"
-        ".map((e) => e.encodedBodySize);"
+    before = page.browser.run(
+        "return performance.getEntriesByType('resource')"
+        ".filter((e) => e.startTime >= window.begun && e.startTime < window.usable)"
+        ".map((e) => [e.name, e.encodedBodySize]);"
     )
-    assert min(sizes) >= 200_000
+    calls = [name.rpartition("/")[2] for name, _ in before if "/media/" not in name]
+    assert calls == ["join", "question"]
+    pictures = dict(entry for entry in before if "/media/" in entry[0])
+    assert set(page.shown()) <= set(pictures)
+    assert min(pictures.values()) >= 200_000
 
 
 def test_the_network_is_gone_before_the_first_question(page: Page) -> None:
