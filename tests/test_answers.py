@@ -131,7 +131,7 @@ def test_bad_rows_of_a_table_are_skipped(tmp_path):
     answers = Answers(table, skip_bad=tmp_path / "bad.csv")
     assert list(answers.read()) == [("a", "b", "c")]
     assert [str(fault) for fault in answers.reading.faults] == [
-        "statement 1: an object stands twice in it",
+        "statement 1: an object appears twice",
         "statement 2: an object is missing",
         "statement 3: 'soon' is not a time",
     ]

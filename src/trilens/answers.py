@@ -19,9 +19,9 @@ from trilens.files.read import Scan, read_files, scan_statements, write_faults
 from trilens.files.source import PathLike, file_paths, is_url, size_of
 from trilens.statements import Selection, Statements, StatementsLike, as_statements, select
 from trilens.statements.columns import as_list, is_table
-from trilens.statements.frames import read_frame
+from trilens.statements.frames import frame_table
 from trilens.statements.layout import ColumnsLike, read_options
-from trilens.statements.reading import Reading, ReadTables
+from trilens.statements.reading import Reading, ReadTables, read_tables
 from trilens.statements.selection import Condition
 
 #: Files from so many bytes on are not held in memory, but read as often as a question needs.
@@ -316,7 +316,7 @@ class Answers:
         if self.in_files:
             found = read_files(self.source, options, listed, extra, encoding=self.encoding)
         else:
-            found = read_frame(self.source, options, listed, extra)
+            found = read_tables([frame_table(self.source, options)], listed, extra)
         if not isinstance(self.skip_bad, bool):
             write_faults(found.reading.faults, self.skip_bad)
         return found

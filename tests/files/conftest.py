@@ -26,7 +26,7 @@ from trilens.statements.table import AnswerTable, Request
 
 #: Refusals of text or of a file, not of a table.
 OF_TEXT = (
-    *("without a header", "looks like a header", "header stands here again", "is empty"),
+    *("without a header", "looks like a header", "header is repeated here", "is empty"),
     *("no statements", "column 1", "columns where the first row"),
 )
 #: Where the odd files are.

@@ -287,7 +287,7 @@ def test_rater_alone_may_be_said(read) -> None:
 @pytest.mark.parametrize("missing", ["NA", "NaN", "", "null", "None", " ", "n/a", '"NA"'])
 def test_missing_values_are_missing(read, missing: str) -> None:
     rows = f"odd,other_1,other_2,rater\na,b,c,r\na,{missing},c,r\nb,a,c,r\n"
-    with pytest.raises(StatementError, match=r"row 3: .* names no object"):
+    with pytest.raises(StatementError, match=r"row 3: .* does not name an object"):
         read(rows)
     assert read(rows, skip_bad=True).names == ("a", "b", "c")
     assert read(rows.replace(",r\n", f",{missing}\n"), skip_bad=True).raters.tolist() == ["", ""]
@@ -307,11 +307,11 @@ def test_bad_rows_are_skipped_and_named(tmp_path: Path, understood) -> None:
     found = understood(BAD, skip_bad=True)
     assert found.rows == 2
     assert [(fault.row, fault.problem) for fault in found.faults] == [
-        (3, "an object stands twice in it"),
+        (3, "an object appears twice"),
         (5, "an object is missing"),
         (6, "2 columns instead of 4"),
         (7, "'soon' is not a time"),
-        (9, "an object stands twice in it"),
+        (9, "an object appears twice"),
         (10, "5 columns instead of 4"),
     ]
     assert "6 bad rows skipped" in str(found)
@@ -329,7 +329,7 @@ def test_only_ten_bad_rows_are_named(understood) -> None:
     assert len(found.faults) == 17
     assert len(found.named_faults()) == 11
     assert found.named_faults()[-1] == "and 7 more bad rows"
-    assert found.named_faults()[0].endswith("row 2: an object stands twice in it")
+    assert found.named_faults()[0].endswith("row 2: an object appears twice")
     with pytest.raises(FormatError, match="all 3 rows are bad, such as row 1: an object"):
         understood("a,a,b\n" * 3, skip_bad=True)
 
@@ -470,12 +470,12 @@ def test_a_header_that_comes_again(
     read, understood, header: str, row: str, names: tuple[str, ...]
 ) -> None:
     once = f"{header}\n{row.format(*names)}\n{row.format(*names[::-1])}\n"
-    with pytest.raises(FormatError, match=r"row 4: the header stands here again.*skip_bad=True"):
+    with pytest.raises(FormatError, match=r"row 4: the header is repeated here.*skip_bad=True"):
         read(once + once)
     S = read(once + once, skip_bad=True)
     assert (S.kind, S.names, len(S)) == ("odd", names, 4)
     faults = understood(once + once, skip_bad=True).faults
-    assert [(fault.row, fault.problem) for fault in faults] == [(4, "the header stands here again")]
+    assert [(fault.row, fault.problem) for fault in faults] == [(4, "the header is repeated here")]
 
 
 def test_objects_that_are_called_as_columns_are(tmp_path: Path) -> None:

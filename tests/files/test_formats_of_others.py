@@ -126,7 +126,7 @@ def test_jspsych(tmp_path: Path, name: str, content: str) -> None:
     assert S.seconds.tolist() == [1.234, 0.999]
     assert S.raters.tolist() == ["s1", "s1"]
     if name != "s.jsonl":
-        assert "1 record that names no objects passed over" in line(
+        assert "1 record without objects skipped" in line(
             tmp_path / name, preset="jspsych", kind="odd"
         )
 
@@ -216,7 +216,7 @@ def test_npy(tmp_path: Path) -> None:
     for array, what in [
         (np.zeros(3), r"shape \(3,\)"),
         (np.array([[1, 2, 3, 4]]), "4 columns without a header"),
-        (np.array([[1.5, 2, 3]]), "names no object"),
+        (np.array([[1.5, 2, 3]]), "does not name an object"),
         (np.array([[np.nan, 2, 3]]), "row 1: 'nan'"),
         (np.array([[1, 2, 3]]) > 1, "array of bool"),
     ]:

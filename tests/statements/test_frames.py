@@ -75,7 +75,7 @@ def test_integers_beside_a_gap_are_still_integers():
     table = pd.DataFrame({"anchor": [1.0, 2.0], "near": [2, 3], "far": [3, 1]})
     assert Statements(table).names == ("1", "2", "3")
     table.loc[1, "anchor"] = np.nan
-    with pytest.raises(StatementError, match="statement 1: 'nan' in column anchor names no object"):
+    with pytest.raises(StatementError, match="statement 1: 'nan' in column anchor does not name"):
         Statements(table)
 
 
@@ -188,7 +188,7 @@ def test_a_frame_of_three_counted_columns_is_a_file_without_header():
             {},
             "as central, other_1, other_2 or as odd, .*; say which with kind=",
         ),
-        ({"central": ["x"], "Central ": ["x"]}, {}, "two columns hold the same"),
+        ({"central": ["x"], "Central ": ["x"]}, {}, "two columns mean the same"),
         (
             {"central": ["x"], "other_1": ["y"], "other_2": [None]},
             {},
@@ -316,9 +316,9 @@ def test_rows_that_are_dicts_have_the_same_columns() -> None:
     rows = [{"central": "a", "other_1": "b", "other_2": "c"}]
     assert tl.medoid(rows * 3, method="depth").name == "a"
     for wrong, said in (
-        ([*rows, {"central": "a", "other_1": "b"}], "row 1 has not the same columns"),
-        ([*rows, {**rows[0], "rater": "x"}], "row 1 has not the same columns"),
-        ([*rows, ["a", "b", "c"]], "row 1 is no dict"),
+        ([*rows, {"central": "a", "other_1": "b"}], "row 1 does not have the same columns"),
+        ([*rows, {**rows[0], "rater": "x"}], "row 1 does not have the same columns"),
+        ([*rows, ["a", "b", "c"]], "row 1 is not a dict"),
         ([{"x": "a"}], "the columns"),
     ):
         with pytest.raises(StatementError, match=said):

@@ -85,8 +85,7 @@ def read_statements(
     encoding : str, optional
         Of text, such as ``"latin-1"`` or ``"utf-16"``; by default UTF-8.
     skip_bad : bool or path
-        Leave out rows that are no statements, instead of stopping at the first; a path is
-        where to write them.
+        Skip invalid rows instead of stopping at the first; a path is where to write them.
     tell : callable, optional
         Called with a `Reading`: what was understood.
 

@@ -48,7 +48,7 @@ _BLOCK = 1 << 22
 _NULLS = ["", "nan", "NaN", "NAN", "na", "NA", "n/a", "N/A", "null", "NULL", "none", "None"]
 _SPACES = re.compile(rb"[ \t]")
 _MARK = "\ufeff"
-_AGAIN = "the header stands here again"
+_AGAIN = "the header is repeated here"
 #: A cell in quotes, or spaces with the line end that may follow.
 _RUN_OF_SPACES = re.compile(rb'((?<![^ \t\r\n])"(?:[^"]|"")*")|[ \t]+(\r|\n|$)?')
 

@@ -39,7 +39,7 @@ class Survey:
     statements : Statements
         With raters, rounds, seconds and places; the answers of the rounds that count.
     test : tuple of int
-        The test question, the right answer first; see `trilens.statements.control`.
+        The test question, the right answer first; see `trilens.statements.passed_tests`.
     rounds_begun : int
         Those included that were quit too soon to count.
     """

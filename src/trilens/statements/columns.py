@@ -73,7 +73,7 @@ def column_of(
 
 
 def same_column(one: AnyArray | None, other: AnyArray | None) -> bool:
-    """Whether two columns hold the same; what is not known equals what is not known."""
+    """Whether two columns mean the same; what is not known equals what is not known."""
     if one is None or other is None:
         return one is other
     if one.dtype.kind == "f" and other.dtype.kind == "f":
@@ -130,7 +130,7 @@ def known_seconds(given: AnyArray) -> AnyArray:
     if given.dtype.kind == "O":
         given = np.array([np.nan if _as_text(value) == "" else value for value in given.tolist()])
     if given.dtype.kind not in "iufb":
-        raise StatementError(f"seconds are numbers, not {given.dtype}; NaN where not known")
+        raise StatementError(f"seconds must be numbers, got {given.dtype}; use NaN where unknown")
     seconds = given.astype(np.float64)
     seconds[np.isinf(seconds)] = np.nan
     return seconds

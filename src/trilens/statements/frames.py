@@ -13,8 +13,6 @@ from trilens.errors import StatementError
 from trilens.kinds import columns
 from trilens.statements.columns import are_records, as_array
 from trilens.statements.layout import ReadOptions
-from trilens.statements.names import ObjectList
-from trilens.statements.reading import ReadTables, read_tables
 from trilens.statements.roles import FIELDS
 from trilens.statements.table import METADATA_KEY, AnswerTable, named_table
 from trilens.statements.value import Statements
@@ -23,29 +21,19 @@ from trilens.statements.value import Statements
 _COUNTED = (["0", "1", "2"], ["column_0", "column_1", "column_2"])
 
 
-def read_frame(
-    given: Any,
-    options: ReadOptions,
-    listed: ObjectList | None = None,
-    extra: Sequence[str] = (),
-    *,
-    by_name: bool = False,
-) -> ReadTables:
-    """The statements of a table in memory, read as those of a file are.
+def frame_table(given: Any, options: ReadOptions) -> AnswerTable:
+    """A table in memory, to be read as a file is.
 
     Parameters
     ----------
     given
         A pandas, polars or Arrow table, a dict of columns, or a list of dicts, a row each.
-    options, listed, extra, by_name
-        As in `read_tables`.
     """
     table = _arrow(given)
-    header = list(table.column_names) not in _COUNTED or options.columns is not None
-    if options.header is not None:
-        header = options.header
-    named = named_table(None, table, header=header, keeps_numbers=True)
-    return read_tables([AnswerTable.of(named, options)], listed, extra, by_name=by_name)
+    header = options.header
+    if header is None:
+        header = list(table.column_names) not in _COUNTED or options.columns is not None
+    return AnswerTable.of(named_table(None, table, header=header, keeps_numbers=True), options)
 
 
 def to_arrow(statements: Statements) -> Any:
@@ -88,8 +76,10 @@ def _columns_of(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     names = list(records[0])
     for row, record in enumerate(records):
         if not isinstance(record, Mapping):
-            raise TypeError(f"row {row} is no dict, as the first is")
+            raise TypeError(f"row {row} is not a dict like the first")
         missing = [name for name in names if name not in record] + [*(record.keys() - set(names))]
         if missing:
-            raise ValueError(f"row {row} has not the same columns as the first ({missing[0]!r})")
+            raise ValueError(
+                f"row {row} does not have the same columns as the first ({missing[0]!r})"
+            )
     return {name: [record[name] for record in records] for name in names}

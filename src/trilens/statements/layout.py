@@ -39,7 +39,7 @@ Preset = Literal["salmon", "things", "jspsych", "cblearn", "tripletools"]
 PRESETS: dict[str, str] = {
     "salmon": "head, winner, loser: indices of the targets; response times in seconds",
     "things": "three numbers a row, the odd one last; with columns, the choice is the odd one",
-    "jspsych": "buttons count from 0, rt is in ms, other trials are passed over",
+    "jspsych": "buttons count from 0, rt is in ms, other trials are skipped",
     "cblearn": "X and y: y is +1 or -1 (nearer: the second or the third), or a position",
     "tripletools": "Center, Left, Right, Answer: similarity triplets",
 }
@@ -387,7 +387,7 @@ def find_layout(
             first, second = (names[i] for i in twice[role_name])
             raise layout_error(
                 label,
-                f"two columns hold the same, {first!r} and {second!r}; "
+                f"two columns mean the same, {first!r} and {second!r}; "
                 f"say which with {option('columns', f'{role_name}=...')}",
             )
     if shape is None:

@@ -189,7 +189,7 @@ class ObjectList:
 
     @cached_property
     def _table(self) -> Int32Array:
-        """The id of each integer, -1 where it names no object."""
+        """The id of each integer, -1 where it does not name an object."""
         ids = np.arange(self.n_objects, dtype=np.int32)
         if self._numbered:
             return ids
@@ -308,7 +308,7 @@ def missing_cell(place: str, seen: str, column: str) -> StatementError:
     """The refusal of a cell without an object."""
     what = "an empty cell" if not seen.strip() else quoted(seen)
     return StatementError(
-        f"{place}: {what} in {column} names no object; "
+        f"{place}: {what} in {column} does not name an object; "
         f"fill it in, leave the row out, or skip bad rows with {option('skip_bad', True)}"
     )
 

@@ -45,12 +45,12 @@ class Objects:
 
     def __post_init__(self) -> None:
         if not isinstance(self.statements, Statements):
-            raise ParameterError(f"statements are Statements, not {shown(self.statements)}")
+            raise ParameterError(f"expected Statements, got {shown(self.statements)}")
         n = self.statements.n_objects
         ids = np.arange(n) if self.ids is None else as_array(self.ids, "ids")
         sound = ids.ndim == 1 and (ids.size == 0 or ids.dtype.kind in "iu")
         if not sound or (len(ids) and not 0 <= ids.min() <= ids.max() < n):
-            raise ParameterError(f"ids are a list of whole numbers from 0 to {n - 1}")
+            raise ParameterError(f"ids must be whole numbers from 0 to {n - 1}")
         object.__setattr__(self, "ids", ids.astype(np.int64))
 
     @property

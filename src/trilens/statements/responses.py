@@ -25,7 +25,7 @@ def responses(X: Any, y: Any, kind: str | None, fields: dict[str, Any]) -> State
     questions = as_array(X, "the questions")
     if questions.ndim != 2 or questions.shape[1] != 3:
         raise StatementError(
-            f"questions are an (m, 3) array of ids or names, not one of shape {questions.shape}"
+            f"questions must be an (m, 3) array of ids or names, got shape {questions.shape}"
         )
     if y is None:
         if kind not in (None, "closer"):
@@ -74,7 +74,7 @@ def implied(
     one_of("asked", asked, tuple(ASKED))
     wrong = set(fields) - {*_PER_QUESTION, "names", "n_objects"}
     if wrong:
-        raise ParameterError(f"from_questions takes no {sorted(wrong)[0]}")
+        raise ParameterError(f"from_questions has no parameter {sorted(wrong)[0]}")
     sets = [as_list(objects, "the objects shown") for objects in as_list(shown, "the questions")]
     given = as_list(answers, "the answers")
     if len(sets) != len(given):
@@ -112,7 +112,7 @@ def _check(objects: list[Any], chosen: list[Any], asked: str, row: int) -> None:
     for each in (*objects, *chosen):
         if not is_whole(each) and not isinstance(each, str):
             raise StatementError(
-                f"question {row}: {printed(each)} names no object; objects are text or ids"
+                f"question {row}: {printed(each)} does not name an object; objects are text or ids"
             )
     listed = ", ".join(map(printed, objects[:8]))
     if len(set(objects)) < len(objects) or len(objects) < 3:
@@ -122,7 +122,7 @@ def _check(objects: list[Any], chosen: list[Any], asked: str, row: int) -> None:
     among = objects if asked in ("central", "odd") else objects[1:]
     outside = [each for each in chosen if each not in among]
     if outside or not chosen or len(set(chosen)) < len(chosen):
-        what = f"{printed(outside[0])} is not" if outside else "what was chosen is not once"
+        what = f"{printed(outside[0])} is not" if outside else "what was chosen is not exactly once"
         raise StatementError(f"question {row}: {what} among the objects to choose from ({listed})")
     if asked in ("central", "odd") and len(chosen) > 1:
         raise StatementError(f"question {row}: one object is the {asked} one, not {len(chosen)}")

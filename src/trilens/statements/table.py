@@ -92,7 +92,7 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class Fault:
-    """A row that is no statement."""
+    """A row that is not a statement."""
 
     file: str
     row: int
@@ -342,7 +342,7 @@ class Batch:
             wrong = self.positions < 0
             if wrong.any():
                 raise StatementError(
-                    f"{self.place(int(wrong.argmax()))}: the answer is no position of an object "
+                    f"{self.place(int(wrong.argmax()))}: the answer is not a position of an object "
                     f"that was shown; correct the row or leave it out "
                     f"({int(wrong.sum()):,} of {len(ids):,} rows are affected)"
                 )
@@ -520,8 +520,8 @@ class AnswerTable:
         if named.all():
             return rows
         n = len(named) - int(named.sum())
-        what = "record that names" if n == 1 else "records that name"
-        self.decided.notes["passed over"] = f"{n:,} {what} no objects passed over"
+        what = "record" if n == 1 else "records"
+        self.decided.notes["skipped"] = f"{n:,} {what} without objects skipped"
         return rows.where(named)
 
     def _holding(
@@ -688,7 +688,7 @@ class AnswerTable:
             raise row_error(
                 self.label,
                 rows.number(row),
-                f"{values[row]} in column {name} names no object; "
+                f"{values[row]} in column {name} does not name an object; "
                 f"object names are text or whole numbers",
             )
         if gaps.any() and not self.options.skip_bad:
@@ -702,7 +702,7 @@ class AnswerTable:
         if pa.types.is_null(column.type):
             return pa.chunked_array([np.full(len(column), np.nan)])
         if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
-            raise _wrong_type(column, name, self.label, "seconds are numbers")
+            raise _wrong_type(column, name, self.label, "seconds must be numbers")
         return column.cast(pa.float64(), safe=False)
 
     def _written_seconds(self, column: Any, name: str, rows: Rows) -> Any:
@@ -1065,15 +1065,17 @@ def sound(
         lambda row: f"object {quoted(names[codes[row][strange[row]][0]])} is not in the list",
     )
     a, b, c = (codes[:, 1:] if codes.shape[1] == 4 else codes).T
-    mark((a == b) | (a == c) | (b == c), lambda row: "an object stands twice in it")
+    mark((a == b) | (a == c) | (b == c), lambda row: "an object appears twice")
     if codes.shape[1] == 4:
         beside = codes[:, 1:] if batch.form == "shown" else codes[:, 2:]
         mark(
             ~(beside == codes[:, :1]).any(axis=1),
-            lambda row: f"the chosen object {quoted(names[codes[row, 0]])} was not to be chosen",
+            lambda row: (
+                f"the chosen object {quoted(names[codes[row, 0]])} was not among the choices"
+            ),
         )
     if batch.positions is not None:
-        mark(batch.positions < 0, lambda row: "the answer is no position")
+        mark(batch.positions < 0, lambda row: "the answer is not a position")
     if "place" in batch.others:
         mark(batch.known("place", strict=False) < 0, lambda row: "the place is not 0, 1 or 2")
     if not problems:

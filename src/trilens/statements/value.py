@@ -123,7 +123,7 @@ def _refuse_nameless(column: AnyArray) -> None:
             missing = is_missing(value) or isinstance(value, str)
             what = "a missing value" if missing else printed(value)
             raise StatementError(
-                f"{what} names no object; objects are text or whole numbers", row=row
+                f"{what} does not name an object; objects are text or whole numbers", row=row
             )
 
 
@@ -137,7 +137,7 @@ def id_array(triples: Any, names: Iterable[str] | None) -> tuple[AnyArray, Itera
         return np.empty((0, 3), dtype=np.int32), names
     if array.ndim != 2 or array.shape[1] != 3:
         raise StatementError(
-            f"statements are an (m, 3) array of object ids, not one of shape {array.shape}"
+            f"statements must be an (m, 3) array of object ids, got shape {array.shape}"
         )
     if array.dtype.kind in "UO":
         if array.dtype.kind == "U" and not isinstance(triples, np.ndarray):
@@ -146,7 +146,7 @@ def id_array(triples: Any, names: Iterable[str] | None) -> tuple[AnyArray, Itera
     if array.dtype.kind not in "iu":
         if array.dtype.kind != "f" or not are_whole(array):
             raise StatementError(
-                f"objects are whole numbers (ids) or text (names), not {array.dtype}"
+                f"objects must be whole numbers (ids) or text (names), got {array.dtype}"
                 + (" with NaN or fractions" if array.dtype.kind == "f" else "")
             )
         array = array.astype(np.int64)
@@ -480,7 +480,7 @@ class Statements:
         ('closer', ('a', 'b', 'c'), ['x'])
         """
         if not is_table(table):
-            raise StatementError(f"{type(table).__name__} is no table with named columns")
+            raise StatementError(f"{type(table).__name__} is not a table with named columns")
         return _of_table(table, kind, names, columns, counts_from)
 
     def summary(self) -> Summary:
@@ -495,7 +495,7 @@ class Statements:
         if picked.size == 0 and picked.dtype.kind != "b":
             picked = picked.astype(np.intp)
         if picked.dtype.kind not in "iub" or picked.ndim != 1:
-            raise ParameterError("rows are a list of row numbers, or a boolean mask")
+            raise ParameterError("rows must be row numbers or a boolean mask")
         try:
             return self._replace(self.triples[picked], picked)
         except IndexError:
@@ -540,7 +540,7 @@ class Statements:
             array = np.array([self.ids[name] for name in array.tolist()], dtype=np.intp)
         array = array.astype(np.intp) if array.size == 0 else array
         if array.dtype.kind not in "iu" or array.ndim != 1:
-            raise ParameterError("objects are a list of ids or names, or a boolean mask")
+            raise ParameterError("objects must be ids, names or a boolean mask")
         if array.size and (array.min() < 0 or array.max() >= self.n_objects):
             raise ParameterError(f"object ids go from 0 to {self.n_objects - 1}")
         if len(np.unique(array)) < len(array):
@@ -730,12 +730,13 @@ def _of_table(
     counts_from: int | None = None,
 ) -> Statements:
     """A table is read as a file is; ``names`` are those of all objects."""
-    from trilens.statements.frames import read_frame
+    from trilens.statements.frames import frame_table
     from trilens.statements.layout import read_options
+    from trilens.statements.reading import read_tables
 
     listed = None if names is None else ObjectList.of(names)
     options = read_options(kind, columns, counts_from=counts_from, objects=listed)
-    return read_frame(table, options, listed, by_name=True).statements
+    return read_tables([frame_table(table, options)], listed, by_name=True).statements
 
 
 class OfStatements(Protocol):
