@@ -189,7 +189,9 @@ def outliers(facts: Facts) -> Markup:
         return Markup("{}").format(_sentence(o["caution"]))
     if not listed:
         least = names(o["least_central"][:4])
-        return Markup("No object stands apart beyond chance. Least typical: {}.").format(least)
+        return Markup("No object stands apart by more than chance. Least typical: {}.").format(
+            least
+        )
     verb = "stands" if len(listed) == 1 else "stand"
     start = count(len(listed), "object").capitalize()
     return Markup("{} {} apart from the rest: {}.").format(start, verb, names(listed, 8))

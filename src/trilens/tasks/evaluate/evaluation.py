@@ -47,20 +47,12 @@ _LISTED, _LEAST_ANSWERS = 5, 10
 
 @dataclass(frozen=True)
 class Yardstick:
-    """What the best model could reach, and how often two raters agree.
-
-    Attributes
-    ----------
-    ceiling : float or None
-    ceiling_interval : (float, float) or None
-    agreement : Agreement or None
-    why_not : str or None
-        Why there is no ceiling.
-    """
+    """What the best model could reach (the ceiling), and how often two raters agree."""
 
     ceiling: float | None
     ceiling_interval: tuple[float, float] | None
     agreement: Agreement | None
+    #: Why there is no ceiling.
     why_not: str | None
 
 
@@ -367,19 +359,12 @@ def _with_raters(statements: Statements) -> Statements:
 
 @dataclass(frozen=True, eq=False)
 class AnswerClusters:
-    """Which answers are correlated: those of one rater, and those to one question.
+    """Which answers are correlated: those of one rater, and those to one question."""
 
-    Attributes
-    ----------
-    question : (m,) array of int
-    rater : (m,) array of int or None
-        None where fewer than eight raters are known.
-    n_raters : int
-        The known ones; an answer without a rater is somebody else's.
-    """
-
+    #: (m,): the question and the rater of each answer; None where fewer than eight are known.
     question: IntArray
     rater: IntArray | None
+    #: The known ones; an answer without a rater is somebody else's.
     n_raters: int
 
     @property

@@ -29,20 +29,13 @@ _OBJECT = ("object", "objects", "name")
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """How a model rates the possible answers to the questions of statements.
+    """How a model rates the possible answers to the questions of statements."""
 
-    Attributes
-    ----------
-    scores : (m, 3) array, for ``closer`` (m, 2)
-        The higher, the better the answer; the one that was given first.
-    shares : bool
-        Whether the scores are shares of the model's own answers rather than signed distances.
-    matched : str
-        How the model's objects were matched: by name, or by order.
-    """
-
+    #: (m, 3), for ``closer`` (m, 2): the higher, the better the answer; the given one first.
     scores: FloatArray
+    #: Whether the scores are shares of the model's own answers rather than signed distances.
     shares: bool
+    #: How the model's objects were matched: by name, or by order.
     matched: str = BY_NAME
 
     @property

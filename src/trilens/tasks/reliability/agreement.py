@@ -162,24 +162,15 @@ class SplitHalf(AsDict):
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Answers counted by question, by question and rater, and by the answer within both.
+    """Answers counted by cell: one rater's answers to one question."""
 
-    Attributes
-    ----------
-    question, rater : (c,) arrays of int
-        Of each cell: one rater's answers to one question.
-    votes : (c, 3) array
-        How often the rater gave each answer.
-    all_votes : (q, 3) array
-        How often anybody did.
-    triple : (q, 3) array of int
-        The objects of each question, see `question_keys`.
-    """
-
+    #: (c,): the question and the rater of each cell.
     question: IntArray
     rater: IntArray
+    #: (c, 3): how often the rater gave each answer; (q, 3): how often anybody did.
     votes: FloatArray
     all_votes: FloatArray
+    #: (q, 3): the objects of each question, see `question_keys`.
     triple: IntArray
 
     @property

@@ -30,16 +30,9 @@ _NO = ("", "0", "0.0", "no", "false", "none", "nan", "n", "f")
 
 @dataclass(frozen=True, eq=False)
 class Catch:
-    """Test questions: those whose correct answer is known.
+    """Test questions, whose correct answer is known."""
 
-    Attributes
-    ----------
-    asked : (m,) array of bool
-        Which answers are to such questions.
-    right : (m,) array of bool
-        Which of them are correct.
-    """
-
+    #: (m,): which answers are to such questions, and which of them are correct.
     asked: BoolArray
     right: BoolArray
 

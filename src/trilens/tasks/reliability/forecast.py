@@ -27,18 +27,12 @@ _Z = 1.96
 
 @dataclass(frozen=True)
 class Prior:
-    """How such curves usually fall: what one study cannot show comes from many.
+    """How such curves usually fall: what one study cannot show comes from many."""
 
-    Attributes
-    ----------
-    slope, slope_error : float
-        Against the logarithm of the number of answers.
-    part_error, own_error : float
-        Standard errors of the mean over parts, and of a single value.
-    """
-
+    #: Against the logarithm of the number of answers.
     slope: float
     slope_error: float
+    #: Standard errors of the mean over parts, and of a single value.
     part_error: float
     own_error: float
 
@@ -52,21 +46,13 @@ _MAP = Prior(slope=1.0, slope_error=0.15, part_error=0.2, own_error=0.3)
 
 @dataclass(frozen=True)
 class Line:
-    """A straight line through a curve, with its uncertainty.
+    """A straight line through a curve, with its uncertainty."""
 
-    Attributes
-    ----------
-    at, slope : float
-        The value with the present answers, and how it falls with their logarithm.
-    covariance : ((float, float), (float, float))
-        Of these two.
-    error : float
-        Of a single new value about the line.
-    """
-
+    #: The value with the present answers, how it falls with their logarithm, and the covariance.
     at: float
     slope: float
     covariance: tuple[tuple[float, float], tuple[float, float]]
+    #: Of a single new value about the line.
     error: float
 
     def ahead(self, times: float) -> tuple[float, float]:
@@ -259,52 +245,69 @@ def learning_curve(
         return None
     rng = np.random.default_rng([seed, 7])
     rater = _raters(statements, usable[0][0])
-    total, done = sum(k for _, k in usable), 0
-    points: list[CurvePoint] = []
-    sizes_at: list[float] = []  # the logarithms of the shares of the answers, for both lines
-    maps_at: list[float] = []
-    noise: list[float] = []
-    for parts, wanted in usable:
-        sizes: list[float] = []
-        alike: list[float] = []
-        counts: list[int] = []
-        while len(sizes) < wanted:
-            maps = []
-            for rows in _divided(m, rater, parts, rng)[:wanted]:
-                part = statements.take(rows)
-                fitted = _like(model.map).fit(part)
-                sizes.append(float(medoid_set(AnswerModel(part, fitted, seed)).sum()))
-                counts.append(len(rows))
-                maps.append(fitted.embedding_)
-                done += 1
-                if progress is not None:
-                    progress(min(done / total, 1.0))
-            alike.append(_alike(maps))
-            noise.append(_log_noise(alike[-1]))
-            maps_at.append(float(np.log(np.mean(counts[-len(maps) :]) / m)))
-        sizes_at.append(float(np.log(np.mean(counts) / m)))
-        accuracy = float(np.sqrt(max(float(np.mean(alike)), 0.0)))
-        points.append(CurvePoint(int(np.mean(counts)), float(np.mean(sizes)), accuracy, len(sizes)))
-    now = float(medoid_set(model).sum())
+    divisions: list[list[_Division]] = [[] for _ in usable]
+    total, done = sum(wanted for _, wanted in usable), 0
+    for (parts, wanted), found in zip(usable, divisions, strict=True):
+        while sum(len(each.sizes) for each in found) < wanted:
+            divided = _divided(m, rater, parts, rng)[:wanted]
+            found.append(_divide(statements, model, divided, seed))
+            done += len(divided)
+            if progress is not None:
+                progress(min(done / total, 1.0))
+    every = [each for found in divisions for each in found]
     map_line = fit_line(
-        np.array(maps_at), np.array(noise), np.full(len(noise), _MAP.part_error), _MAP
+        np.array([np.log(np.mean(each.answers) / m) for each in every]),
+        np.array([_log_noise(each.alike) for each in every]),
+        np.full(len(every), _MAP.part_error),
+        _MAP,
     )
-    points.append(CurvePoint(m, now, _accuracy(map_line.at), 1))
+    now = CurvePoint(m, float(medoid_set(model).sum()), _accuracy(map_line.at), 1)
+    points = [*(_point(found) for found in divisions), now]
+    at = np.array([np.log(np.mean([each.answers for each in found]) / m) for found in divisions])
     odds = np.array([_log_odds(point.set_size, n) for point in points])
-    errors = np.array([*([_SET.part_error] * len(sizes_at)), _SET.own_error])
-    before = fit_line(np.array(sizes_at) - sizes_at[-1], odds[:-1], errors[:-1], _SET)
-    half = m * float(np.exp(sizes_at[-1]))
+    errors = np.array([*([_SET.part_error] * len(at)), _SET.own_error])
+    before = fit_line(at - at[-1], odds[:-1], errors[:-1], _SET)
     return Forecast(
         answers=m,
         objects=n,
         points=tuple(points),
         unit="answer" if rater is None else "rater",
-        set_line=fit_line(np.array([*sizes_at, 0.0]), odds, errors, _SET),
+        set_line=fit_line(np.array([*at, 0.0]), odds, errors, _SET),
         map_line=map_line,
-        back_test=_size_ahead(before, half, float(m), n),
+        back_test=_size_ahead(before, m * float(np.exp(at[-1])), float(m), n),
         set_goal=set_goal,
         map_goal=map_goal,
     )
+
+
+@dataclass(frozen=True)
+class _Division:
+    """Parts of the answers, each with its number of answers and the size of its medoid set."""
+
+    answers: list[int]
+    sizes: list[float]
+    #: The mean correlation of the distances on the maps of the parts.
+    alike: float
+
+
+def _divide(
+    statements: Statements, model: AnswerModel, parts: list[IntArray], seed: int
+) -> _Division:
+    sizes, maps = [], []
+    for rows in parts:
+        part = statements.take(rows)
+        fitted = _like(model.map).fit(part)
+        sizes.append(float(medoid_set(AnswerModel(part, fitted, seed)).sum()))
+        maps.append(fitted.embedding_)
+    return _Division([len(rows) for rows in parts], sizes, _alike(maps))
+
+
+def _point(found: list[_Division]) -> CurvePoint:
+    answers = [n for each in found for n in each.answers]
+    sizes = [size for each in found for size in each.sizes]
+    alike = float(np.mean([each.alike for each in found]))
+    accuracy = float(np.sqrt(max(alike, 0.0)))
+    return CurvePoint(int(np.mean(answers)), float(np.mean(sizes)), accuracy, len(sizes))
 
 
 def _like(fitted: ChoiceMap) -> ChoiceMap:

@@ -60,18 +60,11 @@ _Z = 1.96
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """How likely the answers are by maps.
+    """The probabilities of attentive answers; those of the given answers in the first column."""
 
-    Attributes
-    ----------
-    chances : (m, 3) array of float, for ``closer`` (m, 2)
-        The probabilities of attentive answers by a map of other answers: first that of the given
-        answer, then those of the others.
-    seen : (m, 3) or (m, 2) array of float
-        The same by a map of all answers, these among them.
-    """
-
+    #: (m, 3), for ``closer`` (m, 2): by a map of other answers.
     chances: FloatArray
+    #: The same by a map of all answers, these among them.
     seen: FloatArray
 
     @cached_property
@@ -193,27 +186,17 @@ def _attentive(
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """How each of R raters answers.
+    """How each of R raters answers."""
 
-    Attributes
-    ----------
-    odds : (R,) array of float
-        How many times as likely the answers are if all are guesses as if the rater is careful.
-    bound : float
-        The odds above which a rater is called careless.
-    lapse, low, high : (R,) array of float
-        The share of guesses and its 95 % interval.
-    careless : (R,) array of float
-        The probability that all answers are guesses, given how many raters are careless.
-    share : float
-        The share of careless raters.
-    """
-
+    #: (R,): how many times as likely the answers are if all are guesses as if the rater is careful.
     odds: FloatArray
+    #: The odds above which a rater is called careless.
     bound: float
+    #: (R,): the share of guesses with its 95 % interval.
     lapse: FloatArray
     low: FloatArray
     high: FloatArray
+    #: (R,): the probability that all answers are guesses, given the share of careless raters.
     careless: FloatArray
     share: float
 
