@@ -261,7 +261,7 @@ def neighbour_statements(
     graph: Any,
     n_statements: int | None = None,
     names: Iterable[str] | None = None,
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
 ) -> Statements:
     """The ``closer`` statements that a directed graph of nearest neighbours implies.
 

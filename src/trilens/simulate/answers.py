@@ -45,7 +45,7 @@ def answer(
     metric: str = "euclidean",
     error_rate: float = 0.0,
     ties: Ties = "random",
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
 ) -> Statements:
     """Answers to given questions by given points or dissimilarities.
 
@@ -157,7 +157,7 @@ def as_truth(objects: TruthLike, metric: str = "euclidean") -> Truth:
     return Truth(_dissimilarities(points, metric), precomputed=True)
 
 
-def distort(objects: TruthLike, noise_param: float, random_state: RandomState = None) -> FloatArray:
+def distort(objects: TruthLike, noise_param: float, random_state: RandomState = 0) -> FloatArray:
     """Noise model II: true dissimilarities plus Gaussian noise (the paper's Section 6.1).
 
     To every dissimilarity d(A, B), A != B, noise with mean zero and standard deviation

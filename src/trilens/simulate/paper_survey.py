@@ -62,7 +62,7 @@ def ask_survey(
     kind: Kind = "central",
     noise_param: float = 0.0,
     ties: Ties = "random",
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
     metric: str = "euclidean",
     names: Iterable[str] | None = None,
 ) -> Survey:

@@ -42,7 +42,7 @@ class Points:
         return np.flatnonzero(self.labels == OUTLIER)
 
 
-def gaussian(n: int, dim: int = 2, random_state: RandomState = None) -> Points:
+def gaussian(n: int, dim: int = 2, random_state: RandomState = 0) -> Points:
     """``n`` points of the standard Gaussian N(0, I) in ``dim`` dimensions, all labelled 0.
 
     >>> gaussian(100, dim=5, random_state=0).points.shape
@@ -58,7 +58,7 @@ def mixture(
     means: ArrayLike,
     covariances: ArrayLike | None = None,
     weights: Sequence[float] | None = None,
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
 ) -> Points:
     """``n`` points of a mixture of Gaussians, labelled by component.
 
@@ -108,7 +108,7 @@ def mixture(
 
 
 def two_moons(
-    n: int, noise: float = 0.0, width: float = 0.0, random_state: RandomState = None
+    n: int, noise: float = 0.0, width: float = 0.0, random_state: RandomState = 0
 ) -> Points:
     """``n`` points uniform on two interleaved moons of equal size, labelled 0 and 1.
 
@@ -162,7 +162,7 @@ def with_outliers(points: Points, outliers: ArrayLike) -> Points:
     return Points(np.concatenate([points.points, places]), np.concatenate([points.labels, planted]))
 
 
-def far_outliers(points: Points, n_outliers: int, random_state: RandomState = None) -> Points:
+def far_outliers(points: Points, n_outliers: int, random_state: RandomState = 0) -> Points:
     """The points and, after them, outliers far out in random directions, labelled -1.
 
     Each lies at 1.5 to 2.5 times the largest distance of a point from the points' mean.
@@ -171,7 +171,8 @@ def far_outliers(points: Points, n_outliers: int, random_state: RandomState = No
     [50, 51, 52, 53]
     """
     n_outliers = whole_number("n_outliers", n_outliers, most=_MOST)
-    rng = generator(random_state)
+    # a child, because points of the same seed must not tell where the outliers lie
+    (rng,) = generator(random_state).spawn(1)
     centre = _drawn(points).points.mean(axis=0)
     reach = np.linalg.norm(points.points - centre, axis=1).max()
     direction = rng.standard_normal((n_outliers, points.points.shape[1]))

@@ -81,7 +81,7 @@ def draw_raters(
     n_raters: int,
     error_rate: float = 0.1,
     careless: float = 0.1,
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
 ) -> Raters:
     """Raters of whom most are careful and some answer at random.
 
@@ -125,7 +125,7 @@ def ask_raters(
     round_size: int = 50,
     noise_param: float = 0.0,
     ties: Ties = "random",
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
     metric: str = "euclidean",
     names: Iterable[str] | None = None,
 ) -> Statements:

@@ -115,7 +115,7 @@ def simulate_statements(
     error_rate: float = 0.0,
     noise_param: float = 0.0,
     ties: Ties = "random",
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
     metric: str = "euclidean",
     names: Iterable[str] | None = None,
     groups: ArrayLike | None = None,
@@ -152,9 +152,9 @@ def simulate_statements(
         distances are equal), one of the tied answers at random is the true one, or the
         question gets no statement, so that there are fewer than ``n_statements``.
     random_state
-        The same seed gives the same statements, whatever the number of threads. It also
-        fixes the answer to every question beforehand: one that is drawn twice is answered
-        alike, since the paper draws from the set of all statements.
+        The same seed gives the same statements, whatever the number of threads; None gives
+        others each time. It also fixes the answer to every question beforehand: one that is
+        drawn twice is answered alike, since the paper draws from the set of all statements.
     metric : str
         Of points; any that `trilens.exact.dissimilarities` knows.
     names : sequence of str, optional
@@ -205,7 +205,7 @@ def stream_statements(
     error_rate: float = 0.0,
     noise_param: float = 0.0,
     ties: Ties = "random",
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
     metric: str = "euclidean",
     names: Iterable[str] | None = None,
     groups: ArrayLike | None = None,
