@@ -71,12 +71,12 @@ def groups_read(monkeypatch) -> list[int]:
 
 def counted_by_hand(path: Path, where: list[str]) -> dict[str, list[int]]:
     """The same from the statements in memory, by the functions that do it there."""
-    from trilens.files import read_columns
     from trilens.statements.selection import Condition, select
 
-    S = tl.read_statements(path)
+    every = tl.Answers(path)
     beyond = [c.column for c in map(Condition.of, where) if not c.is_own]
-    chosen = select(S, where=where, columns=read_columns(path, beyond)).of(S)
+    columns = {name: every.column(name) for name in beyond}
+    chosen = select(every.read(), where=where, columns=columns).of(every.read())
     return {name: one for name, one in as_dict(tl.count_central(chosen)).items() if one[1]}
 
 

@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from trilens import Answers
 from trilens.errors import FormatError
-from trilens.files import read_columns, read_matrix, read_vectors
+from trilens.files import read_matrix, read_vectors
 from trilens.files.vectors import read_vector_table
 
 NAMED = {"a": [0.0, 1.0], "b": [2.0, 3.5], "c d": [-1.0, 0.0]}
@@ -121,18 +122,18 @@ def test_arrays_of_other_shapes(tmp_path):
 def test_further_columns(tmp_path):
     file = tmp_path / "answers.csv"
     file.write_text("central,other_1,other_2,Age,rater\na,b,c,31,x\n\nb,a,c,,y\n")
-    assert read_columns(file, ["age"])["age"].tolist() == ["31", ""]
+    assert Answers(file).column("age").tolist() == ["31", ""]
     with pytest.raises(FormatError, match="no column 'sex'"):
-        read_columns(file, ["sex"])
+        Answers(file).column("sex")
     named = ["central", "other_1", "other_2", "age", "rater"]
-    assert read_columns(file, ["age"], named, header=True)["age"].tolist() == ["31", ""]
+    assert Answers(file, columns=named, header=True).column("age").tolist() == ["31", ""]
     mapped = "odd=central,other_1=2,other_2=3,round=rater"
-    assert read_columns(file, ["age", "rater"], mapped)["rater"].tolist() == ["x", "y"]
+    assert Answers(file, columns=mapped).column("rater").tolist() == ["x", "y"]
     file.write_text("central,other_1,other_2,age\na,b,c,31\nb,b,c,32\nc,a,b,33\n")
-    assert read_columns(file, ["age"], skip_bad=True)["age"].tolist() == ["31", "33"]
+    assert Answers(file, skip_bad=True).column("age").tolist() == ["31", "33"]
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     table = pa.table({"central": ["a"], "other_1": ["b"], "other_2": ["c"], "age": [31]})
     pq.write_table(table, tmp_path / "a.parquet")
-    assert read_columns(tmp_path / "a.parquet", ["age"])["age"].tolist() == ["31"]
+    assert Answers(tmp_path / "a.parquet").column("age").tolist() == ["31"]

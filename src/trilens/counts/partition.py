@@ -33,11 +33,12 @@ from trilens.files.source import (
     stamp_of,
 )
 from trilens.kinds import Kind
+from trilens.statements.batch import Batch, Fault, sound, statements_of
 from trilens.statements.columns import as_list
 from trilens.statements.layout import ReadOptions, read_options
 from trilens.statements.names import CheckedNames, ObjectList
 from trilens.statements.selection import Condition
-from trilens.statements.table import AnswerTable, Batch, Fault, RowGroups, sound, statements_of
+from trilens.statements.table import AnswerTable, RowGroups
 
 Item = TypeVar("Item")
 

@@ -16,8 +16,8 @@ from trilens.counts.pairs import PairCounts, count_pairs
 from trilens.errors import StatementError
 from trilens.kinds import Kind
 from trilens.statements import Statements
+from trilens.statements.batch import Batch, statements_of
 from trilens.statements.names import TABLE_LIMIT, Names, ObjectList, negative
-from trilens.statements.table import Batch, statements_of
 from trilens.statements.value import check_triples
 
 if TYPE_CHECKING:

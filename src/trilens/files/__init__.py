@@ -2,7 +2,7 @@
 
 from trilens.files.objects import read_objects
 from trilens.files.output import atomic_write, refuse_to_overwrite, write_table
-from trilens.files.read import Scan, read_columns, read_statements, scan_statements
+from trilens.files.read import Scan, read_statements, scan_statements
 from trilens.files.side_tables import (
     Labels,
     labels_for,
@@ -12,8 +12,8 @@ from trilens.files.side_tables import (
 )
 from trilens.files.vectors import read_matrix, read_vectors
 from trilens.files.write import write_statements
+from trilens.statements.batch import Fault
 from trilens.statements.reading import Reading
-from trilens.statements.table import Fault
 
 __all__ = [
     "Fault",
@@ -22,7 +22,6 @@ __all__ = [
     "Scan",
     "atomic_write",
     "labels_for",
-    "read_columns",
     "read_comparisons",
     "read_labels",
     "read_matrix",

@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from trilens._parameters import whole_number
-from trilens._typing import AnyArray
-from trilens.errors import FormatError, ParameterError
+from trilens.errors import ParameterError
 from trilens.files.objects import ObjectsLike, object_list
 from trilens.files.source import PathLike, Source, one_line, skipped_files, sources
 from trilens.kinds import Kind
 from trilens.statements import Statements, concatenate
-from trilens.statements.columns import as_list
+from trilens.statements.batch import Batch, Fault, sound, statements_of
 from trilens.statements.layout import ColumnsLike, ReadOptions, read_options
 from trilens.statements.names import Names, ObjectList
 from trilens.statements.reading import (
@@ -27,7 +25,7 @@ from trilens.statements.reading import (
     read_tables,
     stored_names,
 )
-from trilens.statements.table import AnswerTable, Batch, Fault, NamedTable, sound, statements_of
+from trilens.statements.table import AnswerTable, NamedTable
 
 #: Bytes of a file that are parsed at a time.
 BLOCK_BYTES = 1 << 24
@@ -184,37 +182,6 @@ def _open(source: Source, options: ReadOptions) -> NamedTable:
         return others.open_database(source)
     opened = {"npy": others.open_array, "mat": others.open_matlab, "excel": others.open_sheet}
     return opened[format_](source, options)
-
-
-def read_columns(
-    path: PathLike, names: Sequence[str], columns: ColumnsLike | None = None, **how: Any
-) -> dict[str, AnyArray]:
-    """Columns of a file by their names, one text for each statement; empty where missing.
-
-    Parameters
-    ----------
-    path
-        What `trilens.read_statements` was given.
-    names
-        As the header writes them, or their numbers.
-    columns, how
-        As for `trilens.read_statements`: the rows are those that it reads.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "answers.csv"
-    >>> _ = file.write_text("central,other_1,other_2,country\\na,b,c,DE\\nb,a,c,FR\\n")
-    >>> read_columns(file, ["country"])["country"].tolist()
-    ['DE', 'FR']
-    """
-    wanted = as_list(names, "names")
-    if not all(isinstance(name, str) for name in wanted):
-        raise FormatError(f"columns are named by text, not by {one_line(repr(wanted), 40)}")
-    listed = object_list(how.pop("objects", None))
-    encoding = how.pop("encoding", None)
-    options = read_options(how.pop("kind", None), columns, objects=listed, **how)
-    return read_files(path, options, listed, wanted, encoding=encoding).extra
 
 
 def write_faults(faults: Iterable[Fault], path: PathLike) -> None:

@@ -22,18 +22,11 @@ import pyarrow.csv as pc
 
 from trilens.errors import FormatError, TrilensError, option
 from trilens.files.source import Source, one_line, owned, quoted
+from trilens.statements.batch import Fault
 from trilens.statements.layout import ColumnSpec, ReadOptions, suggestion
 from trilens.statements.names import is_integer
 from trilens.statements.roles import OPTIONAL, complete_shapes, names_a_column, roles
-from trilens.statements.table import (
-    Fault,
-    NamedTable,
-    Request,
-    Rows,
-    Use,
-    is_number,
-    not_seconds,
-)
+from trilens.statements.table import NamedTable, Request, Rows, Use, is_number, not_seconds
 
 #: Bytes from which the separator and the header are found.
 SAMPLE = 1 << 16

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from trilens._parameters import shown as printed
 from trilens._typing import AnyArray, Int32Array
 from trilens.errors import FormatError, ParameterError, StatementError, option
 from trilens.statements.columns import as_list, quoted
+
+if TYPE_CHECKING:
+    from trilens.statements.batch import Batch
 
 #: Integer names below this are looked up in a table; a larger one makes all names text.
 TABLE_LIMIT = 1 << 26
@@ -87,36 +90,6 @@ class CheckedNames(tuple[str, ...]):
             twice = next(name for name, count in Counter(named).items() if count > 1)
             raise ParameterError(f"two objects have the name {twice!r}; names must differ")
         return named
-
-
-class NamedRows(Protocol):
-    """Some rows whose objects have names: a `Batch`."""
-
-    def __len__(self) -> int:
-        """The number of rows."""
-        ...
-
-    @property
-    def integers(self) -> bool:
-        """Whether the names are integers."""
-        ...
-
-    @property
-    def n_columns(self) -> int:
-        """The columns that name objects."""
-        ...
-
-    def texts(self) -> list[tuple[AnyArray, Sequence[str]]]:
-        """For each column that names objects, ``(m,)`` positions in a list of names."""
-        ...
-
-    def pieces(self) -> Iterator[tuple[int, list[AnyArray]]]:
-        """Integer names as arrays, a few thousand rows at a time, and where each begins."""
-        ...
-
-    def place(self, row: int) -> str:
-        """How a message names a row."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -198,7 +171,7 @@ class ObjectList:
         table[values] = ids
         return table
 
-    def ids_of(self, rows: NamedRows) -> Int32Array:
+    def ids_of(self, rows: Batch) -> Int32Array:
         """``(m, 3)`` or ``(m, 4)`` ids of the objects in some rows."""
         ids = np.empty((len(rows), rows.n_columns), dtype=np.int32)
         if not (rows.integers and self.integers):
@@ -209,7 +182,7 @@ class ObjectList:
                 ids[start : start + len(values), j] = self._look_up(values, rows, start)
         return ids
 
-    def _look_up(self, values: AnyArray, rows: NamedRows, start: int) -> Int32Array:
+    def _look_up(self, values: AnyArray, rows: Batch, start: int) -> Int32Array:
         wrong = (values < 0) | (values >= len(self._table))
         if not wrong.any():
             ids: Int32Array = self._table[values]
@@ -219,7 +192,7 @@ class ObjectList:
         row = int(np.flatnonzero(wrong)[0])
         raise self.unknown(str(values[row]), rows.place(start + row))
 
-    def _ids_of_texts(self, rows: NamedRows, ids: Int32Array) -> Int32Array:
+    def _ids_of_texts(self, rows: Batch, ids: Int32Array) -> Int32Array:
         columns = rows.texts()
         for j, (at, values) in enumerate(columns):
             known = np.array([self.ids.get(value, -1) for value in values], dtype=np.int32)
@@ -329,7 +302,7 @@ class Names:
         #: Where a negative integer first stood; it is a name only if some name is no integer.
         self._doubtful: dict[str, str] = {}
 
-    def add(self, batch: NamedRows) -> None:
+    def add(self, batch: Batch) -> None:
         """Take note of the names in some rows."""
         if self._present is not None and batch.integers:
             pieces = (columns for _, columns in batch.pieces())
@@ -362,7 +335,7 @@ class Names:
             self._present[new] = True
         return True
 
-    def _add_texts(self, batch: NamedRows) -> None:
+    def _add_texts(self, batch: Batch) -> None:
         fresh: list[tuple[int, int, str]] = []
         for j, (at, values) in enumerate(batch.texts()):
             new = [k for k, value in enumerate(values) if value not in self._ids]

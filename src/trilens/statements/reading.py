@@ -11,11 +11,12 @@ import pyarrow as pa
 from trilens._typing import AnyArray
 from trilens.errors import FormatError, StatementError, option
 from trilens.kinds import Kind
+from trilens.statements.batch import Batch, Fault, sound, statements_of, texts_of
 from trilens.statements.columns import text_array
 from trilens.statements.combine import concatenate
 from trilens.statements.names import Names, ObjectList
 from trilens.statements.roles import FIELDS
-from trilens.statements.table import AnswerTable, Batch, Fault, sound, statements_of, texts_of
+from trilens.statements.table import AnswerTable
 from trilens.statements.value import Statements
 
 #: Bad rows that are named.

@@ -1,0 +1,471 @@
+"""Rows whose columns are known by their roles: objects, raters, times, answers as positions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from trilens._parameters import shown as printed
+from trilens._typing import AnyArray, BoolArray, Int32Array
+from trilens.errors import FormatError, StatementError, option
+from trilens.kinds import Kind
+from trilens.statements.columns import quoted, text_array
+from trilens.statements.names import ObjectList, is_missing
+from trilens.statements.roles import FIELDS, Form, key
+from trilens.statements.value import Statements, check_triples, chosen_first
+
+#: Rows of integer names that are looked up at a time: they stay in the cache.
+_PIECE = 1 << 16
+_INTEGER_TEXT = re.compile(r"0|-?[1-9][0-9]{0,17}")
+
+_WORDS_OF_THREE = {
+    "left": 0,
+    "l": 0,
+    "middle": 1,
+    "m": 1,
+    "center": 1,
+    "centre": 1,
+    "right": 2,
+    "r": 2,
+    "first": 0,
+    "second": 1,
+    "third": 2,
+}
+_WORDS_OF_TWO = {"left": 0, "l": 0, "right": 1, "r": 1, "first": 0, "second": 1}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A row that is not a statement."""
+
+    file: str
+    row: int
+    problem: str
+    content: str
+
+    def __str__(self) -> str:
+        return f"{place(self.file or None, self.row)}: {self.problem}"
+
+
+def place(label: str | None, number: int) -> str:
+    """How a message names a row."""
+    return f"statement {number}" if label is None else f"{label}, row {number:,}"
+
+
+def row_error(label: str | None, number: int, problem: str) -> FormatError | StatementError:
+    """The refusal of a row for a cell that holds nothing of the kind that it should."""
+    text = f"{place(label, number)}: {problem}"
+    return StatementError(text) if label is None else FormatError(text)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows whose columns are known by their roles.
+
+    ``objects`` has the columns ``object_0`` ... ``object_2`` (or ``object_3``: the chosen one
+    and the three shown; or the chosen one, the anchor and the two beside it), either all
+    integers or all dictionaries of text, without nulls. ``others`` has the columns of roles such
+    as ``rater``, ``extra`` further columns by their names.
+    """
+
+    objects: Any
+    label: str | None
+    number: Callable[[int], int]
+    others: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    form: Form = "statement"
+    #: Where the chosen object stood among those shown, where answers are positions; -1: nowhere.
+    positions: AnyArray | None = None
+    #: Whether times are in ms, whether NA and its like are missing, whether raters are text.
+    milli: bool = False
+    words: bool = False
+    text_raters: bool = True
+
+    def __len__(self) -> int:
+        return int(self.objects.num_rows)
+
+    @property
+    def n_columns(self) -> int:
+        """The columns that name objects."""
+        return int(self.objects.num_columns)
+
+    @property
+    def integers(self) -> bool:
+        """Whether the names are integers."""
+        return bool(pa.types.is_integer(self.objects.schema.field(0).type))
+
+    def as_text(self) -> Batch:
+        """The same rows with names that are text."""
+        if not self.integers:
+            return self
+        texts = [column.cast(pa.string()).dictionary_encode() for column in self.objects.columns]
+        return replace(self, objects=pa.table(texts, self.objects.column_names))
+
+    def texts(self) -> list[tuple[AnyArray, Sequence[str]]]:
+        """For each column that names objects, ``(m,)`` positions in a list of names."""
+        return [parts(column) for column in self.as_text().objects.columns]
+
+    def arrays(self) -> list[AnyArray]:
+        """Integer names as arrays, without a copy where they are of one piece."""
+        return [
+            column.chunk(0).to_numpy() if column.num_chunks == 1 else column.to_numpy()
+            for column in self.objects.columns
+        ]
+
+    def pieces(self) -> Iterator[tuple[int, list[AnyArray]]]:
+        """Integer names as arrays, a few thousand rows at a time, and where each piece begins."""
+        start = 0
+        for rows in self.objects.to_batches(max_chunksize=_PIECE):
+            yield start, [column.to_numpy() for column in rows.columns]
+            start += rows.num_rows
+
+    def place(self, row: int) -> str:
+        """How a message names a row of this batch."""
+        return place(self.label, self.number(row))
+
+    def take(self, rows: AnyArray) -> Batch:
+        """Some of the rows."""
+        number = self.number
+        return replace(
+            self,
+            objects=self.objects.take(rows),
+            number=lambda row: number(int(rows[row])),
+            others={name: column.take(rows) for name, column in self.others.items()},
+            extra={name: column.take(rows) for name, column in self.extra.items()},
+            positions=None if self.positions is None else self.positions[rows],
+        )
+
+    def known(self, role: str, *, strict: bool = True) -> AnyArray:
+        """What a column says of each row; a wrong place is refused, or -1 if not ``strict``."""
+        column = self.others[role]
+        if role == "rater":
+            number = pa.types.is_integer(column.type) and not column.null_count
+            plain = number and not self.text_raters
+            return np.asarray(column.to_numpy()) if plain else texts_of(column, self.words)
+        if role == "seconds":
+            return np.asarray(column.to_numpy() / 1000 if self.milli else column.to_numpy())
+        if role == "place":
+            return self._known_places(column, strict)
+        return _integers_or_text(column, self.words)
+
+    def fields(self, *, strict: bool = True) -> dict[str, AnyArray]:
+        """What is known of each row, by the fields of `Statements`."""
+        return {FIELDS[role]: self.known(role, strict=strict) for role in self.others}
+
+    def _known_places(self, column: Any, strict: bool) -> AnyArray:
+        at, values = parts(column)
+        # the last value serves the index -1 of a missing cell
+        known = np.array([*({"0": 0, "1": 1, "2": 2}.get(_plain(v), -1) for v in values), -1])
+        places = known[at]
+        if len(places) and places.min() < 0 and strict:
+            row = int(places.argmin())
+            cell = values[at[row]] if at[row] >= 0 else ""
+            seen = quoted(cell) if cell else "an empty cell"
+            raise row_error(
+                self.label,
+                self.number(row),
+                f"{seen} in column place; it says where on the screen the "
+                f"chosen object stood, 0, 1 or 2: correct it or rename the column",
+            )
+        return places
+
+    def to_statements(
+        self,
+        ids: Int32Array,
+        kind: Kind,
+        n_objects: int,
+        names: tuple[str, ...] | None,
+    ) -> Statements:
+        """Statements of rows whose objects have become ids.
+
+        Parameters
+        ----------
+        ids : (m, 3) or (m, 4) int32
+            Four: the chosen object and the three that were shown.
+        """
+        given = ids
+        fields: dict[str, Any] = self.fields()
+        try:
+            if self.form != "statement":
+                given = ids[:, 1:] if ids.shape[1] == 4 else ids
+                check_triples(given, n_objects)
+                places = self._places(ids, names)
+                if self.form == "shown":
+                    fields["places"] = places
+                    given = chosen_first(given, places)
+                else:
+                    swapped = np.where(places[:, None] == 0, given[:, 1:], given[:, :0:-1])
+                    given = np.concatenate([given[:, :1], swapped], axis=1)
+            return Statements(given, n_objects, names, kind, **fields)
+        except StatementError as error:
+            if error.row is None:
+                raise
+            raise self.repeated(given, error.row, names) from None
+
+    def repeated(self, ids: Int32Array, row: int, names: tuple[str, ...] | None) -> StatementError:
+        """The refusal of a row that names an object twice."""
+        x, y, z = ids[row].tolist()
+        a, b, c = ids.T
+        n_bad = int(((a == b) | (a == c) | (b == c)).sum())
+        return StatementError(
+            f"{self.place(row)}: object {_name(x if x in (y, z) else y, names)} appears twice in "
+            f"one statement; a statement names three different objects "
+            f"({n_bad:,} of {len(ids):,} rows are affected)"
+        )
+
+    def _places(self, ids: Int32Array, names: tuple[str, ...] | None) -> AnyArray:
+        """Where among the objects to choose from the chosen one stands."""
+        if self.positions is not None:
+            wrong = self.positions < 0
+            if wrong.any():
+                raise StatementError(
+                    f"{self.place(int(wrong.argmax()))}: the answer is not a position of an object "
+                    f"that was shown; correct the row or leave it out "
+                    f"({int(wrong.sum()):,} of {len(ids):,} rows are affected)"
+                )
+            return self.positions
+        chosen, shown = ids[:, 0], ids[:, 1:] if self.form == "shown" else ids[:, 2:]
+        is_chosen = shown == chosen[:, None]
+        outside = ~is_chosen.any(axis=1)
+        if outside.any():
+            row = int(np.flatnonzero(outside)[0])
+            among = ", ".join(_name(i, names) for i in shown[row].tolist())
+            raise StatementError(
+                f"{self.place(row)}: the chosen object {_name(int(chosen[row]), names)} is not "
+                f"among the {'three' if self.form == 'shown' else 'two'} shown ({among}); correct "
+                f"the row or leave it out ({int(outside.sum()):,} of {len(ids):,} rows are "
+                f"affected)"
+            )
+        return np.asarray(is_chosen.argmax(axis=1))
+
+
+def statements_of(batch: Batch, objects: ObjectList, kind: Kind) -> Statements:
+    """The statements of a batch."""
+    return batch.to_statements(objects.ids_of(batch), kind, objects.n_objects, objects.known_names)
+
+
+def _name(identity: int, names: tuple[str, ...] | None) -> str:
+    return quoted(str(identity) if names is None else names[identity])
+
+
+def parts(column: Any) -> tuple[AnyArray, list[str]]:
+    """``(m,)`` indices and the values of a dictionary column (or of text, encoded)."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.cast(pa.large_string()).dictionary_encode()
+    whole = column.unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = whole.chunk(0) if whole.num_chunks else pa.array([], column.type)
+    indices = whole.indices.fill_null(-1) if whole.null_count else whole.indices
+    return indices.to_numpy(zero_copy_only=False), whole.dictionary.to_pylist()
+
+
+def texts_of(column: Any, words: bool = False) -> AnyArray:
+    """A column as an array of str, empty where missing; ``words``: also where it says NA."""
+    at, values = parts(column)
+    if words:  # blanks in quotes are a text of their own
+        values = [
+            "" if value and value.strip() and is_missing(value) else value for value in values
+        ]
+    # the last value serves the index -1 of a missing cell
+    return text_array([*(value or "" for value in values), ""])[at]
+
+
+def _integers_or_text(column: Any, words: bool) -> AnyArray:
+    """int64 where every cell is an integer in its plain form, text otherwise."""
+    if pa.types.is_integer(column.type) and not column.null_count:
+        return np.asarray(column.to_numpy()).astype(np.int64, copy=False)
+    at, values = parts(column)
+    if len(at) and at.min() >= 0 and all(v and _INTEGER_TEXT.fullmatch(v) for v in values):
+        return np.array([int(value) for value in values], dtype=np.int64)[at]
+    return texts_of(column, words)
+
+
+def sound(
+    batch: Batch, listed: ObjectList | None, stored: ObjectList | None
+) -> tuple[Batch, list[Fault]]:
+    """The rows of a batch that are statements, and what is wrong with the others.
+
+    Parameters
+    ----------
+    listed
+        The caller's objects.
+    stored
+        The table's own, where the caller gives none.
+    """
+    objects = stored if listed is None else listed
+    known = frozenset(() if objects is None else (*objects.names, *objects.called))
+    # numbers that are no names may be lines of the list
+    by_line = listed is not None and listed.keys is None and listed.may_be_numbered
+    allowed = None if objects is None or by_line else known
+    codes, texts = _codes(batch)
+    missing = [code for text, code in texts.items() if is_missing(text) and text not in known]
+    unknown = [
+        code
+        for text, code in texts.items()
+        if allowed is not None and text not in allowed and not is_missing(text)
+    ]
+    names = list(texts)
+    problems: dict[int, str] = {}
+
+    def mark(wrong: Any, problem: Callable[[int], str]) -> None:
+        for row in np.flatnonzero(wrong).tolist():
+            problems.setdefault(row, problem(row))
+
+    absent = (codes < 0) | np.isin(codes, missing)
+    mark(absent.any(axis=1), lambda row: "an object is missing")
+    strange = np.isin(codes, unknown)
+    mark(
+        strange.any(axis=1),
+        lambda row: f"object {quoted(names[codes[row][strange[row]][0]])} is not in the list",
+    )
+    a, b, c = (codes[:, 1:] if codes.shape[1] == 4 else codes).T
+    mark((a == b) | (a == c) | (b == c), lambda row: "an object appears twice")
+    if codes.shape[1] == 4:
+        beside = codes[:, 1:] if batch.form == "shown" else codes[:, 2:]
+        mark(
+            ~(beside == codes[:, :1]).any(axis=1),
+            lambda row: (
+                f"the chosen object {quoted(names[codes[row, 0]])} was not among the choices"
+            ),
+        )
+    if batch.positions is not None:
+        mark(batch.positions < 0, lambda row: "the answer is not a position")
+    if "place" in batch.others:
+        mark(batch.known("place", strict=False) < 0, lambda row: "the place is not 0, 1 or 2")
+    if not problems:
+        return batch, []
+    faults = [
+        Fault(
+            batch.label or "",
+            batch.number(row),
+            problem,
+            ",".join(names[code] if code >= 0 else "" for code in codes[row]),
+        )
+        for row, problem in sorted(problems.items())
+    ]
+    kept = np.ones(len(batch), dtype=np.bool_)
+    kept[list(problems)] = False
+    return batch.take(np.flatnonzero(kept)), faults
+
+
+def _codes(batch: Batch) -> tuple[AnyArray, dict[str, int]]:
+    """A number for each name, -1 where it is missing, and the names in their order."""
+    names: dict[str, int] = {}
+    columns = []
+    for at, values in batch.texts():
+        # the last value serves the index -1 of a missing cell
+        local = np.array([*(names.setdefault(v, len(names)) for v in values), -1], dtype=np.int64)
+        columns.append(local[at])
+    return np.stack(columns, axis=1), names
+
+
+@dataclass(frozen=True)
+class Positions:
+    """What the answers mean: ``places`` from each text to a position, from 0."""
+
+    places: dict[str, int]
+    words: str
+
+    def of(self, texts: Sequence[str]) -> AnyArray:
+        """The position of each text, -1 for one that is none."""
+        return np.array([self.places.get(_plain(text), -1) for text in texts], dtype=np.int8)
+
+
+def _plain(text: str) -> str:
+    """An answer as the table of positions has it; ``2.0`` is 2, as pandas writes it."""
+    low = text.strip().casefold()
+    return low[:-2] if low.endswith(".0") else low
+
+
+def are_names(among: BoolArray) -> bool:
+    """Whether answers are names, by which of them name an object that was shown.
+
+    Answers by name may hold a slip or two; positions are names by accident at best.
+    """
+    return bool(among.mean() > 0.9)
+
+
+def find_positions(
+    chosen: Sequence[str],
+    among: Callable[[], bool],
+    column: str,
+    shown: Sequence[str],
+    counts_from: int | None,
+) -> Positions | None:
+    """How the chosen column is to be taken: None where it holds names.
+
+    Parameters
+    ----------
+    chosen
+        The different answers.
+    among
+        Called for whether the answers are names of objects that were shown with them.
+    column, shown
+        The names of the column of answers, and of those of the objects to choose from.
+    counts_from
+        Where numbers begin, 0 or 1; by default they tell.
+
+    Examples
+    --------
+    >>> found = find_positions(["1", "3"], lambda: False, "answer", ["x", "y", "z"], None)
+    >>> found.words, found.of(["1", "2", "3", "4"]).tolist()
+    ('positions, from 1', [0, 1, 2, -1])
+    """
+    n = len(shown)
+    words = {key(name): i for i, name in enumerate(shown)}
+    words |= _WORDS_OF_THREE if n == 3 else _WORDS_OF_TWO
+    seen = {_plain(text) for text in chosen} - {""}
+    if not seen or len(seen) > n + 1:
+        return None
+    if seen <= {str(i) for i in range(n + 1)}:
+        return None if among() else _numbers(seen, n, column, counts_from)
+    named = {key(text): text for text in seen}
+    if all(text in words for text in named) and not among():
+        return Positions(
+            {text: words[plain_key] for plain_key, text in named.items()},
+            f"{', '.join(sorted(seen))} are positions",
+        )
+    return None
+
+
+def _numbers(seen: set[str], n: int, column: str, counts_from: int | None) -> Positions:
+    base = counts_from
+    if base is None:
+        base = 0 if "0" in seen else 1 if str(n) in seen else None
+    if base is None:
+        raise StatementError(
+            f"the answers in column {printed(column)} are positions ({', '.join(sorted(seen))}), "
+            f"but do they count from 0 or from 1? Say it with {option('counts_from')}"
+        )
+    if (base == 0 and str(n) in seen) or (base == 1 and "0" in seen):
+        raise StatementError(
+            f"the answers in column {printed(column)} are {', '.join(sorted(seen))}; as positions "
+            f"they go from {base} to {base + n - 1}: correct them, or say {option('counts_from')}"
+        )
+    return Positions({str(base + i): i for i in range(n)}, f"positions, from {base}")
+
+
+def are_chosen_by_name(batch: Batch) -> bool:
+    """Whether every chosen object is one of those to choose from, by its name."""
+    first = 1 if batch.form == "shown" else 2
+    if batch.integers:
+        columns = [column.to_numpy() for column in batch.objects.columns]
+    else:
+        columns = list(_codes(batch)[0].T)
+    found = np.zeros(len(batch), dtype=np.bool_)
+    for shown in columns[first:]:
+        found |= shown == columns[0]
+    return are_names(found)
+
+
+def distinct(column: Any) -> list[str]:
+    """The different values of a column, as text."""
+    values = column.unique()
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    return [value for value in values.cast(pa.string()).to_pylist() if value is not None]
