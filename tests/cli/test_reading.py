@@ -10,7 +10,6 @@ import sys
 import pytest
 
 from commandline import run
-from trilens.cli import for_command_line
 
 SALMON = "head,winner,loser,puid,rt,score\n" + "".join(
     f"{a},{b},{c},p,1800,0.5\n"
@@ -100,13 +99,6 @@ def test_a_folder_and_a_pattern(tmp_path):
     assert "skipped README.txt" in run("depth", tmp_path).stderr
     # by its own name it is read
     assert "first" in run("depth", tmp_path / "README.txt").stdout
-
-
-def test_messages_speak_of_options():
-    assert (
-        for_command_line("use method='lensmap'; objects= (--objects)")
-        == "use --method lensmap; --objects"
-    )
 
 
 def test_a_substituted_process_is_read_once(tmp_path):

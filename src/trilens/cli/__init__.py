@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import io
 import os
-import re
 import shlex
 import signal
 import sys
@@ -65,7 +64,7 @@ class _Commands(click.Group):
             raise
         except TrilensError as error:
             command = self.get_command(ctx, ctx.invoked_subcommand or "")
-            raise click.ClickException(for_command_line(error.said(flags_of(command)))) from error
+            raise click.ClickException(error.said(flags_of(command))) from error
         except OSError as error:
             raise click.ClickException(output_problem(error)) from error
         except MemoryError as error:
@@ -99,36 +98,6 @@ def flags_of(command: click.Command | None) -> Callable[[Reference], str]:
         return f"{found} {shlex.quote(str(reference.value))}"
 
     return flag
-
-
-#: The option of each parameter that messages speak of.
-_OPTIONS = {
-    "kind": "--kind",
-    "method": "--method",
-    "columns": "--columns",
-    "objects": "--objects",
-    "labels": "--labels",
-    "n_components": "--dim",
-    "n_clusters": "--n-clusters",
-    "random_state": "--seed",
-}
-
-
-def for_command_line(message: str) -> str:
-    """A message of the library in the words of the command line.
-
-    >>> for_command_line("give kind='odd' or columns= (--columns); MapClassifier serves")
-    'give --kind odd or --columns; MapClassifier serves'
-    >>> for_command_line("the lens map (method='lensmap', LensMap) serves every kind")
-    'the lens map (--method lensmap) serves every kind'
-    >>> for_command_line("correct the row, or skip_bad=True (--skip-bad)")
-    'correct the row, or --skip-bad'
-    """
-    said = re.sub(r"\b[a-z_]+=[^\s()]* \((--[^)]*)\)", r"\1", message)
-    said = re.sub(r"(='\w+'), [A-Z]\w+\)", r"\1)", said)
-    option = rf"\b({'|'.join(_OPTIONS)})="
-    said = re.sub(rf"{option}'(\w+)'", lambda m: f"{_OPTIONS[m[1]]} {m[2]}", said)
-    return re.sub(rf"{option}(?![\w.])", lambda m: _OPTIONS[m[1]], said)
 
 
 def output_problem(error: OSError) -> str:

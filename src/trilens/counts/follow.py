@@ -98,7 +98,7 @@ def follow(
     """
     name, target = checked_path(folder), checked_path(output)
     if options.get("pairs") or options.get("labels"):
-        raise FormatError("--follow counts objects alone; pairs and classes need a fixed list")
+        raise FormatError("pairs and classes cannot be counted while a folder is followed")
     options = {key: value for key, value in options.items() if key != "checkpoint"}
     while True:
         total, seen = _so_far(target)
@@ -180,7 +180,7 @@ def _so_far(output: str) -> tuple[Counted | None, dict[str, str]]:
     found = read_counts(output)
     if found.statements and not found.files:
         raise FormatError(
-            f"{output} was not written by --follow, so it does not say which files are in it; "
-            f"give another output"
+            f"{output} does not say which files were counted, so it cannot be continued; "
+            f"give another output file"
         )
     return found, dict(found.files)

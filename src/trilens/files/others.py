@@ -174,7 +174,7 @@ def open_archive(source: Source, options: ReadOptions) -> NamedTable:
     label = source.label
     if options.columns is not None:
         raise FormatError(
-            f"{label}: columns= does not apply to NPZ, whose triples stand in the order "
+            f"{label}: {option('columns')} does not apply to NPZ, whose triples stand in the order "
             f"of the kind; leave it out"
         )
     arrays: dict[str, Any] = _arrays(source, ("triples", "kind", "names", *FIELDS.values()))

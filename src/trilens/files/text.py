@@ -355,7 +355,7 @@ def _finds_header(
     spec, n = options.columns, len(first)
     if spec is not None and spec.names is not None and len(spec.names) != n:
         raise FormatError(
-            f"{label}: columns= names {len(spec.names)} columns, but the first row has "
+            f"{label}: {option('columns')} names {len(spec.names)} columns, but the first row has "
             f"{n} ({one_line(', '.join(first), 80)}); name every column, or pick some with "
             f"{option('columns', suggestion(first, rows))}"
         )

@@ -26,7 +26,7 @@ from trilens.answers import Answers
 from trilens.counts import Counted
 from trilens.counts.engines import Engine, open_engine
 from trilens.counts.partition import Partition, Plan, each_batch, partitions
-from trilens.errors import ParameterError
+from trilens.errors import ParameterError, option
 from trilens.kinds import Kind, chance, sides, sign, wrong_by_chance
 from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.fit import expit, principal_axes
@@ -171,7 +171,9 @@ def stream_map(
     if not answers.in_files or answers.in_counts:
         raise ParameterError("a map is streamed from files of answers; fit ChoiceMap or LensMap")
     if answers.objects is not None:
-        raise ParameterError("a streamed map takes the objects from the files; leave objects= out")
+        raise ParameterError(
+            f"a streamed map takes the objects from the files; leave out {option('objects')}"
+        )
     if counts is None:
         counts = answers.count(n_threads=n_threads, cluster=cluster)
     n = counts.n_objects

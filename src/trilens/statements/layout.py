@@ -364,7 +364,7 @@ def find_layout(
     if spec is not None and spec.names is not None and len(spec.names) != n:
         raise layout_error(
             label,
-            f"columns= names {len(spec.names)} columns, but there are {n} "
+            f"{option('columns')} names {len(spec.names)} columns, but there are {n} "
             f"({one_line(', '.join(names), 80)}); name every column, or pick some with "
             f"{option('columns', suggestion(names, rows))}",
         )

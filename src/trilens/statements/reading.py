@@ -101,7 +101,7 @@ class Reading:
 
     def _found(self) -> str:
         where = self.files[0] if len(self.files) == 1 else f"{len(self.files):,} files"
-        kind = f"kind {self.kind}" + ("" if self.kind_told else " (assumed: --kind)")
+        kind = f"kind {self.kind}" + ("" if self.kind_told else " (assumed)")
         found = [_count(self.rows, "statement"), kind, _count(self.objects, "object")]
         if self.raters is not None:
             found.append(_count(self.raters, "rater"))
@@ -207,7 +207,7 @@ def one_kind(tables: Sequence[AnswerTable]) -> Kind:
         (first, at_first), (second, at_second) = list(said.items())[:2]
         raise FormatError(
             f"{at_first} has statements of kind {first}, but {at_second} of kind {second}; "
-            f"read each kind by itself, or give the files that do not say it a kind="
+            f"read each kind by itself, or give {option('kind')} for the files that do not say it"
         )
     return next(iter(said))
 
