@@ -175,7 +175,7 @@ def test_objects_are_known_by_name(estimator, drawn):
     inside = np.isin(S.triples, np.arange(5, 21)).all(axis=1)
     np.testing.assert_array_equal(model.predict(part), model.predict(S[inside]))
     assert model.score(part) == model.score(S[inside])
-    with pytest.raises(ParameterError, match="the map has no object 'pear'"):
+    with pytest.raises(ParameterError, match="object 'pear' is not on the map"):
         model.transform(tl.Statements([("object 1", "object 2", "pear")]))
     with pytest.raises(ParameterError, match="about 31 objects, but the map has 30"):
         model.predict([[0, 1, 30]])

@@ -212,7 +212,7 @@ def test_progress_goes_from_0_to_1(few):
         (GNMDS(tol=-1), [[0, 1, 2]], "tol is -1"),
         (SOE(init="pca"), [[0, 1, 2]], "init is 'pca'; it must be 'lensmap', 'random'"),
         (SOE(margin=1e200), [[0, 1, 2]], "margin is 1e.200; it must be a number from 1e-100 to"),
-        (SOE(1, init=[[1e200], [0], [1]]), [[0, 1, 2]], "init holds a number beyond 1e.100"),
+        (SOE(1, init=[[1e200], [0], [1]]), [[0, 1, 2]], "init has a number beyond 1e.100"),
         (SOE(init=np.zeros((2, 2))), [[0, 1, 2]], r"init has shape \(2, 2\); .* \(3, 2\)"),
     ],
 )

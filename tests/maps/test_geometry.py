@@ -66,7 +66,7 @@ def test_procrustes_distance_knows_shapes_alone():
     [
         ([[0.0], [1.0]], [[0.0]], "of the same objects"),
         ([0.0, 1.0], [[0.0], [1.0]], "of the same objects"),
-        ([[0.0], [0.0]], [[0.0], [1.0]], "at one place"),
+        ([[0.0], [0.0]], [[0.0], [1.0]], "in the same place"),
         ([[np.nan], [0.0]], [[0.0], [1.0]], "not a finite number"),
     ],
 )

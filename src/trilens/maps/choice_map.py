@@ -19,9 +19,9 @@ from trilens._parameters import (
     one_of,
     real_array,
     real_number,
-    shown,
     thread_count,
     whole_number,
+    wrong,
 )
 from trilens._typing import FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers, AnswersLike
@@ -264,7 +264,7 @@ class ChoiceMap(MapEstimator):
             self, {"l2": "cv", "length": "distance", "lapses": "raters", "init": "lensmap"}
         )
         if weights is not None:
-            raise ParameterError(f"weights cannot be given here: {NOT_STREAMED}")
+            raise ParameterError(f"weights are not available: {NOT_STREAMED}", parameter="weights")
         wanted: Any = None if _is_cv(self.n_components) else self.n_components
         found = stream_map(
             answers,
@@ -316,7 +316,7 @@ class ChoiceMap(MapEstimator):
         """The statements that were fitted and their weights."""
         check_is_fitted(self)
         if self.streamed_ is not None:
-            raise ParameterError(f"{wanted} cannot be had: {NOT_STREAMED}")
+            raise ParameterError(f"{wanted} is not available: {NOT_STREAMED}")
         return self._fitted_to
 
     @property
@@ -412,12 +412,14 @@ class ChoiceMap(MapEstimator):
         [(4, 1), (4, 1)]
         """
         self._answers_of_fit("a refit")
+        whole_number("max_iter", max_iter, least=1)
+        real_number("tol", tol, 0)
         statements, model = given_statements(S), self.model_
         model.triples_of(statements)
         if len(statements) == 0 or statements.n_objects != len(model.embedding):
             raise ParameterError(
                 f"a refit needs statements about the {len(model.embedding):,} objects of the map, "
-                f"not {len(statements):,} about {statements.n_objects:,}"
+                f"got {len(statements):,} about {statements.n_objects:,}"
             )
         lapse_of = self._known_lapses(statements)
         choices = collect_choices(statements, keep_rows=True, apart=lapse_of is not None)
@@ -488,9 +490,10 @@ class ChoiceMap(MapEstimator):
         self._answers_of_fit("a bootstrap")
         statements = given_statements(S)
         whole_number("n_copies", n_copies, least=1)
+        whole_number("max_iter", max_iter, least=1)
         check_progress(progress)
         if not isinstance(by_rater, (bool, np.bool_)):
-            raise ParameterError(f"by_rater is {shown(by_rater)}; it must be True or False")
+            raise wrong("by_rater", by_rater, "True or False")
         if max_answers is not None:
             whole_number("max_answers", max_answers, least=1)
         draw = _Resampling.of(statements, bool(by_rater), max_answers)
@@ -523,20 +526,18 @@ class ChoiceMap(MapEstimator):
         if not isinstance(self.lapses, str):
             real_number("ChoiceMap: lapses", self.lapses, 0, 1)
         elif self.lapses not in ("raters", "one"):
-            raise ParameterError(
-                f"ChoiceMap: lapses is {shown(self.lapses)}; it must be 'raters', 'one' or a "
-                f"share from 0 to 1"
-            )
+            raise wrong("ChoiceMap: lapses", self.lapses, "'raters', 'one' or a share from 0 to 1")
         whole_number("ChoiceMap: max_iter", self.max_iter, least=1)
         real_number("ChoiceMap: tol", self.tol, 0)
         thread_count(self.n_threads)
         if isinstance(self.init, str):
             if self.init != "lensmap":
-                raise ParameterError(
-                    f"ChoiceMap: init is {shown(self.init)}; it must be 'lensmap' or an array"
-                )
+                raise wrong("ChoiceMap: init", self.init, "'lensmap' or an array")
         elif d is None:
-            raise ParameterError("ChoiceMap: with an array as init, n_components must be a number")
+            raise ParameterError(
+                "ChoiceMap: n_components must be a number where init is an array",
+                parameter="n_components",
+            )
         else:
             given_start("ChoiceMap", self.init, (n, d))
 
@@ -700,16 +701,20 @@ def _check_weights(weights: ArrayLike | None, m: int) -> FloatArray | None:
     given = real_array("weights", weights)
     if given.shape != (m,):
         raise ParameterError(
-            f"weights have shape {given.shape}; give one for each of the {m:,} statements"
+            f"weights have shape {given.shape}; give one for each of the {m:,} statements",
+            parameter="weights",
         )
-    wrong = ~(np.isfinite(given) & (given >= 0))
-    if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
+    bad = ~(np.isfinite(given) & (given >= 0))
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
         raise ParameterError(
-            f"the weight of statement {row} is {given[row]}; it must be a number, 0 or more"
+            f"the weight of statement {row} is {given[row]}; it must be a number, 0 or more",
+            parameter="weights",
         )
     if m and not given.any():
-        raise ParameterError("all weights are 0; at least one statement must count")
+        raise ParameterError(
+            "all weights are 0; at least one statement must count", parameter="weights"
+        )
     return given
 
 

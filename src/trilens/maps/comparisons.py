@@ -87,7 +87,7 @@ def violations(embedding: ArrayLike, statements: ComparisonsLike, kind: str | No
     """
     X = real_array("embedding", embedding)
     if X.ndim != 2:
-        raise ParameterError(f"an embedding is an (n, d) array, not one of shape {X.shape}")
+        raise ParameterError(f"expected an embedding of shape (n, d), got shape {X.shape}")
     C = as_comparisons(_of_kind(statements, kind))
     if C.n_objects > len(X):
         raise ParameterError(

@@ -20,10 +20,11 @@ from trilens._parameters import (
     real_number,
     thread_count,
     whole_number,
+    wrong,
 )
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.answers import Answers
-from trilens.errors import KindError, ParameterError, StatementError
+from trilens.errors import KindError, StatementError
 from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_comparisons, as_data
 from trilens.maps.estimator import MapEstimator, check_components
 from trilens.maps.fit import (
@@ -143,10 +144,8 @@ class _OrdinalEmbedding(MapEstimator):
         if not isinstance(init, str):
             return given_start(type(self).__name__, init, shape)
         if init not in ("lensmap", "random"):
-            raise ParameterError(
-                f"{type(self).__name__}: init is {init!r}; it must be 'lensmap', 'random' "
-                f"or an array of shape {shape}"
-            )
+            allowed = f"'lensmap', 'random' or an array of shape {shape}"
+            raise wrong(f"{type(self).__name__}: init", init, allowed)
         names = None if isinstance(data, Comparisons) else data._names
         order = object_order(names, data.n_objects)
         # The lens map counts statements about triples; for other comparisons there is none.

@@ -37,10 +37,10 @@ def is_streamed(S: Any) -> bool:
     return isinstance(S, Answers) and not S.held and S.objects is None
 
 
-#: Why something cannot be had.
+#: Why something is not available.
 NOT_STREAMED = (
-    "this map was made by passes over files that are too large to hold; fit it to statements, "
-    "read_statements(...) or a random part of them"
+    "this map was streamed from files that are too large to hold in memory; fit a map to "
+    "read_statements(...), or to a random part of the answers"
 )
 
 
@@ -50,8 +50,9 @@ def refuse_for_streams(estimator: Any, only: dict[str, Any]) -> None:
         value = getattr(estimator, name)
         if not isinstance(value, type(default)) or value != default:
             raise ParameterError(
-                f"{type(estimator).__name__}: {name} cannot be chosen where answers are too large "
-                f"to hold; leave {name}= out, or fit the map to read_statements(...)"
+                f"{type(estimator).__name__}: {name} cannot be chosen for answers that are too "
+                f"large to hold in memory; leave it out, or fit the map to read_statements(...)",
+                parameter=name,
             )
 
 
@@ -208,8 +209,8 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         unknown = [name for name in names if name not in number]
         if unknown:
             raise ParameterError(
-                f"the map has no object {unknown[0]!r} ({len(unknown):,} of {len(names):,} objects "
-                f"are unknown to it); fit it to statements about them too"
+                f"object {unknown[0]!r} is not on the map ({len(unknown):,} of {len(names):,} "
+                f"objects are not); fit the map to statements about them too"
             )
         return np.array([number[name] for name in names], dtype=np.int64)
 

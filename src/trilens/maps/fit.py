@@ -201,11 +201,13 @@ def given_start(name: str, init: ArrayLike, shape: tuple[int, int]) -> FloatArra
     if X.shape != shape or not np.isfinite(X).all():
         raise ParameterError(
             f"{name}: init has shape {X.shape}; it must be a finite array of shape {shape}, "
-            f"(n_objects, n_components)"
+            f"(n_objects, n_components)",
+            parameter="init",
         )
     if np.abs(X).max() > _FARTHEST:
         raise ParameterError(
-            f"{name}: init holds a number beyond {_FARTHEST:g}; divide it by its largest"
+            f"{name}: init has a number beyond {_FARTHEST:g}; scale it down",
+            parameter="init",
         )
     return X
 

@@ -97,7 +97,7 @@ def procrustes(coordinates: ArrayLike, onto: ArrayLike) -> tuple[FloatArray, flo
     X, Y = np.asarray(coordinates, dtype=np.float64), np.asarray(onto, dtype=np.float64)
     if X.ndim != 2 or X.shape != Y.shape:
         raise ParameterError(
-            f"maps of shapes {X.shape} and {Y.shape} cannot be aligned; they must have the same"
+            f"maps of shapes {X.shape} and {Y.shape} cannot be aligned; the shapes must be the same"
         )
     middle = Y.mean(axis=0)
     X0, Y0 = X - X.mean(axis=0), Y - middle
@@ -135,14 +135,14 @@ def procrustes_distance(X: ArrayLike, Y: ArrayLike) -> float:
     one, two = real_array("X", X), real_array("Y", Y)
     if one.ndim != 2 or two.ndim != 2 or len(one) != len(two) or not one.size or not two.size:
         raise ParameterError(
-            f"X and Y are coordinates of the same objects, not of shapes {one.shape}, {two.shape}"
+            f"X and Y must be coordinates of the same objects, got shapes {one.shape}, {two.shape}"
         )
     width = max(one.shape[1], two.shape[1])
     one, two = (np.pad(Z, ((0, 0), (0, width - Z.shape[1]))) for Z in (one, two))
     if not np.isfinite(one).all() or not np.isfinite(two).all():
         raise ParameterError("a coordinate is not a finite number")
     if not np.ptp(one, axis=0).any() or not np.ptp(two, axis=0).any():
-        raise ParameterError("all objects are at one place in X or in Y, which has no shape")
+        raise ParameterError("all objects of X, or of Y, are in the same place: there is no shape")
     return procrustes(one, two)[1]
 
 
@@ -171,7 +171,7 @@ def local_outliers(coordinates: ArrayLike, n_neighbors: int = 10) -> FloatArray:
     """
     points = np.asarray(coordinates, dtype=np.float64)
     if points.ndim != 2:
-        raise ParameterError(f"coordinates are an (n, d) array, not one of shape {points.shape}")
+        raise ParameterError(f"expected coordinates of shape (n, d), got shape {points.shape}")
     whole_number("n_neighbors", n_neighbors, least=1)
     if len(points) < 2:
         return np.ones(len(points))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from trilens._parameters import generator, real_number
+from trilens._parameters import generator, real_number, wrong
 from trilens._typing import AnyArray, FloatArray, RandomState
 from trilens.answers import Answers, AnswersLike
 from trilens.counts import PairCounts, count_pairs
@@ -158,7 +158,8 @@ def check_error_rate(error_rate: float, kind: Kind) -> None:
     if not 0 <= real_number("error_rate", error_rate) < limit:
         raise ParameterError(
             f"error_rate is {error_rate!r}; for statements of kind {kind} it must be at least 0 "
-            f"and below {text}, where answers are no better than guesses"
+            f"and below {text}, where answers are no better than guesses",
+            parameter="error_rate",
         )
 
 
@@ -382,17 +383,15 @@ class LensMap(MapEstimator):
 
 
 def _power(power: Any, n_components: int | None) -> float:
-    if isinstance(power, str):
-        if power != "auto":
-            raise ParameterError(f"power is {power!r}; it must be 'auto' or a number up to 1")
+    if isinstance(power, str) and power == "auto":
         return 0.5 if n_components is None else max(0.5, min(1.0, 2 / n_components))
     _check_power(power)
     return float(power)
 
 
 def _check_power(power: Any) -> None:
-    if not 0 < real_number("power", power) <= 1:
-        raise ParameterError(f"power is {power!r}; it must be above 0 and at most 1, or 'auto'")
+    if isinstance(power, str) or not 0 < real_number("power", power) <= 1:
+        raise wrong("power", power, "above 0 and at most 1, or 'auto'")
 
 
 def _centred_operator(E: Matrix, prior: float) -> LinearOperator:

@@ -32,6 +32,7 @@ over pairs, each of which is measured once; or by compiled loops straight from t
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -124,21 +125,25 @@ def information_of_answer(p0: Any, p1: Any, p2: Any, lapse: Any, share: Any) -> 
 
 
 def object_order(names: Sequence[str] | None, n_objects: int) -> IntArray:
-    """The ids in the order of the names; whole numbers by size, and ids without names as they are.
+    """The ids in the order of the names, numbers in them by size; without names as they are.
 
     What is drawn at random for objects is drawn in this order: the result of a fit does not
     depend on which object happens to come first.
 
-    >>> object_order(["b", "a", "c"], 3).tolist(), object_order(["10", "9"], 2).tolist()
+    >>> object_order(["b", "a", "c"], 3).tolist(), object_order(["car 10", "car 9"], 2).tolist()
     ([1, 0, 2], [1, 0])
     """
     if names is None:
         return np.arange(n_objects)
-    try:
-        order = sorted(range(n_objects), key=lambda i: (int(names[i]), names[i]))
-    except ValueError:
-        order = sorted(range(n_objects), key=names.__getitem__)
+    order = sorted(range(n_objects), key=lambda i: (_by_numbers(names[i]), names[i]))
     return np.array(order, dtype=np.int64)
+
+
+def _by_numbers(name: str) -> list[tuple[int, str]]:
+    """What a name is sorted by: the longer of two numbers is the larger one."""
+    parts = re.split(r"([0-9]+)", name)
+    parts[1::2] = [digits.lstrip("0") for digits in parts[1::2]]
+    return [(len(part) if i % 2 else 0, part) for i, part in enumerate(parts)]
 
 
 def row_order(statements: Statements) -> IntArray:
