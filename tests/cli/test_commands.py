@@ -8,9 +8,10 @@ import pytest
 
 from carlabels import car_classes
 from commandline import facts, run
-from trilens.cli import COMMANDS
+from trilens.cli import COMMANDS, options
 from trilens.files import write_statements
 from trilens.simulate import gaussian, mixture, simulate_statements
+from trilens.tasks import method
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +32,10 @@ def test_every_command_has_help_with_an_example():
     for name in COMMANDS:
         assert f"  {name} " in listed
         assert "Example: trilens " in run(name, "--help").stdout
+
+
+def test_the_commands_offer_every_method():
+    assert options.METHODS == method.METHODS
 
 
 def test_describe(t_all, cars):

@@ -68,12 +68,13 @@ def command(
     """
     from trilens.files import read_matrix, read_statements
     from trilens.files.vectors import read_vector_table
+    from trilens.tasks.data import statements_of
     from trilens.tasks.evaluate import compare_models
     from trilens.tasks.evaluate.evaluation import evaluations_of
 
     if not embedding and not distances and not answer_files:
         raise click.UsageError("name a model with --embedding, --distances or --answers")
-    statements = answers.read()
+    statements = statements_of(answers, "evaluate")
     models: dict[str, dict[str, Any]] = {}
     taken: dict[str, str] = {}
     for file in embedding:

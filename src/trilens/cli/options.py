@@ -13,8 +13,6 @@ import click
 from trilens.cli.output import ENDINGS, Output, counted, note, status
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
     from trilens.answers import Answers
     from trilens.files.side_tables import Labels
     from trilens.statements.comparisons import Comparisons
@@ -27,6 +25,16 @@ READING, SELECTING = "Reading FILE", "Which answers to use"
 #: As in `trilens.statements.layout`, without loading it.
 PRESETS = ("salmon", "things", "jspsych", "cblearn", "tripletools")
 KINDS = ("central", "odd", "closer")
+#: As in `trilens.tasks.method`, without loading it.
+_MAPS = ("choice", "lensmap", "soe", "ste", "tste", "gnmds")
+METHODS: dict[Question, tuple[str, ...]] = {
+    "medoid": ("depth", *_MAPS),
+    "outliers": ("depth", *_MAPS),
+    "classify": ("depth", "krng", *_MAPS),
+    "cluster": ("krng", *_MAPS),
+    "graph": ("krng", *_MAPS),
+    "embed": _MAPS,
+}
 
 
 class Command(click.Command):
@@ -108,36 +116,10 @@ comparisons_option = click.option(
 )
 
 
-class Method(click.ParamType):  # type: ignore[type-arg]
-    """The methods that answer a question, listed when they are needed: --help is quick."""
-
-    name = "method"
-
-    def __init__(self, question: Question) -> None:
-        self.question = question
-
-    def choice(self) -> click.Choice[str]:
-        from trilens.tasks.method import METHODS
-
-        return click.Choice(["auto", *METHODS[self.question]])
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
-        return self.choice().get_metavar(param, ctx)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return self.choice().convert(value, param, ctx)
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        return self.choice().shell_complete(ctx, param, incomplete)
-
-
 def method_option(question: Question, help: str) -> Callable[[F], F]:
     """--method, with the methods of a question to choose from."""
-    return click.option(
-        "--method", type=Method(question), default="auto", show_default=True, help=help
-    )
+    methods = click.Choice(["auto", *METHODS[question]])
+    return click.option("--method", type=methods, default="auto", show_default=True, help=help)
 
 
 class ErrorRate(click.ParamType):  # type: ignore[type-arg]
