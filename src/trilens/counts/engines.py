@@ -15,8 +15,8 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from trilens._parameters import shown, thread_count
-from trilens.errors import EngineError, MissingExtraError, ParameterError, TrilensError
+from trilens._parameters import thread_count, wrong
+from trilens.errors import EngineError, MissingExtraError, TrilensError
 
 #: Counts that are merged at a time, on a worker.
 FAN = 16
@@ -73,9 +73,10 @@ def open_engine(cluster: Any = None, n_threads: int | None = None) -> Engine:
             return Processes(int(number) if number else thread_count())
     elif cluster.startswith(("tcp://", "tls://", "ws://", "wss://")):
         return DaskEngine.at(cluster)
-    raise ParameterError(
-        f"cluster is {shown(cluster)}; it must be local, local:N, the address of a Dask scheduler "
-        f"(tcp://host:8786), or a Dask client"
+    raise wrong(
+        "cluster",
+        cluster,
+        "local, local:N, the address of a Dask scheduler (tcp://host:8786), or a Dask client",
     )
 
 

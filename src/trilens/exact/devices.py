@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from trilens._parameters import wrong
 from trilens._typing import AnyArray, Int32Array, IntArray, Progress
-from trilens.errors import DeviceError, MissingExtraError, ParameterError
+from trilens.errors import DeviceError, MissingExtraError
 from trilens.exact import _cuda
 from trilens.exact.samples import MatrixRows, PointRows, Rows, Sample
 from trilens.exact.semimetrics import ALIASES, MOST_OBJECTS
@@ -25,7 +26,7 @@ def choose_device(device: str, n: int) -> Any:
     True
     """
     if device not in DEVICES:
-        raise ParameterError(f"device is {device!r}; it must be 'auto', 'cpu' or 'cuda'")
+        raise wrong("device", device, "'auto', 'cpu' or 'cuda'")
     if device == "cpu" or (device == "auto" and n < FROM):
         return None
     found = _open()

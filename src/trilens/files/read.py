@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from trilens._parameters import whole_number
-from trilens.errors import ParameterError
+from trilens._parameters import whole_number, wrong
 from trilens.files.objects import ObjectsLike, object_list
-from trilens.files.source import PathLike, Source, one_line, skipped_files, sources
+from trilens.files.source import PathLike, Source, skipped_files, sources
 from trilens.kinds import Kind
 from trilens.statements import Statements, concatenate
 from trilens.statements.batch import Batch, Fault, sound, statements_of
@@ -114,7 +113,7 @@ def read_statements(
     """
     skips = True if isinstance(skip_bad, str | os.PathLike) else skip_bad
     if tell is not None and not callable(tell):
-        raise ParameterError(f"tell is {one_line(repr(tell), 40)}; it must be a function")
+        raise wrong("tell", tell, "a function")
     listed = object_list(objects)
     options = read_options(
         kind,

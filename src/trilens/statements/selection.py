@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._parameters import one_of, real_number, shown
+from trilens._parameters import one_of, real_number, shown, wrong
 from trilens._typing import AnyArray, BoolArray
 from trilens.errors import ParameterError, option
 from trilens.kinds import KINDS, columns as columns_of
@@ -92,9 +92,10 @@ class Condition:
     def of(cls, text: str) -> Condition:
         found = _CONDITION.fullmatch(text) if isinstance(text, str) else None
         if found is None:
-            raise ParameterError(
-                f"where is {shown(text)}; it must be a column, one of = != < <= > >=, and a "
-                f"value, such as 'seconds >= 0.5'"
+            raise wrong(
+                "where",
+                text,
+                "a column, one of = != < <= > >=, and a value, such as 'seconds >= 0.5'",
             )
         column, comparison, value = found.groups()
         if (
@@ -175,7 +176,7 @@ def select(
     [('rater b left out', 3), ('faster than 1 s', 2)]
     """
     if columns is not None and not isinstance(columns, Mapping):
-        raise ParameterError(f"columns is {shown(columns)}; it must be a dict of columns, or None")
+        raise wrong("columns", columns, "a dict of columns, or None")
     statements = as_statements(statements)
     given = {} if columns is None else dict(columns)
     conditions = [where] if isinstance(where, str) else as_list(where, "where")
@@ -375,7 +376,7 @@ def keep_passed(
 def _who(statements: Any, by: str) -> AnyArray:
     one_of("by", by, ("rounds", "raters"))
     if not isinstance(statements, Statements):
-        raise ParameterError(f"statements is {shown(statements)}; it must be Statements")
+        raise wrong("statements", statements, "Statements")
     who: AnyArray | None = getattr(statements, by)
     if who is None:
         other = "raters" if by == "rounds" else "rounds"
@@ -388,7 +389,7 @@ def _tested(statements: Statements, tests: Iterable[Any]) -> tuple[BoolArray, Bo
     try:
         given = [statements.object_ids(np.asarray(test)) for test in tests]
     except TypeError:
-        raise ParameterError(f"tests is {shown(tests)}; it must be a list of triples") from None
+        raise wrong("tests", tests, "a list of triples") from None
     if not given or any(len(test) != 3 for test in given):
         raise ParameterError("a test question names three objects, the right answer first")
     wanted = Statements(np.array(given), statements.n_objects, kind=statements.kind)

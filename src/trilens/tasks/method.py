@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from trilens._parameters import one_of, real_number, seed_of, shown
+from trilens._parameters import one_of, real_number, seed_of, wrong
 from trilens.counts import PairCounts
 from trilens.errors import ParameterError
 from trilens.maps.registry import MAPS
@@ -79,7 +79,7 @@ def check_model(model: Any, statements: Statements) -> None:
     from trilens.tasks.model import AnswerModel
 
     if not isinstance(model, AnswerModel):
-        raise ParameterError(f"model is {shown(model)}; it must be an AnswerModel, or None")
+        raise wrong("model", model, "an AnswerModel, or None")
     if model.statements.n_objects != statements.n_objects:
         raise ParameterError(
             f"the model is of {model.statements.n_objects:,} objects, the statements are about "

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from trilens._parameters import real_number, seed_of, whole_number
+from trilens._parameters import real_number, seed_of, whole_number, wrong
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray, Progress, RandomState
 from trilens.answers import central_counts
@@ -275,9 +275,7 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
             apart = outliers_by_depth(scores, counts.appears, counts.kind)
             count = int(apart.objects.sum())
         elif isinstance(self.contamination, str):
-            raise ParameterError(
-                f"contamination is {self.contamination!r}; it must be 'auto' or a share"
-            )
+            raise wrong("contamination", self.contamination, "'auto' or a share")
         else:
             share = real_number("contamination", self.contamination, 0, 0.5)
             count = round(share * len(scores))

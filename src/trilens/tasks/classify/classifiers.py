@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from trilens._parameters import generator, one_of, shown, whole_number
+from trilens._parameters import generator, one_of, shown, whole_number, wrong
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.counts import (
     ClassCounts,
@@ -316,9 +316,7 @@ class LensDepthClassifier(CountedClassifier):
 
     def _learn(self, labels: ClassCodes, wanted: IntArray | None = None) -> IntArray:
         if not isinstance(self.semi_supervised, (bool, np.bool_)):
-            raise ParameterError(
-                f"semi_supervised is {shown(self.semi_supervised)}; it must be True or False"
-            )
+            raise wrong("semi_supervised", self.semi_supervised, "True or False")
         self.features_ = class_depth(self._counted(labels))
         codes = labels.codes.copy()
         unlabelled = codes < 0
@@ -528,9 +526,7 @@ class KRNGClassifier(CountedClassifier):
     def _candidates(self, n_labelled: int) -> list[int]:
         if isinstance(self.k, str):
             if self.k != "loo":
-                raise ParameterError(
-                    f"k is {shown(self.k)}; it must be 'loo' or whole numbers from 1 on"
-                )
+                raise wrong("k", self.k, "'loo' or whole numbers from 1 on")
             return list(range(1, n_labelled))
         several = isinstance(self.k, Sequence) or getattr(self.k, "ndim", 0) == 1
         listed = self.k if several else [self.k]
@@ -774,9 +770,10 @@ class MapClassifier(TransductiveClassifier):
                 return [d for d in DIMENSIONS if d < n_objects] or [max(n_objects - 1, 1)]
             if self.n_components == "gap" and self.map == "lensmap":
                 return ["gap"]
-            raise ParameterError(
-                f"n_components is {shown(self.n_components)}; it must be 'cv', whole numbers "
-                f"from 1 on, or 'gap' for the lens map"
+            raise wrong(
+                "n_components",
+                self.n_components,
+                "'cv', whole numbers from 1 on, or 'gap' for the lens map",
             )
         several = (
             isinstance(self.n_components, Sequence) or getattr(self.n_components, "ndim", 0) == 1

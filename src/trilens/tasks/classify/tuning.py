@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from trilens._parameters import generator, shown
+from trilens._parameters import generator, wrong
 from trilens._typing import AnyArray, FloatArray, IntArray
-from trilens.errors import ParameterError
 
 #: Sections 6.1.3 and 6.2.3 of the paper.
 NEIGHBOURS = (1, 3, 5, 7, 11, 15, 23)
@@ -41,9 +40,8 @@ def tuned_classifier(classifier: Any, X: FloatArray, y: AnyArray, random_state: 
 
         return clone(classifier).fit(X, y)
     if not isinstance(classifier, str) or classifier not in NAMES:
-        raise ParameterError(
-            f"classifier is {shown(classifier)}; it must be one of {', '.join(NAMES)} "
-            f"or a scikit-learn classifier"
+        raise wrong(
+            "classifier", classifier, f"one of {', '.join(NAMES)} or a scikit-learn classifier"
         )
     if classifier == "knn":
         from sklearn.neighbors import KNeighborsClassifier

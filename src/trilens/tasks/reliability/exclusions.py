@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from trilens._parameters import shown
+from trilens._parameters import shown, wrong
 from trilens._typing import AnyArray, BoolArray, IntArray
 from trilens.errors import ParameterError
 from trilens.kinds import answer_column
@@ -112,9 +112,10 @@ def repeated_rows(statements: Statements, repeated: Any) -> BoolArray | None:
         return np.isin(question_keys(statements)[0], keys)
     mask = as_array(repeated, "repeated")
     if mask.shape != (len(statements),) or mask.dtype.kind != "b":
-        raise ParameterError(
-            f"repeated is {shown(repeated)}; it must be Statements, or one True or False for each "
-            f"of the {len(statements):,} statements"
+        raise wrong(
+            "repeated",
+            repeated,
+            f"Statements, or one True or False for each of the {len(statements):,} statements",
         )
     return mask
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trilens._parameters import check_progress, real_number, seed_of, shown, whole_number
+from trilens._parameters import check_progress, real_number, seed_of, shown, whole_number, wrong
 from trilens._tabular import Tabular
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from trilens.answers import Answers
@@ -407,7 +407,7 @@ def _kept(everything: Statements, selection: Selection | None) -> BoolArray:
     if selection is None:
         return np.ones(len(everything), dtype=bool)
     if not isinstance(selection, Selection):
-        raise ParameterError(f"selection is {shown(selection)}; it must be a Selection, or None")
+        raise wrong("selection", selection, "a Selection, or None")
     if len(selection.kept) != len(everything):
         raise ParameterError(
             f"the selection is of {len(selection.kept):,} statements, but there are "
