@@ -1,4 +1,4 @@
-"""The researcher's pages: the door, the dashboard, and what can be done there."""
+"""The researcher's pages: signing in, the dashboard, and what can be done there."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -53,14 +54,22 @@ class _Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class _Waiting:
-    """A write, and the future of whoever waits for it."""
+    """A write, and the future of whoever waits for it, perhaps in an event loop."""
 
     write: Write[Any]
-    done: Future[Any]
+    done: Future[Any] | asyncio.Future[Any]
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop | None:
+        return None if isinstance(self.done, Future) else self.done.get_loop()
 
     def tell(self, outcome: _Outcome) -> None:
-        if not self.done.set_running_or_notify_cancel():
-            return  # whoever asked has gone; the write stands all the same
+        if isinstance(self.done, Future):
+            gone = not self.done.set_running_or_notify_cancel()
+        else:
+            gone = self.done.done()
+        if gone:
+            return  # the write stands all the same
         if outcome.error is None:
             self.done.set_result(outcome.value)
         else:
@@ -112,15 +121,20 @@ class Writer:
     def submit(self, write: Write[T]) -> Future[T]:
         """Have something written; the future is done when it is on the disk."""
         done: Future[T] = Future()
-        with self._closing:
-            if self._closed:
-                raise Refused(503, "the server is stopping")
-            self._queue.put(_Waiting(write, done))
+        self._put(_Waiting(write, done))
         return done
 
     async def write(self, write: Write[T]) -> T:
         """The same inside an event loop: the outcome, when it is on the disk."""
-        return await asyncio.wrap_future(self.submit(write))
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._put(_Waiting(write, done))
+        return await done
+
+    def _put(self, waiting: _Waiting) -> None:
+        with self._closing:
+            if self._closed:
+                raise Refused(503, "the server is stopping")
+            self._queue.put(waiting)
 
     @property
     def waiting(self) -> int:
@@ -166,14 +180,13 @@ class Writer:
             outcomes = self._transaction(batch)
         except BaseException as error:
             if len(batch) == 1 and not _passing(error):
-                batch[0].tell(_Outcome(error=error))
+                _tell(batch, [_Outcome(error=error)])
                 return
             for waiting in batch:
-                waiting.tell(self._alone(waiting))
+                _tell([waiting], [self._alone(waiting)])
             return
         self._observe(len(batch), time.perf_counter() - start)
-        for waiting, outcome in zip(batch, outcomes, strict=True):
-            waiting.tell(outcome)
+        _tell(batch, outcomes)
 
     def _transaction(self, batch: list[_Waiting]) -> list[_Outcome]:
         """Write all; a refusal is an outcome, any other error undoes everything.
@@ -200,6 +213,24 @@ class Writer:
             if again and _passing(error):
                 return self._alone(waiting, again=False)
             return _Outcome(error=error)
+
+
+def _tell(batch: list[_Waiting], outcomes: list[_Outcome]) -> None:
+    """Tell everybody; those who wait in one event loop are woken by one call."""
+    by_loop: dict[asyncio.AbstractEventLoop | None, list[tuple[_Waiting, _Outcome]]] = {}
+    for waiting, outcome in zip(batch, outcomes, strict=True):
+        by_loop.setdefault(waiting.loop, []).append((waiting, outcome))
+    for loop, told in by_loop.items():
+        if loop is None:
+            _tell_here(told)
+        else:
+            with suppress(RuntimeError):  # a loop that was closed: nobody waits there any more
+                loop.call_soon_threadsafe(_tell_here, told)
+
+
+def _tell_here(told: list[tuple[_Waiting, _Outcome]]) -> None:
+    for waiting, outcome in told:
+        waiting.tell(outcome)
 
 
 def _passing(error: BaseException) -> bool:
