@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 
 import numpy as np
 
@@ -15,14 +16,15 @@ from trilens.kinds import Kind
 from trilens.statements import Statements, concatenate
 from trilens.statements.batch import Batch, Fault, sound, statements_of
 from trilens.statements.layout import ColumnsLike, ReadOptions, read_options
-from trilens.statements.names import Names, ObjectList
+from trilens.statements.names import ObjectList
 from trilens.statements.reading import (
     Reading,
     ReadTables,
+    find_objects,
     no_statements,
     one_kind,
     read_tables,
-    stored_names,
+    stored_objects,
 )
 from trilens.statements.table import AnswerTable, NamedTable
 
@@ -303,21 +305,13 @@ def _all_objects(tables: Sequence[AnswerTable], listed: ObjectList | None) -> Ob
     """The objects, from the list, from the files' own lists or from a pass over all rows."""
     if listed is not None and not (listed.may_be_numbered and _by_number(tables, listed)):
         return listed
-    stored = [table.stored for table in tables if table.stored is not None]
-    alike = {(one.known_names, one.n_objects) for one in stored}
-    if listed is None and len(stored) == len(tables) and len(alike) == 1:
-        return stored[0]
-    before = stored_names(tables)
-    names, rows = Names({*tables[0].options.listed, *before}), 0
-    for table in tables:
-        for batch in _sound_batches(table, True, listed):
-            names.add(batch)
-            rows += len(batch)
-    _refuse_nothing(tables, rows)
-    # names that a file carries, statements or not, come before those found in rows
-    if listed is None:
-        return names.objects(before)
-    return listed.matched(names.seen(), tables[0].options.counts_from)[0]
+    stored = stored_objects(tables) if listed is None else None
+    if stored is not None:
+        return stored
+    batches = (batch for table in tables for batch in _sound_batches(table, True, listed))
+    first = list(islice(batches, 1))
+    _refuse_nothing(tables, len(first))
+    return find_objects(chain(first, batches), tables, listed)[0]
 
 
 def _by_number(tables: Sequence[AnswerTable], listed: ObjectList) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -155,7 +155,7 @@ def read_tables(
     """
     options = tables[0].options
     kind = one_kind(tables)
-    stored = _stored(tables) if listed is None else None
+    stored = stored_objects(tables) if listed is None else None
     fast = stored is None or stored.integers
     batches = [batch for table in tables for batch in table.batches(extra=extra, integers=fast)]
     faults: list[Fault] = []
@@ -169,7 +169,7 @@ def read_tables(
     objects, notes = listed if by_name else stored, list[str]()
     try:
         if objects is None:
-            objects, notes = _find_objects(batches, tables, listed)
+            objects, notes = find_objects(batches, tables, listed)
         found = [statements_of(batch, objects, kind) for batch in batches]
     except StatementError as error:
         raise _first_fault(error, _sound(batches, listed, stored)[1]) from error
@@ -212,7 +212,7 @@ def one_kind(tables: Sequence[AnswerTable]) -> Kind:
     return next(iter(said))
 
 
-def stored_names(tables: Sequence[AnswerTable]) -> list[str]:
+def _stored_names(tables: Sequence[AnswerTable]) -> list[str]:
     """The objects that some of the tables list."""
     return [name for table in tables if table.stored is not None for name in table.stored.names]
 
@@ -227,20 +227,20 @@ def no_statements(table: AnswerTable, faults: Sequence[Fault] = ()) -> FormatErr
     return FormatError(f"{table.label} has no statements, only a header; add a row per statement")
 
 
-def _stored(tables: Sequence[AnswerTable]) -> ObjectList | None:
+def stored_objects(tables: Sequence[AnswerTable]) -> ObjectList | None:
     """The objects that all tables list alike."""
     lists = [table.stored for table in tables if table.stored is not None]
     alike = {(one.known_names, one.n_objects) for one in lists}
     return lists[0] if len(lists) == len(tables) and len(alike) == 1 else None
 
 
-def _find_objects(
-    batches: Sequence[Batch], tables: Sequence[AnswerTable], listed: ObjectList | None
+def find_objects(
+    batches: Iterable[Batch], tables: Sequence[AnswerTable], listed: ObjectList | None
 ) -> tuple[ObjectList, list[str]]:
     """The objects of all batches, and how the caller's list was taken."""
     if listed is not None and not listed.may_be_numbered:
         return listed, []
-    options, before = tables[0].options, stored_names(tables)
+    options, before = tables[0].options, _stored_names(tables)
     names = Names({*options.listed, *before})
     for batch in batches:
         names.add(batch)

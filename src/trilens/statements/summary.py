@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb
 from typing import Any
 
 import numpy as np
 
 from trilens._tabular import Tabular
 from trilens._typing import AnyArray
+from trilens.kinds import n_questions
 from trilens.statements.combine import question_keys, questions
 from trilens.statements.value import Kind, Statements
 
@@ -97,7 +97,7 @@ def summarise(statements: Statements) -> Summary:
     n, m = statements.n_objects, len(statements)
     covered, repeated, contradictory = _repeats(statements)
     appears = statements.appearances
-    possible = comb(n, 3) * (3 if statements.kind == "closer" else 1)
+    possible = n_questions(statements.kind, n)
     return Summary(
         kind=statements.kind,
         statements=m,
