@@ -127,14 +127,14 @@ def test_integer_names_stay_in_numerical_order() -> None:
 
 def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
     central, odd = counted(draw(5, 4, 0)), counted(draw(5, 4, 0, "odd"))
-    with pytest.raises(KindError, match=r"central and of odd statements cannot be added"):
+    with pytest.raises(KindError, match="cannot add counts of central statements to counts of odd"):
         central + odd
     pairs = Counted("central", 5, central.first, central.rest, pairs=tl.count_pairs(draw(5, 4, 0)))
-    with pytest.raises(ParameterError, match="one has counts of pairs and the other has none"):
+    with pytest.raises(ParameterError, match="only one of the two has counts of pairs"):
         central + pairs
     tl.write_counts(central, tmp_path / "a.npz")
     tl.write_counts(odd, tmp_path / "b.npz")
-    with pytest.raises(FormatError, match=r"b\.npz: counts of central and of odd"):
+    with pytest.raises(FormatError, match=r"b\.npz: cannot add counts of central"):
         tl.merge_counts([tmp_path / "a.npz", tmp_path / "b.npz"])
     with pytest.raises(ParameterError, match="at least one"):
         tl.merge_counts([])
@@ -175,7 +175,7 @@ def test_an_edited_file_and_one_of_a_newer_version_say_so(tmp_path: Path) -> Non
     with pytest.raises(FormatError, match=r"edited\.npz was changed after it was written"):
         tl.read_counts(tmp_path / "edited.npz")
     rewritten(data, tmp_path / "newer.npz", version=2)
-    with pytest.raises(FormatError, match=r"of version 2 and was written by a newer trilens"):
+    with pytest.raises(FormatError, match=r"written by a newer trilens \(version 2 "):
         tl.read_counts(tmp_path / "newer.npz")
 
 

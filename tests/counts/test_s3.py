@@ -177,7 +177,7 @@ def test_an_object_that_changes_while_it_is_read(storage, days: Path, monkeypatc
         return found
 
     monkeypatch.setattr(partition, "_count", replaced)
-    with pytest.raises(FormatError, match=r"day-1\.parquet changed while it was read"):
+    with pytest.raises(FormatError, match=r"day-1\.parquet changed while it was being read"):
         count_files("s3://answers", n_threads=1)
 
 

@@ -117,7 +117,7 @@ CONDITIONS = [
 def test_only_the_needed_row_groups_are_read(file: Path, monkeypatch, where, groups) -> None:
     seen = groups_read(monkeypatch)
     if groups is None:
-        with pytest.raises(ParameterError, match="no answer is left where town = Cork and day = 2"):
+        with pytest.raises(ParameterError, match="are left where town = Cork and day = 2"):
             count_files(file, where=where)
         assert seen == []
         return
@@ -228,7 +228,7 @@ def test_what_is_refused(file: Path) -> None:
         "day < soon": "not a number",
         "day": "it must be a column",
         "place = 1": "no column 'place'",
-        "day = 77": "no answer is left",
+        "day = 77": "no answers are left",
     }.items():
         with pytest.raises((FormatError, ParameterError), match=said):
             count_files(file, where=where)

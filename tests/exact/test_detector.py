@@ -149,7 +149,7 @@ def test_bad_input(X):
         tl.LensDepth(contamination=0).fit(X)
     with pytest.raises(ParameterError, match=r"^contamination is 0.7; "):
         tl.LensDepth(contamination=0.7).fit(X)
-    with pytest.raises(LabelError, match=r"^y has shape \(3,\); give \(120,\)"):
+    with pytest.raises(LabelError, match=r"^y has shape \(3,\); it must be \(120,\)"):
         tl.LensDepth().fit(X, [1, 2, 3])
     with pytest.raises(LabelError, match=r"^y names no class"):
         tl.LensDepth().fit(X, [-1] * 120)

@@ -60,7 +60,7 @@ def test_small_tau_follows_the_density():
 
 @pytest.mark.parametrize("given", [{}, {"tau": 1, "share": 0.1}, {"share": 1.5}, {"tau": -1}])
 def test_wrong_arguments(given):
-    with pytest.raises(ParameterError, match=r"^(give tau or share|share is|tau is)"):
+    with pytest.raises(ParameterError, match=r"^(give either tau|share is|tau is)"):
         exact.local_lens_depth(np.zeros((3, 3)), **given)
 
 

@@ -138,8 +138,8 @@ def test_things_with_a_metric_of_their_own():
 
 BAD = {
     r"different numbers of coordinates": ([[0, 1], [2]], None),
-    r"dtype object; give": ([[0, None], [1, 2]], None),
-    r"dtype complex128; give": ([[0j], [1]], None),
+    r"dtype object; expected": ([[0, None], [1, 2]], None),
+    r"dtype complex128; expected": ([[0j], [1]], None),
     r"points\[1, 0\] is nan": ([[0.0], [np.nan]], None),
     r"new points have shape \(1, 3\)": (np.zeros((4, 2)), [[0, 0, 0]]),
     r"new points have .*dtype object": (np.zeros((4, 2)), [[None, 0]]),

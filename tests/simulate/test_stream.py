@@ -236,7 +236,7 @@ def test_bad_objects_are_refused_in_one_line(D, error, text):
 
 
 def test_precomputed_insists_on_a_square_matrix():
-    with pytest.raises(DissimilarityError, match="is square"):
+    with pytest.raises(DissimilarityError, match="must be square"):
         simulate_statements(np.zeros((5, 2)), metric="precomputed")
 
 

@@ -57,8 +57,8 @@ def require_same_kind(kind: str, other: str) -> None:
     """Refuse to merge counts of statements of two kinds."""
     if kind != other:
         raise KindError(
-            f"counts of {kind} and of {other} statements cannot be added; "
-            f"count each kind on its own"
+            f"cannot add counts of {kind} statements to counts of {other} statements; "
+            f"keep the kinds apart"
         )
 
 
@@ -66,7 +66,7 @@ def require_same_shape(shape: tuple[int, ...], other: tuple[int, ...]) -> None:
     """Refuse to merge counts over different objects or classes."""
     if shape != other:
         raise ParameterError(
-            f"counts of shapes {shape} and {other} cannot be added; "
+            f"cannot add counts of shapes {shape} and {other}; "
             f"give all statements the same n_objects and the same classes"
         )
 

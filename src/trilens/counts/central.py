@@ -90,7 +90,10 @@ def held_or_counted(
             return answers.count(pairs=pairs, n_threads=n_threads, cluster=cluster)
         given = answers.read()
     if cluster is not None:
-        raise ParameterError("a cluster counts files; statements in memory are counted here")
+        raise ParameterError(
+            "only files are counted on a cluster; these statements are in memory",
+            parameter="cluster",
+        )
     return as_statements(cast(StatementsLike, given))
 
 

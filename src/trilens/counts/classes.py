@@ -45,7 +45,7 @@ class ClassCounts:
             and other.labels is not None
             and not np.array_equal(self.labels, other.labels)
         ):
-            raise LabelError("counts under different class labels cannot be added; use one y")
+            raise LabelError("cannot add counts under different class labels; use the same y")
         return ClassCounts(
             self.singled + other.singled,
             self.appears + other.appears,
@@ -133,16 +133,22 @@ def _named_by(statements: StatementsLike, y: IntArray) -> Statements:
 
 def _check_labels(y: IntArray, n: int, n_classes: int) -> Int32Array:
     if y.shape != (n,):
-        raise LabelError(f"y has shape {y.shape}; there are {n} objects, one label for each")
+        raise LabelError(
+            f"y has shape {y.shape}; give one label for each of the {n} objects", parameter="y"
+        )
     if y.size == 0:
         return np.empty(0, dtype=np.int32)
     if y.dtype.kind not in "iu":
-        raise LabelError(f"y holds {y.dtype}; class labels are whole numbers, -1 for unlabelled")
+        raise LabelError(
+            f"y has dtype {y.dtype}; class labels must be whole numbers, -1 for unlabelled",
+            parameter="y",
+        )
     if y.min() < -1 or y.max() >= n_classes:
         wrong = int(np.flatnonzero((y < -1) | (y >= n_classes))[0])
         raise LabelError(
-            f"object {wrong} has the label {y[wrong]}; labels go from 0 to {n_classes - 1}, "
-            f"-1 means unlabelled"
+            f"object {wrong} has label {y[wrong]}; labels go from 0 to {n_classes - 1}, "
+            f"-1 for unlabelled",
+            parameter="y",
         )
     return y.astype(np.int32)
 
@@ -172,7 +178,7 @@ class LabelledPairCounts:
         require_same_shape(self.appears.shape, other.appears.shape)
         if not np.array_equal(self.labelled, other.labelled):
             raise LabelError(
-                "counts against different labelled objects cannot be added; "
+                "cannot add counts for different labelled objects; "
                 "give all statements the same labelled objects in the same order"
             )
         return LabelledPairCounts(
@@ -278,7 +284,8 @@ def _check_ids(labelled: AnyArray, n: int) -> Int32Array:
         return np.empty(0, dtype=np.int32)
     if labelled.ndim != 1 or labelled.dtype.kind not in "iu":
         raise LabelError(
-            f"labelled is a list of object ids, not {labelled.dtype} of shape {labelled.shape}"
+            f"expected a list of object ids, got {labelled.dtype} of shape {labelled.shape}",
+            parameter="labelled",
         )
     if labelled.min() < 0 or labelled.max() >= n:
         wrong = int(labelled[(labelled < 0) | (labelled >= n)][0])

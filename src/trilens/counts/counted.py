@@ -116,11 +116,11 @@ class Counted:
         for what in ("pairs", "classes"):
             if (getattr(self, what) is None) != (getattr(other, what) is None):
                 raise ParameterError(
-                    f"one has counts of {what} and the other has none; count both alike"
+                    f"only one of the two has counts of {what}; count both in the same way"
                 )
         if self.class_names != other.class_names:
             raise ParameterError(
-                f"one has the classes {', '.join(self.class_names)}, the other "
+                f"one has classes {', '.join(self.class_names)}, the other "
                 f"{', '.join(other.class_names)}; count both with the same labels"
             )
         names, n = union(self.known_names, self.n_objects, other.known_names, other.n_objects)
@@ -232,5 +232,7 @@ def classes_of(
     number = {label: i for i, label in enumerate(classes)}
     y = np.array([number.get(labels.get(name, ""), -1) for name in names], dtype=np.int32)
     if not classes or (y < 0).all():
-        raise LabelError("no object of the statements has a label; are the names the same?")
+        raise LabelError(
+            "none of the objects has a label; check that the names are the same", parameter="labels"
+        )
     return y, classes

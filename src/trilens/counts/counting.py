@@ -123,10 +123,11 @@ def count_files(
 def _refuse_nothing(found: Counted, plan: Plan, part: Partition) -> None:
     if plan.where and not found.statements:
         raise ParameterError(
-            f"no answer is left where {' and '.join(plan.where)}; leave a condition out"
+            f"no answers are left where {' and '.join(plan.where)}; drop a condition",
+            parameter="where",
         )
     if not found.n_objects and not found.n_skipped:
-        raise FormatError(f"{part.path} has no statements; add a row per statement")
+        raise FormatError(f"{part.path} has no statements; it needs one row for each")
 
 
 class _Run:

@@ -174,9 +174,9 @@ class Processes(_Pool):
             except BrokenProcessPool:
                 if task.tries >= _TRIES:
                     raise EngineError(
-                        f"a process ended {_TRIES} times over the same work; it may need more "
-                        f"memory (take fewer workers), or a script that starts processes lacks "
-                        f"its if __name__ == '__main__'"
+                        f"a worker process died {_TRIES} times on the same work; it may need more "
+                        f"memory (use fewer workers), or the script that starts it has no "
+                        f"if __name__ == '__main__'"
                     ) from None
                 # every task of a broken pool fails, whoever broke it
                 self._replace(task.pool)
@@ -213,7 +213,7 @@ class DaskEngine:
             client = connect(address, timeout=_PATIENCE, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             raise EngineError(
-                f"there is no Dask scheduler at {address}; start one with dask scheduler"
+                f"no Dask scheduler answers at {address}; start one with dask scheduler"
             ) from error
         return cls(client, address)
 
@@ -245,13 +245,12 @@ class DaskEngine:
             raise
         except KilledWorker as error:
             raise EngineError(
-                "the workers died over the same piece of work again and again; "
-                "they may need more memory"
+                "the workers keep dying on the same piece of work; they may need more memory"
             ) from error
         except (CancelledError, OSError, TimeoutError, RuntimeError) as error:
             raise EngineError(
-                f"{self._where} was lost ({type(error).__name__}); run the same command again: "
-                f"with a checkpoint folder only what is missing is counted"
+                f"lost {self._where} ({type(error).__name__}); run the same command again: "
+                f"with a checkpoint folder, only what is missing is counted"
             ) from error
 
     def close(self) -> None:

@@ -73,7 +73,7 @@ def read_counts(path: PathLike) -> Counted:
         For a file that was cut short or edited, one of a newer trilens, and any other file.
     """
     if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
-        raise FormatError(f"a file is named by a path, not by {shown(path)}")
+        raise FormatError(f"expected a path, got {shown(path)}")
     name = os.fspath(path)
     try:
         with open(name, "rb") as file:
@@ -109,7 +109,7 @@ def merge_counts(
                 raise
             raise FormatError(f"{os.fspath(given)}: {error}") from error
     if total is None:
-        raise ParameterError("there must be at least one file of counts")
+        raise ParameterError("expected at least one file of counts")
     return total
 
 
@@ -199,7 +199,7 @@ def from_bytes(data: bytes, label: str) -> Counted:
         if facts["kind"] not in KINDS or len(found.rest) != n or len(names or found.first) != n:
             raise ValueError("its parts do not fit together")
     except (KeyError, TypeError, ValueError, TrilensError) as error:
-        raise FormatError(f"{label} is not a sound file of counts: {error}; count again") from error
+        raise FormatError(f"{label} is not a valid file of counts: {error}; count again") from error
     return found
 
 
@@ -212,15 +212,15 @@ def _open(data: bytes, label: str) -> tuple[dict[str, Any], dict[str, AnyArray]]
             if HEADER not in archive.files:
                 what = "statements" if "triples" in archive.files else "other arrays"
                 raise FormatError(
-                    f"{label} holds {what}, not counts; trilens count makes counts of statements"
+                    f"{label} holds {what}, not counts; trilens count counts statements"
                 )
             facts = json.loads(archive[HEADER].tobytes())
             if facts.get("format") != _MARK:
                 raise FormatError(f"{label} is not a file of counts; trilens count writes them")
             if int(facts["version"]) > VERSION:
                 raise FormatError(
-                    f"{label} is of version {facts['version']} and was written by a newer trilens; "
-                    f"this one reads up to version {VERSION}: update trilens"
+                    f"{label} was written by a newer trilens (version {facts['version']} of the "
+                    f"format, this one reads up to {VERSION}); update trilens"
                 )
             arrays = {name: archive[name] for name in archive.files if name != HEADER}
             told = facts.pop("checksum")
@@ -233,7 +233,7 @@ def _open(data: bytes, label: str) -> tuple[dict[str, Any], dict[str, AnyArray]]
             ) from error
         raise FormatError(f"{damaged} ({_short(error)}); {again}") from error
     if told != _checksum(facts, arrays):
-        raise FormatError(f"{label} was changed after it was written (its checksum); {again}")
+        raise FormatError(f"{label} was changed after it was written (wrong checksum); {again}")
     return facts, arrays
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from trilens.counts.counted import Counted
 from trilens.counts.counting import count_files
 from trilens.counts.file import read_counts, write_counts
-from trilens.counts.partition import stamp_and_size
+from trilens.counts.partition import FileChanged, stamp_and_size
 from trilens.errors import FormatError
 from trilens.files.source import PathLike, checked_path, file_paths
 
@@ -140,9 +140,7 @@ def _count(
             return found, some, []
         if len(some) == 1:
             return None, [], list(found.skipped)
-    except FormatError as error:
-        if "changed while it was read" not in str(error):
-            raise
+    except FileChanged:
         if len(some) == 1:
             return None, [], []
     total, kept, unread = None, [], []

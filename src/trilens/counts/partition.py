@@ -256,14 +256,18 @@ def count_partition(partition: Partition, plan: Plan) -> Counted:
     return found
 
 
+class FileChanged(FormatError):
+    """A file is not the one any more that was to be counted."""
+
+
 def refuse_changed(partition: Partition) -> None:
-    """Raise `FormatError` where the file is not the one that was to be counted."""
+    """Raise `FileChanged` where the file is not the one that was to be counted."""
     if partition.path == "-":
         return
     stamp, _ = stamp_and_size(partition.path)
     if stamp != partition.stamp:
-        raise FormatError(
-            f"{partition.path} changed while it was read; count it again when it is complete"
+        raise FileChanged(
+            f"{partition.path} changed while it was being read; count it again when it is complete"
         )
 
 

@@ -301,7 +301,7 @@ def local_lens_depth(
     array([0, 5, 8, 9, 8, 5, 0])
     """
     if (tau is None) == (share is None):
-        raise ParameterError("give tau or share: the largest dissimilarity, or the share of pairs")
+        raise ParameterError("give either tau (the largest dissimilarity) or share (of the pairs)")
     sample = Sample(D, metric, metric_params)
     n, threads = sample.n, thread_count(n_threads)
     limit = nearest_pairs(sample.rows, share) if tau is None else real_number("tau", tau, 0)

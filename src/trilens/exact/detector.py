@@ -111,7 +111,9 @@ class LensDepth(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """
         share = real_number("contamination", self.contamination, 0, 0.5)
         if share == 0:
-            raise ParameterError("contamination is 0; it must be above 0 and at most 0.5")
+            raise ParameterError(
+                "contamination is 0; it must be above 0 and at most 0.5", parameter="contamination"
+            )
         data = self._validated(X, reset=True)
         members = self._members(data, y)
         self._parts = [_Part(self, data, rows) for rows in members]
@@ -133,17 +135,20 @@ class LensDepth(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self.__dict__.pop("classes_", None)
         n = len(data)
         if n == 0:
-            raise DissimilarityError("there are no points; give one or more")
+            raise DissimilarityError("there are no points; give at least one")
         if y is None:
             return [np.arange(n)]
         # in a list, -1 beside text is to stay a number
         given = np.asarray(y, dtype=object if isinstance(y, list | tuple) else None)
         if given.shape != (n,):
-            raise LabelError(f"y has shape {given.shape}; give ({n},), a class for every point")
+            raise LabelError(
+                f"y has shape {given.shape}; it must be ({n},), a class for every point",
+                parameter="y",
+            )
         labels = given.tolist()
         named = np.array([not _is_none(label) for label in labels])
         if not named.any():
-            raise LabelError("y names no class; -1 and None are none")
+            raise LabelError("y names no class (-1 and None mean no class)", parameter="y")
         kept = np.asarray([label for label in labels if not _is_none(label)])
         self.classes_, which = np.unique(kept, return_inverse=True)
         objects = np.flatnonzero(named)
@@ -196,7 +201,10 @@ class LensDepth(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         if self.metric == "precomputed" and not reset:
             n = self.n_features_in_
             if data.shape[1] != n:
-                raise DissimilarityError(f"X has {data.shape[1]} columns; give {n}, one per object")
+                raise DissimilarityError(
+                    f"X has {data.shape[1]} columns; it must have {n}, one per object",
+                    parameter="X",
+                )
         return np.asarray(data)
 
 

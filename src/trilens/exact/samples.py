@@ -192,7 +192,8 @@ class Sample:
         if Q.ndim != 2 or Q.dtype.kind not in "biuf" or Q.shape[1] != self.points.shape[1]:
             raise DissimilarityError(
                 f"the new points have shape {Q.shape} and dtype {Q.dtype}; "
-                f"give (q, {self.points.shape[1]}) numbers, as many coordinates as the data set has"
+                f"expected numbers of shape (q, {self.points.shape[1]}), as many coordinates as "
+                f"the sample has"
             )
         return check_points(Q, self._step)
 
@@ -202,11 +203,13 @@ def check_new(Q: AnyArray, n: int) -> AnyArray:
     if Q.ndim != 2 or Q.shape[1] != n or Q.dtype.kind not in "iuf":
         raise DissimilarityError(
             f"the dissimilarities of the new objects have shape {Q.shape} and dtype {Q.dtype}; "
-            f"give (q, {n}) numbers: a row per new object, a column per object of the data set"
+            f"expected numbers of shape (q, {n}): a row per new object, a column per object of "
+            f"the sample"
         )
     if Q.size and not (Q.min() >= 0 and np.isfinite(Q.max())):
         row, column = np.argwhere(~((Q >= 0) & np.isfinite(Q)))[0].tolist()
         raise DissimilarityError(
-            f"new[{row}, {column}] is {Q[row, column]}; dissimilarities are finite and not negative"
+            f"new[{row}, {column}] is {Q[row, column]}; dissimilarities must be finite and "
+            f"not negative"
         )
     return Q

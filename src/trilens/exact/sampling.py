@@ -192,7 +192,7 @@ def deepest(
     sample = Sample(D, metric, metric_params)
     k = whole_number("k", k, least=1, most=max(sample.n, 1))
     if sample.n < 3:
-        raise DissimilarityError(f"there are {sample.n} objects; depth needs three or more")
+        raise DissimilarityError(f"there are only {sample.n} objects; depth needs at least three")
     race = _Race(PairSample(sample, random_state), k, least, n_threads)
     return race.run(
         _share_between(confidence, "confidence"),
@@ -469,5 +469,7 @@ def clopper_pearson(
 def _share_between(value: Any, name: str) -> float:
     share = real_number(name, value, 0, 1)
     if not 0 < share < 1:
-        raise ParameterError(f"{name} is {value!r}; it must be a number between 0 and 1")
+        raise ParameterError(
+            f"{name} is {value!r}; it must be a number between 0 and 1", parameter=name
+        )
     return share

@@ -98,7 +98,8 @@ def check_points(points: npt.ArrayLike, metric: Metric = "euclidean") -> AnyArra
         X = np.empty(0, object)
         if not callable(metric):
             raise DissimilarityError(
-                "the points have different numbers of coordinates; give an (n, d) array of numbers"
+                "the points have different numbers of coordinates; "
+                "expected an (n, d) array of numbers"
             ) from None
     if callable(metric) and (X.dtype.kind not in "biuf" or X.ndim > 2):
         things: list[Any] = list(points)  # type: ignore[arg-type]
@@ -109,14 +110,14 @@ def check_points(points: npt.ArrayLike, metric: Metric = "euclidean") -> AnyArra
         X = X[:, None]
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise DissimilarityError(
-            f"points have shape {X.shape} and dtype {X.dtype}; give an (n, d) array of numbers"
+            f"points have shape {X.shape} and dtype {X.dtype}; expected an (n, d) array of numbers"
         )
     wrong = np.isinf(X) if metric == "nan_euclidean" else ~np.isfinite(X)
     if wrong.any():
         row, column = np.argwhere(wrong)[0].tolist()
         raise DissimilarityError(
-            f"points[{row}, {column}] is {X[row, column]}; coordinates are finite, "
-            "drop or fill the point first"
+            f"points[{row}, {column}] is {X[row, column]}; coordinates must be finite: "
+            "drop the point or fill in the value"
         )
     return X
 
@@ -150,13 +151,13 @@ def graph_dissimilarities(adjacency: npt.ArrayLike | csr_array) -> AnyArray:
         if dense.ndim != 2 or dense.dtype.kind not in "biuf":
             raise DissimilarityError(
                 f"adjacency has shape {dense.shape} and dtype {dense.dtype}; "
-                "give an (n, n) array of numbers or a sparse array"
+                "expected an (n, n) array of numbers or a sparse array"
             )
         given = dense != 0
     graph: Any = csr_array(given)
     n = graph.shape[0]
     if graph.shape != (n, n):
-        raise DissimilarityError(f"adjacency has shape {graph.shape}; an adjacency is square")
+        raise DissimilarityError(f"adjacency has shape {graph.shape}; it must be square")
     graph = csr_array(graph != 0)
     n_components, component = connected_components(graph, directed=False)
     if n_components > 1:
@@ -201,20 +202,23 @@ def check_dissimilarities(D: npt.ArrayLike) -> AnyArray:
     try:
         A = np.asarray(D)
     except ValueError:
-        raise DissimilarityError("D has rows of different lengths; give an (n, n) array") from None
+        raise DissimilarityError(
+            "D has rows of different lengths; expected an (n, n) array"
+        ) from None
     if A.dtype.kind == "b":
         raise DissimilarityError(
-            "D holds booleans; a dissimilarity is a number: give D.astype(int) if 0 and 1 are "
-            "meant, or graph_dissimilarities(D) if D is an adjacency"
+            "D holds booleans; dissimilarities are numbers: use D.astype(int) if you mean 0 and 1, "
+            "or graph_dissimilarities(D) if D is an adjacency matrix"
         )
     if A.dtype.kind not in "iuf":
         # an empty list is an empty matrix of no objects, not a matrix of strings
-        raise DissimilarityError(f"D has dtype {A.dtype}; give integers or floats")
+        raise DissimilarityError(f"D has dtype {A.dtype}; expected integers or floats")
     if A.size == 0 and A.ndim in (1, 2) and A.shape[0] == 0:
         return A.reshape(0, 0)
     if A.ndim != 2 or A.shape[0] != A.shape[1]:
         raise DissimilarityError(
-            f"D has shape {A.shape}; a dissimilarity matrix is square: of points, say metric="
+            f"D has shape {A.shape}; a dissimilarity matrix must be square "
+            f"(for points, give metric=)"
         )
     n = len(A)
     for i in range(0, n, _PIECE):
@@ -228,8 +232,8 @@ def check_dissimilarities(D: npt.ArrayLike) -> AnyArray:
     if diagonal.any():
         i = int(np.flatnonzero(diagonal)[0])
         raise DissimilarityError(
-            f"D[{i}, {i}] is {A[i, i]}; an object has dissimilarity 0 to itself: "
-            "a similarity has to be turned round, a diagonal that means nothing filled with 0"
+            f"D[{i}, {i}] is {A[i, i]}; the diagonal must be 0: turn similarities into "
+            "dissimilarities, or fill the diagonal with 0 if it means nothing"
         )
     return A
 
@@ -243,8 +247,8 @@ def refuse_value(rows: AnyArray, first: int) -> None:
     """Name the first bad value of some rows."""
     row, column = np.argwhere(~((rows >= 0) & np.isfinite(rows)))[0].tolist()
     raise DissimilarityError(
-        f"D[{row + first}, {column}] is {rows[row, column]}; dissimilarities are finite and not "
-        "negative: leave out the objects that have none"
+        f"D[{row + first}, {column}] is {rows[row, column]}; dissimilarities must be finite and "
+        "not negative: leave out the objects that have none"
     )
 
 
@@ -259,8 +263,8 @@ def _refuse(A: AnyArray, i0: int, j0: int) -> None:
     differ = A[i0 : i0 + _PIECE, j0 : j0 + _PIECE] != A[j0 : j0 + _PIECE, i0 : i0 + _PIECE].T
     i, j = np.argwhere(differ)[0] + (i0, j0)
     raise DissimilarityError(
-        f"D[{i}, {j}] is {A[i, j]} but D[{j}, {i}] is {A[j, i]}; a dissimilarity is symmetric: "
-        "np.maximum(D, D.T) or (D + D.T) / 2 makes it so"
+        f"D[{i}, {j}] is {A[i, j]} but D[{j}, {i}] is {A[j, i]}; D must be symmetric: "
+        "use np.maximum(D, D.T) or (D + D.T) / 2"
     )
 
 
@@ -268,8 +272,8 @@ def check_size(n: int) -> None:
     """Refuse more objects than 16 bits can rank."""
     if n > MOST_OBJECTS:
         raise DissimilarityError(
-            f"D has {n:,} objects; exact lenses take at most {MOST_OBJECTS:,} on a processor "
-            "(cubic work): say precision= for an estimate, or device='cuda'"
+            f"D has {n:,} objects; exact lenses take at most {MOST_OBJECTS:,} on a CPU "
+            "(cubic work): give precision= for an estimate, or device='cuda'"
         )
 
 
@@ -317,7 +321,7 @@ def _try_both_ways(
         if abs(there - back) > 1e-9 * max(abs(there), abs(back)):
             raise DissimilarityError(
                 f"the metric gives {there!r} for points {i} and {j} but {back!r} for {j} and {i}; "
-                "a dissimilarity is symmetric"
+                "a metric must be symmetric"
             )
 
 
@@ -335,7 +339,8 @@ def _call(metric: Callable[..., float], options: dict[str, Any], x: Any, y: Any)
         return float(value)
     except (TypeError, ValueError):
         raise ParameterError(
-            f"the metric returned {type(value).__name__}; it must return a number"
+            f"the metric returned {type(value).__name__}; it must return a number",
+            parameter="metric",
         ) from None
 
 
@@ -386,9 +391,10 @@ def _refusal(metric: Any, error: Exception) -> ParameterError:
         return ParameterError(
             f"metric={metric!r} is unknown; give a metric of scipy.spatial.distance.pdist or of "
             "scikit-learn, such as 'euclidean', 'cityblock' or 'cosine', 'fermat', or a function "
-            "of two points"
+            "of two points",
+            parameter="metric",
         )
-    return ParameterError(f"metric={metric!r} cannot be used: {text}")
+    return ParameterError(f"metric={metric!r} cannot be used: {text}", parameter="metric")
 
 
 def fermat_dissimilarities(
@@ -466,8 +472,8 @@ def _by_neighbours(steps: FloatArray, n_neighbors: int) -> FloatArray:
     pieces = connected_components(graph, directed=False)[0]
     if pieces > 1:
         raise DissimilarityError(
-            f"the points fall into {pieces:,} pieces that no step joins with n_neighbors="
-            f"{n_neighbors}; give more neighbours, or None"
+            f"with n_neighbors={n_neighbors} the points fall into {pieces:,} unconnected pieces; "
+            "use more neighbours, or None"
         )
     ways: FloatArray = dijkstra(graph.maximum(graph.T), directed=False)
     return ways
@@ -536,7 +542,7 @@ def medoid(D: npt.ArrayLike, *, metric: Metric | None = None) -> int:
     """
     D = check_dissimilarities(D) if metric is None else dissimilarities(D, metric)
     if len(D) == 0:
-        raise DissimilarityError("D has no objects; a medoid needs one or more")
+        raise DissimilarityError("D has no objects; a medoid needs at least one")
     if D.dtype.kind in "iu" and int(D.max()) * len(D) < 2**63:
         return int(np.argmin(D.sum(axis=1, dtype=np.int64)))
     # pairwise summation is right to far better than this; among the close ones sum exactly
