@@ -68,7 +68,7 @@ def test_the_command_writes_a_report(installed, tmp_path):
 def test_everything_that_is_no_python_came_along(installed):
     (packages,) = installed.glob("lib/python*/site-packages/trilens")
     source = ROOT / "src" / "trilens"
-    endings = {".html", ".css", ".js", ".svg", ".cu", ".pyi", ".typed", ".py"}
+    endings = {".html", ".css", ".js", ".svg", ".yaml", ".csv", ".cu", ".pyi", ".typed", ".py"}
 
     def files(folder):
         return {
