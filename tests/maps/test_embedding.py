@@ -202,7 +202,7 @@ def test_progress_goes_from_0_to_1(few):
         (STE(1.5), [[0, 1, 2]], "n_components is 1.5"),
         (SOE(), np.empty((0, 3), int), "SOE needs at least one statement"),
         (SOE(), np.empty((0, 4), int), "SOE needs at least one statement"),
-        (TSTE(), np.zeros((2, 5), int), r"\(m, 3\) array .* not one of shape \(2, 5\)"),
+        (TSTE(), np.zeros((2, 5), int), r"\(m, 3\) array of object ids, got shape \(2, 5\)"),
         (TSTE(alpha=0), [[0, 1, 2]], "alpha is 0; it must be a positive number"),
         (SOE(margin=-1), [[0, 1, 2]], "margin is -1; it must be a number from 1e-100 to"),
         (GNMDS(l2=-1), [[0, 1, 2]], "l2 is -1; it must be a number, 0 or more"),

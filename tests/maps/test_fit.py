@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from trilens.maps import ChoiceMap, fit as choice_fit
-from trilens.maps.fit import Bent, Part, curvature, fit_choices, part_of_answers
+from trilens.maps.fit import (
+    AnswerPart,
+    PreconditionedLoss,
+    fit_choices,
+    part_of_answers,
+    preconditioner,
+)
 from trilens.maps.likelihood import collect_choices, likelihood
 from trilens.simulate import gaussian, simulate_statements
 
@@ -27,9 +33,9 @@ def test_the_information_is_that_of_the_evidence(kind, length):
         wanted = f.information(X, lapse)
     with likelihood(choices, length, 2.0, path="rows") as f:
         np.testing.assert_allclose(f.information(X, lapse), wanted, atol=1e-10)
-        part = Part(f, np.arange(len(choices)), 2.0)
-        whole = curvature(part, 10**9, X, lapse, l2)
-        blocks = curvature(part, 0, X, lapse, l2)
+        part = AnswerPart(f, np.arange(len(choices)), 2.0)
+        whole = preconditioner(part, 10**9, X, lapse, l2)
+        blocks = preconditioner(part, 0, X, lapse, l2)
     assert whole.is_whole
     assert not blocks.is_whole
     H = 2 * wanted
@@ -50,9 +56,11 @@ def test_a_bent_loss_has_the_slope_that_it_says(enough):
     rng = np.random.default_rng(7)
     X = rng.standard_normal((14, 2))
     with likelihood(choices, path="rows") as f:
-        part = Part(f, np.arange(len(choices)), 1.0)
-        bend = curvature(part, enough, X, np.array([0.2]), 0.1)
-        bent = Bent(choice_fit._loss(f, X.shape, 0.1, None), np.append(X, -4.0), bend, 0.05)
+        part = AnswerPart(f, np.arange(len(choices)), 1.0)
+        bend = preconditioner(part, enough, X, np.array([0.2]), 0.1)
+        bent = PreconditionedLoss(
+            choice_fit._loss(f, X.shape, 0.1, None), np.append(X, -4.0), bend, 0.05
+        )
         y, direction = rng.standard_normal((2, 29))
         slope = bent(y)[1] @ direction
         ahead, behind = (bent(y + step * direction)[0] for step in (1e-6, -1e-6))

@@ -48,7 +48,7 @@ def test_the_loss_is_minus_the_log_likelihood(kind, length, path):
 @pytest.mark.parametrize("length", ["distance", "student"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradients_equal_finite_differences(kind, length, path, scale, own):
-    choices = collect_choices(statements_of(2, kind=kind), apart=own)
+    choices = collect_choices(statements_of(2, kind=kind), keep_repeats=own)
     rng = np.random.default_rng(3)
     X = scale * rng.standard_normal((9, 2))
     lapse = rng.uniform(0.1, 0.6, len(choices) if own else 1)

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from trilens.maps import pairs as module
 from trilens.maps.comparisons import Comparisons, as_comparisons
-from trilens.maps.likelihood import Objective, evaluation, pair_comparisons
+from trilens.maps.likelihood import Objective, comparison_loss, pair_comparisons
 
 OBJECTIVES = {
     "soe": Objective("distance", "squared hinge", margin=0.1),
@@ -54,7 +54,7 @@ def comparisons_of(seed, n=9, m=60, repeat=True):
 def test_the_loss_is_the_papers(name, path):
     C = comparisons_of(0)
     X = np.random.default_rng(1).standard_normal((9, 3))
-    with evaluation(OBJECTIVES[name], C, path=path) as evaluate:
+    with comparison_loss(OBJECTIVES[name], C, path=path) as evaluate:
         assert evaluate(X)[0] == pytest.approx(loss_by_formula(name, X, C.rows), rel=1e-10)
 
 
@@ -65,7 +65,7 @@ def test_gradients_equal_finite_differences(name, path, scale):
     C = comparisons_of(2)
     rng = np.random.default_rng(3)
     X = scale * rng.standard_normal((9, 2))
-    with evaluation(OBJECTIVES[name], C, path=path) as evaluate:
+    with comparison_loss(OBJECTIVES[name], C, path=path) as evaluate:
         loss, gradient = evaluate(X)
         for _ in range(6):
             direction = rng.standard_normal(X.shape)
@@ -89,7 +89,7 @@ def test_all_paths_agree(seed, n, d, scale, name):
     X[1] = X[0]  # coinciding points must not break anything
     results = []
     for path in PATHS:
-        with evaluation(OBJECTIVES[name], C, path=path) as evaluate:
+        with comparison_loss(OBJECTIVES[name], C, path=path) as evaluate:
             results.append((*evaluate(X), evaluate.violations(X)))
     for loss, gradient, violated in results[1:]:
         assert loss == pytest.approx(results[0][0], rel=1e-9, abs=1e-12)
@@ -107,13 +107,13 @@ def test_threads_change_nothing(name, path, monkeypatch):
     X = np.random.default_rng(5).standard_normal((20, 2))
     results = []
     for n_threads in (1, 2, 5):
-        with evaluation(OBJECTIVES[name], C, n_threads, path) as evaluate:
+        with comparison_loss(OBJECTIVES[name], C, n_threads, path) as evaluate:
             results.append(evaluate(X))
     for loss, gradient in results[1:]:
         assert loss == results[0][0]
         np.testing.assert_array_equal(gradient, results[0][1])
     monkeypatch.setattr(module, "PART", 10**9)
-    with evaluation(OBJECTIVES[name], C, 1, path) as evaluate:
+    with comparison_loss(OBJECTIVES[name], C, 1, path) as evaluate:
         whole = evaluate(X)
     assert whole[0] == pytest.approx(results[0][0], rel=1e-10)
     np.testing.assert_allclose(whole[1], results[0][1], rtol=1e-7, atol=1e-7)
@@ -124,7 +124,7 @@ def test_threads_change_nothing(name, path, monkeypatch):
 def test_the_likelihood_neither_overflows_nor_vanishes(name, path):
     C = Comparisons([[0, 1, 2, 3], [2, 3, 0, 1], [0, 1, 2, 3]])
     X = np.array([[0.0], [1e4], [0.0], [1.0]])
-    with evaluation(OBJECTIVES[name], C, path=path) as evaluate:
+    with comparison_loss(OBJECTIVES[name], C, path=path) as evaluate:
         loss, gradient = evaluate(X)
     expected = 2 * (1e8 - 1) if name == "ste" else 2 * 2 * math.log((1 + 1e8 / 3) / (1 + 1 / 3))
     assert loss - OBJECTIVES[name].l2 * (X**2).sum() == pytest.approx(expected, rel=1e-6)
@@ -151,6 +151,6 @@ def test_the_path_follows_from_the_size_of_the_data(monkeypatch):
     few_pairs, many_pairs = comparisons_of(6, n=9, m=60), comparisons_of(6, n=60, m=60)
     chosen = []
     for C in (comparisons_of(6, m=4), few_pairs, many_pairs):
-        with evaluation(OBJECTIVES["soe"], C) as evaluate:
+        with comparison_loss(OBJECTIVES["soe"], C) as evaluate:
             chosen.append(evaluate._work.path)
     assert chosen == ["numpy", "pairs", "rows"]

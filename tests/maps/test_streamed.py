@@ -15,12 +15,12 @@ from trilens.errors import ParameterError
 from trilens.maps import lens_map, streamed
 from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.streamed import (
-    Aside,
-    Draw,
-    Rows,
+    HeldOutAnswers,
+    HeldRows,
+    QuestionSample,
     StreamedMap,
-    drawn,
     product,
+    sampled_rows,
     score,
     stream_map,
 )
@@ -178,7 +178,7 @@ def test_the_slopes_and_the_information_are_those_of_the_model(kind: str, d: int
     distinct = (triples[:, 0] != triples[:, 1]) & (triples[:, 0] != triples[:, 2])
     triples = triples[distinct & (triples[:, 1] != triples[:, 2])].astype(np.int32)
     some = triples[rng.permutation(len(triples))[:60]]
-    found = score(Rows(kind, some), None, X, lapse, None)
+    found = score(HeldRows(kind, some), None, X, lapse, None)
     assert found.statements == 60
     assert found.loss == pytest.approx(_loss(X, lapse, kind, some))
     for i, t in np.ndindex(7, d):
@@ -194,12 +194,12 @@ def test_the_slopes_and_the_information_are_those_of_the_model(kind: str, d: int
     answers = [[a, b, c], [a, c, b]] if kind == "closer" else [[a, b, c], [b, a, c], [c, a, b]]
     expected = np.zeros((7, d, d))
     for answer in np.array(answers, dtype=np.int32):
-        one = score(Rows(kind, answer[None]), None, X, lapse, None)
+        one = score(HeldRows(kind, answer[None]), None, X, lapse, None)
         slopes = one.of_object[:, :d]
         chance = ChoiceModel(X, lapse, kind).chosen(answer[None])[0]
         expected += chance * slopes[:, :, None] * slopes[:, None, :]
     low = np.tril_indices(d)
-    whole = score(Rows(kind, question), None, X, lapse, None).of_object[:, d:]
+    whole = score(HeldRows(kind, question), None, X, lapse, None).of_object[:, d:]
     assert whole == pytest.approx(expected[:, low[0], low[1]], abs=1e-10)
 
 
@@ -304,10 +304,10 @@ def test_a_question_falls_on_one_side_whatever_the_answer() -> None:
     rng = np.random.default_rng(0)
     triples = np.argsort(rng.random((5000, 20)), axis=1)[:, :3].astype(np.int32)
     turned = triples[:, [2, 0, 1]]
-    low, high = Draw(0.0, 0.3, 5), Draw(0.3, 2.0, 5)
+    low, high = QuestionSample(0.0, 0.3, 5), QuestionSample(0.3, 2.0, 5)
 
-    def among(some: np.ndarray, draw: Draw) -> np.ndarray:
-        return np.concatenate(drawn(Rows("central", some), None, draw))
+    def among(some: np.ndarray, draw: QuestionSample) -> np.ndarray:
+        return np.concatenate(sampled_rows(HeldRows("central", some), None, draw))
 
     for draw in (low, high):
         one, two = (among(some, draw) for some in (triples, turned))
@@ -315,7 +315,7 @@ def test_a_question_falls_on_one_side_whatever_the_answer() -> None:
     parts = [among(triples, draw) for draw in (low, high)]
     assert sum(map(len, parts)) == 5000
     assert len(parts[0]) == pytest.approx(1500, rel=0.1)
-    other = among(triples, Draw(0.0, 0.3, 6))
+    other = among(triples, QuestionSample(0.0, 0.3, 6))
     assert not np.array_equal(other, parts[0])
 
 
@@ -329,13 +329,13 @@ def test_the_scale_is_that_of_answers_kept_aside() -> None:
     chosen = triples[rows, answer]
     triples[rows, answer] = triples[:, 0]
     triples[:, 0] = chosen
-    found = Aside("central", triples).tuned(X / 10)
+    found = HeldOutAnswers("central", triples).tuned(X / 10)
     assert np.linalg.norm(found.X) / np.linalg.norm(X) == pytest.approx(1, abs=0.1)
     assert found.lapse == pytest.approx(0.3, abs=0.05)
 
 
 def test_rows_are_cut_the_same_way_on_any_number_of_threads(monkeypatch) -> None:
     monkeypatch.setattr(streamed, "_ROWS", 100)
-    rows = Rows("central", np.zeros((1001, 3), dtype=np.int32))
+    rows = HeldRows("central", np.zeros((1001, 3), dtype=np.int32))
     assert sum(len(part.triples) for part in rows.parts()) == 1001
     assert len(rows.parts()) == 11

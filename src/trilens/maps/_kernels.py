@@ -226,6 +226,19 @@ def _logistic(t: float) -> tuple[float, float]:
 # ---- answers that choose a side of a triangle --------------------------------------------------
 
 
+@compiled(inline="always")
+def _add_log(P: float, weight: float, loss: float, product: float) -> tuple[float, float]:
+    """A loss less the logarithm of P: one logarithm for a run of answers that count once."""
+    if weight == 1.0:
+        product *= P
+        if product < _FLUSH_SMALL:
+            loss -= np.log(product)
+            product = 1.0
+    else:
+        loss -= weight * np.log(P)
+    return loss, product
+
+
 @compiled()
 def choose_odds(
     odds: FloatArray,
@@ -266,13 +279,7 @@ def choose_odds(
             rest = w1 + w2
             P, slope, g = _mixture(w0, w0 + rest, lapsed, share)
             w = weight[r]
-            if w == 1.0:
-                product *= P
-                if product < _FLUSH_SMALL:
-                    loss -= np.log(product)
-                    product = 1.0
-            else:
-                loss -= w * np.log(P)
+            loss, product = _add_log(P, w, loss, product)
             slope_lapse += w * slope
             g *= w
             work[p1, 1] += g * w1
@@ -328,13 +335,7 @@ def choose_rows(
             e2 = np.exp(t2) if three else 0.0
             P, slope, g = _mixture(1.0, 1.0 + e1 + e2, lapsed, share)
             g1, g2 = g * e1, g * e2
-            if w == 1.0:
-                product *= P
-                if product < _FLUSH_SMALL:
-                    loss -= np.log(product)
-                    product = 1.0
-            else:
-                loss -= w * np.log(P)
+            loss, product = _add_log(P, w, loss, product)
         slope_lapse += w * slope
         w *= sign
         _step(X, a, c, w * g1 * s_ac, out)
@@ -552,10 +553,7 @@ def score(
         z = 1.0 / (p0 + p1 + p2)
         p0, p1, p2 = p0 * z, p1 * z, p2 * z
         P, _, attentive = _mixture(max(p2 if closer else p0, 1e-140), 1.0, lapse, share)
-        product *= P
-        if product < _FLUSH_SMALL:
-            loss -= np.log(product)
-            product = 1.0
+        loss, product = _add_log(P, 1.0, loss, product)
         s0 = 1.0 / v0
         s1 = 1.0 / v1
         s2 = 1.0 / v2

@@ -53,7 +53,7 @@ from trilens.maps.laplace import lapse_interval, place_errors
 from trilens.maps.likelihood import collect_choices, in_order, likelihood, row_order
 from trilens.maps.pairs import Length
 from trilens.maps.raters import RaterGroups, RaterLapses, estimate_lapses, group_raters
-from trilens.maps.selection import Selection, alpha_of, select
+from trilens.maps.selection import MapSettings, alpha_of, select
 from trilens.statements import Statements
 from trilens.statements.value import refuse_answers
 
@@ -241,7 +241,7 @@ class ChoiceMap(MapEstimator):
         self.cv_scores_ = chosen.scores
         self.lapse_ = lapse
         self.error_rate_ = self.model_.error_rate
-        self._interval = None if chosen.evident is None else chosen.evident.interval
+        self._interval = None if chosen.evidence is None else chosen.evidence.interval
         self._errors: FloatArray | None = None
         self._violations: float | None = None
         self._fitted_to = statements, given
@@ -422,7 +422,7 @@ class ChoiceMap(MapEstimator):
                 f"got {len(statements):,} about {statements.n_objects:,}"
             )
         lapse_of = self._known_lapses(statements)
-        choices = collect_choices(statements, keep_rows=True, apart=lapse_of is not None)
+        choices = collect_choices(statements, keep_rows=True, keep_repeats=lapse_of is not None)
         lapse: float | FloatArray = model.lapse
         if lapse_of is not None:
             lapse = np.empty(len(choices))
@@ -547,12 +547,12 @@ class ChoiceMap(MapEstimator):
         weights: FloatArray | None,
         rng: np.random.Generator,
         progress: Progress | None,
-    ) -> Selection:
+    ) -> MapSettings:
         d = None if _is_cv(self.n_components) else int(self.n_components)
         l2 = None if _is_cv(self.l2) else float(self.l2)
         length = None if self.length == "cv" else self.length
         if d is not None and l2 is not None and length is not None:
-            return Selection(d, l2, length, {}, None)
+            return MapSettings(d, l2, length, {}, None)
         return select(
             statements,
             weights,
@@ -569,28 +569,28 @@ class ChoiceMap(MapEstimator):
         statements: Statements,
         weights: FloatArray | None,
         init: FloatArray | None,
-        chosen: Selection,
+        chosen: MapSettings,
         rng: np.random.Generator,
         progress: Progress | None,
     ) -> tuple[
         ChoiceFit, float, float, tuple[dict[object, float], dict[object, tuple[float, float]]]
     ]:
         """The fit of all statements, the lapse, its likelihood, raters' own."""
-        d, l2, evident = chosen.n_components, chosen.l2, chosen.evident
+        d, l2, evidence = chosen.n_components, chosen.l2, chosen.evidence
         known = not isinstance(self.lapses, str)
         groups = group_raters(statements) if self.lapses == "raters" else None
         choices = collect_choices(
-            statements, weights, keep_rows=groups is not None, apart=groups is not None
+            statements, weights, keep_rows=groups is not None, keep_repeats=groups is not None
         )
         fit = partial(fit_choices, max_iter=self.max_iter, tol=self.tol)
         with likelihood(choices, chosen.length, alpha_of(d), self.n_threads) as f:
             if init is not None:
                 start = Start(without_unseen(init, statements.triples))
-            elif evident is not None:
-                start = Start(evident.X)
+            elif evidence is not None:
+                start = Start(evidence.X)
             else:
                 start = prepare_start(statements, f, d, l2, rng)
-            lapse = start.lapse if evident is None else evident.lapse
+            lapse = start.lapse if evidence is None else evidence.lapse
             if known:
                 lapse = float(self.lapses)
             found = fit(
@@ -598,7 +598,7 @@ class ChoiceMap(MapEstimator):
                 start.X,
                 lapse,
                 l2,
-                fixed_lapse=known or evident is not None,
+                fixed_lapse=known or evidence is not None,
                 progress=part_of(progress, 0.7, 0.2),
             )
             lapse = float(found.lapse[0])

@@ -78,19 +78,9 @@ class ChoiceModel:
         return self.lapse * wrong_by_chance(self.kind)
 
     def probabilities(self, statements: StatementsLike) -> FloatArray:
-        """The probability of each possible answer to the questions of statements.
+        """The probability of each possible answer, the given one first: `ChoiceMap.predict_proba`.
 
-        Parameters
-        ----------
-        statements : Statements, a table, or (m, 3) array
-            Of the kind that was fitted; an array holds central ones.
-
-        Returns
-        -------
-        (m, 3) float64, for ``closer`` (m, 2)
-            Column 0 is the answer that was given, the others are those with the second and the
-            third object of the statement in its place (``closer``: the far one in the near
-            one's place).
+        (m, 3) float64 for statements of the kind of the model, for ``closer`` (m, 2).
         """
         return self._chances(self.triples_of(statements))
 

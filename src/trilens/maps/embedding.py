@@ -36,7 +36,7 @@ from trilens.maps.fit import (
     one_blas_thread,
     part_of,
 )
-from trilens.maps.likelihood import Evaluation, Objective, evaluation, object_order
+from trilens.maps.likelihood import ComparisonLoss, Objective, comparison_loss, object_order
 from trilens.statements import Statements
 from trilens.statements.value import refuse_answers
 
@@ -102,7 +102,7 @@ class _OrdinalEmbedding(MapEstimator):
         check_components(name, self.n_components, comparisons.n_objects)
         best: Minimum | None = None
         objective = self._objective()
-        with one_blas_thread(), evaluation(objective, comparisons, self.n_threads) as evaluate:
+        with one_blas_thread(), comparison_loss(objective, comparisons, self.n_threads) as evaluate:
             rngs = generator(self.random_state).spawn(self.n_init)
             for i, rng in enumerate(rngs):
                 X = self._start(data, "random" if i else self.init, evaluate, rng)
@@ -137,7 +137,7 @@ class _OrdinalEmbedding(MapEstimator):
         self,
         data: Statements | Comparisons,
         init: Init,
-        evaluate: Evaluation,
+        evaluate: ComparisonLoss,
         rng: np.random.Generator,
     ) -> FloatArray:
         shape = (data.n_objects, self.n_components)
@@ -162,6 +162,8 @@ class _OrdinalEmbedding(MapEstimator):
 
 #: What the four embeddings share, for the place in their docstrings that names it.
 _SHARED = """\
+    n_components : int
+        Dimensions, at most the number of objects minus one.
     n_init : int
         Starts; the embedding with the least loss is kept. The first is ``init``, the others
         are random.
@@ -208,8 +210,6 @@ class SOE(_OrdinalEmbedding):
 
     Parameters
     ----------
-    n_components : int
-        Dimensions, at most the number of objects minus one.
     margin : float
         By how much the far pair should be farther. It only sets the scale: with another margin
         the best coordinates are the same, stretched.
@@ -245,8 +245,6 @@ class STE(_OrdinalEmbedding):
 
     Parameters
     ----------
-    n_components : int
-        Dimensions, at most the number of objects minus one.
     l2 : float
         Weight of the sum of squared coordinates, added to the loss.
     (what all embeddings share)
@@ -280,17 +278,15 @@ class TSTE(_OrdinalEmbedding):
 
     Parameters
     ----------
-    n_components : int
-        Dimensions, at most the number of objects minus one.
-    alpha : float, optional
-        Degrees of freedom; by default ``n_components - 1``, and at least 1.
     l2 : float
         Weight of the sum of squared coordinates, added to the loss.
+    alpha : float, optional
+        Degrees of freedom; by default ``n_components - 1``, and at least 1.
     (what all embeddings share)
 
     References
     ----------
-    L. van der Maaten and K. Weinberger. Stochastic triplet embedding. MLSP 2012.
+    L. van der Maaten and K. Weinberger. Stochastic triplet embedding. MLSP 2012: t-STE.
 
     Examples
     --------
@@ -321,8 +317,6 @@ class GNMDS(_OrdinalEmbedding):
 
     Parameters
     ----------
-    n_components : int
-        Dimensions, at most the number of objects minus one.
     margin : float
         By how much the far pair's squared distance should be larger; it only sets the scale.
     l2 : float

@@ -291,8 +291,10 @@ def fit_choices(
     else:
         at = np.array([share]) if shares is None else shares
         at = at if len(at) == 1 else at[part.rows]
-        bend = curvature(part, len(likelihood.choices), X, at, l2)
-        bent = Bent(loss, start, bend, _LAPSE_STEP / float(likelihood.weight.sum()) ** 0.5)
+        bend = preconditioner(part, len(likelihood.choices), X, at, l2)
+        bent = PreconditionedLoss(
+            loss, start, bend, _LAPSE_STEP / float(likelihood.weight.sum()) ** 0.5
+        )
         window = _SHORT_WINDOW if bend.is_whole else _WINDOW
         origin, few = np.zeros(start.size), min(max_iter, _MOST_BENT)
         found = minimise(bent, origin, few, tol, progress, memory=_CHOICE_MEMORY, window=window)
@@ -342,7 +344,7 @@ def expit(t: float) -> float:
 
 
 @dataclass(frozen=True)
-class Part:
+class AnswerPart:
     """Some of very many answers.
 
     Attributes
@@ -359,7 +361,7 @@ class Part:
     times: float
 
 
-def part_of_answers(likelihood: Likelihood, l2: float, each: int = _EACH) -> Part | None:
+def part_of_answers(likelihood: Likelihood, l2: float, each: int = _EACH) -> AnswerPart | None:
     """One answer in eight, drawn at random; None where they are too few."""
     counted = np.flatnonzero(likelihood.weight)
     size, weight = len(counted) // _PART, likelihood.weight / max(likelihood.weight.max(), 1e-300)
@@ -372,10 +374,10 @@ def part_of_answers(likelihood: Likelihood, l2: float, each: int = _EACH) -> Par
     rng = np.random.default_rng(len(counted))
     rows = np.sort(rng.choice(counted, size, replace=False, shuffle=False))
     some = likelihood.part(rows)
-    return Part(some, rows, float(likelihood.weight.sum() / some.weight.sum()))
+    return AnswerPart(some, rows, float(likelihood.weight.sum() / some.weight.sum()))
 
 
-class Curvature:
+class Preconditioner:
     """A linear change of coordinates, y = R x with R' R = H.
 
     Parameters
@@ -420,7 +422,7 @@ class Curvature:
         return found
 
 
-class Bent:
+class PreconditionedLoss:
     """A loss in y: x = start + R^-1 y.
 
     Parameters
@@ -428,12 +430,12 @@ class Bent:
     loss
         Of (n, d) coordinates, or of these, flat, and one number more.
     start : array of float
-    bend : Curvature
+    bend : Preconditioner
     unit : float
         What the number more is measured in.
     """
 
-    def __init__(self, loss: Loss, start: FloatArray, bend: Curvature, unit: float) -> None:
+    def __init__(self, loss: Loss, start: FloatArray, bend: Preconditioner, unit: float) -> None:
         self._loss, self._start, self._bend, self._unit = loss, start, bend, unit
 
     def at(self, y: FloatArray) -> FloatArray:
@@ -450,12 +452,14 @@ class Bent:
         return loss, np.append(self._bend.slope(gradient[:-1]), gradient[-1] * self._unit)
 
 
-def curvature(part: Part, n_answers: int, X: FloatArray, lapse: FloatArray, l2: float) -> Curvature:
+def preconditioner(
+    part: AnswerPart, n_answers: int, X: FloatArray, lapse: FloatArray, l2: float
+) -> Preconditioner:
     """By the Fisher information that some of the answers have.
 
     Parameters
     ----------
-    part : Part
+    part : AnswerPart
     n_answers : int
         All answers; the more there are, the more coordinates are worth being factored together.
     X, lapse, l2
@@ -467,7 +471,7 @@ def curvature(part: Part, n_answers: int, X: FloatArray, lapse: FloatArray, l2: 
     # of the objects that were asked about; the others have nothing to bend
     usual = float(np.median(diagonal[diagonal > 0])) if (diagonal > 0).any() else 1.0
     diagonal += 2 * l2 + _LEAST_BENT * usual
-    return Curvature(H, X.shape)
+    return Preconditioner(H, X.shape)
 
 
 # ---- where a fit of the choice model starts ----------------------------------------------------

@@ -45,7 +45,7 @@ _FEW = 20.0
 
 
 @dataclass(frozen=True)
-class Evident:
+class Evidence:
     """What the evidence says.
 
     Attributes
@@ -79,7 +79,7 @@ def maximise_evidence(
     *,
     fixed_l2: bool = False,
     near: float | None = None,
-) -> Evident:
+) -> Evidence:
     """The lapse and the penalty with the largest evidence, from a start.
 
     Parameters
@@ -105,7 +105,7 @@ def maximise_evidence(
     lapse = surface.top()
     X = surface.map_at(lapse)
     value = max(surface.values.values())
-    return Evident(lapse, surface.best_l2(), surface.within(drop), X, value)
+    return Evidence(lapse, surface.best_l2(), surface.within(drop), X, value)
 
 
 def lapse_interval(

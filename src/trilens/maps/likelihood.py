@@ -229,7 +229,7 @@ def collect_choices(
     weights: FloatArray | None = None,
     *,
     keep_rows: bool = False,
-    apart: bool = False,
+    keep_repeats: bool = False,
 ) -> Choices:
     """Statements as choices; in any order of the statements, the same.
 
@@ -239,18 +239,18 @@ def collect_choices(
     weights : (m,) array of float, optional
     keep_rows
         Whether ``row`` is wanted.
-    apart
+    keep_repeats
         Keep equal answers apart, as needed where their raters differ.
     """
     n = statements.n_objects
     key = _answer_codes(statements.triples, n, statements.kind)
     row: IntArray | None = None
-    if weights is None and not keep_rows and not apart:
+    if weights is None and not keep_rows and not keep_repeats:
         key.sort()
         new = np.flatnonzero(np.diff(key, prepend=-1))
         weight = np.diff(new, append=len(key)).astype(np.float64)
         key = key[new]
-    elif apart:
+    elif keep_repeats:
         order = np.argsort(key, kind="stable")
         key, weight = key[order], np.ones(len(key)) if weights is None else weights[order]
         row = np.empty_like(order)
@@ -636,8 +636,8 @@ class Objective:
         return over * over, 2.0 * over
 
 
-class Evaluation(ABC):
-    """An objective on data; made by `evaluation`."""
+class ComparisonLoss(ABC):
+    """An objective on data; made by `comparison_loss`."""
 
     def __init__(self, objective: Objective, comparisons: Comparisons, work: Work) -> None:
         self.objective, self._comparisons, self._work = objective, comparisons, work
@@ -683,12 +683,12 @@ class Evaluation(ABC):
 
 
 @contextmanager
-def evaluation(
+def comparison_loss(
     objective: Objective,
     comparisons: Comparisons,
     n_threads: int | None = None,
     path: Path | None = None,
-) -> Iterator[Evaluation]:
+) -> Iterator[ComparisonLoss]:
     """An objective on data, prepared for many evaluations; threads end with the context.
 
     Parameters
@@ -752,7 +752,7 @@ def pair_comparisons(comparisons: Comparisons) -> PairComparisons:
     return PairComparisons(pairs, near.astype(np.int32), start.astype(np.int64), weight)
 
 
-class _PairComparisons(Evaluation):
+class _PairComparisons(ComparisonLoss):
     """Comparisons of measured pairs, by numpy or by compiled loops."""
 
     def __init__(self, objective: Objective, comparisons: Comparisons, work: Work) -> None:
@@ -804,7 +804,7 @@ class _PairComparisons(Evaluation):
         return self._data.violations(X)
 
 
-class _RowComparisons(Evaluation):
+class _RowComparisons(ComparisonLoss):
     """About as many pairs as comparisons: each comparison straight from the coordinates."""
 
     def __call__(self, X: FloatArray) -> tuple[float, FloatArray]:

@@ -17,7 +17,7 @@ import numpy as np
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.fit import ChoiceFit, Start, fit_choices, prepare_start
-from trilens.maps.laplace import Evident, is_affordable, maximise_evidence
+from trilens.maps.laplace import Evidence, is_affordable, maximise_evidence
 from trilens.maps.likelihood import (
     Choices,
     Likelihood,
@@ -46,7 +46,7 @@ _LONGEST_STRIDE = 3
 
 
 @dataclass(frozen=True)
-class Selection:
+class MapSettings:
     """What was chosen.
 
     Attributes
@@ -56,7 +56,7 @@ class Selection:
         The held-out log-likelihood per answer of each number of dimensions that was tried,
         with the penalty and the length that were chosen or, where a number was only tried
         with another penalty, the best of those.
-    evident : Evident or None
+    evidence : Evidence or None
         What the evidence says there, where it was asked, and asked about all answers.
     """
 
@@ -64,11 +64,11 @@ class Selection:
     l2: float
     length: Length
     scores: dict[int, float]
-    evident: Evident | None
+    evidence: Evidence | None
 
 
 @dataclass(frozen=True)
-class Point:
+class Candidate:
     """A point of the search."""
 
     n_components: int
@@ -91,7 +91,7 @@ def select(
     rng: np.random.Generator,
     n_threads: int | None = None,
     progress: Progress | None = None,
-) -> Selection:
+) -> MapSettings:
     """Choose what is not given (None).
 
     Where it is cheap, by the evidence: the number of dimensions rises from 2 until the
@@ -118,11 +118,11 @@ def select(
     if more > 2 * few and n_components is None:
         part = _at_most(statements, weights, more, rng)
         with _prepare(*part, rng, n_threads, None) as held_out:
-            start = Point(chosen.n_components, chosen.l2, chosen.length)
+            start = Candidate(chosen.n_components, chosen.l2, chosen.length)
             point = _simplest(held_out, _climb_dimensions(held_out, start), start.n_components)
             scores = held_out.by_dimension(point)
-        chosen = Selection(point.n_components, point.l2, point.length, scores, None)
-    return chosen if len(statements) <= few else replace(chosen, evident=None)
+        chosen = MapSettings(point.n_components, point.l2, point.length, scores, None)
+    return chosen if len(statements) <= few else replace(chosen, evidence=None)
 
 
 def _select(
@@ -135,9 +135,9 @@ def _select(
     rng: np.random.Generator,
     n_threads: int | None,
     progress: Progress | None,
-) -> Selection:
+) -> MapSettings:
     with _prepare(part, part_weights, rng, n_threads, progress) as held_out:
-        point = Point(
+        point = Candidate(
             n_components or min(2, part.n_objects - 1),
             _FIRST_L2 if l2 is None else l2,
             length or "distance",
@@ -155,30 +155,30 @@ def _select(
         if l2 is None:
             point = _choose_l2(held_out, point, 10.0**0.5)
         if length is None:
-            other = Point(point.n_components, point.l2, "student")
+            other = Candidate(point.n_components, point.l2, "student")
             if l2 is None:
                 other = _choose_l2(held_out, other, 10.0**0.5)
             if held_out.score(other) > held_out.score(point):
                 point = other
-        return Selection(
+        return MapSettings(
             point.n_components,
             point.l2,
             point.length,
             held_out.by_dimension(point),
-            held_out.evident(point) if l2 is None else None,
+            held_out.evidence(point) if l2 is None else None,
         )
 
 
-def _choose_l2(held_out: _HeldOut, point: Point, step: float) -> Point:
-    evident = held_out.evident(point)
-    if evident is None:
+def _choose_l2(held_out: _HeldOutScores, point: Candidate, step: float) -> Candidate:
+    evidence = held_out.evidence(point)
+    if evidence is None:
         return _climb_l2(held_out, point, step)
-    return Point(point.n_components, evident.l2, point.length)
+    return Candidate(point.n_components, evidence.l2, point.length)
 
 
-def _climb_evidence(held_out: _HeldOut, point: Point) -> tuple[Point, bool]:
+def _climb_evidence(held_out: _HeldOutScores, point: Candidate) -> tuple[Candidate, bool]:
     """The number of dimensions with the largest evidence, and whether it could be asked."""
-    at = held_out.evident(point)
+    at = held_out.evidence(point)
     if at is None:
         return point, False
     rungs = [d for d in _LADDER if d <= held_out.most_dimensions]
@@ -186,22 +186,22 @@ def _climb_evidence(held_out: _HeldOut, point: Point) -> tuple[Point, bool]:
     for step in (1, -1):
         k = start
         while 0 <= k + step < len(rungs):
-            new = held_out.roughly_evident(rungs[k + step], at)
+            new = held_out.rough_evidence(rungs[k + step], at)
             if new is None:
-                return Point(rungs[k], at.l2, point.length), False
+                return Candidate(rungs[k], at.l2, point.length), False
             if new.value <= at.value:
                 break
             k, at = k + step, new
         if k != start:
             break
-    return Point(rungs[k], at.l2, point.length), True
+    return Candidate(rungs[k], at.l2, point.length), True
 
 
-def _climb_l2(held_out: _HeldOut, point: Point, step: float) -> Point:
+def _climb_l2(held_out: _HeldOutScores, point: Candidate, step: float) -> Candidate:
     """The best penalty near the one given, in steps of a factor."""
 
-    def times(at: Point, factor: float) -> Point:
-        return Point(at.n_components, at.l2 * factor, at.length)
+    def times(at: Candidate, factor: float) -> Candidate:
+        return Candidate(at.n_components, at.l2 * factor, at.length)
 
     for factor in (1 / step, step):
         start = point
@@ -215,13 +215,13 @@ def _climb_l2(held_out: _HeldOut, point: Point, step: float) -> Point:
     return point
 
 
-def _climb_dimensions(held_out: _HeldOut, point: Point) -> Point:
+def _climb_dimensions(held_out: _HeldOutScores, point: Candidate) -> Candidate:
     """The best number of dimensions near the one given, by strides that grow while it pays."""
     rungs = [d for d in _LADDER if d <= held_out.most_dimensions]
     at, stride = rungs.index(point.n_components), 1
     while stride:
         for new in (min(at + stride, len(rungs) - 1), max(at - stride, 0)):
-            other = Point(rungs[new], point.l2, point.length)
+            other = Candidate(rungs[new], point.l2, point.length)
             if new != at and held_out.score(other) > held_out.score(point):
                 at, point = new, other
                 stride = min(stride + 1, _LONGEST_STRIDE)
@@ -231,12 +231,12 @@ def _climb_dimensions(held_out: _HeldOut, point: Point) -> Point:
     return point
 
 
-def _simplest(held_out: _HeldOut, best: Point, least: int = 1) -> Point:
+def _simplest(held_out: _HeldOutScores, best: Candidate, least: int = 1) -> Candidate:
     """Fewer dimensions, as long as they are within one standard error of the best."""
     rungs = [d for d in _LADDER if least <= d < best.n_components]
     found = best
     for d in reversed(rungs):
-        simpler = Point(d, best.l2, best.length)
+        simpler = Candidate(d, best.l2, best.length)
         loss, error = held_out.difference(best, simpler)
         if loss > error:
             break
@@ -245,7 +245,7 @@ def _simplest(held_out: _HeldOut, best: Point, least: int = 1) -> Point:
 
 
 @dataclass
-class _HeldOut:
+class _HeldOutScores:
     """Held-out log-likelihoods of points, each computed once.
 
     Without folds, where all answers are about one question, nothing is better than anything.
@@ -259,23 +259,23 @@ class _HeldOut:
     progress: Progress | None
     most_dimensions: int
     asked: set[int] = field(default_factory=set)
-    _values: dict[Point, FloatArray] = field(default_factory=dict)
+    _values: dict[Candidate, FloatArray] = field(default_factory=dict)
     _starts: dict[int, Start] = field(default_factory=dict)
     _fold_starts: dict[tuple[int, int], Start] = field(default_factory=dict)
     _last: dict[tuple[int, Length, int], ChoiceFit] = field(default_factory=dict)
-    _evident: dict[tuple[int, Length], Evident] = field(default_factory=dict)
+    _evidence: dict[tuple[int, Length], Evidence] = field(default_factory=dict)
 
-    def evident(self, point: Point) -> Evident | None:
+    def evidence(self, point: Candidate) -> Evidence | None:
         """What the evidence says in the dimensions of a point; None where it is too dear."""
         d, key = point.n_components, (point.n_components, point.length)
         if not is_affordable(d * self.choices.n_objects, len(self.choices)):
             return None
-        if key not in self._evident:
+        if key not in self._evidence:
             f = self.likelihood.measuring(point.length, alpha_of(d))
-            self._evident[key] = maximise_evidence(f, self._start(d).X, point.l2)
-        return self._evident[key]
+            self._evidence[key] = maximise_evidence(f, self._start(d).X, point.l2)
+        return self._evidence[key]
 
-    def score(self, point: Point) -> float:
+    def score(self, point: Candidate) -> float:
         """The mean held-out log-likelihood of an answer."""
         if not self.folds:
             return -np.inf
@@ -284,7 +284,7 @@ class _HeldOut:
             return 0.0
         return float((values * weight).sum() / weight.sum())
 
-    def difference(self, one: Point, other: Point) -> tuple[float, float]:
+    def difference(self, one: Candidate, other: Candidate) -> tuple[float, float]:
         """By how much one point is better than another, and the standard error of that."""
         if not self.folds:
             return np.inf, 0.0
@@ -295,7 +295,7 @@ class _HeldOut:
         error = np.sqrt((weight * (gap - mean) ** 2).sum()) / np.sqrt(weight.sum())
         return mean, float(error / np.sqrt(weight.sum()))
 
-    def roughly_evident(self, d: int, near: Evident) -> Evident | None:
+    def rough_evidence(self, d: int, near: Evidence) -> Evidence | None:
         """The evidence in ``d`` dimensions near that in other ones; None where it is too dear."""
         self.asked.add(d)
         if not is_affordable(d * self.choices.n_objects, len(self.choices)):
@@ -303,16 +303,16 @@ class _HeldOut:
         f = self.likelihood.measuring("distance", alpha_of(d))
         return maximise_evidence(f, self._start(d).X, near.l2, near=near.lapse)
 
-    def by_dimension(self, chosen: Point) -> dict[int, float]:
+    def by_dimension(self, chosen: Candidate) -> dict[int, float]:
         """The score of every number of dimensions that was tried."""
         if not self.folds:
             return {}
         self.score(chosen)
         for d in self.asked:
-            self.score(Point(d, chosen.l2, chosen.length))
+            self.score(Candidate(d, chosen.l2, chosen.length))
         found: dict[int, float] = {}
         for d in sorted({p.n_components for p in self._values}):
-            same = Point(d, chosen.l2, chosen.length)
+            same = Candidate(d, chosen.l2, chosen.length)
             points = [same] if same in self._values else self._values
             found[d] = max(self.score(p) for p in points if p.n_components == d)
         return found
@@ -326,7 +326,7 @@ class _HeldOut:
         held: BoolArray = np.logical_or.reduce([test for _, test in self.folds])
         return held
 
-    def _at(self, point: Point) -> FloatArray:
+    def _at(self, point: Candidate) -> FloatArray:
         if point not in self._values:
             self._values[point] = self._fit(point)
             if self.progress is not None:
@@ -334,7 +334,7 @@ class _HeldOut:
                 self.progress(1 - 0.85 ** len(self._values))
         return self._values[point]
 
-    def _fit(self, point: Point) -> FloatArray:
+    def _fit(self, point: Candidate) -> FloatArray:
         d, alpha = point.n_components, alpha_of(point.n_components)
         measured = self.likelihood.measuring(point.length, alpha)
         values = np.zeros(len(self.choices))
@@ -384,9 +384,9 @@ def _prepare(
     rng: np.random.Generator,
     n_threads: int | None,
     progress: Progress | None,
-) -> Iterator[_HeldOut]:
+) -> Iterator[_HeldOutScores]:
     folds = _folds_by_rater(statements, rng)
-    choices = collect_choices(statements, weights, keep_rows=True, apart=folds is not None)
+    choices = collect_choices(statements, weights, keep_rows=True, keep_repeats=folds is not None)
     if folds is None:
         folds = _folds_by_question(choices, rng)
     else:
@@ -395,7 +395,7 @@ def _prepare(
         folds = [(train[order], test[order]) for train, test in folds]
     with likelihood(choices, n_threads=n_threads) as f:
         most = min(statements.n_objects - 1, _LADDER[-1])
-        yield _HeldOut(statements, choices, f, folds, rng, progress, most)
+        yield _HeldOutScores(statements, choices, f, folds, rng, progress, most)
 
 
 def _at_most(

@@ -275,9 +275,9 @@ def _choice_map(
     key = int(rng.integers(2**31))
     kept = min(_ASIDE, _MOST_ASIDE / max(m, 1))
     upto = min(1.0, kept + _MOST_STARTED / max(m, 1))
-    meant = Draw(0.0, upto if upto < 1.0 else 2.0, key)
-    found = np.concatenate(total(engine, files.parts, drawn, files.plan, meant))
-    is_aside = Draw(0.0, kept, key).among(*found.T)
+    meant = QuestionSample(0.0, upto if upto < 1.0 else 2.0, key)
+    found = np.concatenate(total(engine, files.parts, sampled_rows, files.plan, meant))
+    is_aside = QuestionSample(0.0, kept, key).among(*found.T)
     held, some = found[is_aside], found[~is_aside]
     del found
     if len(held) < 2 or len(some) < 2:
@@ -286,13 +286,13 @@ def _choice_map(
             f"read_statements and fit ChoiceMap"
         )
     progress(0.1)
-    aside = Aside(kind, held)
+    aside = HeldOutAnswers(kind, held)
     wanted = (n_components,) if n_components is not None else tuple(d for d in LADDER if d < n)
     rows = some
     if len(wanted) > 1:
         # from everywhere: files may be sorted
         rows = some[:: max(1, len(some) // max(_LADDER_ROWS, _LADDER_EACH * n))]
-    parts = Rows(kind, rows).parts()
+    parts = HeldRows(kind, rows).parts()
     width = wanted[-1] if kind == "central" else min(wanted[-1] + _WIDER, n - 1)
     lens, _ = lens_vectors(
         here, parts, None, counts, width, _LENS_PASSES, shrinkage, rng, lambda share: None
@@ -301,18 +301,18 @@ def _choice_map(
     fitted = _best_dimension(here, parts, lens, wanted, aside)
     progress(0.5)
     if len(rows) < len(some):
-        parts = Rows(kind, some).parts()
+        parts = HeldRows(kind, some).parts()
         fitted = climb(here, parts, None, fitted, aside, _START_STEPS)
     progress(0.6)
     if upto < 1.0:
-        rest = Draw(kept, 2.0, key)
+        rest = QuestionSample(kept, 2.0, key)
         most = _CHOICE_PASSES if passes is None else passes
         fitted = climb(engine, files.parts, files.plan, fitted, aside, most, rest)
     X = fitted.X
     predicted = aside.hits(X)
     if upto >= 1.0:
         # nothing is left to choose: the answers kept aside have their say about the places
-        every = Rows(kind, np.concatenate([some, held])).parts()
+        every = HeldRows(kind, np.concatenate([some, held])).parts()
         X = X - step_of(total(here, every, score, None, X, fitted.lapse, None), X)
     progress(1.0)
     return StreamedMap(
@@ -327,7 +327,11 @@ def _choice_map(
 
 
 def _best_dimension(
-    engine: Engine, parts: list[Rows], lens: FloatArray, wanted: tuple[int, ...], aside: Aside
+    engine: Engine,
+    parts: list[HeldRows],
+    lens: FloatArray,
+    wanted: tuple[int, ...],
+    aside: HeldOutAnswers,
 ) -> Fitted:
     """The fewest dimensions beyond which the answers kept aside are predicted no better.
 
@@ -371,7 +375,7 @@ class Fitted:
     loss: float
 
 
-class Aside:
+class HeldOutAnswers:
     """Answers that no place is fitted to."""
 
     def __init__(self, kind: Kind, triples: Int32Array) -> None:
@@ -440,9 +444,9 @@ def climb(
     parts: Any,
     plan: Plan | None,
     start: Fitted,
-    aside: Aside,
+    aside: HeldOutAnswers,
     most: int,
-    draw: Draw | None = None,
+    draw: QuestionSample | None = None,
 ) -> Fitted:
     """Steps as long as the answers kept aside are predicted better, at most so many.
 
@@ -495,24 +499,24 @@ def step_of(sums: Sums, X: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class HeldRows:
     """Statements in memory, as a part of the work."""
 
     kind: Kind
     triples: Int32Array
 
-    def parts(self) -> list[Rows]:
+    def parts(self) -> list[HeldRows]:
         """The same in parts that a thread can take."""
         many = max(1, -(-len(self.triples) // _ROWS))
-        return [Rows(self.kind, some) for some in np.array_split(self.triples, many)]
+        return [HeldRows(self.kind, some) for some in np.array_split(self.triples, many)]
 
 
 #: What a task is about.
-Part: TypeAlias = Partition | Rows
+StreamPart: TypeAlias = Partition | HeldRows
 
 
 @dataclass(frozen=True)
-class Draw:
+class QuestionSample:
     """Which questions are meant: those whose lot lies in ``low`` to ``high``.
 
     Every question has a lot from 0 to 1 that hangs on its three objects alone: an answer to a
@@ -533,11 +537,11 @@ class Draw:
 
 
 def batches(
-    part: Part, plan: Plan | None, draw: Draw | None = None
+    part: StreamPart, plan: Plan | None, draw: QuestionSample | None = None
 ) -> Iterator[tuple[Kind, list[AnyArray]]]:
     """The kind and the three columns of ids of some rows at a time."""
     given: Any
-    if isinstance(part, Rows):
+    if isinstance(part, HeldRows):
         given = [(part.kind, list(part.triples.T))]
     else:
         assert plan is not None
@@ -557,7 +561,7 @@ def _readonly(column: AnyArray) -> AnyArray:
     return view
 
 
-def product(part: Part, plan: Plan | None, X: AnyArray, on: float, off: float) -> AnyArray:
+def product(part: StreamPart, plan: Plan | None, X: AnyArray, on: float, off: float) -> AnyArray:
     """E X over the statements of a part, (n, width) float32."""
     from trilens.maps import _kernels
 
@@ -592,7 +596,9 @@ class Sums:
         )
 
 
-def score(part: Part, plan: Plan | None, X: FloatArray, lapse: float, draw: Draw | None) -> Sums:
+def score(
+    part: StreamPart, plan: Plan | None, X: FloatArray, lapse: float, draw: QuestionSample | None
+) -> Sums:
     """Slopes and information of the choice model over the statements of a part."""
     from trilens.maps import _kernels
 
@@ -605,13 +611,16 @@ def score(part: Part, plan: Plan | None, X: FloatArray, lapse: float, draw: Draw
     return Sums(loss, many, sums)
 
 
-def drawn(part: Part, plan: Plan | None, draw: Draw) -> list[Int32Array]:
+def sampled_rows(part: StreamPart, plan: Plan | None, draw: QuestionSample) -> list[Int32Array]:
     """The statements of a part whose questions are meant, (m, 3) some at a time."""
     return [np.stack(columns, axis=1) for _, columns in batches(part, plan, draw)]
 
 
 def total(
-    engine: Engine, parts: list[Part] | list[Partition] | list[Rows], work: Any, *arguments: Any
+    engine: Engine,
+    parts: list[StreamPart] | list[Partition] | list[HeldRows],
+    work: Any,
+    *arguments: Any,
 ) -> Any:
     """The sum of ``work(part, *arguments)`` over all parts."""
     return engine.merge(_sum, [engine.submit(work, part, *arguments) for part in parts])
