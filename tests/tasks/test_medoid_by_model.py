@@ -149,3 +149,11 @@ def test_which_may_be_the_largest_holds_its_level():
     assert maybe_largest(np.zeros(0), np.zeros((4, 0))).tolist() == []
     many = maybe_largest(np.zeros(400), rng.standard_normal((40, 400)))
     assert many.all()
+
+
+def test_a_fitted_map_is_a_model():
+    _, S = planar(n=12, m=200)
+    M = ChoiceMap(2, l2=0.05, random_state=0).fit(S)
+    assert (
+        medoid(S, "choice", model=M).to_dict() == medoid(S, "choice", model=modelled(S)).to_dict()
+    )

@@ -31,6 +31,8 @@ MOST_COORDINATES, MOST_ANSWERS = 1000, 50_000
 _ENOUGH = 8
 #: Half the 95 % quantile of chi-square with one degree of freedom.
 _DROP = 1.92
+#: Where the evidence has fallen by so many times the drop, larger shares are not tried.
+_FAR = 4.0
 _COARSE = (1e-4, 0.03, 0.1, 0.25, 0.45, 0.65, 0.85, 0.98)
 _STEP = 10.0**0.5
 #: Below, most answers are certain and say nothing more about the coordinates: Laplace's method
@@ -79,6 +81,8 @@ def maximise_evidence(
     *,
     fixed_l2: bool = False,
     near: float | None = None,
+    roughly: bool = False,
+    known: Surface | None = None,
 ) -> Evidence:
     """The lapse and the penalty with the largest evidence, from a start.
 
@@ -90,22 +94,38 @@ def maximise_evidence(
         Where the penalty starts; with ``fixed_l2`` what it is.
     fixed_l2
     near
-        Try only this share and a few below: roughly, and quickly.
+        Try only this share, and a few below with the same penalty: roughly, and quickly.
+    roughly
+        Do not look between the shares of a coarse grid.
+    known
+        What is known already of the evidence, from the same start.
     """
     few = X.size / float(likelihood.weight.sum())
-    least = max(_LEAST_L2, _LEAST_L2_FEW * few)
-    surface = _Surface(likelihood, X, fixed_l2, least)
-    best = l2 if fixed_l2 else float(np.clip(l2, least, _MOST_L2))
+    surface = surface_of(likelihood, X, fixed_l2) if known is None else known
+    best = l2 if fixed_l2 else float(np.clip(l2, surface.least_l2, _MOST_L2))
     shares = _COARSE if near is None else [max(near * k, _COARSE[0]) for k in (1.0, 0.7, 0.4)]
-    for lapse in shares:
-        best = surface.ridge(lapse, best)
     drop = _DROP * (1 + _FEW * few)
-    for _ in range(4 if near is None else 0):
-        surface.refine(drop)
+    top, far = -np.inf, drop if roughly else _FAR * drop
+    for lapse in shares:
+        if near is None or top == -np.inf:
+            best = surface.ridge(lapse, best)
+        value = surface.at(lapse, best)
+        if near is None and value < top - far:
+            break  # it falls, and has fallen so far that it does not rise again
+        top = max(top, value)
+    for turn in range(4 if near is None and not roughly else 0):
+        # the ends of the interval are soon found, its top is not
+        surface.refine(surface.within(drop) if turn < 2 else ())
     lapse = surface.top()
     X = surface.map_at(lapse)
     value = max(surface.values.values())
     return Evidence(lapse, surface.best_l2(), surface.within(drop), X, value)
+
+
+def surface_of(likelihood: Likelihood, X: FloatArray, fixed_l2: bool = False) -> Surface:
+    """The evidence about a start, of which nothing is known yet."""
+    few = X.size / float(likelihood.weight.sum())
+    return Surface(likelihood, X, fixed_l2, max(_LEAST_L2, _LEAST_L2_FEW * few))
 
 
 def lapse_interval(
@@ -204,7 +224,7 @@ def _likelihood_interval(
 
 
 @dataclass
-class _Surface:
+class Surface:
     """Evidence at points, each computed once, from the nearest map that is known."""
 
     likelihood: Likelihood
@@ -260,15 +280,30 @@ class _Surface:
         shares = sorted({lapse for lapse, _ in self.values})
         return np.array(shares), np.array([self._best_at(share) for share in shares])
 
-    def refine(self, drop: float) -> None:
+    def refine(self, ends: tuple[float, ...]) -> None:
         """Try the middles between the best share and its neighbours, and the interval's ends."""
         shares, values = self.profile()
         top, best = int(values.argmax()), self.best_l2()
         below, above = shares[max(top - 1, 0)], shares[min(top + 1, len(shares) - 1)]
-        for lapse in {(below + shares[top]) / 2, (above + shares[top]) / 2, *self.within(drop)}:
+        for lapse in {(below + shares[top]) / 2, (above + shares[top]) / 2, *ends}:
             if _COARSE[0] <= lapse <= _COARSE[-1]:
-                # With the penalty of the top alone the interval would be too narrow.
-                self.ridge(float(lapse), best)
+                # With the penalty of the top alone the interval would be too narrow; where the
+                # shares on both sides have the same best one, that between them has it too.
+                beside = self._beside(float(lapse))
+                if len(beside) == 1:
+                    self.at(float(lapse), beside.pop())
+                else:
+                    self.ridge(float(lapse), best)
+
+    def _beside(self, lapse: float) -> set[float]:
+        """The best penalties of the shares tried next to this one, on both sides."""
+        tried = sorted({share for share, _ in self.values})
+        i = int(np.searchsorted(tried, lapse))
+        near = [share for share in tried[max(i - 1, 0) : i + 1] if share != lapse]
+        if len(near) < 2:
+            return set()
+        best = [max((v, l2) for (x, l2), v in self.values.items() if x == each) for each in near]
+        return {l2 for _, l2 in best}
 
     def top(self) -> float:
         """The share with the largest evidence, between those tried."""

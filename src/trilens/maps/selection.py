@@ -17,7 +17,13 @@ import numpy as np
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.fit import ChoiceFit, Start, fit_choices, prepare_start
-from trilens.maps.laplace import Evidence, is_affordable, maximise_evidence
+from trilens.maps.laplace import (
+    Evidence,
+    Surface,
+    is_affordable,
+    maximise_evidence,
+    surface_of,
+)
 from trilens.maps.likelihood import (
     Choices,
     Likelihood,
@@ -178,7 +184,7 @@ def _choose_l2(held_out: _HeldOutScores, point: Candidate, step: float) -> Candi
 
 def _climb_evidence(held_out: _HeldOutScores, point: Candidate) -> tuple[Candidate, bool]:
     """The number of dimensions with the largest evidence, and whether it could be asked."""
-    at = held_out.evidence(point)
+    at = held_out.evidence(point, roughly=True)
     if at is None:
         return point, False
     rungs = [d for d in _LADDER if d <= held_out.most_dimensions]
@@ -263,16 +269,21 @@ class _HeldOutScores:
     _starts: dict[int, Start] = field(default_factory=dict)
     _fold_starts: dict[tuple[int, int], Start] = field(default_factory=dict)
     _last: dict[tuple[int, Length, int], ChoiceFit] = field(default_factory=dict)
+    _surfaces: dict[tuple[int, Length], Surface] = field(default_factory=dict)
     _evidence: dict[tuple[int, Length], Evidence] = field(default_factory=dict)
 
-    def evidence(self, point: Candidate) -> Evidence | None:
+    def evidence(self, point: Candidate, *, roughly: bool = False) -> Evidence | None:
         """What the evidence says in the dimensions of a point; None where it is too dear."""
         d, key = point.n_components, (point.n_components, point.length)
         if not is_affordable(d * self.choices.n_objects, len(self.choices)):
             return None
+        f, X = self.likelihood.measuring(point.length, alpha_of(d)), self._start(d).X
+        if key not in self._surfaces:
+            self._surfaces[key] = surface_of(f, X)
+        if roughly:
+            return maximise_evidence(f, X, point.l2, roughly=True, known=self._surfaces[key])
         if key not in self._evidence:
-            f = self.likelihood.measuring(point.length, alpha_of(d))
-            self._evidence[key] = maximise_evidence(f, self._start(d).X, point.l2)
+            self._evidence[key] = maximise_evidence(f, X, point.l2, known=self._surfaces[key])
         return self._evidence[key]
 
     def score(self, point: Candidate) -> float:

@@ -21,6 +21,7 @@ from trilens.tasks.method import check_model, choose_method, known_error_rate, m
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from trilens.maps.choice_map import ChoiceMap
     from trilens.tasks.model import AnswerModel
 
 #: Of the k-NN graph on a map, where no k is given.
@@ -94,7 +95,7 @@ def neighbours(
     sigma: float | None = None,
     n_components: int | None = None,
     random_state: RandomState = 0,
-    model: AnswerModel | StreamedMap | None = None,
+    model: AnswerModel | ChoiceMap | StreamedMap | None = None,
     progress: Progress | None = None,
 ) -> Graph:
     """The estimated k-RNG of ``central`` statements, or the neighbours on a map.
@@ -116,7 +117,7 @@ def neighbours(
         Of `k_rng`.
     n_components, random_state
         Of the map.
-    model : AnswerModel, optional
+    model : AnswerModel or ChoiceMap, optional
         For the choice map, where one has been fitted to the statements. A streamed map: the
         neighbours on it.
     progress : callable, optional
@@ -133,7 +134,7 @@ def neighbours(
     suffice = method in ("auto", "krng", "lensmap")
     pairs = pair_counts(statements, suffice, progress)
     given = statements_of(statements, "graph") if pairs is None else no_statements(pairs)
-    check_model(model, given)
+    model = check_model(model, given, random_state)
     if pairs is None:
         chosen = choose_method("graph", given, method)
         error_rate = known_error_rate(error_rate, given, random_state, model)

@@ -13,7 +13,8 @@ from trilens._typing import AnyArray, IntArray
 from trilens.errors import LabelError
 from trilens.files.side_tables import labels_by_name
 
-#: What users give: a label for each object, or a dict of labels by name.
+#: What users give: a label for each object, or labels by name: a dict, a Series whose index has
+#: the names, or a table with the columns object and label.
 LabelsLike: TypeAlias = Mapping[str, Any] | Iterable[Any]
 
 
@@ -51,15 +52,16 @@ def label_of_each(y: LabelsLike, names: Sequence[str]) -> list[Any]:
     [None, None, 'red']
     """
     n = len(names)
-    if isinstance(y, Mapping):
-        given = list(labels_by_name(names, y))
+    by_name = _by_name(y)
+    if by_name is not None:
+        given = list(labels_by_name(names, by_name))
     elif isinstance(y, (str, bytes)) or not isinstance(y, Iterable):
         raise LabelError(
-            f"labels are one for each object, or a dict by name, not {type(y).__name__}"
+            f"expected a label for each object, or a dict by name, got {type(y).__name__}"
         )
     else:
         if isinstance(y, np.ndarray) and y.ndim != 1:
-            raise LabelError(f"labels are one for each object, not of shape {y.shape}")
+            raise LabelError(f"expected a label for each object, got an array of shape {y.shape}")
         given = y.tolist() if isinstance(y, np.ndarray) else list(y)
         if len(given) != n:
             raise LabelError(
@@ -69,13 +71,30 @@ def label_of_each(y: LabelsLike, names: Sequence[str]) -> list[Any]:
     return [None if _is_missing(label) else label for label in given]
 
 
+def _by_name(y: Any) -> Mapping[str, Any] | None:
+    """Labels that know their objects, as a dict; None for those that do not."""
+    if isinstance(y, Mapping):
+        return y
+    columns = getattr(y, "columns", None)
+    if columns is not None and not {"object", "label"} <= {str(name) for name in columns}:
+        raise LabelError(
+            f"a table of labels needs the columns object and label, not "
+            f"{', '.join(str(name) for name in columns)}"
+        )
+    if columns is not None:
+        return dict(zip(map(str, y["object"]), y["label"], strict=True))
+    if hasattr(y, "items") and all(isinstance(name, str) for name in y.index):
+        return dict(y.items())
+    return None
+
+
 def sorted_classes(labels: Iterable[Any]) -> list[Any]:
     """The different labels in order, without None."""
     try:
         return sorted({label for label in labels if label is not None})
     except TypeError:
         raise LabelError(
-            "labels are of different types; give all as text or all as numbers"
+            "the labels are of different types; give all as text or all as numbers"
         ) from None
 
 

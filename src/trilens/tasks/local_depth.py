@@ -16,6 +16,7 @@ from trilens.tasks.embed import points_of
 from trilens.tasks.method import check_model, choose_method
 
 if TYPE_CHECKING:
+    from trilens.maps.choice_map import ChoiceMap
     from trilens.tasks.model import AnswerModel
 
 
@@ -27,7 +28,7 @@ def local_depth(
     by: str = "map",
     n_components: int | None = None,
     random_state: RandomState = 0,
-    model: AnswerModel | None = None,
+    model: AnswerModel | ChoiceMap | None = None,
 ) -> FloatArray:
     """How crowded it is about each object: local lens depth (the paper's eq. 23).
 
@@ -65,7 +66,7 @@ def local_depth(
     (True, 0.0)
     """
     given = statements_of(statements, "local depth")
-    check_model(model, given)
+    model = check_model(model, given, random_state)
     one_of("by", by, ("map", "answers"))
     real_number("share", share, 0, 1)
     if by == "answers":

@@ -20,6 +20,7 @@ from trilens.tasks.labels import label_of_each, sorted_classes
 from trilens.tasks.method import check_counted, check_model, choose_method
 
 if TYPE_CHECKING:
+    from trilens.maps.choice_map import ChoiceMap
     from trilens.maps.choice_model import ChoiceModel
     from trilens.tasks.model import AnswerModel
 
@@ -121,7 +122,7 @@ def medoid(
     labels: Mapping[str, Any] | Iterable[Any] | None = None,
     n_components: int | None = None,
     random_state: RandomState = 0,
-    model: AnswerModel | None = None,
+    model: AnswerModel | ChoiceMap | None = None,
     progress: Progress | None = None,
 ) -> Medoid:
     """The most central object.
@@ -141,7 +142,7 @@ def medoid(
         Classes; each gets a medoid of its own, from the statements within it alone.
     n_components, random_state
         Of the map, by default in 2 dimensions; the choice map finds their number itself.
-    model : AnswerModel, optional
+    model : AnswerModel or ChoiceMap, optional
         For ``"choice"``, where one has been fitted to the statements.
     progress : callable, optional
         Called with the share of large files that has been counted.
@@ -156,7 +157,7 @@ def medoid(
     if counts is not None:
         return _medoid_of_counts(counts, method, labels)
     given = statements_of(statements, "medoid")
-    check_model(model, given)
+    model = check_model(model, given, random_state)
     best = _medoid(given, method, n_components, random_state, model)
     if labels is None:
         return best

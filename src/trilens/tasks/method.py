@@ -72,19 +72,29 @@ def method_of_pairs(method: str, pairs: PairCounts, best: str) -> str:
     return method
 
 
-def check_model(model: Any, statements: Statements) -> None:
-    """Raise `ParameterError` for what is neither None nor a model of these objects."""
+def check_model(model: Any, statements: Statements, random_state: Any = 0) -> AnswerModel | None:
+    """The model of these objects, or None; `ParameterError` for anything else.
+
+    Parameters
+    ----------
+    model : AnswerModel, fitted ChoiceMap or None
+    """
     if model is None:
-        return
+        return None
+    from trilens.maps.choice_map import ChoiceMap
     from trilens.tasks.model import AnswerModel
 
+    if isinstance(model, ChoiceMap) and hasattr(model, "embedding_"):
+        model = AnswerModel(statements, model, seed_of(random_state))
     if not isinstance(model, AnswerModel):
-        raise wrong("model", model, "an AnswerModel, or None")
-    if model.statements.n_objects != statements.n_objects:
+        raise wrong("model", model, "an AnswerModel, a fitted ChoiceMap or None")
+    if len(model.map.embedding_) != statements.n_objects:
         raise ParameterError(
-            f"the model is of {model.statements.n_objects:,} objects, the statements are about "
-            f"{statements.n_objects:,}; give the model of these statements"
+            f"the model is of {len(model.map.embedding_):,} objects, the statements are about "
+            f"{statements.n_objects:,}; give the model of these statements",
+            parameter="model",
         )
+    return model
 
 
 def _best(question: Question, statements: Statements) -> str:

@@ -92,8 +92,8 @@ class AnswerModel:
         if M.n_components_ <= 2:
             plane[:, : M.n_components_] = M.embedding_
             return plane
-        # the penalty and the length that were chosen serve the plane as well
-        flat = ChoiceMap(2, l2=M.l2_, length=M.length_, random_state=self.seed)
+        # what was chosen for the map serves the plane as well
+        flat = ChoiceMap(2, l2=M.l2_, length=M.length_, lapses=M.lapse_, random_state=self.seed)
         return np.asarray(flat.fit(self.statements).embedding_)
 
     @cached_property

@@ -17,6 +17,7 @@ from trilens.answers import central_counts
 from trilens.counts import CentralCounts, count_central
 from trilens.depth import centrality
 from trilens.errors import ParameterError
+from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.likelihood import object_order
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.value import refuse_answers
@@ -114,7 +115,7 @@ def outliers(
     method: str = "auto",
     n_components: int | None = None,
     random_state: RandomState = 0,
-    model: AnswerModel | None = None,
+    model: AnswerModel | ChoiceMap | None = None,
     progress: Progress | None = None,
 ) -> Outliers:
     """The objects that fit the others least.
@@ -134,7 +135,7 @@ def outliers(
         factor on the choice map. ``"depth"``: lowest centrality (Algorithm 2; Crowd-Median for
         ``odd``). Another map (``"lensmap"``, ``"soe"``, ...): local outlier factor on its
         coordinates; it ranks, and claims nothing.
-    model : AnswerModel, optional
+    model : AnswerModel or ChoiceMap, optional
         The fitted model of ``method="choice"``, where there is one already.
     progress : callable, optional
         Called with the share of large files that has been counted.
@@ -153,14 +154,14 @@ def outliers(
     if counts is not None:
         check_counted(method)
         given = no_statements(counts)
-        check_model(model, given)
+        model = check_model(model, given, random_state)
         count = _how_many(given.n_objects, n, contamination)
         chosen_method, depth = "depth", centrality(counts)
         score, apart = depth, OutlierTest(np.zeros(len(depth), dtype=np.bool_), None)
         reason: str | None = "counts do not say which objects were compared with which"
     else:
         given = statements_of(statements, "outliers")
-        check_model(model, given)
+        model = check_model(model, given, random_state)
         count = _how_many(given.n_objects, n, contamination)
         chosen_method, depth = choose_method("outliers", given, method), centrality(given)
         if chosen_method == "choice" and len(given) and model is None:
@@ -231,6 +232,7 @@ def _how_many(n_objects: int, n: int | None, contamination: float | None) -> int
     return None
 
 
+@dataclass(eq=False, repr=False)
 class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Outliers by low lens depth (Algorithm 2), or high P(odd) for odd-one-out statements.
 
@@ -261,8 +263,7 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
     [1, 1, 1, -1]
     """
 
-    def __init__(self, contamination: float | str = 0.1) -> None:
-        self.contamination = contamination
+    contamination: float | str = 0.1
 
     def fit(self, X: StatementsLike | CentralCounts, y: Any = None) -> LensDepthOutlierDetector:
         """Score every object of statements, or of counts of them, and put the cut."""

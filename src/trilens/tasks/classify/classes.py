@@ -18,6 +18,7 @@ from trilens._typing import AnyArray, BoolArray, IntArray, Progress
 from trilens.answers import Answers
 from trilens.counts import Counted
 from trilens.errors import LabelError, ParameterError, option, parameter_name
+from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.streamed import StreamedMap
 from trilens.statements import Statements
 from trilens.tasks.classify.classifiers import (
@@ -205,7 +206,7 @@ def classify(
     k: int | None = None,
     error_rate: Any = 0.0,
     n_components: Any = None,
-    model: AnswerModel | StreamedMap | None = None,
+    model: AnswerModel | ChoiceMap | StreamedMap | None = None,
     random_state: Any = 0,
     progress: Progress | None = None,
 ) -> Classification:
@@ -230,7 +231,7 @@ def classify(
         Of the k-RNG; see `KRNGClassifier`.
     n_components : optional
         Of the map; by default cross-validated.
-    model : AnswerModel or StreamedMap, optional
+    model : AnswerModel, ChoiceMap or StreamedMap, optional
         The map of the statements, where it has been made already.
     progress : callable, optional
         Called with the share of the map of large files that is done.
@@ -263,7 +264,7 @@ def classify(
     if counts is not None:
         return _of_counts(counts, y, method, classifier, n_components, parameters)
     given = statements_of(statements, "classify")
-    check_model(model, given)
+    model = check_model(model, given, random_state)
     chosen = choose_method("classify", given, method)
     ordered, label_of = in_order(given), label_of_each(y, given.names)
     inner = ordered.statements

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -237,8 +238,8 @@ def central_only(kind: str, what: str) -> None:
     """Refuse kinds other than ``central``, and say what serves them."""
     if kind != "central":
         raise KindError(
-            f"{what} needs statements of kind central, not {kind}; use a map, which "
-            f"serves every kind: {option('method', 'auto')}"
+            f"{what} needs statements of kind central, not {kind}; maps serve every kind: use "
+            f"{option('method', 'auto')}, or MapClassifier"
         )
 
 
@@ -258,6 +259,7 @@ def nearest_labelled(points: FloatArray, labels: ClassCodes, objects: IntArray, 
     return distance.argsort(axis=1, kind="stable")[:, :k]
 
 
+@dataclass(eq=False, repr=False)
 class LensDepthClassifier(CountedClassifier):
     """Classification by lens depth with respect to each class (Algorithm 3).
 
@@ -304,12 +306,10 @@ class LensDepthClassifier(CountedClassifier):
     10
     """
 
-    def __init__(
-        self, classifier: Any = None, *, semi_supervised: bool = False, random_state: Any = None
-    ) -> None:
-        self.classifier = classifier
-        self.semi_supervised = semi_supervised
-        self.random_state = random_state
+    classifier: Any = None
+    _: KW_ONLY
+    semi_supervised: bool = False
+    random_state: Any = 0
 
     def _check_kind(self, kind: str) -> None:
         central_only(kind, "classification by lens depth")
@@ -373,6 +373,7 @@ def _deepest(features: FloatArray, random_state: Any) -> IntArray:
     return np.asarray((highest * (1 + rng.random(features.shape))).argmax(axis=1), dtype=np.int64)
 
 
+@dataclass(eq=False, repr=False)
 class KRNGClassifier(CountedClassifier):
     """Classification by a vote of the neighbours in the estimated k-RNG (Algorithm 4).
 
@@ -436,18 +437,11 @@ class KRNGClassifier(CountedClassifier):
     (['a', 'b'], ['given', 'neighbours'])
     """
 
-    def __init__(
-        self,
-        k: Any = "loo",
-        *,
-        error_rate: Any = 0.0,
-        alone: str = NEAREST,
-        random_state: Any = None,
-    ) -> None:
-        self.k = k
-        self.error_rate = error_rate
-        self.alone = alone
-        self.random_state = random_state
+    k: Any = "loo"
+    _: KW_ONLY
+    error_rate: Any = 0.0
+    alone: str = NEAREST
+    random_state: Any = 0
 
     def _check_kind(self, kind: str) -> None:
         central_only(kind, "classification by the k-RNG")
@@ -599,6 +593,7 @@ def _votes(
     return near.astype(np.int64) @ of_class, how
 
 
+@dataclass(eq=False, repr=False)
 class MapClassifier(TransductiveClassifier):
     """Classification on the coordinates of a map, for statements of any kind.
 
@@ -651,26 +646,15 @@ class MapClassifier(TransductiveClassifier):
     True
     """
 
-    def __init__(
-        self,
-        classifier: Any = None,
-        n_components: Any = "cv",
-        *,
-        map: str = "lensmap",
-        model: AnswerModel | StreamedMap | None = None,
-        shrinkage: float = 1.0,
-        error_rate: Any = 0.0,
-        power: Any = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.classifier = classifier
-        self.n_components = n_components
-        self.map = map
-        self.model = model
-        self.shrinkage = shrinkage
-        self.error_rate = error_rate
-        self.power = power
-        self.random_state = random_state
+    classifier: Any = None
+    n_components: Any = "cv"
+    _: KW_ONLY
+    map: str = "lensmap"
+    model: AnswerModel | StreamedMap | None = None
+    shrinkage: float = 1.0
+    error_rate: Any = 0.0
+    power: Any = "auto"
+    random_state: Any = 0
 
     def _prepare(self, statements: Statements) -> None:
         one_of("map", self.map, MAPS)
@@ -680,15 +664,15 @@ class MapClassifier(TransductiveClassifier):
         if isinstance(self.model, StreamedMap):
             self._maps = self._of_files(self.model)
             return
-        check_model(self.model, statements)
-        self.error_rate_ = known_error_rate(self.error_rate, statements, map_seed, self.model)
+        model = check_model(self.model, statements, map_seed)
+        self.error_rate_ = known_error_rate(self.error_rate, statements, map_seed, model)
         if self.map == "choice" and isinstance(self.n_components, str):
             if self.n_components != "cv":
                 raise ParameterError(
                     f"n_components is {shown(self.n_components)}; of the choice map it must be "
                     f"'cv' or whole numbers from 1 on"
                 )
-            self._answers = self.model or answer_model(statements, map_seed)
+            self._answers = model or answer_model(statements, map_seed)
             self._maps = [rescaled(self._answers.map.embedding_)]
             return
         given: Any = statements

@@ -18,7 +18,7 @@ BANDWIDTH = (0.01, 0.05, 0.1, 0.5, 1, 5)
 NAMES = ("knn", "svm-linear", "svm-gauss")
 
 
-def tuned_classifier(classifier: Any, X: FloatArray, y: AnyArray, random_state: Any = None) -> Any:
+def tuned_classifier(classifier: Any, X: FloatArray, y: AnyArray, random_state: Any = 0) -> Any:
     """A classifier fitted to ``(X, y)``.
 
     Parameters
@@ -58,7 +58,7 @@ def tuned_classifier(classifier: Any, X: FloatArray, y: AnyArray, random_state: 
     return model
 
 
-def cross_validated(model: Any, X: FloatArray, y: AnyArray, random_state: Any = None) -> float:
+def cross_validated(model: Any, X: FloatArray, y: AnyArray, random_state: Any = 0) -> float:
     """The cross-validated accuracy of a fitted classifier's parameters."""
     if hasattr(model, "best_score_"):
         return float(model.best_score_)

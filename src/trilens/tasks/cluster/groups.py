@@ -202,7 +202,7 @@ def cluster(
     n_components: int | None = None,
     labels: LabelsLike | None = None,
     random_state: Any = 0,
-    model: AnswerModel | StreamedMap | None = None,
+    model: AnswerModel | ChoiceMap | StreamedMap | None = None,
     progress: Progress | None = None,
 ) -> Clusters:
     """Groups of the objects.
@@ -230,7 +230,7 @@ def cluster(
         Of the map; by default as many as stand out.
     labels : dict by name, or (n_objects,) iterable, optional
         Classes to compare the clusters with.
-    model : AnswerModel or StreamedMap, optional
+    model : AnswerModel, ChoiceMap or StreamedMap, optional
         The map of the statements, where it has been made already.
     progress : callable, optional
         Called with the share of the work that is done.
@@ -262,7 +262,7 @@ def cluster(
     given = statements_of(statements, "cluster")
     if n_clusters is not None:
         check_n_clusters(n_clusters, given.n_objects)
-    check_model(model, given)
+    model = check_model(model, given, seed)
     known = None if labels is None else label_of_each(labels, given.names)
     chosen = choose_method("cluster", given, method)
     error_rate = known_error_rate(error_rate, given, seed, model)

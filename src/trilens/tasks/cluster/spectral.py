@@ -6,6 +6,7 @@ Normalised as in Shi and Malik (2000).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,7 +70,7 @@ def in_order_of_appearance(labels: IntArray) -> IntArray:
 
 
 def spectral_clusters(
-    graph: csr_array, n_clusters: int, random_state: Any = None, n_init: int = 10
+    graph: csr_array, n_clusters: int, random_state: Any = 0, n_init: int = 10
 ) -> IntArray:
     """k-means on the first eigenvectors of the random-walk Laplacian.
 
@@ -134,7 +135,7 @@ def coordinate_clusters(
     n_clusters: int,
     k: int = 10,
     sigma: float = 0.5,
-    random_state: Any = None,
+    random_state: Any = 0,
 ) -> IntArray:
     """The paper's clustering of an embedding.
 
@@ -197,6 +198,7 @@ def neighbour_graph(coordinates: FloatArray, k: int = 10, sigma: float = 0.5) ->
     return near.maximum(near.T).tocsr()
 
 
+@dataclass(eq=False, repr=False)
 class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Spectral clustering of the estimated k-RNG (Algorithm 5).
 
@@ -240,19 +242,11 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     1.0
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        k: int | None = None,
-        sigma: float | None = None,
-        error_rate: Any = 0.0,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.k = k
-        self.sigma = sigma
-        self.error_rate = error_rate
-        self.random_state = random_state
+    n_clusters: int = 2
+    k: int | None = None
+    sigma: float | None = None
+    error_rate: Any = 0.0
+    random_state: Any = 0
 
     def fit(self, X: StatementsLike | PairCounts, y: Any = None) -> KRNGClustering:
         """Cluster the objects of ``central`` statements, or of their pair counts."""
