@@ -221,11 +221,13 @@ def test_other_bad_parameters():
         exact.lens_counts(np.zeros((2, 2)), n_threads=0)
     with pytest.raises(DissimilarityError, match=r"^D has 65,535 objects; .*precision="):
         sweep.check_size(65_535)
-    with pytest.raises(DissimilarityError, match=r"shape \(2, 3\) .*give \(q, 2\)"):
+    with pytest.raises(
+        DissimilarityError, match=r"shape \(2, 3\) .*expected numbers of shape \(q, 2\)"
+    ):
         exact.lens_depth_of(np.zeros((2, 3)), np.zeros((2, 2)))
     with pytest.raises(DissimilarityError, match=r"^new\[0, 1\] is nan; "):
         exact.lens_depth_of([[0, np.nan]], np.zeros((2, 2)))
-    with pytest.raises(DissimilarityError, match=r"give \(q, 2\) numbers"):
+    with pytest.raises(DissimilarityError, match=r"expected numbers of shape \(q, 2\)"):
         exact.lens_depth_of(np.zeros((2, 3)), np.zeros((4, 2)), metric="euclidean")
 
 

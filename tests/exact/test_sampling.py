@@ -165,5 +165,5 @@ def test_bad_searches():
         exact.deepest(points(30), 31, metric="euclidean")
     with pytest.raises(ParameterError, match=r"^tolerance is -1; "):
         exact.deepest(points(30), 1, metric="euclidean", tolerance=-1)
-    with pytest.raises(DissimilarityError, match=r"^there are 2 objects; "):
+    with pytest.raises(DissimilarityError, match=r"^there are only 2 objects; "):
         exact.deepest(points(2), 1, metric="euclidean")

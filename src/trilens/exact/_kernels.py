@@ -209,6 +209,14 @@ def nearer_everywhere(p, i, low, high):
     return least > SLACK * scale
 
 
+@compiled(inline="always")
+def open_box(box, boxes, held, lefts, rights):
+    """Put the two halves of a box on the pile; how many boxes it holds then."""
+    boxes[held] = lefts[box]
+    boxes[held + 1] = rights[box]
+    return held + 2
+
+
 @compiled()
 def lens_size(X, i, j, side, most, lows, highs, starts, stops, lefts, rights):
     """Points in Lens(i, j), counted no farther than ``most``."""
@@ -223,9 +231,7 @@ def lens_size(X, i, j, side, most, lows, highs, starts, stops, lefts, rights):
         if nearest_place(X[j], lows[box], highs[box]) >= side:
             continue
         if lefts[box] >= 0:
-            boxes[held] = lefts[box]
-            boxes[held + 1] = rights[box]
-            held += 2
+            held = open_box(box, boxes, held, lefts, rights)
             continue
         for x in range(starts[box], stops[box]):
             if distance(X[i], X[x]) < side and distance(X[j], X[x]) < side:
@@ -269,9 +275,7 @@ def neighbours(X, near, k, first, stop, lows, highs, starts, stops, lefts, right
             if blocked >= k:
                 continue
             if lefts[box] >= 0:
-                boxes[held] = lefts[box]
-                boxes[held + 1] = rights[box]
-                held += 2
+                held = open_box(box, boxes, held, lefts, rights)
                 continue
             for j in range(max(starts[box], i + 1), stops[box]):
                 side = distance(x, X[j])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,43 +14,9 @@ from trilens.exact._threads import by_blocks
 from trilens.exact.devices import choose_device, count_on
 from trilens.exact.queries import query_depths
 from trilens.exact.samples import TILE, Rows, Sample
-from trilens.exact.sampling import DepthEstimate, estimate_depth
+from trilens.exact.sampling import estimate_depth
 from trilens.exact.semimetrics import Metric
 from trilens.exact.sweep import sweep_pairs
-
-
-@overload
-def lens_depth(
-    D: npt.ArrayLike,
-    queries: npt.ArrayLike | None = ...,
-    *,
-    normalise: bool = ...,
-    metric: Metric | None = ...,
-    metric_params: dict[str, Any] | None = ...,
-    device: str = ...,
-    precision: None = ...,
-    confidence: float = ...,
-    random_state: RandomState = ...,
-    n_threads: int | None = ...,
-    progress: Progress | None = ...,
-) -> AnyArray: ...
-
-
-@overload
-def lens_depth(
-    D: npt.ArrayLike,
-    queries: npt.ArrayLike | None = ...,
-    *,
-    normalise: bool = ...,
-    metric: Metric | None = ...,
-    metric_params: dict[str, Any] | None = ...,
-    device: str = ...,
-    precision: float,
-    confidence: float = ...,
-    random_state: RandomState = ...,
-    n_threads: int | None = ...,
-    progress: Progress | None = ...,
-) -> DepthEstimate: ...
 
 
 def lens_depth(
@@ -66,7 +32,7 @@ def lens_depth(
     random_state: RandomState = 0,
     n_threads: int | None = None,
     progress: Progress | None = None,
-) -> AnyArray | DepthEstimate:
+) -> Any:
     """LD(x; D): the number of pairs whose lens holds x, the paper's lens depth function.
 
     Exact with ties too: a triple without a strictly longest side adds to no depth.
@@ -180,9 +146,10 @@ def lens_depth_of(
     >>> lens_depth_of([2, 9], [0, 1, 3, 4], metric="euclidean")
     array([4, 0])
     """
-    return lens_depth(
+    found: AnyArray = lens_depth(
         D, new, normalise=normalise, metric=metric, n_threads=n_threads, progress=progress
     )
+    return found
 
 
 def count_lenses(
