@@ -159,6 +159,9 @@ def test_answers_that_are_held_are_read(tmp_path: Path, Map) -> None:
     fitted = Map(2).fit(given)
     assert np.array_equal(fitted.embedding_, Map(2).fit(given.read()).embedding_)
     assert fitted.score(given) == fitted.score(given.read())
+    share = tl.violations(fitted.embedding_, given.read())
+    assert tl.violations(fitted.embedding_, given) == share
+    assert tl.violations(fitted.embedding_, given, kind="central") == share
 
 
 # ---- the choice map ------------------------------------------------------------------------

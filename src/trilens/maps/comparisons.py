@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 
 from trilens._parameters import real_array
 from trilens._typing import Int32Array
+from trilens.answers import Answers, AnswersLike
 from trilens.errors import KindError, ParameterError
 from trilens.kinds import check_kind
 from trilens.maps.pairs import squared
-from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.statements import Statements, as_statements
 from trilens.statements.columns import is_table
 from trilens.statements.comparisons import Comparisons, rectangular
 
@@ -23,7 +24,7 @@ __all__ = ["Comparisons", "ComparisonsLike", "as_comparisons", "as_data", "viola
 _CHUNK = 1 << 17
 
 
-ComparisonsLike: TypeAlias = Comparisons | StatementsLike
+ComparisonsLike: TypeAlias = Comparisons | AnswersLike
 
 
 def as_comparisons(statements: ComparisonsLike) -> Comparisons:
@@ -54,6 +55,8 @@ def as_comparisons(statements: ComparisonsLike) -> Comparisons:
 
 def as_data(statements: ComparisonsLike) -> Statements | Comparisons:
     """What was given: values as they are, four columns of ids as comparisons, else statements."""
+    if isinstance(statements, Answers):
+        return statements.read()
     if isinstance(statements, (Statements, Comparisons)):
         return statements
     if isinstance(statements, (np.ndarray, list, tuple)):
@@ -69,7 +72,7 @@ def violations(embedding: ArrayLike, statements: ComparisonsLike, kind: str | No
     Parameters
     ----------
     embedding : (n, d) array of float
-    statements : Statements, a table, Comparisons, (m, 3) or (m, 4) array of int
+    statements : Statements, a table, Answers, Comparisons, (m, 3) or (m, 4) array of int
         `Statements` of any kind, by their triplets; or comparisons d(A,B) < d(C,D).
     kind : {"central", "odd", "closer"}, optional
         Of an (m, 3) array, for which it must be given: similarity triplets (anchor, near, far),
@@ -106,6 +109,7 @@ def _of_kind(statements: ComparisonsLike, kind: str | None) -> ComparisonsLike:
     """Statements of the kind that was asked for; an array of three columns must have one."""
     if kind is not None:
         check_kind(kind)
+        statements = statements.read() if isinstance(statements, Answers) else statements
         given = statements if isinstance(statements, (Statements, Comparisons)) else None
         if given is None:
             return Statements(statements, kind=kind)  # type: ignore[arg-type]
@@ -114,7 +118,7 @@ def _of_kind(statements: ComparisonsLike, kind: str | None) -> ComparisonsLike:
         return given
     data = as_data(statements)
     told = isinstance(data, Comparisons) or len(data) == 0
-    if told or isinstance(statements, Statements) or is_table(statements):
+    if told or isinstance(statements, (Statements, Answers)) or is_table(statements):
         return data
     raise KindError(
         "violations cannot tell what an array of three columns means; give kind='closer' for "

@@ -23,7 +23,6 @@ from trilens._parameters import (
     wrong,
 )
 from trilens._typing import FloatArray, Progress, RandomState
-from trilens.answers import Answers
 from trilens.errors import KindError, StatementError
 from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_comparisons, as_data
 from trilens.maps.estimator import MapEstimator, check_components
@@ -68,7 +67,7 @@ class _OrdinalEmbedding(MapEstimator):
         """The objective, with its constants checked."""
 
     def fit(
-        self, S: ComparisonsLike | Answers, y: object = None, *, progress: Progress | None = None
+        self, S: ComparisonsLike, y: object = None, *, progress: Progress | None = None
     ) -> Self:
         """Find coordinates.
 
@@ -84,7 +83,7 @@ class _OrdinalEmbedding(MapEstimator):
             Called with the share of the work that is done at most; silent by default.
         """
         name = type(self).__name__
-        data = S.read() if isinstance(S, Answers) else as_data(S)
+        data = as_data(S)
         refuse_answers(y, S, data)
         if isinstance(data, Comparisons) and not self._takes_comparisons:
             raise KindError(

@@ -119,13 +119,13 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         check_is_fitted(self)
         return np.asarray(self._preferences(self._known(given_statements(S))).argmax(axis=1))
 
-    def score(self, S: ComparisonsLike | Answers, y: Any = None) -> float:
+    def score(self, S: ComparisonsLike, y: Any = None) -> float:
         """The share of the answers that the map predicts; of k equally good ones each counts 1/k.
 
         Of comparisons d(A,B) < d(C,D) the share that the coordinates fulfil.
         """
         check_is_fitted(self)
-        data = S.read() if isinstance(S, Answers) else as_data(S)
+        data = as_data(S)
         if isinstance(data, Comparisons):
             return 1 - violations(self.embedding_, data)
         refuse_answers(y, S, data)

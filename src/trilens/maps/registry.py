@@ -11,8 +11,9 @@ import numpy as np
 from trilens._parameters import check_progress, generator, one_of, whole_number
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, Progress, RandomState
+from trilens.answers import AnswersLike
 from trilens.errors import ParameterError
-from trilens.statements import StatementsLike, as_statements
+from trilens.maps.estimator import given_statements
 from trilens.statements.columns import as_list
 from trilens.statements.combine import questions
 
@@ -45,7 +46,7 @@ def dimensions(n_components: int | None, n_objects: int) -> int:
 
 
 def coordinates(
-    statements: StatementsLike,
+    statements: AnswersLike,
     method: str = "lensmap",
     n_components: Any = 2,
     random_state: RandomState = 0,
@@ -57,7 +58,7 @@ def coordinates(
     model = make_map(method, n_components, random_state, **parameters)
     # The lens map has no steps to tell of.
     steps = {} if method == "lensmap" else {"progress": progress}
-    found = model.fit_transform(as_statements(statements), **steps)
+    found = model.fit_transform(given_statements(statements), **steps)
     if progress is not None:
         progress(1.0)
     return np.asarray(found)
@@ -93,7 +94,7 @@ class Dimension(Tabular):
 
 
 def estimate_dimension(
-    statements: StatementsLike,
+    statements: AnswersLike,
     dimensions: Iterable[int] = (1, 2, 3, 4, 5),
     *,
     method: str = "choice",
@@ -108,7 +109,7 @@ def estimate_dimension(
 
     Parameters
     ----------
-    statements : Statements, a table, or (m, 3) array
+    statements : Statements, a table, (m, 3) array, or Answers
     dimensions : iterable of int
         To choose from.
     method : {"choice", "lensmap", "soe", "ste", "tste", "gnmds"}
@@ -130,7 +131,7 @@ def estimate_dimension(
     >>> found.n_components
     2
     """
-    given = as_statements(statements)
+    given = given_statements(statements)
     one_of("method", method, MAPS)
     whole_number("n_folds", n_folds, least=2)
     check_progress(progress)
