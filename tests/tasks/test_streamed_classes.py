@@ -46,9 +46,8 @@ def large(monkeypatch) -> None:
     def never(*arguments, **options):
         raise AssertionError("the statements were read whole")
 
-    monkeypatch.setattr("trilens.answers.read_statements", never)
-    monkeypatch.setattr("trilens.files.read_statements", never)
-    monkeypatch.setattr("trilens.files.read.read_statements", never)
+    monkeypatch.setattr("trilens.answers.read_files", never)
+    monkeypatch.setattr("trilens.files.read.read_files", never)
 
 
 def _run(*line: object):

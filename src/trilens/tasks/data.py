@@ -14,6 +14,7 @@ from trilens.counts import CentralCounts, Counted, PairCounts
 from trilens.errors import FormatError, ParameterError, option
 from trilens.maps.likelihood import object_order, row_order
 from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.statements.names import CheckedNames, ObjectList
 
 if TYPE_CHECKING:
     from trilens.maps.streamed import StreamedMap
@@ -85,10 +86,16 @@ def pair_counts(data: Data, suffice: bool, progress: Progress | None = None) -> 
     return found.pairs
 
 
-def no_statements(counts: Counted | CentralCounts | PairCounts) -> Statements:
-    """The objects of counts, with no statement about them."""
-    none = np.empty((0, 3), dtype=np.int32)
-    return Statements(none, counts.n_objects, counts.names, counts.kind)
+def no_statements(counts: CentralCounts | PairCounts) -> Statements:
+    """The objects of counts, with no statement about them: for what asks for statements."""
+    return Statements([], counts.n_objects, counts.names, counts.kind)
+
+
+def objects_of(counts: Counted | CentralCounts | PairCounts) -> ObjectList:
+    """The objects that were counted."""
+    return ObjectList(
+        None if counts.names is None else CheckedNames(counts.names), counts.n_objects
+    )
 
 
 @dataclass(frozen=True, eq=False)

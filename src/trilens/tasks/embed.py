@@ -22,7 +22,7 @@ from trilens.tasks.data import (
     Data,
     in_order,
     is_streamed,
-    no_statements,
+    objects_of,
     pair_counts,
     statements_of,
     streamed_map,
@@ -134,7 +134,7 @@ def embed(
         if chosen != "lensmap":
             raise ParameterError("of counts of pairs there is the lens map; krng is no map")
         points = map_of_pairs(pairs, n_components, random_state)
-        return Embedding(no_statements(pairs).names, points, chosen)
+        return Embedding(objects_of(pairs).names, points, chosen)
     given = statements_of(statements, "embed")
     chosen = choose_method("embed", given, method)
     points = coordinates(given, chosen, n_components, random_state, progress)

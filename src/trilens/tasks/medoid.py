@@ -15,7 +15,7 @@ from trilens.counts import CentralCounts
 from trilens.errors import ParameterError, StatementError
 from trilens.maps.likelihood import object_order
 from trilens.statements import Statements
-from trilens.tasks.data import Data, no_statements, object_counts, statements_of
+from trilens.tasks.data import Data, object_counts, objects_of, statements_of
 from trilens.tasks.labels import label_of_each, sorted_classes
 from trilens.tasks.method import check_counted, check_model, choose_method
 
@@ -215,7 +215,7 @@ def _medoid_of_counts(counts: CentralCounts, method: str, labels: Any) -> Medoid
     score = centrality(counts)
     best = np.flatnonzero(score == score.max())
     inside = depth_intervals(counts, LEVEL).medoid_set
-    return _described(no_statements(counts).names, "depth", score, float(score.max()), best, inside)
+    return _described(objects_of(counts).names, "depth", score, float(score.max()), best, inside)
 
 
 def _medoid_by_model(

@@ -35,7 +35,6 @@ from trilens.tasks.data import (
     counts_of,
     in_order,
     is_streamed,
-    no_statements,
     statements_of,
     streamed_map,
 )
@@ -258,7 +257,9 @@ def classify(
             model.method, classifier, n_components=n_components, model=model, **parameters
         )
         learner.counts_ = None
-        learner._fit(no_statements(model.counts), labels)
+        # a classifier keeps the statements that it was fitted to: none, on a map of files
+        none = Statements([], model.counts.n_objects, model.names, model.counts.kind)
+        learner._fit(none, labels)
         return _described(learner, model.names, labels, model.method, random_state)
     counts = counts_of(statements, False)
     if counts is not None:

@@ -36,7 +36,7 @@ from trilens.tasks.data import (
     Data,
     in_order,
     is_streamed,
-    no_statements,
+    objects_of,
     pair_counts,
     statements_of,
     streamed_map,
@@ -301,7 +301,7 @@ def _of_pairs(
     seed: int,
 ) -> Clusters:
     """The groups of counts of pairs, by the k-RNG or on the lens map."""
-    chosen, names = method_of_pairs(method, pairs, "lensmap"), no_statements(pairs).names
+    chosen, names = method_of_pairs(method, pairs, "lensmap"), objects_of(pairs).names
     known = None if labels is None else label_of_each(labels, names)
     if n_clusters is None:
         raise ParameterError(
@@ -328,7 +328,7 @@ def _by_krng(
     known: Sequence[Any] | None,
     seed: int,
 ) -> Clusters:
-    names = given.names if isinstance(given, Statements) else no_statements(given).names
+    names = given.names if isinstance(given, Statements) else objects_of(given).names
     krng = KRNGClustering(n_clusters, k, sigma, error_rate, seed).fit(given)
     parameters = krng_parameters(krng, names)
     return _clusters(names, krng.labels_, None, parameters, None, None, known, True)
