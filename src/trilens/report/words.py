@@ -299,10 +299,8 @@ def classes(facts: Facts) -> Markup:
     else:
         sentence += " The answers contradict no label."
     if c["labels"]:
-        sentence += (
-            f" {count(len(c['labels']), 'object').capitalize()} had no label and got a predicted "
-            f"one."
-        )
+        unlabelled = count(len(c["labels"]), "object").capitalize()
+        sentence += f" {unlabelled} had no label; their classes are predicted below."
     return sentence
 
 

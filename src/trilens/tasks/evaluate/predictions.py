@@ -68,7 +68,8 @@ def by_embedding(statements: Statements, embedding: Any, metric: Metric) -> Pred
         if len(zero):
             raise ParameterError(
                 f"the vector of object {statements.names[zero[0]]!r} is zero, so it has no "
-                f"direction ({len(zero):,} such objects); use another metric, or leave it out"
+                f"direction ({len(zero):,} such objects); use another metric, or leave it out",
+                parameter="embedding",
             )
         X = X / np.where(size > 0, size, 1.0)[:, None]
 
@@ -137,13 +138,15 @@ def by_answers(statements: Statements, answers: Any) -> Predictions:
     if answers.kind != statements.kind:
         raise ParameterError(
             f"the model's answers are of kind {answers.kind}, but the statements are of kind "
-            f"{statements.kind}; ask the model the same question"
+            f"{statements.kind}; ask the model the same question",
+            parameter="answers",
         )
     seen = [answers.names[i] for i in np.unique(answers.triples)]
     if not any(name in statements.ids for name in seen):
         raise ParameterError(
             f"the model's answers are about other objects ({_few(seen)}) than the statements "
-            f"({_few(statements.names)}); use the same names"
+            f"({_few(statements.names)}); use the same names",
+            parameter="answers",
         )
     new = np.array([statements.ids.get(name, -1) for name in answers.names], dtype=np.int64)
     triples = new[answers.triples]
@@ -162,7 +165,8 @@ def by_answers(statements: Statements, answers: Any) -> Predictions:
         names = ", ".join(statements.names[i] for i in triple[row])
         raise ParameterError(
             f"the model has no answer to {missing:,} of {len(np.unique(asked_key)):,} questions, "
-            f"such as ({names}); let it answer these too, or use only the statements it answered"
+            f"such as ({names}); let it answer these too, or use only the statements it answered",
+            parameter="answers",
         )
     share = votes[place] / votes[place].sum(axis=1, keepdims=True)
     c = n_answers(statements.kind)
@@ -196,13 +200,15 @@ def vectors_for(statements: Statements, embedding: Any) -> tuple[FloatArray, str
         if len(missing) == len(used):
             raise ParameterError(
                 f"the embedding has none of the objects: it has {_few(list(given))}, but the "
-                f"statements are about {_few(names)}; use the same names"
+                f"statements are about {_few(names)}; use the same names",
+                parameter="embedding",
             )
         if missing:
             raise ParameterError(
                 f"the embedding lacks {len(missing):,} of {len(used):,} objects: "
                 f"{_few(missing)}; add them, or leave out the statements about them "
-                f"(S.subset of the others)"
+                f"(S.subset of the others)",
+                parameter="embedding",
             )
         first = real_array("embedding", next(iter(given.values())))
         X = np.zeros((len(names), first.size))
@@ -211,7 +217,8 @@ def vectors_for(statements: Statements, embedding: Any) -> tuple[FloatArray, str
             if vector.size != first.size:
                 raise ParameterError(
                     f"the vector of {names[i]!r} has {vector.size} numbers, others have "
-                    f"{first.size}; all must have the same length"
+                    f"{first.size}; all must have the same length",
+                    parameter="embedding",
                 )
             X[i] = vector
     else:
@@ -221,13 +228,15 @@ def vectors_for(statements: Statements, embedding: Any) -> tuple[FloatArray, str
             raise ParameterError(
                 f"the embedding has shape {X.shape}; it must have a row for each of the "
                 f"{len(names):,} objects, in the order of the statements' names, or give a dict "
-                f"from name to vector"
+                f"from name to vector",
+                parameter="embedding",
             )
     bad = used[~np.isfinite(X[used]).all(axis=1)]
     if len(bad):
         raise ParameterError(
             f"the vector of object {names[bad[0]]!r} has NaN or infinite numbers "
-            f"({len(bad):,} such objects); fill them in, or leave these objects out"
+            f"({len(bad):,} such objects); fill them in, or leave these objects out",
+            parameter="embedding",
         )
     return X, matched
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from trilens._parameters import shown, wrong
 from trilens._typing import AnyArray, BoolArray, IntArray
-from trilens.errors import ParameterError
+from trilens.errors import ParameterError, parameter_name
 from trilens.kinds import answer_column
 from trilens.statements import Statements
 from trilens.statements.columns import as_array, as_list, is_missing
@@ -69,15 +69,17 @@ def catch_questions(statements: Statements, catch: CatchLike | None) -> Catch:
         if not asked.any():
             raise ParameterError(
                 f"none of the {len(catch):,} test questions was asked; "
-                f"do they belong to other statements?"
+                f"do they belong to other statements?",
+                parameter="catch",
             )
         wanted = np.array([right_of.get(k, -1) for k in key.tolist()])
         return Catch(asked, asked & (wanted == answer))
     listed = as_list(catch, "catch")
     if len(listed) != m:
         raise ParameterError(
-            f"catch has {len(listed):,} values for {m:,} statements; give the correct answer to "
-            f"each (empty for ordinary questions), or the correct answers as Statements"
+            f"{parameter_name('catch')} has {len(listed):,} values for {m:,} statements; give the "
+            f"correct answer to each (empty for ordinary questions), or those as Statements",
+            parameter="catch",
         )
     asked, right = nothing.copy(), nothing.copy()
     names = statements.names
@@ -88,8 +90,10 @@ def catch_questions(statements: Statements, catch: CatchLike | None) -> Catch:
         shown_there = [names[i] for i in statements.triples[row]]
         if name not in shown_there:
             raise ParameterError(
-                f"catch: the correct answer to statement {row} is given as {shown(name)}, but it "
-                f"shows {', '.join(shown_there)}; name one of these, or leave it empty"
+                f"{parameter_name('catch')}: the correct answer to statement {row} is given as "
+                f"{shown(name)}, but it shows {', '.join(shown_there)}; name one of these, or "
+                f"leave it empty",
+                parameter="catch",
             )
         asked[row] = True
         right[row] = names[given[row]] == name
@@ -112,11 +116,8 @@ def repeated_rows(statements: Statements, repeated: Any) -> BoolArray | None:
         return np.isin(question_keys(statements)[0], keys)
     mask = as_array(repeated, "repeated")
     if mask.shape != (len(statements),) or mask.dtype.kind != "b":
-        raise wrong(
-            "repeated",
-            repeated,
-            f"Statements, or one True or False for each of the {len(statements):,} statements",
-        )
+        allowed = f"Statements, or True or False for each of the {len(statements):,} statements"
+        raise wrong("repeated", repeated, allowed)
     return mask
 
 
@@ -135,15 +136,17 @@ def _same_objects(
     """Keys and answers of other statements, in the numbers of these."""
     if other.kind != statements.kind:
         raise ParameterError(
-            f"{what} has statements of kind {other.kind}, but the answers are of kind "
-            f"{statements.kind}; give statements of the same kind"
+            f"{parameter_name(what)} has statements of kind {other.kind}, but the answers are of "
+            f"kind {statements.kind}; give statements of the same kind",
+            parameter=what,
         )
     seen = sorted({other.names[i] for i in np.unique(other.triples)})
     unknown = [name for name in seen if name not in statements.ids]
     if unknown:
         raise ParameterError(
-            f"{what} names {shown(unknown[0])}, which is not in the statements "
-            f"({len(unknown):,} of {len(seen):,} objects); use the same names"
+            f"{parameter_name(what)} names {shown(unknown[0])}, which is not in the statements "
+            f"({len(unknown):,} of {len(seen):,} objects); use the same names",
+            parameter=what,
         )
     new = np.array([statements.ids.get(name, 0) for name in other.names], dtype=np.int32)
     same = Statements(new[other.triples], statements.n_objects, kind=other.kind)

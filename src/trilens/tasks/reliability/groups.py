@@ -10,7 +10,7 @@ import numpy as np
 
 from trilens._parameters import shown
 from trilens._typing import AnyArray, FloatArray, IntArray
-from trilens.errors import ParameterError
+from trilens.errors import ParameterError, parameter_name
 from trilens.kinds import n_answers, sides
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.geometry import procrustes
@@ -103,22 +103,25 @@ def group_of_each(statements: Statements, who: AnyArray | None, by: GroupsLike) 
     if who is None:
         raise ParameterError(
             "groups of raters need two or more raters, and the statements have none; "
-            "add a column called rater"
+            "add a column called rater",
+            parameter="by",
         )
     if isinstance(by, Mapping):
         names = {str(rater): _name(group) for rater, group in by.items()}
         known = {str(rater) for rater in np.unique(who).tolist()}
         if not known & set(names):
             raise ParameterError(
-                f"none of the {len(names):,} raters in by= gave an answer; the raters are "
-                f"{', '.join(sorted(known)[:5])}, ..."
+                f"none of the {len(names):,} raters in {parameter_name('by')} gave an answer; the "
+                f"raters are {', '.join(sorted(known)[:5])}, ...",
+                parameter="by",
             )
         return [names.get(str(rater)) for rater in who.tolist()]
     listed = as_list(by, "by")
     if len(listed) != len(statements):
         raise ParameterError(
-            f"by has {len(listed):,} groups for {len(statements):,} statements; give one group "
-            f"for each statement, or a dict from rater to group"
+            f"{parameter_name('by')} has {len(listed):,} groups for {len(statements):,} "
+            f"statements; give one group for each statement, or a dict from rater to group",
+            parameter="by",
         )
     groups = [_name(group) for group in listed]
     seen: dict[Any, str] = {}
@@ -126,7 +129,8 @@ def group_of_each(statements: Statements, who: AnyArray | None, by: GroupsLike) 
         if group is not None and seen.setdefault(rater, group) != group:
             raise ParameterError(
                 f"rater {shown(rater)} is in the groups {seen[rater]!r} and {group!r}; "
-                f"a rater has one group"
+                f"a rater has one group",
+                parameter="by",
             )
     # an empty cell of a rater whose group is known elsewhere
     return [seen.get(rater) for rater in who.tolist()]
@@ -149,15 +153,17 @@ def compare_groups(
     """
     names = sorted({g for g in group if g is not None}, key=natural)
     if not names:
-        raise ParameterError("no rater has a group; give the group of each")
+        raise ParameterError("no rater has a group; give the group of each", parameter="by")
     if len(names) == 1:
         raise ParameterError(
-            f"there is only one group of raters ({names[0]}); a comparison needs two or more"
+            f"there is only one group of raters ({names[0]}); a comparison needs two or more",
+            parameter="by",
         )
     if len(names) > _MOST_GROUPS:
         raise ParameterError(
             f"there are {len(names):,} groups, and at most {_MOST_GROUPS} can be compared; "
-            f"combine some of them"
+            f"combine some of them",
+            parameter="by",
         )
     has = np.array([g is not None for g in group])
     S, of = statements.take(has), np.array([names.index(g) for g in group if g is not None])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trilens._parameters import check_progress, real_number, seed_of, shown, whole_number, wrong
+from trilens._parameters import check_progress, real_number, seed_of, whole_number, wrong
 from trilens._tabular import Tabular
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from trilens.answers import Answers
@@ -315,7 +315,7 @@ def reliability(
     check_progress(progress)
     for name, value in (("forecast", forecast), ("cross", cross)):
         if not isinstance(value, (bool, np.bool_)):
-            raise ParameterError(f"{name} is {shown(value)}; it must be True or False")
+            raise wrong(name, value, "True or False")
     set_size = whole_number("set_size", set_size, least=1)
     map_accuracy = real_number("map_accuracy", map_accuracy, 0, 1)
     kept = _kept(everything, selection)
@@ -411,7 +411,8 @@ def _kept(everything: Statements, selection: Selection | None) -> BoolArray:
     if len(selection.kept) != len(everything):
         raise ParameterError(
             f"the selection is of {len(selection.kept):,} statements, but there are "
-            f"{len(everything):,}; select from these"
+            f"{len(everything):,}; select from these",
+            parameter="selection",
         )
     return selection.kept
 
