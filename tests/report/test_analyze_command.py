@@ -137,7 +137,7 @@ def test_the_printed_command_makes_the_same_facts(small, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (["none.csv"], 1, "none.csv: there is no such file"),
+        (["none.csv"], 1, "none.csv: no such file"),
         (["answers.csv", "--images", "nowhere"], 1, "folder nowhere of --images does not exist"),
         (["answers.csv", "-o", "no/such/r.html"], 1, "does not exist"),
         (["answers.csv", "--n-clusters", "99"], 1, "99 clusters of 16 objects"),
