@@ -29,7 +29,7 @@ def test_one_line_of_what_was_understood(salmon, command):
     lines = [line for line in said if line.startswith("read ")]
     assert lines == [
         f"read {salmon}: 3 statements, kind closer, 4 objects, 1 rater; columns anchor=head, "
-        f"near=winner, far=loser, rater=puid, seconds=rt; left out: score; "
+        f"near=winner, far=loser, rater=puid, seconds=rt; unused: score; "
         f"rt taken as ms (median 1,800)"
     ]
     assert "read " not in run(command, salmon, "--quiet").stderr

@@ -139,7 +139,7 @@ def test_salmon(tmp_path: Path) -> None:
     S = read_statements(tmp_path / "responses.csv", preset="salmon")
     assert (S.kind, named(S)) == ("closer", [["12", "7", "3"], ["3", "7", "12"]])
     assert (S.raters.tolist(), S.seconds.tolist()) == (["p1", "p2"], [1.25, 250.0])
-    assert "left out: alg_ident, left, right, score" in line(tmp_path / "responses.csv")
+    assert "unused: alg_ident, left, right, score" in line(tmp_path / "responses.csv")
 
 
 def test_things(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ class Reading:
         >>> print(
         ...     Reading(("a.csv",), "odd", True, {"odd": "x"}, ("age",), True, 9, 4, None, (), ())
         ... )
-        a.csv: 9 statements, kind odd, 4 objects; columns odd=x; left out: age
+        a.csv: 9 statements, kind odd, 4 objects; columns odd=x; unused: age
         """
         parts = [self._found()]
         if self.columns:
@@ -71,7 +71,7 @@ class Reading:
         if self.left_out:
             more = len(self.left_out) - 8
             listed = ", ".join(map(_flat, self.left_out[:8]))
-            parts.append(f"left out: {listed}" + (f" and {more} more" if more > 0 else ""))
+            parts.append(f"unused: {listed}" + (f" and {more} more" if more > 0 else ""))
         parts += self.notes
         if self.faults:
             parts.append(_count(len(self.faults), "bad row") + " skipped")
