@@ -22,6 +22,7 @@ from trilens.graph import (
     k_rng,
     lens_values,
     neighbour_statements,
+    write_graph,
 )
 from trilens.simulate import simulate_statements
 from trilens.statements import Statements
@@ -216,3 +217,9 @@ def test_objects_without_neighbours_and_with_all_of_them():
 def test_what_is_no_graph(graph, error, said):
     with pytest.raises(error, match=said):
         neighbour_statements(graph)
+
+
+def test_graphml_replaces_what_xml_cannot_hold(tmp_path):
+    graph = csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    write_graph(graph, ["\ud800", "b"], tmp_path / "x.graphml")
+    assert "\N{REPLACEMENT CHARACTER}" in (tmp_path / "x.graphml").read_text(encoding="utf-8")

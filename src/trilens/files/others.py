@@ -200,11 +200,18 @@ def open_archive(source: Source, options: ReadOptions) -> NamedTable:
     except TrilensError as error:
         raise FormatError(f"{label}: {one_line(error)}") from error
     _refuse_outside(triples, n, label)
+    try:
+        called = None if listed is None else pa.array(listed, pa.string())
+    except UnicodeEncodeError as error:
+        raise FormatError(
+            f"{label}: the object {quoted(error.object)} is not valid Unicode (a lone surrogate); "
+            f"rename it"
+        ) from error
     made: list[Any] = []
     for ids in triples.astype(np.int32).T:
         column = pa.array(np.ascontiguousarray(ids))
-        if listed is not None:
-            column = pa.DictionaryArray.from_arrays(column, pa.array(listed, pa.string()))
+        if called is not None:
+            column = pa.DictionaryArray.from_arrays(column, called)
         made.append(column)
     others = {role: pa.array(values) for role, values in known.items()}
     objects = columns(said or options.kind or "central")
