@@ -177,7 +177,7 @@ def test_outliers_of_equal_and_few_points():
     assert np.isfinite(local_outliers([[0.0], [0.0], [0.0], [5.0]], n_neighbors=2)).all()
     with pytest.raises(ParameterError, match="n_neighbors is 0"):
         local_outliers([[0.0], [1.0]], n_neighbors=0)
-    with pytest.raises(ParameterError, match="an \\(n, d\\) array"):
+    with pytest.raises(ParameterError, match="coordinates of shape \\(n, d\\)"):
         local_outliers([0.0, 1.0])
 
 

@@ -86,11 +86,6 @@ def pair_counts(data: Data, suffice: bool, progress: Progress | None = None) -> 
     return found.pairs
 
 
-def no_statements(counts: CentralCounts | PairCounts) -> Statements:
-    """The objects of counts, with no statement about them: for what asks for statements."""
-    return Statements([], counts.n_objects, counts.names, counts.kind)
-
-
 def objects_of(counts: Counted | CentralCounts | PairCounts) -> ObjectList:
     """The objects that were counted."""
     return ObjectList(

@@ -132,7 +132,7 @@ def embed(
     if pairs is not None:
         chosen = method_of_pairs(method, pairs, "lensmap")
         if chosen != "lensmap":
-            raise ParameterError("of counts of pairs there is the lens map; krng is no map")
+            raise ParameterError("krng is not a map; counts of pairs give the lens map")
         points = map_of_pairs(pairs, n_components, random_state)
         return Embedding(objects_of(pairs).names, points, chosen)
     given = statements_of(statements, "embed")

@@ -11,10 +11,12 @@ import numpy as np
 from trilens._parameters import real_number, whole_number
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, Progress, RandomState
+from trilens.counts import PairCounts
 from trilens.errors import ParameterError
 from trilens.maps.registry import dimensions
 from trilens.maps.streamed import StreamedMap
-from trilens.tasks.data import Data, no_statements, pair_counts, statements_of
+from trilens.statements import Statements
+from trilens.tasks.data import Data, objects_of, pair_counts, statements_of
 from trilens.tasks.embed import map_of_pairs, points_of
 from trilens.tasks.method import check_model, choose_method, known_error_rate, method_of_pairs
 
@@ -133,33 +135,45 @@ def neighbours(
         return _on_map(model.embedding, model.names, model.method, k, sigma)
     suffice = method in ("auto", "krng", "lensmap")
     pairs = pair_counts(statements, suffice, progress)
-    given = statements_of(statements, "graph") if pairs is None else no_statements(pairs)
-    model = check_model(model, given, random_state)
-    if pairs is None:
-        chosen = choose_method("graph", given, method)
-        error_rate = known_error_rate(error_rate, given, random_state, model)
-    else:
-        chosen = method_of_pairs(method, pairs, "krng")
-        error_rate = real_number("error_rate", error_rate)
-    n = given.n_objects
     if k is not None:
         whole_number("k", k, least=1)
-    if chosen == "krng":
-        from trilens.graph import lens_values
-
-        values = lens_values(given if pairs is None else pairs)
-        if k is None:
-            k = values.connecting_k(error_rate) or max(n - 1, 1)
-        return _graph(values.graph(k, error_rate, sigma), given.names, chosen, int(k))
+    if pairs is not None:
+        chosen, names = method_of_pairs(method, pairs, "krng"), objects_of(pairs).names
+        error_rate = real_number("error_rate", error_rate)
+        if chosen == "krng":
+            return _krng(pairs, names, k, error_rate, sigma)
+    else:
+        given = statements_of(statements, "graph")
+        model, names = check_model(model, given, random_state), given.names
+        chosen = choose_method("graph", given, method)
+        error_rate = known_error_rate(error_rate, given, random_state, model)
+        if chosen == "krng":
+            return _krng(given, names, k, error_rate, sigma)
     if error_rate:
-        raise ParameterError(f"{chosen} has no correction for an error rate; krng has")
-    if n < 2:
-        points = np.zeros((n, 1))
+        raise ParameterError(f"{chosen} cannot correct for an error rate; krng can")
+    if len(names) < 2:
+        points = np.zeros((len(names), 1))
     elif pairs is None:
         points = points_of(given, chosen, n_components, random_state, model)
     else:
-        points = map_of_pairs(pairs, dimensions(n_components, n), random_state)
-    return _on_map(points, given.names, chosen, k, sigma)
+        points = map_of_pairs(pairs, dimensions(n_components, len(names)), random_state)
+    return _on_map(points, names, chosen, k, sigma)
+
+
+def _krng(
+    given: Statements | PairCounts,
+    names: tuple[str, ...],
+    k: int | None,
+    error_rate: float,
+    sigma: float | None,
+) -> Graph:
+    """The k-RNG; without k the smallest that connects it."""
+    from trilens.graph import lens_values
+
+    values = lens_values(given)
+    if k is None:
+        k = values.connecting_k(error_rate) or max(len(names) - 1, 1)
+    return _graph(values.graph(k, error_rate, sigma), names, "krng", int(k))
 
 
 def _on_map(

@@ -57,7 +57,7 @@ def check_counted(method: str) -> None:
     """Refuse what counts per object do not serve: all but depth."""
     one_of("method", method, ("auto", *METHODS["medoid"]))
     if method not in ("auto", "depth"):
-        raise ParameterError(f"counts serve the method depth; {method} needs the statements")
+        raise ParameterError(f"counts suffice for the method depth; {method} needs the statements")
 
 
 def method_of_pairs(method: str, pairs: PairCounts, best: str) -> str:
@@ -67,7 +67,7 @@ def method_of_pairs(method: str, pairs: PairCounts, best: str) -> str:
         return best if pairs.kind == "central" else "lensmap"
     if method not in ("krng", "lensmap"):
         raise ParameterError(
-            f"counts of pairs serve krng and lensmap; {method} needs the statements"
+            f"counts of pairs suffice for krng and lensmap; {method} needs the statements"
         )
     return method
 

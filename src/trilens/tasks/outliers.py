@@ -21,7 +21,7 @@ from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.likelihood import object_order
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.value import refuse_answers
-from trilens.tasks.data import Data, no_statements, object_counts, statements_of
+from trilens.tasks.data import Data, object_counts, objects_of, statements_of
 from trilens.tasks.embed import points_of
 from trilens.tasks.method import check_counted, check_model, choose_method
 from trilens.tasks.model import AnswerModel, answer_model
@@ -153,21 +153,20 @@ def outliers(
     counts = object_counts(statements, method in ("auto", "depth"), progress)
     if counts is not None:
         check_counted(method)
-        given = no_statements(counts)
-        model = check_model(model, given, random_state)
-        count = _how_many(given.n_objects, n, contamination)
+        names = objects_of(counts).names
+        count = _how_many(len(names), n, contamination)
         chosen_method, depth = "depth", centrality(counts)
         score, apart = depth, OutlierTest(np.zeros(len(depth), dtype=np.bool_), None)
         reason: str | None = "counts do not say which objects were compared with which"
     else:
         given = statements_of(statements, "outliers")
         model = check_model(model, given, random_state)
-        count = _how_many(given.n_objects, n, contamination)
+        names = given.names
+        count = _how_many(len(names), n, contamination)
         chosen_method, depth = choose_method("outliers", given, method), centrality(given)
         if chosen_method == "choice" and len(given) and model is None:
             model = answer_model(given, seed_of(random_state))
         score, apart, reason = _score(given, chosen_method, n_components, random_state, model)
-    names = given.names
     by_name = object_order(names, len(names))
     order = by_name[np.argsort(score[by_name], kind="stable")]
     if count is None:
@@ -219,7 +218,7 @@ def _score(
     points = points_of(given, method, n_components, random_state)
     order, score = object_order(given.names, len(points)), np.empty(len(points))
     score[order] = -local_outliers(points[order])
-    return score, nobody, f"{method} ranks the objects, and tests nothing"
+    return score, nobody, f"{method} ranks the objects but has no test"
 
 
 def _how_many(n_objects: int, n: int | None, contamination: float | None) -> int | None:

@@ -25,14 +25,14 @@ def why_nothing_can_be_claimed(statements: Statements, fitted: ChoiceMap | None)
     Examples
     --------
     >>> why_nothing_can_be_claimed(Statements([[0, 1, 2], [3, 4, 5]]), None)
-    'some objects are never compared with the others, not even by way of third ones'
+    'some objects are never compared with the others, not even indirectly'
     """
     if len(statements) == 0:
         return "there are no answers"
     if (statements.appearances == 0).any():
         return "some objects were never asked about"
     if statements.connected_parts.any():
-        return "some objects are never compared with the others, not even by way of third ones"
+        return "some objects are never compared with the others, not even indirectly"
     if fitted is None or not isinstance(fitted.n_components, str):
         return None
     if not fitted.cv_scores_:

@@ -256,10 +256,7 @@ def classify(
         learner = make_classifier(
             model.method, classifier, n_components=n_components, model=model, **parameters
         )
-        learner.counts_ = None
-        # a classifier keeps the statements that it was fitted to: none, on a map of files
-        none = Statements([], model.counts.n_objects, model.names, model.counts.kind)
-        learner._fit(none, labels)
+        learner.fit(model, labels.given)
         return _described(learner, model.names, labels, model.method, random_state)
     counts = counts_of(statements, False)
     if counts is not None:
@@ -327,7 +324,7 @@ def _of_counts(
     if method == "auto":
         method = "lensmap" if counts.pairs is not None else "depth"
     if method not in ("depth", "lensmap"):
-        raise ParameterError(f"counts serve depth and lensmap; {method} needs the statements")
+        raise ParameterError(f"counts suffice for depth and lensmap; {method} needs the statements")
     labels = encode_labels(y, counts.names)
     learner = make_classifier(method, classifier, n_components=n_components, **parameters)
     if method == "lensmap":
@@ -419,8 +416,8 @@ def _about_classes(labels: ClassCodes) -> tuple[str, ...]:
     if not alone:
         return ()
     return (
-        f"one labelled object, so nothing to check it by, and few will be taken for its like: "
-        f"{', '.join(alone)}",
+        f"one labelled object only, so its label cannot be checked and few objects will join "
+        f"its class: {', '.join(alone)}",
     )
 
 
@@ -435,8 +432,8 @@ def _out_of_reach(statements: Statements, labels: ClassCodes) -> tuple[str, ...]
         return ()
     more = f" and {len(those) - 5:,} more" if len(those) > 5 else ""
     return (
-        f"never compared with labelled objects, not even by way of third ones, so their classes "
-        f"are guesses: {', '.join(those[:5])}{more}",
+        f"never compared with labelled objects, not even indirectly, so their classes are "
+        f"guesses: {', '.join(those[:5])}{more}",
     )
 
 
@@ -446,7 +443,7 @@ def _remarks(model: Any, names: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     said = []
     for code, text in (
-        ("nearest", "no neighbour in the graph, so by the nearest"),
+        ("nearest", "no neighbour in the graph, so the class of the nearest object"),
         ("unknown", "never compared with two labelled objects, so the most frequent class"),
     ):
         those = [name for name, h in zip(names, how, strict=True) if h == code]

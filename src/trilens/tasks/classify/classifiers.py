@@ -28,7 +28,7 @@ from trilens.graph import share_threshold
 from trilens.maps.geometry import rescaled
 from trilens.maps.registry import MAPS, make_map
 from trilens.maps.streamed import StreamedMap
-from trilens.statements import Objects, Statements, StatementsLike, as_statements
+from trilens.statements import Kind, Objects, Statements, StatementsLike, as_statements
 from trilens.tasks.classify.tuning import chosen_parameters, cross_validated, tuned_classifier
 from trilens.tasks.labels import ClassCodes, LabelsLike, encode_labels, label_of_each
 from trilens.tasks.method import check_model, known_error_rate
@@ -64,7 +64,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
     chosen_parameters_: dict[str, Any]
 
     def fit(
-        self, X: StatementsLike | ClassCounts | LabelledPairCounts | PairCounts, y: LabelsLike
+        self,
+        X: StatementsLike | ClassCounts | LabelledPairCounts | PairCounts | StreamedMap,
+        y: LabelsLike,
     ) -> Self:
         """Learn from statements and the labels of some objects.
 
@@ -80,6 +82,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
         if hasattr(X, "appears"):
             self.counts_ = X
             X = _objects_of(X)
+        elif isinstance(X, StreamedMap):
+            X = _nothing_about(X.names, len(X.names), X.counts.kind)
         statements = as_statements(X)
         self._check_kind(statements.kind)
         return self._fit(statements, encode_labels(labels_of_all(X, y), statements.names))
@@ -215,10 +219,14 @@ def _objects_of(counts: Any) -> Statements:
             f"a classifier needs statements, ClassCounts (Algorithm 3), LabelledPairCounts "
             f"(Algorithm 4) or PairCounts (the lens map), not {type(counts).__name__}"
         )
-    kind = counts.kind if isinstance(counts, PairCounts) else "central"
+    kind: Kind = counts.kind if isinstance(counts, PairCounts) else "central"
     names = counts.names if isinstance(counts, PairCounts) else None
-    none = np.empty((0, 3), dtype=np.int32)
-    return Statements(none, int(counts.appears.shape[0]), names, kind)
+    return _nothing_about(names, int(counts.appears.shape[0]), kind)
+
+
+def _nothing_about(names: Sequence[str] | None, n_objects: int, kind: Kind) -> Statements:
+    """No statements about objects of which only counts, or a map, are there."""
+    return Statements(np.empty((0, 3), dtype=np.int32), n_objects, names, kind)
 
 
 def labels_of_all(X: Any, y: LabelsLike) -> LabelsLike:
@@ -678,7 +686,7 @@ class MapClassifier(TransductiveClassifier):
         given: Any = statements
         if isinstance(self.counts_, PairCounts):
             if self.map != "lensmap":
-                raise ParameterError(f"{self.map} needs the statements; counts serve lensmap")
+                raise ParameterError(f"{self.map} needs the statements; counts suffice for lensmap")
             given = self.counts_
         elif self.map == "lensmap":
             given = count_pairs(statements)

@@ -271,7 +271,7 @@ def cluster(
         known = [known[i] for i in ordered.order]
     if chosen == "krng":
         if n_clusters is None:
-            raise ParameterError("krng needs the number of clusters; a map can suggest one")
+            raise ParameterError("krng needs the number of clusters; a map can suggest it")
         found = _by_krng(ordered.statements, n_clusters, k, sigma, error_rate, known, seed)
     else:
         found = _on_map(
@@ -349,7 +349,7 @@ def _on_map(
 ) -> Clusters:
     """The groups on a map, and whether there are any beyond chance."""
     if error_rate and method != "lensmap":
-        raise ParameterError(f"{method} has no correction for an error rate; krng and lensmap have")
+        raise ParameterError(f"{method} cannot correct for an error rate; krng and lensmap can")
     names = given.names
     if len(given) == 0:
         # nothing was said: every object is where every other one is
@@ -363,7 +363,9 @@ def _on_map(
     reason = why_nothing_can_be_claimed(given, fitted)
     if reason is None and method == "lensmap" and given.kind != "central":
         # measured: of clouds without groups 8 of 8 (odd) and 3 of 8 (closer) were divided
-        reason = f"a lens map of {given.kind} answers falls into parts by itself; soe does not"
+        reason = (
+            f"a lens map of {given.kind} answers falls into parts even without groups; soe does not"
+        )
     if reason is not None:
         said = f"whether there are groups cannot be told: {reason}"
         suggestion = replace(suggestion, n_clusters=1, p_value=None, caution=said)
@@ -411,7 +413,7 @@ def _on_map_of_files(
 ) -> Clusters:
     """The groups on a map that has no bootstrap; without a number, all objects as one."""
     if error_rate:
-        raise ParameterError("the map of files this large has no error rate; krng has one")
+        raise ParameterError("a map of files this large cannot correct for an error rate; krng can")
     names, points = placed.names, placed.embedding
     known = None if labels is None else label_of_each(labels, names)
     k, sigma = _neighbours(k, sigma)
