@@ -618,7 +618,9 @@ def _decoded(column: Any) -> Any:
 def _encoded(column: Any) -> Any:
     if pa.types.is_dictionary(column.type):
         return column
-    return column.cast(pa.large_string()).dictionary_encode()
+    if not pa.types.is_string(column.type):
+        column = column.cast(pa.large_string())
+    return column.dictionary_encode()
 
 
 def _as_text(column: Any, name: str, label: str | None, *, keep_integers: bool = False) -> Any:
@@ -641,7 +643,7 @@ def _as_text(column: Any, name: str, label: str | None, *, keep_integers: bool =
         if (np.isnan(values) | (values % 1 == 0)).all():  # integers with a gap
             whole = np.nan_to_num(values).astype(np.int64)
             column = pa.chunked_array([pa.array(whole, mask=np.isnan(values))])
-    return column.cast(pa.large_string()).dictionary_encode()
+    return _encoded(column)
 
 
 def _wrong_type(
