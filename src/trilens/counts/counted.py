@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from trilens import kinds
+from trilens._parameters import wrong
 from trilens._typing import Int32Array, IntArray
 from trilens.counts._merge import (
     Named,
@@ -211,6 +212,8 @@ def counted(
     [2, 0, 0, 0]
     """
     S = as_statements(statements)
+    if not isinstance(pairs, bool):
+        raise wrong("pairs", pairs, "True or False")
     classes: ClassCounts | None = None
     class_names: tuple[str, ...] = ()
     if labels is not None:
@@ -228,9 +231,12 @@ def classes_of(
     names: Sequence[str], labels: Mapping[str, str]
 ) -> tuple[Int32Array, tuple[str, ...]]:
     """The class of each object, -1 where it has none, and the names of the classes."""
-    classes = tuple(sorted(set(labels.values())))
+    if not isinstance(labels, Mapping):
+        raise wrong("labels", labels, "a dict of names and labels")
+    classes = tuple(sorted({str(label) for label in labels.values()}))
     number = {label: i for i, label in enumerate(classes)}
-    y = np.array([number.get(labels.get(name, ""), -1) for name in names], dtype=np.int32)
+    of_object = [number[str(labels[name])] if name in labels else -1 for name in names]
+    y = np.array(of_object, dtype=np.int32)
     if not classes or (y < 0).all():
         raise LabelError(
             "none of the objects has a label; check that the names are the same", parameter="labels"
