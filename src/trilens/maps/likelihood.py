@@ -171,14 +171,7 @@ def in_order(
     if statements.raters is not None:
         rows = row_order(statements)
     if (np.diff(order) < 0).any():
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        statements = Statements(
-            rank[statements.triples].astype(np.int32),
-            len(order),
-            kind=statements.kind,
-            raters=statements.raters,
-        )
+        statements = statements.subset(order)
     if rows is not None:
         statements = statements.take(rows)
         weights = None if weights is None else weights[rows]
