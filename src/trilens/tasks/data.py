@@ -120,7 +120,7 @@ def in_order(statements: Statements) -> Ordered:
 
     >>> found = in_order(Statements([[1, 2, 0], [0, 1, 2]], names=["c", "b", "a"]))
     >>> found.statements.names, found.statements.triples.tolist()
-    (('a', 'b', 'c'), [[1, 0, 2], [2, 1, 0]])
+    (('a', 'b', 'c'), [[2, 1, 0], [1, 0, 2]])
     """
     order = object_order(statements._names, statements.n_objects)
     if (np.diff(order) != 1).any():
