@@ -6,15 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
 from trilens._typing import AnyArray
 from trilens.errors import FormatError, StatementError, option
 from trilens.kinds import Kind
-from trilens.statements.batch import Batch, Fault, sound, statements_of, texts_of
+from trilens.statements.batch import Batch, Fault, distinct, sound, statements_of, texts_of
 from trilens.statements.columns import text_array
 from trilens.statements.combine import concatenate
-from trilens.statements.names import Names, ObjectList
+from trilens.statements.names import Names, ObjectList, is_missing_word
 from trilens.statements.roles import FIELDS
 from trilens.statements.table import AnswerTable
 from trilens.statements.value import Statements
@@ -187,7 +185,7 @@ def read_tables(
         header=layout.header,
         rows=sum(map(len, found)),
         objects=objects.n_objects,
-        raters=_raters_in(found),
+        raters=_raters_in(batches),
         faults=tuple(faults),
         notes=(*dict.fromkeys(note for table in tables for note in table.notes), *notes),
     )
@@ -276,12 +274,14 @@ def _joined(columns: Sequence[AnyArray]) -> AnyArray:
     return text_array([text for column in columns for text in column.tolist()])
 
 
-def _raters_in(statements: Sequence[Statements]) -> int | None:
+def _raters_in(batches: Sequence[Batch]) -> int | None:
     """How many raters answered; None where that is not known."""
-    if not statements or any(S.raters is None for S in statements):
+    if not batches or any("rater" not in batch.others for batch in batches):
         return None
-    seen: set[object] = set()
-    for S in statements:
-        assert S.raters is not None
-        seen.update(pa.array(S.raters).unique().to_pylist())
+    seen = {
+        rater
+        for batch in batches
+        for rater in distinct(batch.others["rater"])
+        if not (batch.words and is_missing_word(rater))
+    }
     return len(seen - {""})
