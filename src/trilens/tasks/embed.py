@@ -27,7 +27,7 @@ from trilens.tasks.data import (
     statements_of,
     streamed_map,
 )
-from trilens.tasks.method import choose_method, method_of_pairs
+from trilens.tasks.method import check_method, choose_method, method_of_pairs
 
 if TYPE_CHECKING:
     from trilens.tasks.model import AnswerModel
@@ -115,6 +115,7 @@ def embed(
         found = make_map(chosen, n_components, random_state)
         points = found.fit_transform(statements, progress=progress)
         return Embedding(statements.names, points, chosen, violations(points, statements))
+    check_method("embed", method)
     few = PAIRED_OBJECTS if method == "lensmap" else 0
     if method in MAPS_OF_FILES and is_streamed(statements, most_objects=few):
         chosen = "choice" if method == "auto" else method

@@ -18,7 +18,13 @@ from trilens.maps.streamed import StreamedMap
 from trilens.statements import Statements
 from trilens.tasks.data import Data, objects_of, pair_counts, statements_of
 from trilens.tasks.embed import map_of_pairs, points_of
-from trilens.tasks.method import check_model, choose_method, known_error_rate, method_of_pairs
+from trilens.tasks.method import (
+    check_method,
+    check_model,
+    choose_method,
+    known_error_rate,
+    method_of_pairs,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -133,6 +139,7 @@ def neighbours(
     """
     if isinstance(model, StreamedMap):
         return _on_map(model.embedding, model.names, model.method, k, sigma)
+    check_method("graph", method)
     suffice = method in ("auto", "krng", "lensmap")
     pairs = pair_counts(statements, suffice, progress)
     if k is not None:

@@ -17,7 +17,7 @@ from trilens.maps.likelihood import object_order
 from trilens.statements import Statements
 from trilens.tasks.data import Data, object_counts, objects_of, statements_of
 from trilens.tasks.labels import label_of_each, sorted_classes
-from trilens.tasks.method import check_counted, check_model, choose_method
+from trilens.tasks.method import check_counted, check_method, check_model, choose_method
 
 if TYPE_CHECKING:
     from trilens.maps.choice_map import ChoiceMap
@@ -152,6 +152,7 @@ def medoid(
     >>> medoid([[0, 1, 2], [0, 1, 3], [2, 1, 3]]).name
     '0'
     """
+    check_method("medoid", method)
     suffice = labels is None and method in ("auto", "depth")
     counts = object_counts(statements, suffice, progress)
     if counts is not None:

@@ -41,6 +41,11 @@ ESTIMATE = "estimate"
 _MOST = 0.66
 
 
+def check_method(question: Question, method: Any) -> None:
+    """Raise `ParameterError` for what is not a method of this question."""
+    one_of("method", method, ("auto", *METHODS[question]))
+
+
 def choose_method(question: Question, statements: Statements, method: str = "auto") -> str:
     """The method that is meant: ``method`` itself, or the best one where it is ``"auto"``.
 
@@ -49,7 +54,7 @@ def choose_method(question: Question, statements: Statements, method: str = "aut
     >>> choose_method("medoid", Statements([[0, 1, 2]], n_objects=3000))
     'depth'
     """
-    one_of("method", method, ("auto", *METHODS[question]))
+    check_method(question, method)
     return _best(question, statements) if method == "auto" else method
 
 

@@ -23,7 +23,7 @@ from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.value import refuse_answers
 from trilens.tasks.data import Data, object_counts, objects_of, statements_of
 from trilens.tasks.embed import points_of
-from trilens.tasks.method import check_counted, check_model, choose_method
+from trilens.tasks.method import check_counted, check_method, check_model, choose_method
 from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.outlier_test import (
     OutlierTest,
@@ -150,6 +150,7 @@ def outliers(
     >>> outliers([[0, 1, 2], [0, 1, 3], [2, 0, 3], [2, 0, 1]], n=2).names
     ('1', '3')
     """
+    check_method("outliers", method)
     counts = object_counts(statements, method in ("auto", "depth"), progress)
     if counts is not None:
         check_counted(method)

@@ -39,7 +39,7 @@ from trilens.tasks.data import (
     streamed_map,
 )
 from trilens.tasks.labels import ClassCodes, LabelsLike, encode_labels, label_of_each
-from trilens.tasks.method import METHODS, check_model, choose_method, known_error_rate
+from trilens.tasks.method import METHODS, check_method, check_model, choose_method, known_error_rate
 from trilens.tasks.model import AnswerModel, answer_model
 
 #: Every labelled object is left out by itself up to this many; beyond, in ten groups.
@@ -249,6 +249,7 @@ def classify(
     True
     """
     parameters = {"k": k, "error_rate": error_rate, "random_state": random_state}
+    check_method("classify", method)
     if model is None and method in MAPS_OF_FILES and is_streamed(statements):
         model = _map_of_files(statements, method, n_components, random_state, progress)
     if isinstance(model, StreamedMap):

@@ -43,7 +43,13 @@ from trilens.tasks.data import (
 )
 from trilens.tasks.embed import map_dimension, map_of_pairs
 from trilens.tasks.labels import LabelsLike, label_of_each
-from trilens.tasks.method import check_model, choose_method, known_error_rate, method_of_pairs
+from trilens.tasks.method import (
+    check_method,
+    check_model,
+    choose_method,
+    known_error_rate,
+    method_of_pairs,
+)
 from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.preconditions import why_nothing_can_be_claimed
 
@@ -248,6 +254,7 @@ def cluster(
     if k is not None:
         whole_number("k", k, least=1)
     # the lens map of a given number of groups is made of counts of pairs, where these fit
+    check_method("cluster", method)
     few = PAIRED_OBJECTS if method == "lensmap" and n_clusters is not None else 0
     if model is None and method in MAPS_OF_FILES and is_streamed(statements, most_objects=few):
         model = _map_of_files(statements, method, n_components, seed, progress)
