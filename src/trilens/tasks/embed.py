@@ -132,8 +132,6 @@ def embed(
     pairs = pair_counts(statements, method == "lensmap", progress)
     if pairs is not None:
         chosen = method_of_pairs(method, pairs, "lensmap")
-        if chosen != "lensmap":
-            raise ParameterError("krng is not a map; counts of pairs give the lens map")
         points = map_of_pairs(pairs, n_components, random_state)
         return Embedding(objects_of(pairs).names, points, chosen)
     given = statements_of(statements, "embed")
