@@ -123,7 +123,7 @@ class Answers:
     @property
     def held(self) -> bool:
         """Whether the answers are held in memory; otherwise they are counted as they are read."""
-        if self._statements is not None or not self.in_files:
+        if self._statements is not None or not self.in_files or self.in_counts:
             return True
         by_rater = bool(self.exclude_raters) or self.min_seconds is not None
         by_place = any(Condition.of(text).column.casefold() == "place" for text in self.where)
