@@ -47,10 +47,11 @@ def test_facts_are_plain_json_and_the_same_again(shapes, shape_analysis):
     facts = shape_analysis.to_dict()
     text = json.dumps(facts, allow_nan=False)
     assert json.loads(text) == json.loads(json.dumps(facts))
-    few = shapes.statements.take(np.arange(1500))
+    few = shapes.statements.take(np.arange(400))
     assert analyze(few, random_state=3).to_dict() == analyze(few, random_state=3).to_dict()
 
 
+@pytest.mark.slow
 def test_where_the_answers_lie_does_not_matter(shapes, tmp_path):
     file = tmp_path / "answers.csv"
     write_statements(shapes.statements.take(np.arange(1000)), file)
@@ -70,7 +71,14 @@ def test_a_notebook_sees_the_findings(shape_analysis, tmp_path):
         shape_analysis.title = "another"
 
 
-@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param("central", marks=pytest.mark.slow),
+        "odd",
+        pytest.param("closer", marks=pytest.mark.slow),
+    ],
+)
 def test_every_kind_has_a_page_with_depths_and_the_medoid(kind):
     points = np.random.default_rng(0).normal(size=(30, 2))
     S = simulate_statements(points, 2500, kind=kind, random_state=1)
@@ -81,6 +89,7 @@ def test_every_kind_has_a_page_with_depths_and_the_medoid(kind):
     assert "of the questions that showed it" in render(found.to_dict()) or kind == "closer"
 
 
+@pytest.mark.slow
 def test_labels_of_other_kinds():
     drawn = mixture(24, [[0, 0], [9, 0]], random_state=0)
     S = simulate_statements(drawn.points, 1500, kind="odd", random_state=1)
@@ -90,6 +99,7 @@ def test_labels_of_other_kinds():
     assert "The answers contradict no label" in render(found.to_dict())
 
 
+@pytest.mark.slow
 def test_labels_that_say_nothing_are_said_to_say_nothing():
     S = simulate_statements(np.random.default_rng(5).normal(size=(30, 2)), 2000, random_state=1)
     y = np.random.default_rng(6).permutation(["a", "b"] * 15)
@@ -100,6 +110,7 @@ def test_labels_that_say_nothing_are_said_to_say_nothing():
     assert "the labels cannot be learnt from the answers" in html
 
 
+@pytest.mark.slow
 def test_number_of_clusters_can_be_set_but_the_suggestion_stays(shapes):
     found = analyze(shapes.statements.take(np.arange(3000)), n_clusters=10)
     assert len(found.clusters.groups) == 10
@@ -147,8 +158,8 @@ def test_one_cloud_is_not_divided():
 
 @pytest.mark.parametrize("value", [np.inf, 1e300, np.nan])
 def test_one_absurd_time_does_not_stop_the_page(value):
-    S = simulate_statements(np.random.default_rng(0).normal(size=(12, 2)), 200, random_state=1)
-    seconds = np.full(200, 2.0)
+    S = simulate_statements(np.random.default_rng(0).normal(size=(12, 2)), 60, random_state=1)
+    seconds = np.full(60, 2.0)
     seconds[7] = value
     facts = analyze(Statements(S.triples, seconds=seconds)).to_dict()
     json.dumps(facts, allow_nan=False)
@@ -183,6 +194,7 @@ def test_tables_hold_every_object(tmp_path, shape_analysis):
     assert float(rows[3]["depth"]) == shape_facts["objects"][3]["depth"]
 
 
+@pytest.mark.slow
 def test_nasty_names_pass_through_facts_and_tables(tmp_path):
     import csv
 
@@ -197,7 +209,7 @@ def test_nasty_names_pass_through_facts_and_tables(tmp_path):
 
 def test_progress_ends_at_one(shapes):
     seen: list[float] = []
-    analyze(shapes.statements.take(np.arange(1000)), progress=seen.append)
+    analyze(shapes.statements.take(np.arange(300)), progress=seen.append)
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
 

@@ -226,6 +226,7 @@ def test_an_array_without_kind_means_the_same_everywhere(drawn):
         model.predict_proba(array)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [np.random.RandomState, np.random.default_rng])
 def test_every_kind_of_seed(seed, drawn):
     S, y = drawn

@@ -38,6 +38,7 @@ def test_every_result_has_to_frame(drawn):
         assert len(result.to_frame()) > 0
 
 
+@pytest.mark.slow
 def test_groups_are_counted_from_1_in_tables(drawn):
     S, y = drawn
     groups = tl.cluster(S, 2, "lensmap")

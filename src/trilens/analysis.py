@@ -221,7 +221,7 @@ def analyze(
     Examples
     --------
     >>> from trilens.simulate import study
-    >>> found = analyze(study(n_statements=2000).statements)
+    >>> found = analyze(study(n_statements=600).statements)
     >>> found.medoid.name in found.medoid.candidates
     True
     """

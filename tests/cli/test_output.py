@@ -77,6 +77,7 @@ def test_labels_of_every_ending_are_read(file, tmp_path, ending):
     assert "كرز" in named
 
 
+@pytest.mark.slow
 def test_groups_are_labels_for_the_next_command(file, tmp_path):
     groups = tmp_path / "groups.csv"
     run("cluster", file, *THREE_GROUPS, "-o", groups)

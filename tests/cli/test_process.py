@@ -139,6 +139,7 @@ def test_the_process_ends_in_the_ordinary_way(good):
     assert done.stdout.decode().splitlines()[-1] == "the end"
 
 
+@pytest.mark.slow
 def test_no_place_for_the_compilers_cache(tmp_path):
     rows = np.tile([[0, 1, 2], [1, 2, 3]], (35_000, 1))
     np.savetxt(tmp_path / "many.csv", rows, fmt="%d", delimiter=",")

@@ -51,6 +51,7 @@ def test_tables_figure_and_page(tmp_path: Path) -> None:
     assert again.stderr == result.stderr == f"summary: {out / 'summary.md'}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tiny")
 def test_results_of_other_code_are_said_to_be_done_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -85,6 +85,7 @@ def test_threads_and_processes(data: Path, plain: bytes, cluster) -> None:
     assert found.singled[at].tolist() == expected.singled.tolist()
 
 
+@pytest.mark.slow
 def test_a_killed_process_costs_nothing_but_time(data: Path, plain: bytes, tmp_path: Path) -> None:
     engine = Processes(2)
     try:

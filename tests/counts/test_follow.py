@@ -123,6 +123,7 @@ list(follow(sys.argv[1], sys.argv[2]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_killed_at_the_worst_moment_every_file_is_still_counted_once(
     tmp_path: Path, moment: str

@@ -87,6 +87,7 @@ def test_vectors_that_work_are_kept():
     assert _vectors.work()
 
 
+@pytest.mark.slow
 def test_no_place_for_a_cache():
     """Neither beside the package nor in the home: compiled anew, no traceback."""
     code = """

@@ -38,7 +38,7 @@ def test_equal_points_few_points_and_bad_input():
     assert local_outliers(np.arange(3.0)[:, None]).shape == (3,)
     with pytest.raises(ParameterError, match="n_neighbors is 0"):
         local_outliers(np.zeros((3, 2)), 0)
-    with pytest.raises(ParameterError, match=r"\(n, d\) array"):
+    with pytest.raises(ParameterError, match=r"shape \(n, d\)"):
         local_outliers(np.zeros(3))
 
 

@@ -13,6 +13,7 @@ def _run(*arguments):
     return CliRunner().invoke(trilens, ["analyze", *map(str, arguments)])
 
 
+@pytest.mark.slow
 def test_cars_report(cars, tmp_path, browser):
     target = tmp_path / "cars.html"
     result = _run(
@@ -124,6 +125,7 @@ def test_labels_and_broken_pictures(small):
     assert re.search(r"Predicted classes", html)
 
 
+@pytest.mark.slow
 def test_the_printed_command_makes_the_same_facts(small, monkeypatch):
     import shlex
 

@@ -57,7 +57,7 @@ def test_counting_mends_a_map_with_too_few_dimensions():
     assert model.dispersion > 1.5
     total = total_distance(points.points)
     assert relative_error(int(model.map.depth().depth.argmax()), total) > 0.03
-    assert relative_error(int(model.depth.argmax()), total) < 0.02
+    assert relative_error(int(model.assisted.depth.argmax()), total) < 0.02
 
 
 def test_what_the_facts_say():

@@ -71,7 +71,7 @@ def _far(kind="odd", seed=0):
     return simulate_statements(points, 3000, kind, error_rate=0.1, random_state=seed + 2)
 
 
-@pytest.mark.parametrize("kind", ["odd", "closer"])
+@pytest.mark.parametrize("kind", ["odd", pytest.param("closer", marks=pytest.mark.slow)])
 def test_far_objects_are_claimed(kind):
     S = _far(kind)
     found = outliers(S, method="choice")
@@ -81,7 +81,14 @@ def test_far_objects_are_claimed(kind):
     assert set(outliers(S, 4, method="choice").indices.tolist()) == {46, 47, 48, 49}
 
 
-@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "central",
+        pytest.param("odd", marks=pytest.mark.slow),
+        pytest.param("closer", marks=pytest.mark.slow),
+    ],
+)
 def test_clouds_and_guesses_have_none(kind):
     wrong = 1 / 2 if kind == "closer" else 2 / 3
     for error_rate in (0.0, wrong):
@@ -99,6 +106,7 @@ def test_clouds_and_guesses_have_none(kind):
         assert len(found.least_central) == 7
 
 
+@pytest.mark.slow
 def test_a_given_model_is_used():
     S = _far()
     model = answer_model(S, 0)

@@ -29,6 +29,7 @@ def test_guesses_have_neither_groups_nor_outliers(kind):
         assert "cannot be told from guesses" in apart.caution
 
 
+@pytest.mark.slow
 def test_answers_that_contradict_each_other_all_say_nothing():
     rng = np.random.default_rng(1)
     rows = np.array([rng.choice(15, 3, replace=False) for _ in range(150)])

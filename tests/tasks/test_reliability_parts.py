@@ -29,6 +29,7 @@ def people():
     return survey(POINTS, raters=24, per=80, seed=1)
 
 
+@pytest.mark.slow
 def test_test_questions_are_counted_apart(people):
     asked = people.triples[0]
     right = Statements([asked.tolist()], n_objects=20)

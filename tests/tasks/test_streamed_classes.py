@@ -60,7 +60,7 @@ def _told(*line: object):
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("method", ["auto", "lensmap"])
+@pytest.mark.parametrize("method", ["auto", pytest.param("lensmap", marks=pytest.mark.slow)])
 def test_classes_of_all_objects(study, method: str, large) -> None:
     file, truth = study
     answers, labels = tl.Answers(file), _labels(truth)

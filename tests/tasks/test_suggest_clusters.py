@@ -28,6 +28,7 @@ def test_clear_groups_are_counted(number):
     assert found.candidates[number - 2].silhouette > found.candidates[number - 2].cloud
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [1, 3])
 def test_clouds_are_left_whole(length):
     rng = np.random.default_rng(length)
@@ -36,6 +37,7 @@ def test_clouds_are_left_whole(length):
     assert sum(number > 1 for number in suggested) <= 1
 
 
+@pytest.mark.slow
 def test_many_objects_are_compared_through_some():
     assert suggest_clusters(_groups(3, each=150)).n_clusters == 3
 
@@ -167,7 +169,14 @@ def test_dimension_of_the_map(dim):
     assert map_dimension(count_pairs(S)) == dim
 
 
-@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "central",
+        pytest.param("odd", marks=pytest.mark.slow),
+        pytest.param("closer", marks=pytest.mark.slow),
+    ],
+)
 def test_groups_from_answers_with_errors(kind):
     drawn = mixture(60, [[0, 0], [9, 0], [0, 9]], random_state=0)
     S = simulate_statements(drawn.points, 4000, kind, error_rate=0.1, random_state=1)

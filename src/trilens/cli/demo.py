@@ -82,11 +82,6 @@ def compare_with_truth(
     ----------
     statements : Statements, optional
         The answers as they were read from a file, with the objects in another order.
-
-    >>> from trilens.simulate import study
-    >>> made = study(n_statements=3000)
-    >>> [row[0] for row in compare_with_truth(made)]
-    ['medoid', 'outliers', 'classes', 'clusters']
     """
     from trilens.tasks.classify.classes import classify
     from trilens.tasks.cluster.groups import cluster

@@ -49,6 +49,7 @@ def test_grid_and_seeds() -> None:
     assert len(seeds) == 16
 
 
+@pytest.mark.slow
 def test_same_table_with_two_processes(undisturbed: tuple[Path, Results], tmp_path: Path) -> None:
     two = run([TINY], tmp_path, processes=2)["tiny"]
     assert without_times(two) == without_times(undisturbed[1])
@@ -78,6 +79,7 @@ def test_nothing_is_done_twice(undisturbed: tuple[Path, Results]) -> None:
     assert recorded(TINY, out).rows == results.rows
 
 
+@pytest.mark.slow
 def test_fewer_runs_are_a_part_and_more_runs_go_on(
     undisturbed: tuple[Path, Results], tmp_path: Path
 ) -> None:
@@ -103,6 +105,7 @@ def test_torn_and_corrupted_lines_are_done_again(
     assert len(journal.read()) == N_CELLS
 
 
+@pytest.mark.slow
 def test_cells_of_other_code_are_done_again(
     undisturbed: tuple[Path, Results], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,6 +157,7 @@ def test_progress_ends_at_one(tmp_path: Path) -> None:
     assert shares[-1] == 1.0
 
 
+@pytest.mark.slow
 def test_a_dead_worker_is_one_line(tmp_path: Path) -> None:
     dying = replace(TINY, measure=tiny_experiment.kills_itself)
     with pytest.raises(TrilensError, match=r"was killed.*run the same command again"):

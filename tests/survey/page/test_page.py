@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from participant_page import LENGTH, Page, short_study
 
 from browser import DOWN, ENTER, LEFT, RIGHT, SPACE, TAB
@@ -303,6 +304,7 @@ def test_the_network_goes_and_comes_back(page: Page) -> None:
     assert page.stands(wanted, 2)
 
 
+@pytest.mark.slow
 def test_the_server_is_killed_and_comes_back(
     visit: Callable[[str], Page], serve: Callable[..., Served], tmp_path: Path
 ) -> None:
