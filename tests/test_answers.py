@@ -8,11 +8,12 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+import trilens as tl
 from trilens import Statements, answers as module, write_counts, write_statements
 from trilens.answers import Answers, central_counts, pair_counts, read_or_count
 from trilens.counts import count_central, count_pairs, counted
 from trilens.counts.counting import count_files
-from trilens.errors import FormatError, ParameterError, TrilensError
+from trilens.errors import FormatError, ParameterError, StatementError, TrilensError
 from trilens.files.source import Source
 
 S = Statements([[0, 1, 2], [1, 0, 3], [0, 3, 2], [0, 1, 2]], names=["a", "b", "c", "d"])
@@ -136,3 +137,18 @@ def test_bad_rows_of_a_table_are_skipped(tmp_path):
         "statement 3: 'soon' is not a time",
     ]
     assert len((tmp_path / "bad.csv").read_text().splitlines()) == 4
+
+
+def test_a_path_is_not_taken_for_statements():
+    with pytest.raises(StatementError, match=r"got the path 'a.csv'; use trilens.Answers"):
+        tl.medoid("a.csv")
+
+
+def test_the_report_says_which_answers_were_left_out(tmp_path):
+    S = tl.simulate.study(n_statements=400).statements
+    file = tmp_path / "answers.csv"
+    tl.write_statements(S, file)
+    someone = str(S.raters[0])
+    found = tl.analyze(tl.Answers(file, exclude_raters=someone)).reliability
+    assert found.to_dict() == tl.reliability(tl.Answers(file, exclude_raters=[someone])).to_dict()
+    assert "No answers were excluded" not in found.methods

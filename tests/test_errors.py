@@ -11,6 +11,7 @@ from trilens._parameters import one_of, whole_number
 from trilens.cli import flags_of, trilens
 from trilens.errors import (
     DatasetError,
+    FormatError,
     MissingExtraError,
     ParameterError,
     StatementError,
@@ -85,3 +86,8 @@ def test_checks_name_the_parameter():
         with pytest.raises(ParameterError, match=f"{name} is ") as caught:
             check()
         assert caught.value.parameter == name
+
+
+def test_marks_in_foreign_text_are_no_references():
+    error = FormatError("a\x02b=c d\x03.csv cannot be read")
+    assert error.said(lambda reference: "--wrong") == "ab=c d.csv cannot be read"

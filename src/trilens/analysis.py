@@ -244,7 +244,11 @@ def analyze(
             fitted = answer_model(given, seed, progress=lambda share: step(0.25 * share))
     model = fitted if streamed is None else streamed
     step(0.3)
-    reliable = reliability(given, random_state=seed, model=model)
+    if streamed is None and isinstance(statements, Answers) and statements.selects:
+        # of all answers, so that it says which were left out
+        reliable = reliability(statements, random_state=seed)
+    else:
+        reliable = reliability(given, random_state=seed, model=model)
     step(0.45)
     # counts do not tell the medoid of each class
     classed = known if isinstance(given, Statements) else None

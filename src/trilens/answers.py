@@ -43,7 +43,7 @@ class Answers:
         As in `read_statements`.
     where : list of str
         Use only the answers for which all these conditions hold, such as ``"country = DE"``.
-    exclude_raters : list of str
+    exclude_raters : str or list of str
         Leave out these raters (rounds, where no raters are known).
     min_seconds : float, optional
         Leave out answers that were faster.
@@ -73,7 +73,7 @@ class Answers:
         encoding: str | None = None,
         skip_bad: bool | PathLike = False,
         where: Sequence[str] | str = (),
-        exclude_raters: Sequence[Any] = (),
+        exclude_raters: Sequence[Any] | str = (),
         min_seconds: float | None = None,
     ) -> None:
         self.source = source
@@ -81,6 +81,8 @@ class Answers:
         self.preset, self.header, self.counts_from = preset, header, counts_from
         self.encoding, self.skip_bad = encoding, skip_bad
         self.where = (where,) if isinstance(where, str) else tuple(as_list(where, "where"))
+        if isinstance(exclude_raters, str):
+            exclude_raters = (exclude_raters,)
         self.exclude_raters = tuple(as_list(exclude_raters, "exclude_raters"))
         self.min_seconds = min_seconds
         self._statements: Statements | None = None

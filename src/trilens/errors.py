@@ -90,7 +90,11 @@ class TrilensError(Exception):
         for piece in rest:
             reference, _, text = piece.partition(_CLOSE)
             name, equals, value = reference.partition("=")
-            given = ast.literal_eval(value) if value else None
+            try:
+                given = ast.literal_eval(value) if value else None
+            except (ValueError, SyntaxError):
+                parts.append(reference + text)  # no reference: a file's name may hold anything
+                continue
             parts += [render(Reference(name, bool(equals), given)), text]
         return "".join(parts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,13 @@ from numpy.typing import ArrayLike
 
 from trilens._parameters import is_whole, shown as printed, whole_number
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray, RandomState
-from trilens.errors import KindError, MissingExtraError, ParameterError, StatementError
+from trilens.errors import (
+    KindError,
+    MissingExtraError,
+    ParameterError,
+    StatementError,
+    TrilensError,
+)
 from trilens.kinds import (
     KINDS as KINDS,
     Kind as Kind,
@@ -129,6 +136,11 @@ def _refuse_nameless(column: AnyArray) -> None:
 
 def id_array(triples: Any, names: Iterable[str] | None) -> tuple[AnyArray, Iterable[str] | None]:
     """``(m, 3)`` ids, and the names, which rows of names bring with them."""
+    if isinstance(triples, str | os.PathLike):
+        raise StatementError(
+            f"expected statements, got the path {printed(triples)}; use trilens.Answers(path), or "
+            f"read them with trilens.read_statements(path)"
+        )
     try:
         array = as_array(triples, "the statements")
     except ParameterError as error:
@@ -281,7 +293,11 @@ class Statements:
         if kind is not None:
             check_kind(kind)
         if not isinstance(triples, np.ndarray) and is_table(triples):
-            told = _of_table(triples, kind, names)
+            try:
+                told = _of_table(triples, kind, names)
+            except TrilensError as error:
+                error.add_note("trilens.Answers(table, ...) takes columns= and the like")
+                raise
             kind, given, names = told.kind, told.triples, told._names
             n_objects = told.n_objects if n_objects is None else n_objects
             raters = told.raters if raters is None else raters
