@@ -152,3 +152,17 @@ def test_the_report_says_which_answers_were_left_out(tmp_path):
     found = tl.analyze(tl.Answers(file, exclude_raters=someone)).reliability
     assert found.to_dict() == tl.reliability(tl.Answers(file, exclude_raters=[someone])).to_dict()
     assert "No answers were excluded" not in found.methods
+
+
+def test_chunks_of_the_answers_that_meet_a_condition(tmp_path):
+    file = tmp_path / "answers.csv"
+    file.write_text(
+        "central,other_1,other_2,country\na,b,c,DE\nb,a,d,FR\nc,a,b,DE\n", encoding="utf-8"
+    )
+    chunks = list(Answers(file, where="country = DE").scan(chunk_rows=1))
+    assert [S.triples.tolist() for S in chunks] == [[[0, 1, 2]], [[2, 0, 1]]]
+    assert chunks[0].names == ("a", "b", "c", "d")
+    with pytest.raises(ParameterError, match="no answer is left where country = IT"):
+        list(Answers(file, where="country = IT").scan())
+    with pytest.raises(ParameterError, match="go with read"):
+        Answers(file, exclude_raters=["x"]).scan()

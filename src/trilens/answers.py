@@ -205,14 +205,16 @@ class Answers:
         return self._statements
 
     def scan(self, chunk_rows: int = 1_000_000) -> Scan:
-        """The answers in chunks, for what does not fit in memory; all of them."""
+        """The answers in chunks, for what does not fit in memory."""
         if not self.in_files:
             raise ParameterError("a table in memory is not scanned; read() gives its statements")
-        if self.selects:
-            raise ParameterError("scan() reads all answers; where= and the like go with read()")
+        if self.exclude_raters or self.min_seconds is not None:
+            raise ParameterError(
+                "scan() takes where=; exclude_raters= and min_seconds= go with read()"
+            )
         if not isinstance(self.skip_bad, bool):
             raise ParameterError("skip_bad must be True or False where answers are scanned")
-        return scan_statements(self.source, chunk_rows, **self.options)
+        return scan_statements(self.source, chunk_rows, where=self.where, **self.options)
 
     def count(
         self,

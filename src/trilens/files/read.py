@@ -10,11 +10,13 @@ from itertools import chain, islice
 import numpy as np
 
 from trilens._parameters import whole_number, wrong
+from trilens.errors import ParameterError
 from trilens.files.objects import ObjectsLike, object_list
 from trilens.files.source import PathLike, Source, skipped_files, sources
 from trilens.kinds import Kind
 from trilens.statements import Statements, concatenate
 from trilens.statements.batch import Batch, Fault, sound, statements_of
+from trilens.statements.columns import as_list
 from trilens.statements.layout import ColumnsLike, ReadOptions, read_options
 from trilens.statements.names import ObjectList
 from trilens.statements.reading import (
@@ -26,6 +28,7 @@ from trilens.statements.reading import (
     read_tables,
     stored_objects,
 )
+from trilens.statements.selection import Condition
 from trilens.statements.table import AnswerTable, NamedTable
 
 #: Bytes of a file that are parsed at a time.
@@ -216,15 +219,22 @@ class Scan:
     _tables: tuple[AnswerTable, ...] = field(repr=False)
     _objects: ObjectList = field(repr=False)
     _listed: ObjectList | None = field(default=None, repr=False)
+    _where: tuple[Condition, ...] = ()
 
     def __iter__(self) -> Iterator[Statements]:
         rows = 0
         for table in self._tables:
-            batches = _sound_batches(table, self._objects.integers, self._listed)
+            batches = _sound_batches(table, self._objects.integers, self._listed, self._where)
             parts = (statements_of(batch, self._objects, self.kind) for batch in batches)
             for chunk in _in_chunks(parts, self.chunk_rows):
                 rows += len(chunk)
                 yield chunk
+        if not rows and self._where:
+            raise ParameterError(
+                f"no answer is left where {' and '.join(map(str, self._where))}; leave a "
+                f"condition out",
+                parameter="where",
+            )
         _refuse_nothing(self._tables, rows)
 
 
@@ -240,6 +250,7 @@ def scan_statements(
     counts_from: int | None = None,
     encoding: str | None = None,
     skip_bad: bool = False,
+    where: Sequence[str] | str = (),
 ) -> Scan:
     """Read statements that do not fit in memory, chunk by chunk.
 
@@ -257,6 +268,9 @@ def scan_statements(
         blocks of 16 MB, whatever the size of a chunk. An NPZ file is held whole.
     kind, columns, objects, preset, header, counts_from, encoding, skip_bad
         As in `read_statements`, the same for all files.
+    where : str or list of str
+        Only answers for which these conditions hold, such as ``"country = DE"``. The objects
+        are those of all answers.
 
     Returns
     -------
@@ -289,13 +303,18 @@ def scan_statements(
     tables = tuple(open_table(source, options) for source in found)
     settled = one_kind(tables)
     every = _all_objects(tables, listed)
-    return Scan(every.n_objects, every.names, settled, rows, tables, every, listed)
+    texts = [where] if isinstance(where, str) else as_list(where, "where")
+    conditions = tuple(map(Condition.of, texts))
+    return Scan(every.n_objects, every.names, settled, rows, tables, every, listed, conditions)
 
 
 def _sound_batches(
-    table: AnswerTable, integers: bool, listed: ObjectList | None
+    table: AnswerTable,
+    integers: bool,
+    listed: ObjectList | None,
+    where: Sequence[Condition] = (),
 ) -> Iterator[Batch]:
-    for batch in table.batches(integers=integers, block_bytes=BLOCK_BYTES):
+    for batch in table.batches(integers=integers, block_bytes=BLOCK_BYTES, where=where):
         good = sound(batch, listed, table.stored)[0] if table.options.skip_bad else batch
         if len(good):
             yield good
