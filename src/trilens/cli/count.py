@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, bar, note, print_json
+from trilens.cli.output import Output, bar, counted, note, print_json
 
 
 @options.command("count")
@@ -107,7 +107,7 @@ def command(
         resumed = f", {told[0].resumed:,} counted before" if told[0].resumed else ""
         note(
             f"{found.statements:,} statements of kind {found.kind} about {found.n_objects:,} "
-            f"objects, {told[0].partitions:,} parts{resumed}: {out.path}"
+            f"objects, {counted(told[0].partitions, 'part')}{resumed}: {out.path}"
         )
     for line in found.skipped[:5]:
         note(f"skipped {line}")

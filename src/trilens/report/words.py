@@ -324,6 +324,8 @@ def methods(facts: Facts) -> list[tuple[str, str]]:
     )
     shown = MAPS.get(facts["map"]["method"], facts["map"]["method"])
     outlying = MAPS.get(facts["outliers"]["method"], facts["outliers"]["method"])
+    dim = k["parameters"].get("dim")
+    space = f", in {count(dim, 'dimension')}" if dim else ""
     return [
         ("Most central", central),
         ("Outliers", f"Method: {outlying}."),
@@ -331,7 +333,7 @@ def methods(facts: Facts) -> list[tuple[str, str]]:
         (
             "Groups",
             f"Spectral clustering (Shi and Malik) of the symmetric k-NN graph of the "
-            f"{MAPS.get(k['method'], k['method'])}, in {k['parameters'].get('dim')} dimensions.",
+            f"{MAPS.get(k['method'], k['method'])}{space}.",
         ),
         *_classified(facts["classify"]),
         ("Version", f"trilens {facts['how']['version']}, seed {facts['how']['seed']}."),
