@@ -204,6 +204,11 @@ class Answers:
             self._statements = self._selection.of(every)
         return self._statements
 
+    @property
+    def statements(self) -> Statements:
+        """As `read`: whatever takes statements takes their handle too."""
+        return self.read()
+
     def scan(self, chunk_rows: int = 1_000_000) -> Scan:
         """The answers in chunks, for what does not fit in memory."""
         if not self.in_files:

@@ -407,3 +407,14 @@ def test_urls(tmp_path: Path) -> None:
     finally:
         files.rm("/answers", recursive=True)
         files.rm("/kept", recursive=True)
+
+
+@pytest.mark.parametrize("answers", [("0", "2", "1"), ("10", "40", "20")])
+def test_integers_that_were_shown_are_counted(tmp_path, answers):
+    shown = ("10,30,20", "10,20,40", "10,20,30")
+    rows = [f"{answer},{three}" for answer, three in zip(answers, shown, strict=True)]
+    file = tmp_path / "shown.csv"
+    file.write_text("\n".join(["chosen,shown_1,shown_2,shown_3", *rows]) + "\n", encoding="utf-8")
+    S, found = tl.read_statements(file), tl.Answers(file).count()
+    assert found.names == S.names
+    assert found.central.singled.tolist() == tl.count_central(S).singled.tolist()

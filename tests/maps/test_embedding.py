@@ -197,8 +197,8 @@ def test_progress_goes_from_0_to_1(few):
 @pytest.mark.parametrize(
     ("estimator", "S", "says"),
     [
-        (SOE(3), [[0, 1, 2]], "SOE: n_components is 3, but 3 objects span at most 2 dimensions"),
-        (STE(0), [[0, 1, 2]], "STE: n_components is 0; it must be a whole number, 1 or more"),
+        (SOE(3), [[0, 1, 2]], "n_components is 3, but 3 objects span at most 2 dimensions"),
+        (STE(0), [[0, 1, 2]], "n_components is 0; it must be a whole number, 1 or more"),
         (STE(1.5), [[0, 1, 2]], "n_components is 1.5"),
         (SOE(), np.empty((0, 3), int), "SOE needs at least one statement"),
         (SOE(), np.empty((0, 4), int), "SOE needs at least one statement"),

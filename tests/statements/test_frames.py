@@ -323,3 +323,9 @@ def test_rows_that_are_dicts_have_the_same_columns() -> None:
     ):
         with pytest.raises(StatementError, match=said):
             as_statements(wrong)
+
+
+def test_a_missing_number_is_no_rater():
+    table = {"central": ["a", "b"], "other_1": ["b", "a"], "other_2": ["c", "c"]}
+    S = Statements(table | {"rater": [1.5, float("nan")]})
+    assert S.raters.tolist() == ["1.5", ""]

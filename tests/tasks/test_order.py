@@ -74,3 +74,13 @@ def test_the_classes(both, method) -> None:
 def test_one_model_serves_all_questions(both) -> None:
     S, model = both[1]
     assert tl.medoid(S, model=model).to_dict() == tl.medoid(S).to_dict()
+
+
+@pytest.mark.parametrize("method", ["krng", "lensmap"])
+def test_groups_of_counts_have_the_numbers_of_groups_of_statements(method) -> None:
+    S = tl.simulate.study(n_statements=3000).statements
+    shuffled = S.take(np.random.default_rng(1).permutation(len(S))).subset(np.arange(60)[::-1])
+    every = tl.cluster(S, 3, method)
+    for T in (S, shuffled):
+        counted = tl.cluster(tl.count_pairs(T), 3, method)
+        assert _by_name(counted.names, counted.labels) == _by_name(every.names, every.labels)

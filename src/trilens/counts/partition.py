@@ -249,7 +249,8 @@ def count_partition(partition: Partition, plan: Plan) -> Counted:
         # a row that could not be skipped is told as it is when the file is read whole
         if not plan.skip_bad or isinstance(error, StatementError):
             raise
-        why = f"{partition.label} is left out: {error}"
+        # what to do about it is advice for one file, not for what was left out of many
+        why = f"{partition.label} is left out: {str(error).split('; ')[0]}"
         none = np.zeros(0, dtype=np.int64)
         return Counted("central", 0, none, none, skipped=(why,), n_skipped=1)
     refuse_changed(partition)

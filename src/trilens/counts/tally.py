@@ -62,6 +62,7 @@ class Tally:
             for start, columns in batch.pieces():
                 self._add_values(columns, batch, start)
             return None
+        batch = batch.as_text()
         self._names.add(batch)
         ids, names = self._names.ids_of(batch), self._names.listed()
         if batch.form == "statement":

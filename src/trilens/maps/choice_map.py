@@ -519,7 +519,7 @@ class ChoiceMap(MapEstimator):
         if len(statements) == 0:
             raise StatementError("ChoiceMap needs at least one statement; there are none")
         n = statements.n_objects
-        d = check_components("ChoiceMap", self.n_components, n, "cv")
+        d = check_components(self.n_components, n, "cv")
         if not _is_cv(self.l2):
             real_number("ChoiceMap: l2", self.l2, 0)
         one_of("ChoiceMap: length", self.length, ("distance", "student", "cv"))

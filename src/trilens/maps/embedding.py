@@ -98,7 +98,7 @@ class _OrdinalEmbedding(MapEstimator):
         comparisons = as_comparisons(data)
         if len(comparisons) == 0:
             raise StatementError(f"{name} needs at least one statement; there are none")
-        check_components(name, self.n_components, comparisons.n_objects)
+        check_components(self.n_components, comparisons.n_objects)
         best: Minimum | None = None
         objective = self._objective()
         with one_blas_thread(), comparison_loss(objective, comparisons, self.n_threads) as evaluate:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from trilens._parameters import is_whole, one_of, wrong
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.answers import Answers, AnswersLike
-from trilens.errors import ParameterError
+from trilens.errors import ParameterError, parameter_name
 from trilens.kinds import n_answers, sides, sign
 from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_data, violations
 from trilens.maps.pairs import squared
@@ -56,20 +56,18 @@ def refuse_for_streams(estimator: Any, only: dict[str, Any]) -> None:
             )
 
 
-def check_components(
-    owner: str, n_components: Any, n_objects: int, word: str | None = None
-) -> int | None:
+def check_components(n_components: Any, n_objects: int, word: str | None = None) -> int | None:
     """The number of dimensions, which the objects must span; None for the word."""
     if word is not None and isinstance(n_components, str) and n_components == word:
         return None
     allowed = "a whole number, 1 or more"
     if not is_whole(n_components) or n_components < 1:
         allowed = allowed if word is None else f"'{word}' or {allowed}"
-        raise wrong(f"{owner}: n_components", n_components, allowed)
+        raise wrong("n_components", n_components, allowed)
     if n_components > n_objects - 1:
         raise ParameterError(
-            f"{owner}: n_components is {n_components}, but {n_objects} objects span at most "
-            f"{n_objects - 1} dimensions; take n_components <= {n_objects - 1}",
+            f"{parameter_name('n_components')} is {n_components}, but {n_objects} objects span at "
+            f"most {n_objects - 1} dimensions; take {n_objects - 1} or fewer",
             parameter="n_components",
         )
     return int(n_components)

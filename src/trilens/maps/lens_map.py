@@ -311,7 +311,7 @@ class LensMap(MapEstimator):
                 f"a map of {n} object{'s' * (n != 1)} has no distances; "
                 f"give statements about at least three objects"
             )
-        d = check_components("LensMap", self.n_components, n, "gap")
+        d = check_components(self.n_components, n, "gap")
         check_error_rate(self.error_rate, pairs.kind)
         power = _power(self.power, d)
         start = np.empty(n)
@@ -351,7 +351,7 @@ class LensMap(MapEstimator):
         refuse_for_streams(self, {"error_rate": 0.0, "power": "auto"})
         found = stream_map(
             answers,
-            check_components("LensMap", self.n_components, answers.count().n_objects, "gap"),
+            check_components(self.n_components, answers.count().n_objects, "gap"),
             method="lensmap",
             shrinkage=self.shrinkage,
             random_state=self.random_state,

@@ -64,7 +64,7 @@ def _arrow(given: Any) -> Any:
         if isinstance(given, Mapping):
             given = {str(name): as_array(column, str(name)) for name, column in given.items()}
         return pa.table(given)
-    except (pa.ArrowException, TypeError, ValueError) as error:
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         why = " ".join(str(error).split())
         raise StatementError(
             f"the {type(given).__name__} cannot be read as a table: {why}"

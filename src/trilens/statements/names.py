@@ -353,7 +353,7 @@ class Names:
                 continue
             if is_missing(name) and name not in self._known:
                 raise missing_cell(batch.place(row), name, "a column of objects")
-            if name[0] == "-" and is_integer(name):
+            if name.startswith("-") and is_integer(name):
                 self._doubtful[name] = batch.place(row)
             self._ids[name] = len(self._ids)
 

@@ -643,6 +643,8 @@ def _as_text(column: Any, name: str, label: str | None, *, keep_integers: bool =
         if (np.isnan(values) | (values % 1 == 0)).all():  # integers with a gap
             whole = np.nan_to_num(values).astype(np.int64)
             column = pa.chunked_array([pa.array(whole, mask=np.isnan(values))])
+        elif np.isnan(values).any():
+            column = pa.chunked_array([pa.array(values, from_pandas=True)])
     return _encoded(column)
 
 

@@ -16,6 +16,7 @@ from trilens.answers import Answers
 from trilens.counts import PairCounts, count_pairs
 from trilens.errors import ParameterError, option
 from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.likelihood import object_order
 from trilens.maps.registry import coordinates, dimensions
 from trilens.maps.streamed import StreamedMap
 from trilens.statements import Statements
@@ -23,6 +24,7 @@ from trilens.tasks.cluster.spectral import (
     KRNGClustering,
     check_n_clusters,
     coordinate_clusters,
+    in_order_of_appearance,
     krng_parameters,
     map_parameters,
     neighbour_graph,
@@ -483,6 +485,9 @@ def _clusters(
     known: Sequence[Any] | None,
     given: bool,
 ) -> Clusters:
+    # numbered in the order of the names, wherever the answers lie and however they are sorted
+    order = object_order(names, len(names))
+    found[order] = in_order_of_appearance(found[order])
     number = int(found.max(initial=-1)) + 1
     width = None
     if points is not None and number > 1 and len(points) <= _MOST_SILHOUETTES:

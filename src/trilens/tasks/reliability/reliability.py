@@ -304,7 +304,9 @@ def reliability(
     (None, 'no question was asked twice')
     """
     seed = seed_of(random_state)
-    if model is None and is_streamed(statements):
+    asked_for = [each is not None for each in (by, catch, repeated, selection)]
+    whole = any([*asked_for, forecast is not False, cross is not False])
+    if model is None and is_streamed(statements) and not whole:
         model = streamed_map(statements, None, "choice", seed)
     if isinstance(model, StreamedMap):
         return _of_streamed_map(model)
