@@ -71,8 +71,8 @@ def _check(file, labels, folder, seed):
     assert forced["classify"] is None
 
 
-#: Both have few objects; the others take a minute together.
-QUICK = ("disconnected", "noise")
+#: It has few objects; the others take a minute together.
+QUICK = ("disconnected",)
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,8 @@ class Answers:
         As in `read_statements`.
     where : list of str
         Use only the answers for which all these conditions hold, such as ``"country = DE"``.
+        Objects that only other answers name stay; of files too large to hold they are left out,
+        unless ``objects`` lists them.
     exclude_raters : str or list of str
         Leave out these raters (rounds, where no raters are known).
     min_seconds : float, optional

@@ -62,6 +62,7 @@ def test_every_table_can_be_written(file, tmp_path, command, columns, rows, endi
         assert set(NAMES) <= set(table["object"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["json", "parquet"])
 def test_labels_of_every_ending_are_read(file, tmp_path, ending):
     groups, every = tmp_path / f"groups.{ending}", tmp_path / f"every.{ending}"

@@ -32,6 +32,7 @@ def test_unknown_name_is_answered_by_the_names(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tiny")
 def test_tables_figure_and_page(tmp_path: Path) -> None:
     out, page = tmp_path / "out", tmp_path / "docs" / "reproduction.md"

@@ -222,6 +222,7 @@ def test_it_is_far_better_than_the_lens_map(tmp_path: Path, kind: str, rest: flo
     assert (lens.error_rate, lens.predicted) == (None, None)
 
 
+@pytest.mark.slow
 def test_passes_over_files_go_on_from_a_start_in_memory(tmp_path: Path, monkeypatch) -> None:
     points = np.random.default_rng(0).standard_normal((200, 2))
     S = tl.simulate_statements(points, 40_000, error_rate=0.2, random_state=1)

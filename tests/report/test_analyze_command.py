@@ -57,6 +57,7 @@ def test_cars_report(cars, tmp_path, browser):
     assert "--seed 0" in command
 
 
+@pytest.mark.slow
 def test_survey_file_shows_rounds_times_and_places(cars, tmp_path):
     result = _run(cars / "survey_data.csv", "--json")
     assert result.exit_code == 0, result.output
@@ -71,6 +72,7 @@ def test_survey_file_shows_rounds_times_and_places(cars, tmp_path):
     assert sum(row["answers"] for row in trusted["raters"]) == 7097
 
 
+@pytest.mark.slow
 def test_a_rater_who_always_chooses_the_first_place_is_named(tmp_path):
     import numpy as np
 

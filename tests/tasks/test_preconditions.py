@@ -46,6 +46,7 @@ def test_objects_that_were_never_asked_about_are_no_rest_to_stand_apart_from():
     assert len(outliers(S, n=2)) == 2
 
 
+@pytest.mark.slow
 def test_parts_that_no_answer_connects_are_no_groups():
     one, two = (
         simulate_statements(np.random.default_rng(i).normal(size=(12, 2)), 200, random_state=i)

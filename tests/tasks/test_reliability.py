@@ -59,6 +59,7 @@ def test_raters_who_guess_are_found_and_no_others(shapes):
         assert (check.blind_high > 0.9) == (check.rater in careless)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
 def test_many_who_guess_do_not_hide_each_other(kind):
     S, raters = _survey(0.6, kind, n_raters=50, seed=1)
@@ -197,6 +198,7 @@ def test_of_very_many_answers_a_part_is_looked_at():
     assert len(rows) == len(np.unique(rows)) < 100_000
 
 
+@pytest.mark.slow
 def test_where_the_answers_lie_does_not_matter(shapes, tmp_path):
     file = tmp_path / "answers.csv"
     write_statements(shapes.statements, file)

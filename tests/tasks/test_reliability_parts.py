@@ -64,6 +64,7 @@ def test_the_right_answer_must_be_one_of_the_three():
         reliability([[0, 1, 2], [3, 4, 5]], catch=["4", None])
 
 
+@pytest.mark.slow
 def test_nothing_is_deleted_and_every_step_says_what_is_left(shapes):
     S = shapes.statements
     chosen = select(S, exclude_raters=["3"], min_seconds=0.8)
@@ -185,6 +186,7 @@ def test_raters_predict_each_other(people):
     assert reliability(Statements(people.triples), cross=True).cross is None
 
 
+@pytest.mark.slow
 def test_the_facts_are_plain_and_the_paragraph_rests_on_them(people):
     by = {r: "young" if r % 2 else "old" for r in range(24)}
     found = reliability(people, by=by, forecast=True, cross=True)

@@ -89,6 +89,7 @@ def test_fewer_runs_are_a_part_and_more_runs_go_on(
     assert without_times(more) == without_times(undisturbed[1])
 
 
+@pytest.mark.slow
 def test_torn_and_corrupted_lines_are_done_again(
     undisturbed: tuple[Path, Results], tmp_path: Path
 ) -> None:
@@ -149,6 +150,7 @@ def test_ten_kills_give_the_same_table(undisturbed: tuple[Path, Results], tmp_pa
     assert without_times(resumed) == without_times(undisturbed[1])
 
 
+@pytest.mark.slow
 def test_progress_ends_at_one(tmp_path: Path) -> None:
     shares: list[float] = []
     run([TINY], tmp_path, runs=1, processes=2, progress=shares.append)

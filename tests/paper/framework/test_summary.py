@@ -14,6 +14,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return run([TINY], tmp_path_factory.mktemp("tiny"), processes=1)["tiny"]
 
 
+@pytest.mark.slow
 def test_page_shows_paper_ours_and_verdict(results: Results, tmp_path: Path) -> None:
     page = tmp_path / "docs" / "page.md"
     experiments = [TINY, EXPERIMENTS["recovery"]]
@@ -35,6 +36,7 @@ def test_page_shows_paper_ours_and_verdict(results: Results, tmp_path: Path) -> 
     assert "(2 runs)" in wrong
 
 
+@pytest.mark.slow
 def test_one_run_judges_nothing_random(results: Results) -> None:
     one = judged(TINY, results.where(run=0))
     assert one.tally == {"not judged": 2}
