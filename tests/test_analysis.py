@@ -156,7 +156,12 @@ def test_one_cloud_is_not_divided():
     assert "the map is one cloud" in render(found.to_dict())
 
 
-@pytest.mark.parametrize("value", [np.inf, 1e300, np.nan])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "value", [np.inf, pytest.param(1e300, marks=SLOW), pytest.param(np.nan, marks=SLOW)]
+)
 def test_one_absurd_time_does_not_stop_the_page(value):
     S = simulate_statements(np.random.default_rng(0).normal(size=(12, 2)), 60, random_state=1)
     seconds = np.full(60, 2.0)
