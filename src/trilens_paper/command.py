@@ -54,7 +54,7 @@ def command(
     \b
     Example: trilens reproduce cars-classification cars-clustering --runs 100
     """
-    from trilens_paper import (
+    from trilens_paper.registry import (
         EXPERIMENTS,
         experiment_named,
         outdated,

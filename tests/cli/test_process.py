@@ -169,3 +169,10 @@ def test_a_pipe_is_read_once(tmp_path):
     ):
         found = json.loads(shell(command, tmp_path).stdout)
         assert (found["statements"], found["objects"]) == (20_000, 20_002)
+
+
+def test_the_help_loads_nothing_heavy():
+    code = "import sys, trilens.cli as c; c.trilens(['--help'], standalone_mode=False); "
+    code += "sys.exit(', '.join({'numpy', 'pyarrow', 'sklearn', 'numba'} & set(sys.modules)) or 0)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

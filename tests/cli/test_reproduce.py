@@ -5,22 +5,22 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import trilens_paper
 from tiny_experiment import TINY
 from trilens.errors import DatasetError, ParameterError
+from trilens_paper import registry
 from trilens_paper.command import command
 
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(trilens_paper.EXPERIMENTS, "tiny", TINY)
+    monkeypatch.setitem(registry.EXPERIMENTS, "tiny", TINY)
 
 
 def test_list_names_every_experiment() -> None:
     result = CliRunner().invoke(command, ["--list"])
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    assert [line.split()[0] for line in lines[1:]] == list(trilens_paper.EXPERIMENTS)
+    assert [line.split()[0] for line in lines[1:]] == list(registry.EXPERIMENTS)
 
 
 def test_unknown_name_is_answered_by_the_names(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_unknown_name_is_answered_by_the_names(tmp_path: Path) -> None:
     assert isinstance(result.exception, ParameterError)
     message = str(result.exception)
     assert "\n" not in message
-    assert all(name in message for name in trilens_paper.EXPERIMENTS)
+    assert all(name in message for name in registry.EXPERIMENTS)
     assert not (tmp_path / "out").exists()
 
 
@@ -77,7 +77,7 @@ def test_missing_data_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         raise DatasetError("cars are not to be had")
 
     broken = replace(TINY, name="broken", prepare=missing)
-    monkeypatch.setitem(trilens_paper.EXPERIMENTS, "broken", broken)
+    monkeypatch.setitem(registry.EXPERIMENTS, "broken", broken)
     result = CliRunner().invoke(command, ["broken", "--out", str(tmp_path)])
     assert isinstance(result.exception, DatasetError)
     assert str(result.exception) == "cars are not to be had"

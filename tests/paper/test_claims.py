@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from trilens_paper import EXPERIMENTS, Claim, Results
 from trilens_paper.framework.results import COLUMNS
 from trilens_paper.illustrations import (
     f_of_crowd_median,
@@ -17,6 +16,7 @@ from trilens_paper.illustrations import (
 )
 from trilens_paper.ingredients.data import COLLECTIONS
 from trilens_paper.recovery import GROWING, in_ball
+from trilens_paper.registry import EXPERIMENTS, Claim, Results
 
 RUNS = 6
 METHODS = ("Algorithm 1", "Crowd-Median", "GNMDS", "SOE", "STE", "t-STE")

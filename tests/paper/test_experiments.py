@@ -12,7 +12,6 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from trilens.errors import ParameterError
-from trilens_paper import EXPERIMENTS, Cell, Claim, Finding, Results, experiment_named
 from trilens_paper.cars_clustering import PURITY_B
 from trilens_paper.clustering import with_best_parameters
 from trilens_paper.framework.results import COLUMNS, joined
@@ -21,6 +20,7 @@ from trilens_paper.ingredients.data import COLLECTIONS
 from trilens_paper.ingredients.methods import PURITY
 from trilens_paper.network import NUMBERS
 from trilens_paper.paper import TABLE3, TABLE4
+from trilens_paper.registry import EXPERIMENTS, Cell, Claim, Finding, Results, experiment_named
 
 NAMES = [
     "illustrations",

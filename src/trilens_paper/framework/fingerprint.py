@@ -35,7 +35,7 @@ def fingerprint(measure: Callable[..., Any], package: Path | None = None) -> str
 
     Examples
     --------
-    >>> from trilens_paper import EXPERIMENTS
+    >>> from trilens_paper.registry import EXPERIMENTS
     >>> len(fingerprint(EXPERIMENTS["recovery"].measure))
     16
     """

@@ -8,9 +8,9 @@ import pytest
 
 import trilens
 from tiny_experiment import TINY
-from trilens_paper import EXPERIMENTS
 from trilens_paper.framework import fingerprint as module
 from trilens_paper.framework.fingerprint import fingerprint
+from trilens_paper.registry import EXPERIMENTS
 
 PACKAGES = Path(trilens.__file__).parents[1]
 

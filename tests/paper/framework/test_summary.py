@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tiny_experiment import TINY
-from trilens_paper import EXPERIMENTS, Results, run, write_page
 from trilens_paper.framework.summary import judged
+from trilens_paper.registry import EXPERIMENTS, Results, run, write_page
 
 
 @pytest.fixture(scope="module")
