@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -92,7 +93,6 @@ class Answers:
         self._selection: Selection | None = None
         self._counted: Counted | None = None
         self._last_counted: Counted | None = None
-        self._everything: Answers | None = None
 
     def __repr__(self) -> str:
         shown = self.source if self.in_files else type(self.source).__name__
@@ -103,12 +103,12 @@ class Answers:
         """Whether the answers lie in files."""
         return is_path(self.source)
 
-    @property
+    @cached_property
     def in_counts(self) -> bool:
         """Whether only counts of the answers are there, in a file of counts."""
         return isinstance(self.source, str | os.PathLike) and is_counts(self.source)
 
-    @property
+    @cached_property
     def n_bytes(self) -> int:
         """Bytes of all files; 0 in memory, and for what can be read only once."""
         if not self.in_files or self.source == "-":
@@ -155,14 +155,10 @@ class Answers:
         found = read_or_count(self)
         return found.statements if isinstance(found, Counted) else len(found)
 
-    @property
+    @cached_property
     def everything(self) -> Answers:
         """The same answers, none left out; itself where all are used."""
-        if not self.selects:
-            return self
-        if self._everything is None:
-            self._everything = Answers(self.source, **self.options)
-        return self._everything
+        return Answers(self.source, **self.options) if self.selects else self
 
     @property
     def reading(self) -> Reading | None:

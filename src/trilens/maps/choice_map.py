@@ -34,7 +34,6 @@ from trilens.maps.estimator import (
     NOT_STREAMED,
     MapEstimator,
     check_components,
-    given_statements,
     is_streamed,
     refuse_for_streams,
 )
@@ -54,7 +53,7 @@ from trilens.maps.likelihood import collect_choices, in_order, likelihood, row_o
 from trilens.maps.pairs import Length
 from trilens.maps.raters import RaterGroups, RaterLapses, estimate_lapses, group_raters
 from trilens.maps.selection import MapSettings, alpha_of, select
-from trilens.statements import Statements
+from trilens.statements import Statements, as_statements
 from trilens.statements.value import refuse_answers
 
 if TYPE_CHECKING:
@@ -216,7 +215,7 @@ class ChoiceMap(MapEstimator):
         """
         if isinstance(S, Answers) and is_streamed(S):
             return self._stream(S, weights, progress)
-        statements = given_statements(S)
+        statements = as_statements(S)
         refuse_answers(y, S, statements)
         self._check(statements)
         check_progress(progress)
@@ -374,7 +373,7 @@ class ChoiceMap(MapEstimator):
             one's place).
         """
         check_is_fitted(self)
-        return self._preferences(self._known(given_statements(S)))
+        return self._preferences(self._known(as_statements(S)))
 
     def _preferences(self, statements: Statements) -> FloatArray:
         return self.model_.probabilities(statements)
@@ -414,7 +413,7 @@ class ChoiceMap(MapEstimator):
         self._answers_of_fit("a refit")
         whole_number("max_iter", max_iter, least=1)
         real_number("tol", tol, 0)
-        statements, model = given_statements(S), self.model_
+        statements, model = as_statements(S), self.model_
         model.triples_of(statements)
         if len(statements) == 0 or statements.n_objects != len(model.embedding):
             raise ParameterError(
@@ -488,7 +487,7 @@ class ChoiceMap(MapEstimator):
         (10, 4, 1)
         """
         self._answers_of_fit("a bootstrap")
-        statements = given_statements(S)
+        statements = as_statements(S)
         whole_number("n_copies", n_copies, least=1)
         whole_number("max_iter", max_iter, least=1)
         check_progress(progress)

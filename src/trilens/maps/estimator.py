@@ -27,11 +27,6 @@ _CHUNK = 1 << 17
 Names: TypeAlias = tuple[str, ...] | None
 
 
-def given_statements(S: AnswersLike) -> Statements:
-    """The statements of what was given, read where it is a handle."""
-    return S.read() if isinstance(S, Answers) else as_statements(S)
-
-
 def is_streamed(S: Any) -> bool:
     """Whether a map of answers is made by passes over them: they are too large to hold."""
     return isinstance(S, Answers) and not S.held and S.objects is None
@@ -115,7 +110,7 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             is nearer). Of equally good answers the first.
         """
         check_is_fitted(self)
-        return np.asarray(self._preferences(self._known(given_statements(S))).argmax(axis=1))
+        return np.asarray(self._preferences(self._known(as_statements(S))).argmax(axis=1))
 
     def score(self, S: ComparisonsLike, y: Any = None) -> float:
         """The share of the answers that the map predicts; of k equally good ones each counts 1/k.
@@ -175,7 +170,7 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return frame  # type: ignore[no-any-return]
 
     def _ids_of(self, S: AnswersLike) -> IntArray:
-        whole = given_statements(S)
+        whole = as_statements(S)
         of_map = self._numbers(whole)
         ids = np.arange(whole.n_objects) if of_map is None else of_map
         return ids[S.ids] if isinstance(S, Objects) else ids

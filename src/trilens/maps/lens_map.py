@@ -17,12 +17,11 @@ from trilens.maps.estimator import (
     MapEstimator,
     Names,
     check_components,
-    given_statements,
     is_streamed,
     refuse_for_streams,
 )
 from trilens.maps.likelihood import object_order
-from trilens.statements import Kind
+from trilens.statements import Kind, as_statements
 from trilens.statements.value import refuse_answers
 
 if TYPE_CHECKING:
@@ -340,7 +339,7 @@ class LensMap(MapEstimator):
                 return None, None
             found = S.count(pairs=True)
             return found.pairs, found.known_names
-        given = given_statements(S)
+        given = as_statements(S)
         refuse_answers(y, S, given)
         return count_pairs(given), given._names
 
@@ -369,7 +368,7 @@ class LensMap(MapEstimator):
         """As `fit` to all statements so far: those of `fit`, of earlier calls, and these."""
         if getattr(self, "streamed_", None) is not None:
             raise ParameterError(f"partial_fit adds counts of pairs; {NOT_STREAMED}")
-        more = S if isinstance(S, PairCounts) else count_pairs(given_statements(S))
+        more = S if isinstance(S, PairCounts) else count_pairs(as_statements(S))
         return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
 
     def _scaling(self, pairs: PairCounts, d: int, power: float, start: FloatArray) -> Scaling:

@@ -13,7 +13,7 @@ from trilens._tabular import Tabular
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.answers import AnswersLike
 from trilens.errors import ParameterError
-from trilens.maps.estimator import given_statements
+from trilens.statements import as_statements
 from trilens.statements.columns import as_list
 from trilens.statements.combine import questions
 
@@ -58,7 +58,7 @@ def coordinates(
     model = make_map(method, n_components, random_state, **parameters)
     # The lens map has no steps to tell of.
     steps = {} if method == "lensmap" else {"progress": progress}
-    found = model.fit_transform(given_statements(statements), **steps)
+    found = model.fit_transform(as_statements(statements), **steps)
     if progress is not None:
         progress(1.0)
     return np.asarray(found)
@@ -131,7 +131,7 @@ def estimate_dimension(
     >>> found.n_components
     2
     """
-    given = given_statements(statements)
+    given = as_statements(statements)
     one_of("method", method, MAPS)
     whole_number("n_folds", n_folds, least=2)
     check_progress(progress)
