@@ -1,0 +1,547 @@
+"""Studies as labs have them, simulated with a known truth; shares no code with the package.
+
+A study is a *shape* (where the objects lie), a *design* (who is asked what) and *people* (how
+they answer):
+
+    study(kind="central", shape="plane", design="one list", people="hard", seed=0)
+
+Everything is drawn from ``numpy.random.default_rng`` with the setting and the seed, so that a
+study can be made again. Only NumPy is used.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+Array = np.ndarray
+
+#: Sharpness of a soft choice, in units of the mean distance between two objects.
+SHARPNESS = 6.0
+
+
+@dataclass(frozen=True)
+class Study:
+    """Answers and the truth behind them.
+
+    Attributes
+    ----------
+    kind : "central", "odd" or "closer"
+    triples : (m, 3) int
+        The chosen object first; for ``closer`` the anchor, the nearer, the farther one.
+    raters : (m,) str
+        The answers of a rater stand in the order in which they were given.
+    places : (m,) int
+        Where the chosen object stood on the screen: 0, 1, 2 (``closer``: 0, 1).
+    points : (n, d) float or None
+    distances : (n, n) float
+        As most people see them (of people who weigh the axes: with all weights 1).
+    depth : (n,) float
+        The truth about centrality: over all questions about an object and all people of this
+        population, how often it is chosen (``odd``: how often it is not) by attentive answers.
+    expected : (n,) float
+        The same with the wrong answers of the population.
+    nearest, deepest : int
+        The object of the least total distance, and that of the highest depth.
+    wrong : float
+        How many answers to clear questions are expected to be wrong: by lapses, not by a soft
+        choice and not by another view.
+    labels : (n,) int or None
+        Groups, where there are any; -1 stands apart from all.
+    inner : (n,) int or None
+        Groups in groups.
+    view : (m,) int
+        Which view the answer was given with.
+    sort : dict of rater to str
+        "careful", "other view", "clicker" or "inverted".
+    """
+
+    kind: str
+    triples: Array
+    raters: Array
+    places: Array
+    points: Array | None
+    distances: Array
+    depth: Array
+    expected: Array
+    nearest: int
+    deepest: int
+    wrong: float
+    labels: Array | None
+    inner: Array | None
+    view: Array
+    sort: dict[str, str]
+
+    @property
+    def n(self) -> int:
+        return len(self.distances)
+
+
+# --- shapes -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Objects: coordinates, or distances alone; groups where there are any."""
+
+    points: Array | None
+    labels: Array | None = None
+    inner: Array | None = None
+    graph: Array | None = None
+
+    def distances(self, weights: Array | None = None) -> Array:
+        if self.points is None:
+            assert self.graph is not None
+            return self.graph
+        X = self.points if weights is None else self.points * weights
+        return np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
+
+
+def _gaussian(dimension: int) -> Callable[[int, np.random.Generator], Shape]:
+    return lambda n, rng: Shape(rng.standard_normal((n, dimension)))
+
+
+def _square(n: int, rng: np.random.Generator) -> Shape:
+    return Shape(rng.uniform(-1, 1, (n, 2)))
+
+
+def _log_normal(n: int, rng: np.random.Generator) -> Shape:
+    return Shape(np.exp(rng.standard_normal((n, 2))))
+
+
+def _t3(n: int, rng: np.random.Generator) -> Shape:
+    return Shape(rng.standard_normal((n, 2)) / np.sqrt(rng.chisquare(3, (n, 1)) / 3))
+
+
+def _core_in_halo(n: int, rng: np.random.Generator) -> Shape:
+    """Two thirds in a dense core, one third in a halo four times as wide."""
+    scale = np.where(np.arange(n) < 2 * n // 3, 1.0, 4.0)
+    return Shape(rng.standard_normal((n, 2)) * scale[:, None])
+
+
+def _ring(n: int, rng: np.random.Generator) -> Shape:
+    angle = rng.uniform(0, 2 * np.pi, n)
+    radius = 1 + 0.08 * rng.standard_normal(n)
+    return Shape(np.c_[radius * np.cos(angle), radius * np.sin(angle)])
+
+
+def _arms(n: int, rng: np.random.Generator) -> Shape:
+    """Sparse features: every object has much of one of three, and little of the others."""
+    X = 0.12 * np.abs(rng.standard_normal((n, 3)))
+    X[np.arange(n), np.arange(n) % 3] += rng.uniform(0, 2, n)
+    return Shape(X)
+
+
+def _line(n: int, rng: np.random.Generator) -> Shape:
+    return Shape(np.c_[rng.uniform(0, 4, n), 0.05 * rng.standard_normal(n)])
+
+
+def _horseshoe(n: int, rng: np.random.Generator) -> Shape:
+    angle = rng.uniform(0, np.pi, n)
+    radius = 1 + 0.05 * rng.standard_normal(n)
+    return Shape(np.c_[radius * np.cos(angle), radius * np.sin(angle)])
+
+
+def _groups(number: int, apart: float) -> Callable[[int, np.random.Generator], Shape]:
+    """Groups of standard deviation 1 on a circle, neighbours so far apart."""
+
+    def draw(n: int, rng: np.random.Generator) -> Shape:
+        labels = np.arange(n) % number
+        angle = 2 * np.pi * np.arange(number) / number
+        radius = apart / (2 * np.sin(np.pi / number)) if number > 1 else 0.0
+        centres = radius * np.c_[np.cos(angle), np.sin(angle)]
+        return Shape(centres[labels] + rng.standard_normal((n, 2)), labels)
+
+    return draw
+
+
+def _unequal(n: int, rng: np.random.Generator) -> Shape:
+    """Four fifths and one fifth, six standard deviations apart: 24 and 6 of thirty."""
+    labels = (np.arange(n) >= 4 * n // 5).astype(int)
+    return Shape(rng.standard_normal((n, 2)) + np.c_[6.0 * labels, np.zeros(n)], labels)
+
+
+def _nested(n: int, rng: np.random.Generator) -> Shape:
+    """Two groups of two groups each: 20 apart, and 6 apart within."""
+    inner = np.arange(n) % 4
+    labels = inner // 2
+    centres = np.array([[0, 0], [0, 6.0], [20.0, 0], [20.0, 6.0]])
+    return Shape(centres[inner] + rng.standard_normal((n, 2)), labels, inner)
+
+
+def _outliers(number: int) -> Callable[[int, np.random.Generator], Shape]:
+    """A Gaussian cloud and some objects 8 to 10 standard deviations away, each by itself."""
+
+    def draw(n: int, rng: np.random.Generator) -> Shape:
+        X = rng.standard_normal((n, 2))
+        angle = rng.uniform(0, 2 * np.pi) + 2 * np.pi * np.arange(number) / number
+        far = rng.uniform(8, 10, number)
+        X[:number] = far[:, None] * np.c_[np.cos(angle), np.sin(angle)]
+        return Shape(X, np.where(np.arange(n) < number, -1, 0))
+
+    return draw
+
+
+def _graph(n: int, rng: np.random.Generator) -> Shape:
+    """Shortest paths in a random connected graph, with a little noise so that none are equal."""
+    D = np.full((n, n), np.inf)
+    for i in range(1, n):
+        D[i, rng.integers(i)] = 1.0
+    for _ in range(n):
+        i, j = rng.choice(n, 2, replace=False)
+        D[i, j] = 1.0
+    D = np.minimum(D, D.T)
+    np.fill_diagonal(D, 0.0)
+    for k in range(n):
+        D = np.minimum(D, D[:, [k]] + D[[k]])
+    noise = rng.uniform(0, 0.05, (n, n))
+    noise = np.triu(noise, 1)
+    return Shape(None, graph=D + noise + noise.T - np.diag(np.diag(D)))
+
+
+def _duplicates(n: int, rng: np.random.Generator) -> Shape:
+    """A tenth of the objects stand there twice, under two names."""
+    X = rng.standard_normal((n, 2))
+    twice = max(1, n // 10)
+    X[-twice:] = X[:twice] + 1e-6 * rng.standard_normal((twice, 2))
+    return Shape(X)
+
+
+SHAPES: dict[str, Callable[[int, np.random.Generator], Shape]] = {
+    "plane": _gaussian(2),
+    "five dimensions": _gaussian(5),
+    "square": _square,
+    "log-normal": _log_normal,
+    "t3": _t3,
+    "core in a halo": _core_in_halo,
+    "ring": _ring,
+    "arms": _arms,
+    "line": _line,
+    "horseshoe": _horseshoe,
+    "three groups": _groups(3, 6.0),
+    "three groups, 4 apart": _groups(3, 4.0),
+    "24 and 6": _unequal,
+    "groups in groups": _nested,
+    "four outliers": _outliers(4),
+    "one outlier": _outliers(1),
+    "graph": _graph,
+    "duplicates": _duplicates,
+}
+
+
+# --- designs ----------------------------------------------------------------------------------
+
+
+def _distinct(p: Array, size: int, rng: np.random.Generator) -> Array:
+    """Triples of different objects, drawn one after the other with the given weights."""
+    found = np.empty((0, 3), dtype=np.int64)
+    while len(found) < size:
+        more = rng.choice(len(p), size=(2 * size + 10, 3), p=p)
+        a, b, c = more.T
+        found = np.r_[found, more[(a != b) & (b != c) & (a != c)]]
+    return found[:size]
+
+
+def _amounts(design: str, answers: int, raters: int, rng: np.random.Generator) -> Array:
+    if design == "one rater half":
+        rest = answers // 2 // (raters - 1)
+        return np.r_[answers - rest * (raters - 1), np.full(raters - 1, rest)]
+    if design == "zipf amounts":
+        share = 1 / np.arange(1, raters + 1)
+        return np.maximum(5, np.round(answers * share / share.sum())).astype(int)
+    return np.full(raters, answers // raters)
+
+
+def _asked(
+    design: str, n: int, answers: int, raters: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """The questions in the order in which they are asked, and the number of the rater."""
+    even = np.full(n, 1 / n)
+    if design == "one list":
+        questions = _distinct(even, max(answers // raters, 1), rng)
+        rows = np.concatenate([rng.permutation(len(questions)) for _ in range(raters)])
+        return questions[rows], np.repeat(np.arange(raters), len(questions))
+    if design == "lists of their own":  # a list for either half of the raters
+        half, each = raters // 2, answers // raters
+        first, second = _distinct(even, each, rng), _distinct(even, each, rng)
+        rows = [(first if r < half else second)[rng.permutation(each)] for r in range(raters)]
+        return np.concatenate(rows), np.repeat(np.arange(raters), each)
+    if design == "lists partly shared":
+        half, each = raters // 2, answers // raters
+        shared = _distinct(even, each // 3, rng)
+        lists = [np.r_[shared, _distinct(even, each - len(shared), rng)] for _ in range(2)]
+        rows = [lists[int(r >= half)][rng.permutation(each)] for r in range(raters)]
+        return np.concatenate(rows), np.repeat(np.arange(raters), each)
+    if design == "pool":  # half from a pool of questions, half of one's own
+        pool = _distinct(even, max(answers // raters, 10), rng)
+        rows = []
+        for _ in range(raters):
+            each = answers // raters
+            own = _distinct(even, each - each // 2, rng)
+            rows.append(np.r_[pool[rng.choice(len(pool), each // 2, replace=False)], own])
+        return np.concatenate(rows), np.repeat(np.arange(raters), answers // raters)
+    amounts = _amounts(design, answers, raters, rng)
+    total = int(amounts.sum())
+    if design == "blocks":  # questions stay in a block of ten; one in twenty crosses
+        number = max(2, n // 10)
+        block = np.arange(n) % number
+        questions = _distinct(even, total, rng)
+        inside = rng.random(total) >= 0.05
+        for i in np.flatnonzero(inside):
+            own = np.flatnonzero(block == block[questions[i, 0]])
+            questions[i] = rng.choice(own, 3, replace=False)
+    elif design == "landmarks":  # two of five landmarks in every question
+        marks = rng.choice(n, 5, replace=False)
+        others = np.setdiff1d(np.arange(n), marks)
+        questions = np.empty((total, 3), dtype=np.int64)
+        for i in range(total):
+            questions[i, :2] = rng.choice(marks, 2, replace=False)
+        questions[:, 2] = rng.choice(others, total)
+        questions = rng.permuted(questions, axis=1)
+    elif design == "uneven":  # log-normal frequencies of the objects
+        p = np.exp(rng.standard_normal(n))
+        questions = _distinct(p / p.sum(), total, rng)
+    else:  # every rater draws triples of their own
+        questions = _distinct(even, total, rng)
+    return questions, np.repeat(np.arange(raters), amounts)
+
+
+DESIGNS = (
+    "random",
+    "one list",
+    "pool",
+    "blocks",
+    "landmarks",
+    "uneven",
+    "one rater half",
+    "zipf amounts",
+    "lists of their own",
+    "lists partly shared",
+)
+
+
+# --- people -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class People:
+    """How a population answers.
+
+    Attributes
+    ----------
+    sharpness : float
+        Of a soft choice; infinite for answers that the distances decide.
+    wrong : (low, high)
+        Each rater's share of wrong answers at random, uniform between these.
+    weights : float
+        Standard deviation of the logarithm of each rater's weights of the axes.
+    other_view : float
+        The share of raters with another view of the objects.
+    clickers, inverted : float
+        Shares of raters.
+    drift : float
+        What is added to the share of wrong answers from the first to the last question.
+    left : float
+        The share of answers that are the object on the left, whatever it is.
+    by_group : bool
+        Only the groups of the objects are looked at; ties are broken at random.
+    """
+
+    sharpness: float = np.inf
+    wrong: tuple[float, float] = (0.0, 0.0)
+    weights: float = 0.0
+    other_view: float = 0.0
+    clickers: float = 0.0
+    inverted: float = 0.0
+    drift: float = 0.0
+    left: float = 0.0
+    by_group: bool = False
+
+
+PEOPLE: dict[str, People] = {
+    "right": People(),
+    "hard": People(wrong=(0.15, 0.15)),
+    "hard 30": People(wrong=(0.3, 0.3)),
+    "soft": People(sharpness=SHARPNESS, wrong=(0.05, 0.05)),
+    "soft, unequal": People(sharpness=SHARPNESS, wrong=(0.0, 0.3)),
+    "weights": People(sharpness=SHARPNESS, wrong=(0.05, 0.05), weights=0.7),
+    "weights, hard": People(wrong=(0.1, 0.1), weights=0.7),
+    "another view": People(wrong=(0.1, 0.1), other_view=0.2),
+    "another view, soft": People(sharpness=SHARPNESS, wrong=(0.05, 0.05), other_view=0.2),
+    "two factions": People(sharpness=SHARPNESS, wrong=(0.05, 0.05), other_view=0.5),
+    "clickers": People(sharpness=SHARPNESS, wrong=(0.05, 0.05), clickers=0.2),
+    "inverted": People(sharpness=SHARPNESS, wrong=(0.05, 0.05), inverted=0.1),
+    "tired": People(sharpness=SHARPNESS, wrong=(0.02, 0.02), drift=0.3),
+    "learning": People(sharpness=SHARPNESS, wrong=(0.32, 0.32), drift=-0.3),
+    "left": People(sharpness=SHARPNESS, wrong=(0.02, 0.02), left=0.15),
+    "categories": People(wrong=(0.05, 0.05), by_group=True),
+    "guesses": People(clickers=1.0),
+}
+
+
+def _scores(kind: str, D: Array, questions: Array) -> Array:
+    """How much speaks for each answer to (shown in this order) questions.
+
+    ``central`` and ``odd``: for each of the three; ``closer``, whose first object is the
+    anchor: for each of the other two.
+    """
+    a, b, c = questions.T
+    if kind == "closer":
+        return -np.c_[D[a, b], D[a, c]]
+    opposite = np.c_[D[b, c], D[a, c], D[a, b]]
+    return opposite if kind == "central" else -opposite
+
+
+def _choose(scores: Array, sharpness: float, rng: np.random.Generator) -> Array:
+    """Answers that are not wrong at random."""
+    if np.isinf(sharpness):
+        tie_break = 1e-12 * rng.random(scores.shape)
+        return (scores + tie_break).argmax(axis=1)
+    return (sharpness * scores + rng.gumbel(size=scores.shape)).argmax(axis=1)
+
+
+def _chances(scores: Array, sharpness: float) -> Array:
+    if np.isinf(sharpness):
+        best = scores >= scores.max(axis=1, keepdims=True) - 1e-12
+        return best / best.sum(axis=1, keepdims=True)
+    e = np.exp(sharpness * (scores - scores.max(axis=1, keepdims=True)))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def _all_questions(kind: str, n: int) -> Array:
+    i, j, k = (x.ravel() for x in np.meshgrid(*[np.arange(n)] * 3, indexing="ij"))
+    keep = (j < k) & (i != j) & (i != k) if kind == "closer" else (i < j) & (j < k)
+    return np.c_[i, j, k][keep]
+
+
+def centrality_of(kind: str, D: Array, sharpness: float = np.inf) -> Array:
+    """How often each object is chosen (``odd``: not chosen) over all questions about it."""
+    n = len(D)
+    questions = _all_questions(kind, n)
+    chance = _chances(_scores(kind, D, questions), sharpness)
+    ids = questions[:, 1:] if kind == "closer" else questions
+    share = np.bincount(ids.ravel(), chance.ravel(), n) / np.bincount(ids.ravel(), minlength=n)
+    return 1 - share if kind == "odd" else share
+
+
+def study(
+    kind: str = "central",
+    shape: str = "plane",
+    design: str = "random",
+    people: str = "hard",
+    seed: int = 0,
+    n: int = 40,
+    answers: int = 4000,
+    raters: int = 20,
+) -> Study:
+    """Simulate one study."""
+    setting = f"{kind}|{shape}|{design}|{people}|{n}|{answers}|{raters}"
+    rng = np.random.default_rng([zlib.crc32(setting.encode()), seed])
+    crowd = PEOPLE[people]
+    objects = SHAPES[shape](n, rng)
+    D = objects.distances()
+    scale = D[np.triu_indices(n, 1)].mean()
+    D = D / scale
+    if crowd.by_group:
+        labels = objects.labels if objects.labels is not None else rng.integers(4, size=n)
+        D = (labels[:, None] != labels[None]).astype(float)
+        objects = Shape(objects.points, labels)
+    # every rater's own distances
+    sort, own = {}, []
+    other = SHAPES[shape](n, rng).distances()
+    other = other[np.ix_(*[rng.permutation(n)] * 2)]
+    other /= other[np.triu_indices(n, 1)].mean()
+    n_other, n_click = round(crowd.other_view * raters), round(crowd.clickers * raters)
+    n_inverted = round(crowd.inverted * raters)
+    sorts = ["other view"] * n_other + ["clicker"] * n_click + ["inverted"] * n_inverted
+    sorts += ["careful"] * (raters - len(sorts))
+    # groups of raters with lists of their own: the first half has the first list, so that a
+    # second view and a second list go together or do not, by the setting's own shuffle
+    sorts = list(rng.permutation(sorts)) if crowd.other_view != 0.5 else sorts
+    wrong = rng.uniform(*crowd.wrong, raters)
+    questions, rater = _asked(design, n, answers, raters, rng)
+    shown = (
+        np.c_[questions[:, 0], rng.permuted(questions[:, 1:], axis=1)]
+        if kind == "closer"
+        else rng.permuted(questions, axis=1)
+    )
+    options = 2 if kind == "closer" else 3
+    chosen = np.zeros(len(shown), dtype=np.int64)
+    view = np.zeros(len(shown), dtype=np.int64)
+    depths, expected = [], []
+    typical: dict[str, Array] = {}
+    for r in range(raters):
+        rows = np.flatnonzero(rater == r)
+        name = f"r{r:02d}"
+        sort[name] = str(sorts[r])
+        seen, key = D, "common"
+        if sorts[r] == "other view":
+            seen, key = other, "other"
+            view[rows] = 1
+        elif crowd.weights:
+            key = name
+            axes = 1 if objects.points is None else objects.points.shape[1]
+            weights = np.exp(crowd.weights * rng.standard_normal(axes))
+            seen = objects.distances(weights)
+            seen = seen / seen[np.triu_indices(n, 1)].mean()
+        scores = _scores(kind, seen, shown[rows])
+        if sorts[r] == "inverted":
+            scores = -scores
+        answer = _choose(scores, crowd.sharpness, rng)
+        along = np.linspace(0, 1, len(rows)) if len(rows) else np.zeros(0)
+        rate = np.clip(wrong[r] + crowd.drift * along, 0, 1)
+        # a wrong answer is one of the others
+        err = rng.random(len(rows)) < rate
+        answer[err] = (answer[err] + rng.integers(1, options, err.sum())) % options
+        left = rng.random(len(rows)) < crowd.left
+        answer[left] = 0
+        if sorts[r] == "clicker":
+            answer = rng.integers(options, size=len(rows))
+        chosen[rows] = answer
+        own.append((r, rate.mean() if len(rows) else 0.0))
+        if sorts[r] in ("careful", "other view"):
+            if key not in typical:
+                typical[key] = centrality_of(kind, seen, crowd.sharpness)
+            depths.append(typical[key])
+            mean = 1 / options if kind != "odd" else 1 - 1 / options
+            e = rate.mean() if len(rows) else 0.0
+            # with the others equally likely where an answer is wrong
+            lapse = e * options / (options - 1)
+            lapse = lapse + (1 - lapse) * crowd.left
+            expected.append((1 - lapse) * typical[key] + lapse * mean)
+        elif sorts[r] == "clicker":
+            mean = 1 / options if kind != "odd" else 1 - 1 / options
+            expected.append(np.full(n, mean))
+    rows = np.arange(len(shown))
+    if kind == "closer":
+        near, far = shown[rows, 1 + chosen], shown[rows, 2 - chosen]
+        triples = np.c_[shown[:, 0], near, far]
+    else:
+        first = shown[rows, chosen]
+        rest = shown[np.arange(3)[None] != chosen[:, None]].reshape(-1, 2)
+        triples = np.c_[first, rest]
+    depth = np.mean(depths, axis=0) if depths else centrality_of(kind, D, crowd.sharpness)
+    careful = [rate for r, rate in own if sorts[r] in ("careful", "other view", "inverted")]
+    clicked = crowd.clickers * (1 - 1 / options)
+    rate = float(np.mean(careful)) if careful else 0.0
+    left = crowd.left * (1 - 1 / options)
+    return Study(
+        kind=kind,
+        triples=triples,
+        raters=np.array([f"r{r:02d}" for r in rater]),
+        places=chosen,
+        points=objects.points,
+        distances=D,
+        depth=depth,
+        expected=np.mean(expected, axis=0) if expected else depth,
+        nearest=int(D.sum(axis=1).argmin()),
+        deepest=int(depth.argmax()),
+        wrong=clicked + (1 - crowd.clickers) * (rate + left - rate * left),
+        labels=objects.labels,
+        inner=objects.inner,
+        view=view,
+        sort=sort,
+    )
