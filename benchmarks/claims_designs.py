@@ -1,6 +1,7 @@
 """Whether claims hold in the designs and populations that labs have.
 
     python benchmarks/claims_designs.py [--studies N] [--jobs J] [--cells PATTERN] [--out FILE]
+    python benchmarks/claims_designs.py --table FILE [FILE ...]
 
 A cell is ``claim/kind/shape/design/people/objects/answers/raters``; the studies are those of
 `designs.study`, whose seed is the number of the study. A study that is already in FILE is not
@@ -101,18 +102,38 @@ def measure(job: tuple[str, int]) -> Row:
     return {"cell": cell, "study": number, **row, "seconds": time.process_time() - start}
 
 
+#: What a cell's name is made of, after the claim.
+SETTING = ("kind", "shape", "design", "people", "objects", "answers", "raters")
+
+
 def table(rows: list[Row]) -> None:
-    """The mean of every column, cell by cell."""
+    """A Markdown table for each claim: the setting, the studies by number, the means."""
     by_cell: dict[str, list[Row]] = {}
-    for row in rows:
+    for row in {(row["cell"], row["study"]): row for row in rows}.values():
         by_cell.setdefault(row["cell"], []).append(row)
-    for cell, found in by_cell.items():
-        columns = [key for key in found[0] if key not in ("cell", "study")]
-        means = {}
-        for key in columns:
-            values = [float(row[key]) for row in found if row.get(key) is not None]
-            means[key] = f"{np.mean(values):.3f}" if values else "-"
-        print(f"| {cell} | {len(found)} | " + " | ".join(f"{k} {v}" for k, v in means.items()))
+    order = {cell: i for i, cell in enumerate(cells())}
+    for claim in CLAIMS:
+        own = [cell for cell in by_cell if cell.split("/")[0] == claim]
+        if not own:
+            continue
+        own.sort(key=lambda cell: (order.get(cell, len(order)), cell))
+        known = dict.fromkeys(key for cell in own for row in by_cell[cell] for key in row)
+        measured = [key for key in known if key not in ("cell", "study")]
+        print(f"\n### {claim}\n\n| {' | '.join((*SETTING, 'studies', *measured))} |")
+        print("|" + "---|" * (len(SETTING) + 1 + len(measured)))
+        for cell in own:
+            found = by_cell[cell]
+            shown = [*cell.split("/")[1:], _numbers([row["study"] for row in found])]
+            for key in measured:
+                values = [float(row[key]) for row in found if row.get(key) is not None]
+                shown.append(f"{np.mean(values):.3f}" if values else "-")
+            print(f"| {' | '.join(shown)} |")
+
+
+def _numbers(studies: list[int]) -> str:
+    """The studies, which are their own seeds: ``60 (0-59)``."""
+    low, high = min(studies), max(studies)
+    return f"{len(studies)} ({low}-{high})"
 
 
 if __name__ == "__main__":

@@ -27,10 +27,14 @@ def run_studies(
     parser.add_argument("--out", type=Path, default=None)
     parser.add_argument("--first", type=int, default=0, help="the number of the first study")
     parser.add_argument("--quick", action="store_true", help="two studies a cell")
+    parser.add_argument(
+        "--table", type=Path, nargs="+", help="print the table of these files, and measure nothing"
+    )
     args = parser.parse_args()
-    rows = []
-    if args.out is not None and args.out.exists():
-        rows = [json.loads(line) for line in args.out.read_text().splitlines()]
+    if args.table:
+        table([row for file in args.table for row in _rows(file)])
+        return
+    rows = _rows(args.out) if args.out is not None and args.out.exists() else []
     done = {(row["cell"], row["study"]) for row in rows}
     studies = range(args.first, args.first + (2 if args.quick else args.studies))
     cells = [
@@ -44,3 +48,7 @@ def run_studies(
                 with args.out.open("a") as file:
                     file.write(json.dumps(row) + "\n")
     table([row for row in rows if row["cell"] in cells])
+
+
+def _rows(file: Path) -> list[Row]:
+    return [json.loads(line) for line in file.read_text().splitlines()]

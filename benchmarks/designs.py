@@ -74,6 +74,8 @@ class Study:
     inner: Array | None
     view: Array
     sort: dict[str, str]
+    #: The key of `PEOPLE`.
+    people: str = "right"
 
     @property
     def n(self) -> int:
@@ -544,4 +546,32 @@ def study(
         inner=objects.inner,
         view=view,
         sort=sort,
+        people=people,
     )
+
+
+def shares_predicted(made: Study, models: list[Array], draws: int = 200) -> Array:
+    """How many answers each model gives too: all questions, and all raters of this population.
+
+    Models are matrices of distances. Other views, drifts and inverted raters are not drawn.
+    """
+    crowd = PEOPLE[made.people]
+    questions = _all_questions(made.kind, made.n)
+    options = 2 if made.kind == "closer" else 3
+    e = sum(crowd.wrong) / 2
+    rng = np.random.default_rng(len(questions))
+    chances = np.zeros((len(questions), options))
+    draws = draws if crowd.weights else 1
+    for _ in range(draws):
+        D = made.distances
+        if crowd.weights and made.points is not None:
+            axes = np.exp(crowd.weights * rng.standard_normal(made.points.shape[1]))
+            D = Shape(made.points).distances(axes)
+            D = D / D[np.triu_indices(made.n, 1)].mean()
+        chances += _chances(_scores(made.kind, D, questions), crowd.sharpness) / draws
+    chances = (1 - e) * chances + e * (1 - chances) / (options - 1)
+    chances = (1 - crowd.left) * chances + crowd.left / options
+    chances = (1 - crowd.clickers) * chances + crowd.clickers / options
+    rows = np.arange(len(questions))
+    said = [_scores(made.kind, D, questions).argmax(axis=1) for D in models]
+    return np.array([chances[rows, answer].mean() for answer in said])
