@@ -55,4 +55,4 @@ def test_long_strides_find_the_dimensions(monkeypatch):
     found = ChoiceMap(random_state=0).fit(S)
     assert found.n_components_ in (5, 6, 8)
     assert found.cv_scores_[found.n_components_] >= max(found.cv_scores_.values()) - 0.005
-    assert len(found.cv_scores_) < len(selection._LADDER)
+    assert len(found.cv_scores_) < len(selection.LADDER)

@@ -379,11 +379,14 @@ def add_information(
     sign: float,
     three: bool,
     whole: bool,
+    place: IntArray,
+    stretch: FloatArray,
     out: FloatArray,
 ) -> None:
     """Add the Fisher information of the coordinates to ``out``.
 
     ``out`` is (n d, n d) with ``whole``, else (n d, d): of each object's own coordinates alone.
+    Row ``i`` of ``X`` is the object ``place[i]``, its coordinates multiplied by ``stretch[i]``.
     """
     d = X.shape[1]
     own, lapsed = len(lapse) > 1, lapse[0]
@@ -407,8 +410,9 @@ def add_information(
             p[s] = sign * v
             top = max(top, p[s])
             for q in range(d):
-                slopes[s, i, q] = 2.0 * sign * slope * (X[ids[i], q] - X[ids[j], q])
-                slopes[s, j, q] = -slopes[s, i, q]
+                step = 2.0 * sign * slope * (X[ids[i], q] - X[ids[j], q])
+                slopes[s, i, q] = step * stretch[ids[i], q]
+                slopes[s, j, q] = -step * stretch[ids[j], q]
         z = 0.0
         for s in range(first, 3):
             p[s] = np.exp(p[s] - top)
@@ -426,9 +430,9 @@ def add_information(
                         bent[s] += weight[row] * F[s, q] * slopes[q, i, a]
                 for j in range(3):
                     if whole or i == j:
-                        at = ids[j] * d if whole else 0
+                        at = place[ids[j]] * d if whole else 0
                         for b in range(d):
-                            out[ids[i] * d + a, at + b] += (
+                            out[place[ids[i]] * d + a, at + b] += (
                                 bent[0] * slopes[0, j, b]
                                 + bent[1] * slopes[1, j, b]
                                 + bent[2] * slopes[2, j, b]

@@ -49,9 +49,17 @@ from trilens.maps.fit import (
     without_unseen,
 )
 from trilens.maps.laplace import lapse_interval, place_errors
-from trilens.maps.likelihood import collect_choices, in_order, likelihood, row_order
+from trilens.maps.likelihood import (
+    Likelihood,
+    collect_choices,
+    in_order,
+    likelihood,
+    row_order,
+)
 from trilens.maps.pairs import Length
-from trilens.maps.raters import RaterGroups, RaterLapses, estimate_lapses, group_raters
+from trilens.maps.rater_fit import FittedRaters, choose_weights, fit_raters
+from trilens.maps.rater_weights import RaterWeights, weighed_likelihood
+from trilens.maps.raters import estimate_lapses, group_raters
 from trilens.maps.selection import MapSettings, alpha_of, select
 from trilens.statements import Statements, as_statements
 from trilens.statements.value import refuse_answers
@@ -64,6 +72,7 @@ Refit: TypeAlias = Callable[[ArrayLike], ChoiceModel]
 
 #: Alternations of the map and the raters' lapses; the second changes little.
 _ROUNDS = 2
+_RATERS = ("one", "weights", "auto")
 #: What a map by passes over files does not tell.
 _NOT_OF_STREAMS = ("l2_", "log_likelihood_", "n_iter_", "converged_")
 
@@ -102,6 +111,10 @@ class ChoiceMap(MapEstimator):
         ``closer`` answers about many objects.
     lapses : {"raters", "one"} or float
         A lapse for each rater, where raters are known; one for all; or a known one.
+    raters : {"one", "weights", "auto"}
+        Whether raters see the same map (``"one"``), or each rater weighs its dimensions
+        differently and has a sharpness of their own (``"weights"``). ``"auto"`` takes weights
+        where held-out answers ask for them, and the map without elsewhere. See Notes.
     init : "lensmap" or (n_objects, n_components) array of float
         Where to start. An array needs a whole number of ``n_components``.
     max_iter : int
@@ -136,6 +149,18 @@ class ChoiceMap(MapEstimator):
         The lapse of each rater; empty without raters.
     rater_lapse_intervals_ : dict
         Of each lapse the 95 % credible interval.
+    raters_ : {"one", "weights"}
+        What was fitted.
+    rater_weights_ : dict
+        What each rater multiplies each dimension by, (n_components_,) arrays; the geometric mean
+        over raters is 1 in every dimension. Empty for ``"one"``.
+    rater_sharpness_ : dict
+        What each rater multiplies all dimensions by besides. Empty for ``"one"``.
+    rater_spread_ : (n_components_,) float64
+        The standard deviation of the logarithms of the weights, as it was learnt; 0 for ``"one"``.
+    rater_gain_ : (float, float) or None
+        What weights gain: the log-likelihood per held-out answer beyond that of raters who differ
+        in sharpness alone, and its standard error; None where it was not asked.
     log_likelihood_ : float
         Of the answers, without penalties.
     violations_ : float
@@ -169,6 +194,17 @@ class ChoiceMap(MapEstimator):
     answers than held-out ones do. Beyond, held-out answers decide: of the dimensions that are
     within one standard error of the best, the fewest are taken.
 
+    With weights a rater sees every coordinate in dimension d multiplied by the rater's sharpness
+    and weight. Their logarithms have normal priors about 0 whose spreads are learnt and may be 0,
+    so that raters with few answers stay near the others. The axes then have a meaning, and are
+    left as they are: turning such a map would make it fit worse. `predict_proba` and `score` use
+    the weights and the lapse of the rater of each statement, and those of the population (all
+    weights 1) for raters that the map does not know; depth, bootstrap and place errors are about
+    the population's map. The number of dimensions is chosen anew, by held-out answers of the same
+    raters to other questions; it is often larger. ``"auto"`` takes weights if they gain more than
+    three standard errors over a map whose raters differ in sharpness alone. On a line a weight is
+    a sharpness, and the weights are all 1.
+
     Examples
     --------
     >>> from trilens.simulate import study
@@ -185,6 +221,7 @@ class ChoiceMap(MapEstimator):
     l2: float | Literal["cv"] = "cv"
     length: Length | Literal["cv"] = "distance"
     lapses: Literal["raters", "one"] | float = "raters"
+    raters: Literal["one", "weights", "auto"] = "one"
     init: Literal["lensmap"] | ArrayLike = "lensmap"
     max_iter: int = 1000
     tol: float = 1e-6
@@ -228,9 +265,18 @@ class ChoiceMap(MapEstimator):
             chosen = self._choose(ordered, weighing, rng, part_of(progress, 0.0, 0.7))
             start = None if isinstance(self.init, str) else np.array(self.init, np.float64)[order]
             found, lapse, value, raters = self._fit(ordered, weighing, start, chosen, rng, progress)
-        alpha = alpha_of(chosen.n_components)
+            weighed, gain = self._fit_raters(ordered, weighing, chosen, found, lapse, rng, progress)
+        if weighed is not None:
+            chosen, found, lapse, value = (
+                weighed.settings,
+                weighed.fit,
+                weighed.lapse,
+                weighed.log_likelihood,
+            )
+            raters = weighed.by_name()
         X = np.empty_like(found.X)
-        X[order] = principal_axes(found.X)
+        X[order] = principal_axes(found.X) if weighed is None else found.X
+        alpha = alpha_of(chosen.n_components)
         self.model_ = ChoiceModel(X, lapse, statements.kind, chosen.length, alpha)
         self.embedding_ = X
         self.names_ = statements._names
@@ -245,6 +291,7 @@ class ChoiceMap(MapEstimator):
         self._violations: float | None = None
         self._fitted_to = statements, given
         self.rater_lapses_, self.rater_lapse_intervals_ = raters
+        self._tell_raters(None if weighed is None else weighed.raters, gain)
         self.log_likelihood_ = value
         self.n_iter_ = found.n_iter
         self.converged_ = found.converged
@@ -264,6 +311,13 @@ class ChoiceMap(MapEstimator):
         )
         if weights is not None:
             raise ParameterError(f"weights are not available: {NOT_STREAMED}", parameter="weights")
+        one_of("ChoiceMap: raters", self.raters, _RATERS)
+        if self.raters == "weights":
+            raise ParameterError(
+                "ChoiceMap: raters='weights' cannot be fitted to answers that are too large to "
+                "hold in memory; take raters='one', or fit the map to read_statements(...)",
+                parameter="raters",
+            )
         wanted: Any = None if _is_cv(self.n_components) else self.n_components
         found = stream_map(
             answers,
@@ -282,8 +336,22 @@ class ChoiceMap(MapEstimator):
         self.length_ = "distance"
         self.lapse_, self.error_rate_ = found.lapse, self.model_.error_rate
         self.cv_scores_, self.rater_lapses_, self.rater_lapse_intervals_ = {}, {}, {}
+        self._tell_raters(None, None)
         self.streamed_ = found
         return self
+
+    def _tell_raters(self, raters: RaterWeights | None, gain: tuple[float, float] | None) -> None:
+        """The attributes about raters who differ."""
+        self.rater_gain_ = gain
+        self._raters = raters
+        self.raters_: Literal["one", "weights"] = "one" if raters is None else "weights"
+        self.rater_weights_: dict[object, FloatArray] = {}
+        self.rater_sharpness_: dict[object, float] = {}
+        self.rater_spread_ = np.zeros(self.n_components_)
+        if raters is not None:
+            self.rater_weights_ = dict(zip(raters.names, raters.weights, strict=True))
+            self.rater_sharpness_ = dict(zip(raters.names, raters.sharpness.tolist(), strict=True))
+            self.rater_spread_ = raters.spread
 
     if not TYPE_CHECKING:
 
@@ -325,7 +393,9 @@ class ChoiceMap(MapEstimator):
         if self._interval is None:
             statements, weights, order = in_order(*fitted_to)
             model = replace(self.model_, embedding=self.embedding_[order])
-            self._interval = lapse_interval(statements, weights, model, self.l2_, self.n_threads)
+            self._interval = lapse_interval(
+                statements, weights, model, self.l2_, self.n_threads, self._raters
+            )
         share = wrong_by_chance(self.model_.kind)
         low, high = self._interval
         return low * share, high * share
@@ -353,7 +423,7 @@ class ChoiceMap(MapEstimator):
         """
         fitted_to = self._answers_of_fit("place_errors_")
         if self._errors is None:
-            self._errors = place_errors(*fitted_to, self.model_, self.l2_)
+            self._errors = place_errors(*fitted_to, self.model_, self.l2_, self._raters)
             self._errors.flags.writeable = False
         return self._errors
 
@@ -376,6 +446,8 @@ class ChoiceMap(MapEstimator):
         return self._preferences(self._known(as_statements(S)))
 
     def _preferences(self, statements: Statements) -> FloatArray:
+        if self._raters is not None:
+            return self._raters.probabilities(self.model_, statements)
         return self.model_.probabilities(statements)
 
     def depth(self, n_triples: int | None = None, random_state: RandomState = 0) -> ModelDepth:
@@ -420,35 +492,50 @@ class ChoiceMap(MapEstimator):
                 f"a refit needs statements about the {len(model.embedding):,} objects of the map, "
                 f"got {len(statements):,} about {statements.n_objects:,}"
             )
-        lapse_of = self._known_lapses(statements)
-        choices = collect_choices(statements, keep_rows=True, keep_repeats=lapse_of is not None)
-        lapse: float | FloatArray = model.lapse
-        if lapse_of is not None:
-            lapse = np.empty(len(choices))
-            lapse[choices.row] = lapse_of
-        # The map's own share is nearly unbiased, one fitted with the map would not be.
-        fixed = self.l2 == "cv" or lapse_of is not None or not isinstance(self.lapses, str)
-        with (
-            one_blas_thread(),
-            likelihood(choices, model.length, model.alpha, self.n_threads) as prepared,
-        ):
+        with one_blas_thread(), self._prepared(statements) as (prepared, scale, own):
+            # The map's own share is nearly unbiased, one fitted with the map would not be.
+            fixed = self.l2 == "cv" or own is not None or not isinstance(self.lapses, str)
 
             def refit(weights: ArrayLike) -> ChoiceModel:
                 given = _check_weights(weights, len(statements))
                 assert given is not None
                 found = fit_choices(
-                    prepared.weighing(choices.weights_of(given)),
-                    model.embedding,
-                    lapse,
+                    prepared.weighing(prepared.choices.weights_of(given)),
+                    model.embedding * scale,
+                    model.lapse if own is None else own,
                     self.l2_,
                     fixed_lapse=fixed,
                     max_iter=max_iter,
                     tol=tol,
                 )
                 share = model.lapse if fixed else float(found.lapse[0])
-                return ChoiceModel(found.X, share, model.kind, model.length, model.alpha)
+                return ChoiceModel(found.X / scale, share, model.kind, model.length, model.alpha)
 
             yield refit
+
+    @contextmanager
+    def _prepared(
+        self, statements: Statements
+    ) -> Iterator[tuple[Likelihood, float | FloatArray, FloatArray | None]]:
+        """The likelihood of coordinates times a scale, the scale, and the lapse of each answer.
+
+        The latter is None where all have the same.
+        """
+        model, raters = self.model_, self._raters
+        if raters is not None:
+            rows, R = raters.rows_of(statements), len(raters.names)
+            with weighed_likelihood(
+                statements, None, rows, R, model.length, model.alpha, self.n_threads
+            ) as f:
+                yield *f.levelled(raters.stretch), np.append(raters.lapses, model.lapse)[f.rater]
+            return
+        lapse_of, own = self._known_lapses(statements), None
+        choices = collect_choices(statements, keep_rows=True, keep_repeats=lapse_of is not None)
+        if lapse_of is not None:
+            own = np.empty(len(choices))
+            own[choices.row] = lapse_of
+        with likelihood(choices, model.length, model.alpha, self.n_threads) as prepared:
+            yield prepared, 1.0, own
 
     def bootstrap(
         self,
@@ -526,6 +613,7 @@ class ChoiceMap(MapEstimator):
             real_number("ChoiceMap: lapses", self.lapses, 0, 1)
         elif self.lapses not in ("raters", "one"):
             raise wrong("ChoiceMap: lapses", self.lapses, "'raters', 'one' or a share from 0 to 1")
+        one_of("ChoiceMap: raters", self.raters, _RATERS)
         whole_number("ChoiceMap: max_iter", self.max_iter, least=1)
         real_number("ChoiceMap: tol", self.tol, 0)
         thread_count(self.n_threads)
@@ -617,7 +705,71 @@ class ChoiceMap(MapEstimator):
                 own[choices.row] = np.append(shares.mean, lapse)[groups.of]
                 found = fit(f, found.X, own, l2, fixed_lapse=True)
             value = -f(found.X, np.array([lapse]))[0]
-        return found, lapse, value, _by_name(groups, shares)
+        return found, lapse, value, shares.by_name(groups.names)
+
+    def _fit_raters(
+        self,
+        statements: Statements,
+        weights: FloatArray | None,
+        chosen: MapSettings,
+        found: ChoiceFit,
+        lapse: float,
+        rng: np.random.Generator,
+        progress: Progress | None,
+    ) -> tuple[FittedRaters | None, tuple[float, float] | None]:
+        """The map with raters' weights, and what they gain where it was asked.
+
+        None where weights are not wanted, or not asked for by the answers.
+        """
+        if self.raters == "one":
+            return None, None
+        groups = group_raters(statements)
+        if groups is None or len(groups) < 2:
+            if self.raters == "auto":
+                return None, None
+            raise StatementError(
+                "ChoiceMap: raters='weights' needs the answers of two raters or more, and "
+                f"{'no rater is known' if groups is None else 'there is one'}; give raters with "
+                "the statements, or take raters='one'"
+            )
+        d = None if _is_cv(self.n_components) else int(self.n_components)
+        gain = None
+        if self.raters == "auto" or d is None:
+            told = choose_weights(
+                statements,
+                weights,
+                chosen,
+                n_components=d,
+                lapse=lapse,
+                rng=rng,
+                n_threads=self.n_threads,
+                progress=part_of(progress, 0.8, 0.1),
+            )
+            gain = told.gain, told.error
+            if self.raters == "auto" and not told.asked_for:
+                return None, gain
+            chosen = replace(
+                chosen, n_components=told.n_components, scores=told.scores or chosen.scores
+            )
+        start = None
+        if found.X.shape[1] == chosen.n_components:
+            start = principal_axes(found.X) if isinstance(self.init, str) else found.X
+        weighed = fit_raters(
+            statements,
+            weights,
+            groups,
+            chosen,
+            start,
+            lapse,
+            rng=rng,
+            known_lapse=not isinstance(self.lapses, str),
+            own_lapses=self.lapses == "raters",
+            learn_l2=_is_cv(self.l2),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_threads=self.n_threads,
+        )
+        return weighed, gain
 
     def _known_lapses(self, statements: Statements) -> FloatArray | None:
         """The lapse of each statement's rater, where the fit had raters."""
@@ -719,13 +871,3 @@ def _check_weights(weights: ArrayLike | None, m: int) -> FloatArray | None:
 
 def _is_cv(value: Any) -> bool:
     return isinstance(value, str) and value == "cv"
-
-
-def _by_name(
-    groups: RaterGroups, shares: RaterLapses
-) -> tuple[dict[object, float], dict[object, tuple[float, float]]]:
-    ends = zip(shares.low.tolist(), shares.high.tolist(), strict=True)
-    return (
-        dict(zip(groups.names, shares.mean.tolist(), strict=True)),
-        dict(zip(groups.names, ends, strict=True)),
-    )

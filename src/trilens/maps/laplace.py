@@ -13,6 +13,8 @@ nearly unbiased, and the shares whose evidence is within 1.92 of it are a 95 % i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
@@ -21,8 +23,9 @@ import numpy as np
 from trilens._typing import FloatArray
 from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.fit import ATTENTIVE, LAPSED, fit_choices, one_blas_thread
-from trilens.maps.likelihood import Choices, Likelihood, collect_choices, likelihood
+from trilens.maps.likelihood import Likelihood, collect_choices, likelihood
 from trilens.maps.pairs import Path
+from trilens.maps.rater_weights import RaterWeights, weighed_likelihood
 from trilens.statements import Statements
 
 #: Coordinates and different answers up to which the evidence is cheap.
@@ -134,13 +137,21 @@ def lapse_interval(
     model: ChoiceModel,
     l2: float,
     n_threads: int | None = None,
+    raters: RaterWeights | None = None,
 ) -> tuple[float, float]:
-    """The 95 % interval of the lapse, about a fitted map.
+    """The 95 % interval of the lapse, about a fitted map, with raters' weights where there are any.
 
     Where the evidence of the whole is too dear, that of the statements among some of the
     objects, and where those are too few the likelihood alone, with room for its bias.
     """
     n, d = model.embedding.shape
+    if raters is not None:
+        with one_blas_thread(), _seen(statements, weights, model, raters, n_threads) as (f, scale):
+            X, few = model.embedding * scale, n * d / float(f.weight.sum())
+            if not is_affordable(n * d, len(f.choices)):
+                return _likelihood_interval(f, X, model.lapse, l2, few)
+            low, high = maximise_evidence(f, X, l2, fixed_l2=True).interval
+            return min(low, model.lapse), max(high, model.lapse)
     choices = collect_choices(statements, weights)
     few = n * d / float(choices.weight.sum())
     if not is_affordable(n * d, len(choices)):
@@ -153,7 +164,8 @@ def lapse_interval(
             few = count * d / float(choices.weight[kept].sum())
             choices = replace(choices, triples=choices.triples[kept], weight=choices.weight[kept])
         else:
-            return _likelihood_interval(choices, model, l2, few, n_threads)
+            with one_blas_thread(), likelihood(choices, model.length, model.alpha, n_threads) as f:
+                return _likelihood_interval(f, model.embedding, model.lapse, l2, few)
     seen = np.unique(choices.triples)
     triples = np.searchsorted(seen, choices.triples).astype(np.int32)
     inner = replace(choices, triples=triples, n_objects=len(seen))
@@ -164,7 +176,11 @@ def lapse_interval(
 
 
 def place_errors(
-    statements: Statements, weights: FloatArray | None, model: ChoiceModel, l2: float
+    statements: Statements,
+    weights: FloatArray | None,
+    model: ChoiceModel,
+    l2: float,
+    raters: RaterWeights | None = None,
 ) -> FloatArray:
     """How far the place of each object on a fitted map may be off: (n, d, d) covariances.
 
@@ -178,28 +194,32 @@ def place_errors(
     model : ChoiceModel
     l2
         The penalty of the fit.
+    raters
+        With whose weights the map was fitted.
     """
-    X, choices = model.embedding, collect_choices(statements, weights)
     l2 = max(l2, _NO_L2)
-    n, d = X.shape
-    whole = is_affordable(n * d, len(choices))
+    n, d = model.embedding.shape
+    whole = is_affordable(n * d, len(collect_choices(statements, weights)))
     path: Path | None = None if whole else "rows"
-    with one_blas_thread(), likelihood(choices, model.length, model.alpha, 1, path) as f:
+    with one_blas_thread(), _seen(statements, weights, model, raters, 1, path) as (f, scale):
+        X = model.embedding * scale
+        unscaled = 1.0 / np.multiply.outer(np.ones(d) * scale, np.ones(d) * scale)
         H = f.information(X, np.array([model.lapse]), whole=whole)
         if not whole:
-            return np.asarray(np.linalg.inv(H + 2 * l2 * np.eye(d)), dtype=np.float64)
-        free = _moves_of_the_whole(X)
+            return np.asarray(np.linalg.inv(H + 2 * l2 * np.eye(d)) * unscaled, dtype=np.float64)
+        # weights tell how the map lies: it cannot be turned
+        free = _moves_of_the_whole(X, turns=raters is None)
         H += 1e3 * np.trace(H) / len(H) * (free @ free.T)
         H[np.diag_indices(len(H))] += 2 * l2
         errors = np.asarray(np.linalg.inv(H), dtype=np.float64).reshape(n, d, n, d)
-    return errors[np.arange(n), :, np.arange(n)]
+    return errors[np.arange(n), :, np.arange(n)] * unscaled
 
 
-def _moves_of_the_whole(X: FloatArray) -> FloatArray:
+def _moves_of_the_whole(X: FloatArray, turns: bool) -> FloatArray:
     """Orthonormal (n d, k): the shifts and turns of a map, about which answers say nothing."""
     n, d = X.shape
     moves = [np.tile(axis, (n, 1)) for axis in np.eye(d)]
-    for a, b in combinations(range(d), 2):
+    for a, b in combinations(range(d if turns else 0), 2):
         turn = np.zeros((n, d))
         turn[:, a], turn[:, b] = X[:, b], -X[:, a]
         moves.append(turn)
@@ -207,20 +227,41 @@ def _moves_of_the_whole(X: FloatArray) -> FloatArray:
 
 
 def _likelihood_interval(
-    choices: Choices, model: ChoiceModel, l2: float, few: float, n_threads: int | None
+    f: Likelihood, X: FloatArray, lapse: float, l2: float, few: float
 ) -> tuple[float, float]:
     """By the curvature of the likelihood in the share, with the map fitted anew."""
-    centre = float(np.clip(model.lapse, 0.02, 0.98))
+    centre = float(np.clip(lapse, 0.02, 0.98))
     step = 0.01
-    with one_blas_thread(), likelihood(choices, model.length, model.alpha, n_threads) as f:
-        losses = [
-            fit_choices(f, model.embedding, share, l2, fixed_lapse=True, max_iter=30).loss
-            for share in (centre - step, centre, centre + step)
-        ]
+    losses = [
+        fit_choices(f, X, share, l2, fixed_lapse=True, max_iter=30).loss
+        for share in (centre - step, centre, centre + step)
+    ]
     curvature = max((losses[0] - 2 * losses[1] + losses[2]) / step**2, 1e-6)
     half = 1.96 / np.sqrt(curvature)
     # The likelihood takes lapses for attentive answers: about one for each coordinate.
-    return max(0.0, model.lapse - half), min(1.0, model.lapse + half + 1.5 * few)
+    return max(0.0, lapse - half), min(1.0, lapse + half + 1.5 * few)
+
+
+@contextmanager
+def _seen(
+    statements: Statements,
+    weights: FloatArray | None,
+    model: ChoiceModel,
+    raters: RaterWeights | None,
+    n_threads: int | None = None,
+    path: Path | None = None,
+) -> Iterator[tuple[Likelihood, FloatArray | float]]:
+    """The likelihood of coordinates times a scale, and the scale; 1 without raters' weights."""
+    if raters is None:
+        choices = collect_choices(statements, weights)
+        with likelihood(choices, model.length, model.alpha, n_threads, path) as f:
+            yield f, 1.0
+        return
+    rows, R = raters.rows_of(statements), len(raters.names)
+    with weighed_likelihood(
+        statements, weights, rows, R, model.length, model.alpha, n_threads
+    ) as weighed:
+        yield weighed.levelled(raters.stretch)
 
 
 @dataclass

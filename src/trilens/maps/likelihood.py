@@ -312,9 +312,22 @@ class Likelihood(ABC):
         whole
             (n d, n d); else (n, d, d), of each object's coordinates as if the others were known.
         """
+        return self._information(X, lapse, whole, np.arange(len(X)), np.ones_like(X), len(X))
+
+    def _information(
+        self,
+        X: FloatArray,
+        lapse: FloatArray,
+        whole: bool,
+        place: IntArray,
+        stretch: FloatArray,
+        n: int,
+    ) -> FloatArray:
+        """That of ``n`` objects, where row i of X is a stretched copy of the object place[i]."""
         from trilens.maps import _kernels
 
-        H = np.zeros((X.size, X.size if whole else X.shape[1]))
+        d = X.shape[1]
+        H = np.zeros((n * d, n * d if whole else d))
         _kernels.add_information(
             np.ascontiguousarray(X),
             self.choices.triples,
@@ -325,9 +338,11 @@ class Likelihood(ABC):
             self.sign,
             self.n_sides == 3,
             whole,
+            place,
+            stretch,
             H,
         )
-        return H if whole else H.reshape(*X.shape, X.shape[1])
+        return H if whole else H.reshape(n, d, d)
 
     def _by_rows(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
         """An evaluation straight from the coordinates, whatever the range of the lengths."""

@@ -77,6 +77,16 @@ class RaterLapses:
     low: FloatArray
     high: FloatArray
 
+    def by_name(
+        self, names: list[object]
+    ) -> tuple[dict[object, float], dict[object, tuple[float, float]]]:
+        """The mean and the interval of each rater."""
+        ends = zip(self.low.tolist(), self.high.tolist(), strict=True)
+        return (
+            dict(zip(names, self.mean.tolist(), strict=True)),
+            dict(zip(names, ends, strict=True)),
+        )
+
 
 def estimate_lapses(
     chance: FloatArray, rater: IntArray, weight: FloatArray, n_raters: int, n_sides: int

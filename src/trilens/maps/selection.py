@@ -36,7 +36,7 @@ from trilens.maps.raters import group_raters
 from trilens.statements import Statements
 
 #: Dimensions to try, upwards from 2 until the held-out likelihood stops rising.
-_LADDER = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40)
+LADDER = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40)
 _FIRST_L2, _LEAST_L2, _MOST_L2 = 1e-2, 1e-3, 1e2
 _FOLDS = 3
 #: From so many different answers on, one part held out says enough.
@@ -110,9 +110,9 @@ def select(
     Very many answers are not needed for that, but they tell more dimensions apart: then the
     number goes on rising with an eighth of them.
     """
-    few = max(_MOST_ANSWERS, _MOST_EACH * statements.n_objects)
+    few = enough_answers(statements.n_objects)
     chosen = _select(
-        *_at_most(statements, weights, few, rng),
+        *at_most(few, statements, weights, rng),
         n_components=n_components,
         l2=l2,
         length=length,
@@ -122,7 +122,7 @@ def select(
     )
     more = len(statements) // _ONE_IN
     if more > 2 * few and n_components is None:
-        part = _at_most(statements, weights, more, rng)
+        part = at_most(more, statements, weights, rng)
         with _prepare(*part, rng, n_threads, None) as held_out:
             start = Candidate(chosen.n_components, chosen.l2, chosen.length)
             point = _simplest(held_out, _climb_dimensions(held_out, start), start.n_components)
@@ -187,7 +187,7 @@ def _climb_evidence(held_out: _HeldOutScores, point: Candidate) -> tuple[Candida
     at = held_out.evidence(point, roughly=True)
     if at is None:
         return point, False
-    rungs = [d for d in _LADDER if d <= held_out.most_dimensions]
+    rungs = [d for d in LADDER if d <= held_out.most_dimensions]
     start = rungs.index(point.n_components)
     for step in (1, -1):
         k = start
@@ -223,7 +223,7 @@ def _climb_l2(held_out: _HeldOutScores, point: Candidate, step: float) -> Candid
 
 def _climb_dimensions(held_out: _HeldOutScores, point: Candidate) -> Candidate:
     """The best number of dimensions near the one given, by strides that grow while it pays."""
-    rungs = [d for d in _LADDER if d <= held_out.most_dimensions]
+    rungs = [d for d in LADDER if d <= held_out.most_dimensions]
     at, stride = rungs.index(point.n_components), 1
     while stride:
         for new in (min(at + stride, len(rungs) - 1), max(at - stride, 0)):
@@ -239,7 +239,7 @@ def _climb_dimensions(held_out: _HeldOutScores, point: Candidate) -> Candidate:
 
 def _simplest(held_out: _HeldOutScores, best: Candidate, least: int = 1) -> Candidate:
     """Fewer dimensions, as long as they are within one standard error of the best."""
-    rungs = [d for d in _LADDER if least <= d < best.n_components]
+    rungs = [d for d in LADDER if least <= d < best.n_components]
     found = best
     for d in reversed(rungs):
         simpler = Candidate(d, best.l2, best.length)
@@ -399,18 +399,23 @@ def _prepare(
     folds = _folds_by_rater(statements, rng)
     choices = collect_choices(statements, weights, keep_rows=True, keep_repeats=folds is not None)
     if folds is None:
-        folds = _folds_by_question(choices, rng)
+        folds = folds_by_question(choices, rng)
     else:
         assert choices.row is not None
         order = np.argsort(choices.row)
         folds = [(train[order], test[order]) for train, test in folds]
     with likelihood(choices, n_threads=n_threads) as f:
-        most = min(statements.n_objects - 1, _LADDER[-1])
+        most = min(statements.n_objects - 1, LADDER[-1])
         yield _HeldOutScores(statements, choices, f, folds, rng, progress, most)
 
 
-def _at_most(
-    statements: Statements, weights: FloatArray | None, most: int, rng: np.random.Generator
+def enough_answers(n_objects: int) -> int:
+    """More answers are not needed to choose."""
+    return max(_MOST_ANSWERS, _MOST_EACH * n_objects)
+
+
+def at_most(
+    most: int, statements: Statements, weights: FloatArray | None, rng: np.random.Generator
 ) -> tuple[Statements, FloatArray | None]:
     """A random part of very many statements."""
     if len(statements) <= most:
@@ -427,7 +432,7 @@ def question_codes(triples: AnyArray, n_objects: int) -> IntArray:
     return code
 
 
-def _folds_by_question(
+def folds_by_question(
     choices: Choices, rng: np.random.Generator
 ) -> list[tuple[BoolArray, BoolArray]]:
     """Folds in which all answers about three objects stay together."""

@@ -1,0 +1,460 @@
+"""Fitting a map together with raters' weights on its dimensions, and whether they are needed.
+
+The logarithms of weights and sharpness are drawn from normal distributions about 0, of which the
+spreads are learnt (zero included), so that raters with few answers stay near the others. The
+coordinates and the logarithms maximise the likelihood with these priors together; in turn with
+them the spreads maximise the evidence, by MacKay's (1992) update with Laplace's method for each
+rater. The penalty is ``l2`` times the mean, over raters, of the sum of squared coordinates as they
+see them: weights cannot evade it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from trilens._typing import BoolArray, FloatArray, Progress
+from trilens.maps.fit import (
+    ChoiceFit,
+    fit_choices,
+    minimise,
+    prepare_start,
+    principal_axes,
+)
+from trilens.maps.laplace import is_affordable, maximise_evidence
+from trilens.maps.likelihood import Likelihood, collect_choices, likelihood
+from trilens.maps.rater_weights import RaterWeights, WeighedLikelihood, weighed_likelihood
+from trilens.maps.raters import RaterGroups, RaterLapses, estimate_lapses, group_raters
+from trilens.maps.selection import (
+    LADDER,
+    MapSettings,
+    alpha_of,
+    at_most,
+    enough_answers,
+    folds_by_question,
+)
+from trilens.statements import Statements
+
+#: Where the spreads start, what is as good as zero, and the most that is believed.
+_START, _LEAST, _MOST = 0.3, 1e-3, 2.0
+#: At most so many turns of the map and the spreads, until no spread changes by so much.
+_TURNS, _STILL = 12, 0.02
+#: By how much a spread may change in a turn, as a factor of its square.
+_SLOWEST, _FASTEST = 0.2, 4.0
+#: Iterations of a turn, and of the fit that ends it.
+_FEW_ITER, _ROUGH = 40, 1e-5
+#: The largest logarithm of a weight.
+_FARTHEST = 20.0
+#: How many standard errors the weights must gain with held-out answers.
+_ERRORS = 3.0
+#: Alternations of the map and the raters' lapses, as for one map.
+_ROUNDS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedMap:
+    """A map with raters' weights.
+
+    Attributes
+    ----------
+    X : (n, d) float64
+    sharpness, weights : (R,) and (R, d) float64
+        Logarithms.
+    sharpness_spread, spread : float and (d,) float64
+        0 for what all raters share.
+    lapse : (R + 1,) float64
+        Of each rater, and of those who are not known.
+    l2 : float
+    n_iter : int
+    converged : bool
+    """
+
+    X: FloatArray
+    sharpness: FloatArray
+    weights: FloatArray
+    sharpness_spread: float
+    spread: FloatArray
+    lapse: FloatArray
+    l2: float
+    n_iter: int = 0
+    converged: bool = False
+
+    @classmethod
+    def start(
+        cls, X: FloatArray, n_raters: int, lapse: float, l2: float, weighed: bool
+    ) -> WeighedMap:
+        """Raters who see alike; with ``weighed`` not only their sharpness may differ."""
+        d = X.shape[1]
+        # on a line a weight is a sharpness
+        spread = np.full(d, _START if weighed and d > 1 else 0.0)
+        return cls(
+            X,
+            np.zeros(n_raters),
+            np.zeros((n_raters, d)),
+            _START,
+            spread,
+            np.full(n_raters + 1, lapse),
+            l2,
+        )
+
+    @property
+    def stretch(self) -> FloatArray:
+        """(R + 1, d)."""
+        own = np.exp(self.sharpness[:, None] + self.weights)
+        return np.vstack([own, np.ones(own.shape[1])])
+
+    @property
+    def spreads(self) -> FloatArray:
+        """(d + 1,): that of the sharpness, and those of the weights."""
+        return np.append(self.sharpness_spread, self.spread)
+
+    @property
+    def standard(self) -> FloatArray:
+        """(R, d + 1): the logarithms in units of their spreads."""
+        own = np.column_stack([self.sharpness, self.weights])
+        return np.divide(own, self.spreads, out=np.zeros_like(own), where=self.spreads > 0)
+
+
+def fit_weights(
+    f: WeighedLikelihood,
+    at: WeighedMap,
+    *,
+    turns: int = _TURNS,
+    max_iter: int = _FEW_ITER,
+    tol: float = _ROUGH,
+) -> WeighedMap:
+    """The map, the weights and the spreads, with the lapses and the penalty as they are."""
+    for _ in range(turns):
+        at = _fit_given_spreads(f, at, max_iter, tol)
+        spreads = _learn_spreads(f, at)
+        moved = np.abs(spreads - at.spreads).max()
+        at = replace(at, sharpness_spread=float(spreads[0]), spread=spreads[1:])
+        if moved < _STILL:
+            break
+    return at
+
+
+def _fit_given_spreads(
+    f: WeighedLikelihood, at: WeighedMap, max_iter: int, tol: float
+) -> WeighedMap:
+    (n, d), R, l2 = at.X.shape, len(at.sharpness), at.l2
+    lapse, spreads, cut = at.lapse[f.rater], at.spreads, at.X.size
+    nobody = np.ones(d)
+
+    def loss(x: FloatArray) -> tuple[float, FloatArray]:
+        X, z = x[:cut].reshape(n, d), x[cut:].reshape(R, d + 1)
+        own = z * spreads
+        stretch = np.exp(np.clip(own[:, :1] + own[:, 1:], -_FARTHEST, _FARTHEST))
+        value, in_map, in_raters = f.slopes(X, np.vstack([stretch, nobody]), lapse)
+        squares, breadth = stretch**2, (X * X).sum(axis=0)
+        mean = squares.mean(axis=0)
+        value += l2 * float((breadth * mean).sum()) + 0.5 * float((z * z).sum())
+        in_raters = in_raters + (2 * l2 / R) * squares * breadth
+        slope = z + spreads * np.column_stack([in_raters.sum(axis=1), in_raters])
+        # what all raters have in common is the map's
+        slope -= slope.mean(axis=0)
+        return value, np.append(in_map + 2 * l2 * mean * X, slope)
+
+    found = minimise(loss, np.append(at.X, at.standard), max_iter, tol)
+    own = found.X[cut:].reshape(R, d + 1) * spreads
+    return replace(
+        at,
+        X=found.X[:cut].reshape(n, d),
+        sharpness=own[:, 0],
+        weights=own[:, 1:],
+        n_iter=at.n_iter + found.n_iter,
+        converged=found.converged,
+    )
+
+
+def _learn_spreads(f: WeighedLikelihood, at: WeighedMap) -> FloatArray:
+    """The spreads of larger evidence: those of the logarithms, by how far these are known."""
+    (R, d), spreads = at.weights.shape, at.spreads
+    H = f.stretched(at.stretch).of_raters(at.X, at.lapse[f.rater])
+    A = np.column_stack([np.ones(d), np.eye(d)]) * spreads
+    variance = np.linalg.inv(A.T @ H @ A + np.eye(d + 1)).diagonal(axis1=1, axis2=2)
+    # one rater's worth is what they have in common
+    known = (R - 1) * np.maximum(1 - variance.mean(axis=0), 1e-2)
+    factor = np.clip((at.standard**2).sum(axis=0) / known, _SLOWEST, _FASTEST)
+    learnt: FloatArray = np.where(spreads > 0, np.clip(spreads * factor**0.5, _LEAST, _MOST), 0.0)
+    return learnt
+
+
+# ---- a map of all answers ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRaters:
+    """A map of all answers with raters' weights.
+
+    Attributes
+    ----------
+    settings : MapSettings
+        With the evidence about the lapse, where it was asked.
+    fit : ChoiceFit
+        Centred coordinates, the widest axis first.
+    raters : RaterWeights
+    lapse : float
+        That all raters would share.
+    lapses : RaterLapses or None
+        Each rater's own, where these were wanted.
+    log_likelihood : float
+    """
+
+    settings: MapSettings
+    fit: ChoiceFit
+    raters: RaterWeights
+    lapse: float
+    lapses: RaterLapses | None
+    log_likelihood: float
+
+    def by_name(self) -> tuple[dict[object, float], dict[object, tuple[float, float]]]:
+        """The raters' lapses and their intervals; empty where they are not their own."""
+        return ({}, {}) if self.lapses is None else self.lapses.by_name(self.raters.names)
+
+
+def fit_raters(
+    statements: Statements,
+    weights: FloatArray | None,
+    groups: RaterGroups,
+    settings: MapSettings,
+    start: FloatArray | None,
+    lapse: float,
+    *,
+    rng: np.random.Generator,
+    known_lapse: bool,
+    own_lapses: bool,
+    learn_l2: bool,
+    max_iter: int,
+    tol: float,
+    n_threads: int | None,
+) -> FittedRaters:
+    """A map of all answers, from coordinates to start from if there are any.
+
+    The lapse, and with ``learn_l2`` the penalty, maximise the evidence with the weights as they
+    are, in turn with these; then each rater gets a lapse of their own.
+    """
+    d, R = settings.n_components, len(groups)
+    who = np.where(groups.of < 0, R, groups.of)
+    evidence, X = None, start
+    if X is None:
+        choices = collect_choices(statements, weights)
+        with likelihood(choices, settings.length, alpha_of(d), n_threads) as one:
+            X = _shared_map(statements, one, d, settings.l2, lapse, rng)
+    with weighed_likelihood(
+        statements, weights, who, R, settings.length, alpha_of(d), n_threads
+    ) as f:
+        at = fit_weights(f, WeighedMap.start(X, R, lapse, settings.l2, True))
+        for _ in range(0 if known_lapse else 2):
+            seen, scale = f.levelled(at.stretch)
+            if learn_l2 and is_affordable(at.X.size, len(f.choices)):
+                evidence = maximise_evidence(seen, at.X * scale, at.l2)
+                lapse, l2 = evidence.lapse, evidence.l2
+            else:
+                found = fit_choices(seen, at.X * scale, lapse, at.l2, max_iter=100)
+                lapse, l2 = float(found.lapse[0]), at.l2
+            at = replace(at, lapse=np.full(R + 1, lapse), l2=l2)
+            at = fit_weights(f, at)
+        lapses = None
+        for _ in range(_ROUNDS if own_lapses else 0):
+            chance = f.stretched(at.stretch).chances(at.X)[0]
+            rater = np.where(f.rater == R, -1, f.rater)
+            lapses = estimate_lapses(chance, rater, f.weight, R, f.n_sides)
+            at = replace(at, lapse=np.append(lapses.mean, lapse))
+            at = _fit_given_spreads(f, at, _FEW_ITER, _ROUGH)
+        at = _fit_given_spreads(f, at, max_iter, tol)
+        value = -f.stretched(at.stretch)(at.X, at.lapse[f.rater])[0]
+    return FittedRaters(
+        replace(settings, l2=at.l2, evidence=evidence), *_arranged(at, groups), lapse, lapses, value
+    )
+
+
+def _arranged(at: WeighedMap, groups: RaterGroups) -> tuple[ChoiceFit, RaterWeights]:
+    """Centred coordinates, the widest axis first; each points to where it is largest."""
+    shared, sharper = at.weights.mean(axis=0), at.sharpness.mean()
+    X = (at.X - at.X.mean(axis=0)) * np.exp(shared + sharper)
+    axes = np.argsort(-X.var(axis=0), kind="stable")
+    X = X[:, axes]
+    X *= np.where(X[np.abs(X).argmax(axis=0), np.arange(len(axes))] < 0, -1.0, 1.0)
+    raters = RaterWeights(
+        groups.names,
+        np.exp(at.weights - shared)[:, axes],
+        np.exp(at.sharpness - sharper),
+        at.spread[axes],
+        at.sharpness_spread,
+        at.lapse[:-1],
+    )
+    return ChoiceFit(X, at.lapse, np.nan, at.n_iter, at.converged), raters
+
+
+def _shared_map(
+    statements: Statements,
+    one: Likelihood,
+    d: int,
+    l2: float,
+    lapse: float,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """The map without weights, where the one with weights starts."""
+    start = prepare_start(statements, one, d, l2, rng)
+    found = fit_choices(one, start.X, lapse, l2, fixed_lapse=True, max_iter=100, tol=_ROUGH)
+    return principal_axes(found.X)
+
+
+# ---- whether raters weigh differently ----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class WeightsChoice:
+    """What held-out answers say about weights.
+
+    Attributes
+    ----------
+    n_components : int
+        The dimensions that are best with weights.
+    gain, error : float
+        The log-likelihood per held-out answer that the weights gain over raters who differ in
+        sharpness alone, and its standard error.
+    scores : dict
+        The log-likelihood per held-out answer for each number of dimensions, with weights.
+    """
+
+    n_components: int
+    gain: float
+    error: float
+    scores: dict[int, float]
+
+    @property
+    def asked_for(self) -> bool:
+        """Whether the answers ask for weights."""
+        return self.gain > _ERRORS * self.error
+
+
+def choose_weights(
+    statements: Statements,
+    weights: FloatArray | None,
+    settings: MapSettings,
+    *,
+    n_components: int | None,
+    lapse: float,
+    rng: np.random.Generator,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> WeightsChoice:
+    """How many dimensions a map with weights has, and what it gains.
+
+    Parameters
+    ----------
+    statements, weights
+    settings : MapSettings
+        Of the map without.
+    n_components : int, optional
+        Where it is known.
+    lapse : float
+        Of the map without.
+    rng, n_threads, progress
+    """
+    statements, weights = at_most(enough_answers(statements.n_objects), statements, weights, rng)
+    groups = group_raters(statements)
+    if groups is None:
+        return WeightsChoice(n_components or settings.n_components, 0.0, 0.0, {})
+    R, first = len(groups), settings.n_components
+    who = np.where(groups.of < 0, R, groups.of)
+    rungs = [d for d in LADDER if d <= statements.n_objects - 1]
+    with (
+        weighed_likelihood(statements, weights, who, R, settings.length, 1.0, n_threads) as f,
+        likelihood(
+            collect_choices(statements, weights, keep_rows=True), settings.length, 1.0, n_threads
+        ) as one,
+    ):
+        held = _HeldOut(statements, f, one, settings, lapse, rng)
+        if not held.folds:
+            return WeightsChoice(n_components or first, 0.0, 0.0, {})
+        best = n_components or first
+        if n_components is None:
+            k = rungs.index(first) if first in rungs else 0
+            for step in (1, -1):
+                start = k
+                while 0 <= k + step < len(rungs) and rungs[k + step] > 1:
+                    if held.score(rungs[k + step]) <= held.score(rungs[k]):
+                        break
+                    k += step
+                    if progress is not None:
+                        progress(1 - 0.7 ** len(held.values))
+                if k != start:
+                    break
+            best = rungs[k]
+        alone = max(sorted({best, first}), key=lambda d: held.score(d, weighed=False))
+        gap = held.at(best, True) - held.at(alone, False)
+        scores = {d: held.score(d) for d, weighed in sorted(held.values) if weighed}
+        return WeightsChoice(best, *held.mean(gap), scores)
+
+
+class _HeldOut:
+    """Held-out log-likelihoods of maps whose raters differ, each computed once."""
+
+    def __init__(
+        self,
+        statements: Statements,
+        f: WeighedLikelihood,
+        one: Likelihood,
+        settings: MapSettings,
+        lapse: float,
+        rng: np.random.Generator,
+    ) -> None:
+        self._statements, self._f, self._one = statements, f, one
+        self._settings, self._lapse, self._rng = settings, lapse, rng
+        asked = replace(f.choices, triples=f.copies.object[f.choices.triples])
+        self.folds: list[tuple[BoolArray, BoolArray]] = folds_by_question(asked, rng)
+        self.values: dict[tuple[int, bool], FloatArray] = {}
+        self._starts: dict[tuple[int, int], FloatArray] = {}
+
+    def score(self, d: int, *, weighed: bool = True) -> float:
+        """The mean log-likelihood of a held-out answer."""
+        return self.mean(self.at(d, weighed))[0]
+
+    def mean(self, values: FloatArray) -> tuple[float, float]:
+        """The mean over held-out answers and its standard error."""
+        held = np.logical_or.reduce([test for _, test in self.folds])
+        values, weight = values[held], self._f.weight[held]
+        total = float(weight.sum())
+        if total == 0:
+            return 0.0, 0.0
+        mean = float((values * weight).sum()) / total
+        return mean, float(np.sqrt((weight * (values - mean) ** 2).sum())) / total
+
+    def at(self, d: int, weighed: bool) -> FloatArray:
+        """The log-likelihood of every answer; 0 where it is never held out."""
+        if (d, weighed) not in self.values:
+            self.values[d, weighed] = self._fit(d, weighed)
+        return self.values[d, weighed]
+
+    def _fit(self, d: int, weighed: bool) -> FloatArray:
+        f = self._f.measuring(self._settings.length, alpha_of(d))
+        values = np.zeros(len(f.choices))
+        for k, (train, test) in enumerate(self.folds):
+            start = WeighedMap.start(
+                self._start(d, k), f.copies.n_raters, self._lapse, self._settings.l2, weighed
+            )
+            at = fit_weights(f.weighing(np.where(train, f.weight, 0.0)), start)
+            chance = f.stretched(at.stretch).chances(at.X)[0]
+            chance = (1 - self._lapse) * chance + self._lapse / f.n_sides
+            values[test] = np.log(np.maximum(chance[test], 1e-300))
+        return values
+
+    def _start(self, d: int, k: int) -> FloatArray:
+        """The map that all raters share, by the answers of a fold's training."""
+        if (d, k) not in self._starts:
+            row, l2 = self._f.choices.row, self._settings.l2
+            assert row is not None
+            train = self.folds[k][0][row]
+            weight = np.zeros(len(train))
+            # the weight of an answer is shared by the statements that gave it
+            times = np.bincount(row, minlength=len(self._f.choices))
+            weight[train] = (self._f.weight / times)[row[train]]
+            one = self._one.measuring(self._settings.length, alpha_of(d))
+            one = one.weighing(self._one.choices.weights_of(weight))
+            some = self._statements.take(np.flatnonzero(train))
+            self._starts[d, k] = _shared_map(some, one, d, l2, self._lapse, self._rng)
+        return self._starts[d, k]

@@ -1,0 +1,335 @@
+"""Raters who weigh the dimensions of a map differently."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+import trilens as tl
+from trilens.errors import ParameterError, StatementError
+from trilens.kinds import sides, sign
+from trilens.maps import ChoiceMap, rater_fit
+from trilens.maps.rater_weights import RaterCopies, WeighedLikelihood, weighed_likelihood
+from trilens.statements import Statements
+
+KINDS = ["central", "odd", "closer"]
+
+
+def asked(kind="closer", spread=0.8, n=16, d=2, raters=8, each=150, scale=3, seed=0):
+    """Raters with weights of their own on the axes, a soft choice, and a share of lapses."""
+    rng = np.random.default_rng([seed, raters, n])
+    points = scale * rng.standard_normal((n, d))
+    weights = np.exp(spread * rng.standard_normal((raters, d)))
+    weights /= np.exp(np.log(weights).mean(axis=0))
+    who = np.repeat(np.arange(raters), each)
+    triples = np.array([rng.permutation(n)[:3] for _ in who])
+    ends = sides(kind, triples)
+    lengths = [np.sqrt((((points[i] - points[j]) * weights[who]) ** 2).sum(1)) for i, j in ends]
+    u = sign(kind) * np.stack(lengths, axis=1) + rng.gumbel(size=(len(who), len(ends)))
+    chosen = np.where(
+        rng.random(len(who)) < 0.1, rng.integers(len(ends), size=len(who)), u.argmax(axis=1)
+    )
+    rows = np.arange(len(who))
+    if kind == "closer":
+        other = triples.copy()
+        other[:, 1:] = other[:, :0:-1]
+        triples = np.where((chosen == 1)[:, None], other, triples)
+    else:
+        rest = triples[np.arange(3) != chosen[:, None]].reshape(-1, 2)
+        triples = np.column_stack([triples[rows, chosen], rest])
+    S = Statements(triples.astype(np.int32), n, kind=kind, raters=who)
+    return S, points, weights
+
+
+@pytest.fixture(scope="module")
+def study():
+    S, points, weights = asked(each=200)
+    return S, points, weights, ChoiceMap(2, l2=0.03, raters="weights").fit(S)
+
+
+def test_weights_and_axes_are_recovered(study):
+    _, points, weights, M = study
+    assert M.raters_ == "weights"
+    assert list(M.rater_weights_) == list(range(8))
+    found = np.array(list(M.rater_weights_.values()))
+    np.testing.assert_allclose(np.log(found).mean(axis=0), 0, atol=1e-9)
+    np.testing.assert_allclose(np.log(list(M.rater_sharpness_.values())).mean(), 0, atol=1e-9)
+    # each axis of the map is one of the axes that raters weigh
+    alike = np.abs(np.corrcoef(points.T, M.embedding_.T)[:2, 2:])
+    assert (alike.max(axis=0) > 0.97).all()
+    of = alike.argmax(axis=0)
+    assert sorted(of) == [0, 1]
+    ratio = np.log(found[:, 0] / found[:, 1])
+    true = np.log(weights[:, of[0]] / weights[:, of[1]])
+    assert np.corrcoef(ratio, true)[0, 1] > 0.9
+    assert (M.rater_spread_ > 0.2).all()
+    assert M.embedding_.var(axis=0).argmax() == 0
+
+
+def test_a_raters_own_weights_predict_better(study):
+    S, *_, M = study
+    one = ChoiceMap(2, l2=0.03).fit(S)
+    assert M.score(S) > one.score(S) + 0.02
+    assert M.log_likelihood_ > one.log_likelihood_ + 50
+    P = M.predict_proba(S)
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    assert M.log_likelihood_ == pytest.approx(np.log(P[:, 0]).sum())
+
+
+def test_probabilities_are_those_of_the_raters_own_map(study):
+    S, *_, M = study
+    P = M.predict_proba(S.take(np.arange(0, len(S), 97)))
+    for row, p in zip(range(0, len(S), 97), P, strict=True):
+        r = S.raters[row]
+        X = M.embedding_ * M.rater_weights_[r] * M.rater_sharpness_[r]
+        a, b, c = S.triples[row]
+        near, far = np.linalg.norm(X[a] - X[b]), np.linalg.norm(X[a] - X[c])
+        lapse = M.rater_lapses_[r]
+        assert p[0] == pytest.approx((1 - lapse) / (1 + np.exp(near - far)) + lapse / 2)
+
+
+def test_unknown_raters_are_the_population(study):
+    S, *_, M = study
+    few = S.triples[:20]
+    stranger = Statements(few, S.n_objects, kind=S.kind, raters=["someone"] * 20)
+    nobody = Statements(few, S.n_objects, kind=S.kind)
+    np.testing.assert_array_equal(M.predict_proba(stranger), M.model_.probabilities(nobody))
+    np.testing.assert_array_equal(M.predict_proba(nobody), M.model_.probabilities(nobody))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_slopes_are_those_of_the_loss(kind):
+    S, *_ = asked(kind, raters=3, each=12, n=6)
+    who = np.where(np.arange(len(S)) % 9 == 0, 3, S.raters)
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal(6 * 2 + 3 * 2)
+    lapse = rng.uniform(0.05, 0.3, 4)
+
+    def parts(x, f):
+        stretch = np.vstack([np.exp(x[12:].reshape(3, 2)), np.ones(2)])
+        return f.slopes(x[:12].reshape(6, 2), stretch, lapse[f.rater])
+
+    with weighed_likelihood(S, None, who, 3) as f:
+        assert isinstance(f, WeighedLikelihood)
+        error = check_grad(
+            lambda x: parts(x, f)[0],
+            lambda x: np.concatenate([part.ravel() for part in parts(x, f)[1:]]),
+            x,
+        )
+        assert error < 1e-4
+        stretch = np.vstack([np.exp(x[12:].reshape(3, 2)), np.ones(2)])
+        assert f.stretched(stretch)(x[:12].reshape(6, 2), lapse[f.rater])[0] == pytest.approx(
+            parts(x, f)[0]
+        )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_information_is_that_of_each_raters_map(kind):
+    """The expected curvature, summed over raters, each with the map stretched for them alone."""
+    from trilens.maps.likelihood import collect_choices, likelihood
+
+    S, *_ = asked(kind, raters=3, each=15, n=6)
+    X, lapse = np.random.default_rng(2).standard_normal((6, 2)), np.array([0.1])
+    stretch = np.vstack([np.exp(0.5 * np.random.default_rng(3).standard_normal((3, 2))), [1, 1]])
+    total = np.zeros((12, 12))
+    raters = []
+    for r in range(3):
+        with likelihood(collect_choices(S.take(np.flatnonzero(S.raters == r)))) as f:
+            H = f.information(X * stretch[r], lapse)
+        s = np.tile(stretch[r], 6)
+        total += H * np.multiply.outer(s, s)
+        # the logarithm of a stretch moves every coordinate by itself
+        D = ((X * stretch[r])[:, :, None] * np.eye(2)).reshape(12, 2)
+        raters.append(D.T @ H @ D)
+    with weighed_likelihood(S, None, S.raters, 3) as f:
+        seen = f.stretched(stretch)
+        np.testing.assert_allclose(seen.information(X, lapse), total, atol=1e-9)
+        np.testing.assert_allclose(seen.of_raters(X, lapse), raters, atol=1e-9)
+        blocks = seen.information(X, lapse, whole=False)
+    own = total.reshape(6, 2, 6, 2)[np.arange(6), :, np.arange(6)]
+    np.testing.assert_allclose(blocks, own, atol=1e-9)
+
+
+def test_copies_are_of_what_each_rater_was_asked_about():
+    S = Statements([[0, 1, 2], [1, 2, 3], [0, 1, 2]], 5, raters=["a", "b", "a"])
+    copies = RaterCopies(S, np.array([0, 1, 0]), 2)
+    assert list(zip(copies.rater, copies.object, strict=True)) == [
+        (0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (1, 3),
+    ]  # fmt: skip
+    assert copies.statements.triples.tolist() == [[0, 1, 2], [3, 4, 5], [0, 1, 2]]
+
+
+def test_auto_takes_weights_where_raters_weigh_differently():
+    S, *_ = asked(each=150, seed=3)
+    M = ChoiceMap(2, raters="auto").fit(S)
+    gain, error = M.rater_gain_
+    assert M.raters_ == "weights"
+    assert gain > 3 * error > 0
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_auto_takes_one_map_where_raters_see_alike(seed):
+    S, *_ = asked(spread=0.0, each=120, seed=seed)
+    M = ChoiceMap(2, raters="auto").fit(S)
+    assert M.raters_ == "one"
+    gain, error = M.rater_gain_
+    assert gain <= 3 * error
+    one = ChoiceMap(2).fit(S)
+    np.testing.assert_array_equal(M.embedding_, one.embedding_)
+    assert M.rater_lapses_ == one.rater_lapses_
+    assert (M.rater_weights_, M.rater_sharpness_) == ({}, {})
+    assert not M.rater_spread_.any()
+
+
+def test_without_raters_auto_is_one_map_and_weights_are_refused():
+    S, *_ = asked(each=40)
+    nobody = Statements(S.triples, S.n_objects, kind=S.kind)
+    assert ChoiceMap(2, l2=0.1, raters="auto").fit(nobody).raters_ == "one"
+    with pytest.raises(StatementError, match="no rater is known"):
+        ChoiceMap(2, l2=0.1, raters="weights").fit(nobody)
+    single = Statements(S.triples, S.n_objects, kind=S.kind, raters=["a"] * len(S))
+    assert ChoiceMap(2, l2=0.1, raters="auto").fit(single).raters_ == "one"
+    with pytest.raises(StatementError, match="there is one"):
+        ChoiceMap(2, l2=0.1, raters="weights").fit(single)
+    with pytest.raises(ParameterError, match="raters"):
+        ChoiceMap(2, raters="two").fit(S)
+
+
+def test_raters_with_one_answer_stay_near_the_others(study):
+    S, *_ = study
+    extra = S.triples[:3]
+    more = Statements(
+        np.vstack([S.triples, extra]),
+        S.n_objects,
+        kind=S.kind,
+        raters=np.append(S.raters.astype(float), [50, 51, np.nan]),
+    )
+    M = ChoiceMap(2, l2=0.03, raters="weights").fit(more)
+    weights = {float(r): own for r, own in M.rater_weights_.items()}
+    assert set(weights) == {*map(float, range(8)), 50.0, 51.0}
+    np.testing.assert_allclose(weights[50.0], 1, rtol=0.35)
+
+
+def test_on_a_line_a_weight_is_a_sharpness():
+    S, *_ = asked(d=1, each=150, scale=1)
+    M = ChoiceMap(1, l2=0.03, raters="weights").fit(S)
+    np.testing.assert_array_equal(np.array(list(M.rater_weights_.values())), 1)
+    assert np.ptp(list(M.rater_sharpness_.values())) > 0.3
+    assert M.rater_spread_.tolist() == [0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_weights(kind):
+    S, *_ = asked(kind, each=120)
+    M = ChoiceMap(2, l2=0.05, raters="weights").fit(S)
+    assert M.score(S) > ChoiceMap(2, l2=0.05).fit(S).score(S) + 0.02
+
+
+def test_neither_rows_objects_nor_the_names_of_raters_matter():
+    S, *_ = asked(each=60, raters=6, n=12)
+    names = [f"n{i}" for i in range(S.n_objects)]
+    S = Statements(S.triples, S.n_objects, names, S.kind, raters=S.raters)
+    M = ChoiceMap(2, raters="weights").fit(S)
+    rng = np.random.default_rng(0)
+    rows, order = rng.permutation(len(S)), rng.permutation(S.n_objects)
+    place = np.argsort(order)
+    mixed = Statements(
+        place[S.triples[rows]].astype(np.int32),
+        S.n_objects,
+        [names[i] for i in order],
+        S.kind,
+        raters=S.raters[rows],
+    )
+    N = ChoiceMap(2, raters="weights").fit(mixed)
+    np.testing.assert_allclose(N.embedding_, M.embedding_[order], atol=1e-6)
+    for r in range(6):
+        np.testing.assert_allclose(N.rater_weights_[r], M.rater_weights_[r], rtol=1e-6)
+    turned = Statements(S.triples, S.n_objects, names, S.kind, raters=5 - S.raters)
+    N = ChoiceMap(2, raters="weights").fit(turned)
+    np.testing.assert_allclose(N.embedding_, M.embedding_, rtol=0.02, atol=0.02)
+    for r in range(6):
+        np.testing.assert_allclose(N.rater_weights_[5 - r], M.rater_weights_[r], rtol=0.02)
+
+
+def test_refits_and_copies_keep_the_raters_weights(study):
+    S, *_, M = study
+    with M.refitting(S) as refit:
+        model = refit(np.ones(len(S)))
+    np.testing.assert_allclose(model.embedding, M.embedding_, atol=0.15)
+    copies = M.bootstrap(S, 3)
+    assert copies.embeddings.shape == (3, 16, 2)
+    assert np.corrcoef(copies.embeddings[0].ravel(), M.embedding_.ravel())[0, 1] > 0.95
+
+
+def test_place_errors_and_the_interval_of_the_error_rate(study):
+    *_, M = study
+    assert M.place_errors_.shape == (16, 2, 2)
+    assert (np.linalg.eigvalsh(M.place_errors_) > 0).all()
+    low, high = M.error_rate_interval_
+    assert low <= M.error_rate_ <= high
+    assert low <= 0.05 <= high
+
+
+def test_it_is_a_scikit_learn_estimator(study):
+    S, *_, M = study
+    assert clone(M).get_params()["raters"] == "weights"
+    again = pickle.loads(pickle.dumps(M))
+    np.testing.assert_array_equal(again.predict_proba(S), M.predict_proba(S))
+    search = GridSearchCV(
+        ChoiceMap(2, l2=0.03, max_iter=20), {"raters": ["one", "weights"]}, cv=2
+    ).fit(S)
+    assert search.best_params_ == {"raters": "weights"}
+
+
+def test_spreads_go_to_zero_where_raters_see_alike():
+    S, *_ = asked(spread=0.0, raters=12, each=150)
+    M = ChoiceMap(2, l2=0.03, raters="weights").fit(S)
+    assert (M.rater_spread_ < 0.2).all()
+    assert np.abs(np.log(list(M.rater_weights_.values()))).max() < 0.2
+
+
+def test_files_too_large_to_hold(monkeypatch, tmp_path):
+    S, *_ = asked("central", each=60)
+    path = tmp_path / "answers.csv"
+    tl.write_statements(S, path)
+    monkeypatch.setattr(tl.Answers, "held", False)
+    answers = tl.Answers(path)
+    with pytest.raises(ParameterError, match="raters='weights' cannot be fitted"):
+        ChoiceMap(2, raters="weights").fit(answers)
+    M = ChoiceMap(2, raters="auto").fit(answers)
+    assert (M.raters_, M.rater_weights_, M.rater_gain_) == ("one", {}, None)
+
+
+def test_a_known_lapse_stays(study):
+    S, *_ = study
+    M = ChoiceMap(2, l2=0.03, lapses=0.2, raters="weights").fit(S)
+    assert M.lapse_ == 0.2
+    assert M.rater_lapses_ == {}
+    one = ChoiceMap(2, l2=0.03, lapses="one", raters="weights").fit(S)
+    assert one.rater_lapses_ == {}
+    assert 0 < one.lapse_ < 0.3
+
+
+def test_more_answers_than_are_needed_to_choose_are_drawn_from(monkeypatch):
+    from trilens.maps import selection
+
+    S, *_ = asked(each=150)
+    monkeypatch.setattr(selection, "_MOST_ANSWERS", 600)
+    monkeypatch.setattr(selection, "_MOST_EACH", 1)
+    seen = []
+    original = rater_fit._HeldOut
+
+    class Spy(original):
+        def __init__(self, statements, *rest):
+            seen.append(len(statements))
+            super().__init__(statements, *rest)
+
+    monkeypatch.setattr(rater_fit, "_HeldOut", Spy)
+    M = ChoiceMap(2, l2=0.05, raters="auto").fit(S)
+    assert seen == [600]
+    assert M.raters_ in ("one", "weights")
