@@ -17,7 +17,11 @@ import numpy as np
 
 import trilens as tl
 from claims_run import Row, run_studies
-from designs import Study, study
+from designs import Study, population, shares_predicted, study
+from trilens.tasks.evaluate.evaluation import Yardstick
+from trilens.tasks.model import answer_model
+from trilens.tasks.reliability.agreement import agreement_between
+from trilens.tasks.reliability.groups import compare_groups
 
 KINDS = ("central", "odd", "closer")
 
@@ -71,10 +75,62 @@ def groups(made: Study) -> Row:
     return {"number": number, "right": number == true, "alike": alike}
 
 
+def evaluate(made: Study) -> Row:
+    """The accuracy of two models for raters and questions like these, and which is better.
+
+    The first is the true distances with noise, the second these again with as much noise.
+    """
+    S = statements(made)
+    rng = np.random.default_rng(made.triples.ravel()[:50])
+    noise = 0.25 * rng.standard_normal((2, made.n, made.n))
+    models = [np.abs(made.distances + x + x.T) * (1 - np.eye(made.n)) for x in noise]
+    true = shares_predicted(made, models)
+    none = Yardstick(None, None, None, "not asked for")
+    found = [
+        tl.evaluate(S, distances=D, name=name, yardstick=none)
+        for D, name in zip(models, ("one", "two"), strict=True)
+    ]
+    pair = tl.compare_models(found).differences[0]
+    gap = true[0] - true[1] if pair.first == "one" else true[1] - true[0]
+    low, high = found[0].interval
+    return {
+        "held": low <= true[0] <= high,
+        "width": high - low,
+        "difference held": pair.low <= gap <= pair.high,
+        "difference width": pair.high - pair.low,
+        "caution": found[0].caution is not None,
+    }
+
+
+def ceiling(made: Study) -> Row:
+    """How often two raters agree."""
+    S = statements(made)
+    found = agreement_between(S, S.raters)
+    if found is None:
+        return {"held": None, "width": None}
+    true = float((population(made)[1] ** 2).sum(axis=1).mean())
+    return {"held": found.low <= true <= found.high, "width": found.high - found.low}
+
+
+def rater_groups(made: Study) -> Row:
+    """Whether two halves of the raters are said to answer differently."""
+    S = statements(made)
+    names = sorted(set(made.raters.tolist()))
+    group = {name: "first" if i < len(names) // 2 else "second" for i, name in enumerate(names)}
+    who = np.asarray(S.raters)
+    model = answer_model(S)
+    found = compare_groups(S, who, [group[name] for name in who.tolist()], model)
+    p = found.p_value
+    return {"refused": p is None, "rejected": None if p is None else p <= 0.05, "p": p}
+
+
 CLAIMS: dict[str, Callable[[Study], Row]] = {
     "medoid": medoid,
     "outliers": outliers,
     "groups": groups,
+    "evaluate": evaluate,
+    "ceiling": ceiling,
+    "rater groups": rater_groups,
 }
 
 
@@ -86,6 +142,19 @@ def cells() -> Iterator[str]:
         for design in ("random", "blocks", "landmarks", "uneven"):
             yield f"medoid/{kind}/plane/{design}/hard/40/4000/20"
         yield f"medoid/{kind}/plane/random/soft, unequal/40/2000/5"
+    for people in ("soft, unequal", "hard", "weights"):
+        for design in ("one rater half", "zipf amounts", "random", "one list", "pool"):
+            yield f"evaluate/central/plane/{design}/{people}/30/1200/12"
+        yield f"evaluate/central/plane/random/{people}/30/1000/5"
+        yield f"evaluate/central/plane/one list/{people}/30/500/5"
+    for kind in KINDS:
+        for design in ("one list", "pool", "zipf amounts", "one rater half"):
+            yield f"ceiling/{kind}/plane/{design}/soft, unequal/12/1200/12"
+        yield f"ceiling/{kind}/plane/pool/weights/30/2000/20"
+        yield f"ceiling/{kind}/plane/one list/soft, unequal/30/500/5"
+    for design in ("random", "one list", "lists partly shared", "lists of their own"):
+        for people in ("soft", "soft, unequal", "weights", "two factions"):
+            yield f"rater groups/central/plane/{design}/{people}/24/1440/24"
     for shape in ("plane", "square", "log-normal", "t3", "core in a halo", "ring", "arms", "line"):
         for kind in KINDS:
             yield f"outliers/{kind}/{shape}/random/soft/60/3000/20"
@@ -98,7 +167,8 @@ def measure(job: tuple[str, int]) -> Row:
     claim, kind, shape, design, people, n, answers, raters = cell.split("/")
     made = study(kind, shape, design, people, number, int(n), int(answers), int(raters))
     start = time.process_time()
-    row = CLAIMS[claim](made)
+    found = CLAIMS[claim](made)
+    row = {key: x.item() if isinstance(x, np.generic) else x for key, x in found.items()}
     return {"cell": cell, "study": number, **row, "seconds": time.process_time() - start}
 
 

@@ -550,10 +550,10 @@ def study(
     )
 
 
-def shares_predicted(made: Study, models: list[Array], draws: int = 200) -> Array:
-    """How many answers each model gives too: all questions, and all raters of this population.
+def population(made: Study, draws: int = 200) -> tuple[Array, Array]:
+    """All questions, and how often each answer to them is given by the raters of a population.
 
-    Models are matrices of distances. Other views, drifts and inverted raters are not drawn.
+    Other views, drifts and inverted raters are not drawn.
     """
     crowd = PEOPLE[made.people]
     questions = _all_questions(made.kind, made.n)
@@ -571,7 +571,12 @@ def shares_predicted(made: Study, models: list[Array], draws: int = 200) -> Arra
         chances += _chances(_scores(made.kind, D, questions), crowd.sharpness) / draws
     chances = (1 - e) * chances + e * (1 - chances) / (options - 1)
     chances = (1 - crowd.left) * chances + crowd.left / options
-    chances = (1 - crowd.clickers) * chances + crowd.clickers / options
+    return questions, (1 - crowd.clickers) * chances + crowd.clickers / options
+
+
+def shares_predicted(made: Study, models: list[Array]) -> Array:
+    """How many answers of the population each model, a matrix of distances, gives too."""
+    questions, chances = population(made)
     rows = np.arange(len(questions))
     said = [_scores(made.kind, D, questions).argmax(axis=1) for D in models]
     return np.array([chances[rows, answer].mean() for answer in said])

@@ -134,3 +134,21 @@ def test_a_model_tells_how_much_can_be_reached(kind):
     assert low <= best <= high
     assert found.reachable == pytest.approx(best, abs=0.04)
     assert found.ceiling < found.reachable
+
+
+@pytest.mark.parametrize("amounts", [[660] + [60] * 11, [400 // k for k in range(1, 13)]])
+def test_the_interval_is_for_other_raters_however_much_each_gave(amounts):
+    # raters guess in 0 to 60 % of the cases, and are right otherwise: two agree in 2/3 of cases
+    # or so, by the mean of the square of one share
+    held = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        rater = np.repeat(np.arange(len(amounts)), amounts)
+        asked = np.sort(rng.permuted(np.tile(np.arange(9), (len(rater), 1)), axis=1)[:, :3], axis=1)
+        guess = rng.random(len(rater)) < rng.uniform(0, 0.6, len(amounts))[rater]
+        first = np.where(guess, rng.integers(3, size=len(rater)), 0)
+        triples = np.take_along_axis(asked, (first[:, None] + np.arange(3)) % 3, axis=1)
+        found = agreement_between(Statements(triples, raters=rater), rater)
+        right, wrong = 0.7 + 0.1, 0.1
+        held.append(found.low <= right**2 + 2 * wrong**2 <= found.high)
+    assert sum(held) >= 36

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import trilens as tl
 from people import survey
 from trilens.errors import DissimilarityError, ParameterError, StatementError
 from trilens.statements import Statements
+from trilens.tasks.evaluate.evaluation import Yardstick
 
 RNG = np.random.default_rng(3)
 POINTS = RNG.standard_normal((20, 2))
@@ -246,21 +248,87 @@ def test_raters_who_share_questions_do_not_make_more_of_them():
     assert 0 < pair.p_value < 0.05
 
 
-def test_two_way_clusters_equal_a_plain_loop():
-    from trilens.tasks.evaluate.evaluation import clusters_of
+def test_with_all_questions_to_all_raters_it_is_the_analysis_of_variance():
+    from trilens.tasks.evaluate.evaluation import AnswerClusters
 
-    S = survey(POINTS, raters=9, per=40, pool=30, again=0.2, seed=5)
-    clusters = clusters_of(S)
-    values = np.random.default_rng(0).random(len(S)) + 0.1 * clusters.question
-    values += 0.5 * clusters.rater
-    off = (values - values.mean()) / len(S)
-    keys = [clusters.rater.tolist(), clusters.question.tolist()]
-    parts = []
-    for key in (*keys, list(zip(*keys, strict=True))):
-        groups = {k: sum(x for x, other in zip(off, key, strict=True) if other == k) for k in key}
-        parts.append(sum(x**2 for x in groups.values()) * len(groups) / (len(groups) - 1))
-    assert clusters.variance(values) == pytest.approx(parts[0] + parts[1] - parts[2])
-    assert clusters.freedom == 8
+    rng = np.random.default_rng(0)
+    raters, questions = 9, 40
+    table = rng.random((raters, questions)) + rng.normal(size=(raters, 1))
+    table += rng.normal(size=questions)
+    rater, question = np.divmod(np.arange(table.size), questions)
+    found = AnswerClusters(question, rater, raters).mean(table.ravel())
+    mean = table.mean()
+    by_rater, by_question = table.mean(axis=1), table.mean(axis=0)
+    rest = table - by_rater[:, None] - by_question + mean
+    squares = questions * ((by_rater - mean) ** 2).sum() / (raters - 1)
+    common = raters * ((by_question - mean) ** 2).sum() / (questions - 1)
+    common -= (rest**2).sum() / (raters - 1) / (questions - 1)
+    assert found.value == pytest.approx(mean)
+    assert found.variance == pytest.approx((squares + common) / table.size, rel=1e-3)
+    freedom = (squares + common) ** 2 / (squares**2 / 8 + common**2 / 39)
+    assert found.freedom == pytest.approx(freedom, rel=1e-3)
+
+
+def _unequal(amounts, seed, lapses=0.5):
+    """Raters whose shares of lapses are between 0 and ``lapses``; and the accuracy of POINTS."""
+    rng = np.random.default_rng(seed)
+    asked = rng.permuted(np.tile(np.arange(20), (sum(amounts), 1)), axis=1)[:, :3]
+    rater = np.repeat(np.arange(len(amounts)), amounts)
+    a, b, c = asked.T
+    D = _distances(POINTS, "euclidean")
+    best = np.argmax([D[b, c], D[a, c], D[a, b]], axis=0)
+    lapse = rng.random(len(rater)) < rng.uniform(0, lapses, len(amounts))[rater]
+    chosen = np.where(lapse, rng.integers(3, size=len(rater)), best)
+    order = (chosen[:, None] + np.arange(3)) % 3
+    triples = np.take_along_axis(asked, order, axis=1)
+    return Statements(triples, 20, raters=rater), 1 - lapses / 2 * 2 / 3
+
+
+NO_CEILING = Yardstick(None, None, None, "not asked for")
+
+
+@pytest.mark.parametrize(
+    "amounts", [[600] + [55] * 11, [400 // k for k in range(1, 13)], [100] * 12, [150] * 5]
+)
+def test_the_interval_is_for_other_raters_however_much_each_gave(amounts):
+    held = []
+    for seed in range(40):
+        S, true = _unequal(amounts, seed)
+        found = tl.evaluate(S, embedding=POINTS, yardstick=NO_CEILING)
+        low, high = found.interval
+        assert low <= found.accuracy <= high
+        held.append(low <= true <= high)
+    assert sum(held) >= 36
+
+
+def test_one_rater_who_gave_much_is_named_as_the_reason():
+    S, _ = _unequal([600] + [55] * 11, 0)
+    found = tl.evaluate(S, embedding=POINTS, yardstick=NO_CEILING)
+    assert found.caution.startswith("one rater gave 50% of the answers, more than a fifth")
+    S, _ = _unequal([100] * 4, 0)
+    assert tl.evaluate(S, embedding=POINTS, yardstick=NO_CEILING).caution is None
+    S, _ = _unequal([100] * 2, 0)
+    found = tl.evaluate(S, embedding=POINTS, yardstick=NO_CEILING)
+    assert (found.unit, found.to_dict()["caution"]) == (
+        "question",
+        "the answers are of 2 raters: intervals are about other questions to the same",
+    )
+
+
+@pytest.mark.parametrize("amounts", [[600] + [55] * 11, [100] * 5])
+def test_models_that_are_equally_good_are_seldom_told_apart(amounts):
+    # right for a rater's own half of the people, so that neither is better in the population
+    p_values = []
+    for seed in range(40):
+        S, _ = _unequal(amounts, seed, lapses=0.0)
+        rng = np.random.default_rng([1, seed])
+        taste = rng.normal(size=len(amounts))[np.asarray(S.raters).astype(int)]
+        first = rng.random(len(S)) < 1 / (1 + np.exp(-taste))
+        one = tl.evaluate(S, embedding=POINTS, name="one", yardstick=NO_CEILING)
+        two = replace(one, name="two", right=np.where(first, 0.0, 1.0), accuracy=1 - first.mean())
+        one = replace(one, right=np.where(first, 1.0, 0.0), accuracy=first.mean())
+        p_values.append(tl.compare_models([one, two]).differences[0].p_value)
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.125
 
 
 def test_equal_differences_are_tested_too():

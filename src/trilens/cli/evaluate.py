@@ -114,6 +114,8 @@ def command(
 
 
 def _cautions(found: Comparison) -> Iterator[str]:
+    if found.models[0].caution is not None:
+        yield f"caution: {found.models[0].caution}"
     for model in found.models:
         if model.interval[0] <= model.chance:
             yield (

@@ -12,7 +12,6 @@ import numpy as np
 from trilens._parameters import one_of, seed_of, wrong
 from trilens._tabular import Tabular
 from trilens._typing import AnyArray, FloatArray, IntArray
-from trilens.depth import LEAST_RATERS
 from trilens.errors import ParameterError, StatementError, option
 from trilens.statements import Kind, Statements
 from trilens.statements.columns import as_list
@@ -34,6 +33,7 @@ from trilens.tasks.reliability.agreement import (
     agreement_of,
     plain,
     share_interval,
+    spread,
 )
 from trilens.tasks.reliability.reliability import reachable_share
 
@@ -41,6 +41,10 @@ from trilens.tasks.reliability.reliability import reachable_share
 _SAMPLES, _SAMPLES_AT_A_TIME = 2000, 200
 #: Random signs of the test of no difference.
 _FLIPS = 9999
+#: From so many raters on an interval is for other raters, too.
+_LEAST_RATERS = 3
+#: More than this share of the answers, and than twice an equal share, is much for one rater.
+_MUCH = 0.2
 #: Objects that are listed for two models, from so many answers on.
 _LISTED, _LEAST_ANSWERS = 5, 10
 
@@ -67,11 +71,9 @@ class Evaluation(Tabular):
         The share of people's answers that the model gives too; each of k answers that it cannot
         tell apart counts 1 / k.
     interval : (float, float)
-        Its 95 % interval, for other raters like these, asked other questions like these about
-        these objects. Answers of one rater are correlated, and so are answers to one question
-        (two-way clusters, Cameron, Gelbach and Miller, 2011; on the scale of log odds, with
-        Student's quantile for the fewer of both). Where fewer than eight raters are known it
-        is for other questions to these raters: bootstrap of whole questions.
+        A 95 % interval of the accuracy for other raters like these, each counted once, who are
+        asked other questions like these about these objects (see Notes). It holds ``accuracy``,
+        but need not have it in its middle where raters gave unequal numbers of answers.
     chance : float
         What guesses reach.
     ceiling : float or None
@@ -96,11 +98,26 @@ class Evaluation(Tabular):
         a rater counts as somebody else's.
     unit : {"rater and question", "question"}
         What the intervals let vary.
+    caution : str or None
+        What the intervals rest on, where that is little: one rater who gave much, or too few
+        raters.
     matched : str
         Whether the model's objects were found by their names, or taken in their order.
     right : (m,) array
         For each answer whether the model gives it.
     statements : Statements
+
+    Notes
+    -----
+    Answers of one rater are correlated, and so are answers to one question. The interval is that
+    of a mean over raters, in which a rater with many answers counts more, but only as far as the
+    raters' own accuracies differ by chance alone: weights are the inverse of the spread of the
+    raters plus the error of each (random effects). Its variance is that of the raters about this
+    mean (Hartung and Knapp, 2001; Sidik and Jonkman, 2002), plus what raters have in common
+    because they were asked the same questions; degrees of freedom by Satterthwaite (1946); on
+    the scale of log odds. It assumes that raters do not give more answers because they are better
+    or worse. Where fewer than three raters are known it is for other questions to these raters:
+    bootstrap of whole questions.
     """
 
     name: str
@@ -119,6 +136,7 @@ class Evaluation(Tabular):
     answers: int
     raters: int
     unit: str
+    caution: str | None
     matched: str
     kind: Kind
     right: FloatArray = field(repr=False)
@@ -137,7 +155,7 @@ class Evaluation(Tabular):
         keys = (
             *("name", "accuracy", "interval", "chance", "ceiling", "ceiling_interval"),
             *("agreement", "no_ceiling", "of_ceiling", "of_ceiling_interval", "log_loss"),
-            *("chance_log_loss", "temperature", "answers", "raters", "unit", "matched"),
+            *("chance_log_loss", "temperature", "answers", "raters", "unit", "caution", "matched"),
         )
         return {key: plain(getattr(self, key)) for key in keys}
 
@@ -225,10 +243,10 @@ def _evaluated(
         samples = _bootstrap(right[:, None], clusters.question, seed)[:, 0]
         low, high = (float(end) for end in np.quantile(samples, [0.025, 0.975]))
     else:
-        low, high = share_interval(
-            accuracy, clusters.variance(right), clusters.freedom, clusters.freedom + 1
-        )
-        samples = _between(low, high, clusters.freedom, seed)
+        mean = clusters.mean(right)
+        low, high = share_interval(mean.value, mean.variance, mean.freedom, clusters.fewest)
+        samples = _between(low, high, mean.freedom, seed)
+        low, high = min(low, accuracy), max(high, accuracy)
     of_ceiling = of_interval = None
     if yardstick.ceiling is not None and yardstick.ceiling > chance:
         of_ceiling = (accuracy - chance) / (yardstick.ceiling - chance)
@@ -251,6 +269,7 @@ def _evaluated(
         answers=len(given),
         raters=clusters.n_raters,
         unit=clusters.unit,
+        caution=clusters.caution,
         matched=said.matched,
         kind=given.kind,
         right=right,
@@ -278,7 +297,7 @@ def _bootstrap(values: FloatArray, cluster: IntArray, seed: int) -> FloatArray:
     return np.concatenate(samples)
 
 
-def _between(low: float, high: float, freedom: int, seed: int) -> FloatArray:
+def _between(low: float, high: float, freedom: float, seed: int) -> FloatArray:
     """Shares as they might have been, by their 95 % interval on the scale of log odds."""
     from scipy.special import expit, logit, stdtrit
 
@@ -357,15 +376,26 @@ def _with_raters(statements: Statements) -> Statements:
     )
 
 
+@dataclass(frozen=True)
+class ClusteredMean:
+    """A mean for other raters and questions, its variance, and the degrees of freedom of that."""
+
+    value: float
+    variance: float
+    freedom: float
+
+
 @dataclass(frozen=True, eq=False)
 class AnswerClusters:
     """Which answers are correlated: those of one rater, and those to one question."""
 
-    #: (m,): the question and the rater of each answer; None where fewer than eight are known.
+    #: (m,): the question and the rater of each answer; None where fewer than three are known.
     question: IntArray
     rater: IntArray | None
     #: The known ones; an answer without a rater is somebody else's.
     n_raters: int
+    #: The share of the answers that the rater with the most of them gave.
+    most: float = 0.0
 
     @property
     def unit(self) -> str:
@@ -373,33 +403,69 @@ class AnswerClusters:
         return "question" if self.rater is None else "rater and question"
 
     @property
-    def freedom(self) -> int:
-        """One less than there are clusters of the scarcer sort."""
+    def fewest(self) -> int:
+        """How many clusters there are of the scarcer sort."""
         questions = int(self.question.max()) + 1
-        few = questions if self.rater is None else min(questions, self.n_raters)
-        return max(few - 1, 1)
+        return questions if self.rater is None else min(questions, self.n_raters)
 
-    def variance(self, values: FloatArray) -> float:
-        """The variance of the mean of values that share raters and questions.
+    @property
+    def caution(self) -> str | None:
+        """What the intervals rest on, where that is little."""
+        if self.rater is None:
+            if self.n_raters == 0:
+                return None
+            who = "one rater" if self.n_raters == 1 else f"{self.n_raters} raters"
+            return f"the answers are of {who}: intervals are about other questions to the same"
+        if self.most <= max(_MUCH, 2 / self.n_raters):
+            return None
+        return (
+            f"one rater gave {self.most:.0%} of the answers, more than a fifth: the accuracy is "
+            f"mostly theirs, while the interval is for other raters"
+        )
 
-        The sum over raters and the sum over questions, less what both count (Cameron, Gelbach
-        and Miller, 2011), and at least that of either alone.
+    def mean(self, values: FloatArray) -> ClusteredMean:
+        """The mean of values for raters and questions like these; see `Evaluation`.
 
         Examples
         --------
+        All ten raters agree about ten questions, of which five are right: as good as ten answers.
+
         >>> question, rater = np.divmod(np.arange(100), 10)
-        >>> round(AnswerClusters(question, rater, 10).variance((question < 5) * 1.0), 4)
-        0.0278
+        >>> found = AnswerClusters(question, rater, 10).mean((question < 5) * 1.0)
+        >>> round(found.value, 4), round(found.variance, 4), round(found.freedom)
+        (0.5, 0.0278, 9)
         """
-        off = (values - values.mean()) / len(values)
-        by_question = _squares(off, self.question, int(self.question.max()) + 1)
-        if self.rater is None:
-            return by_question
-        by_rater = _squares(off, self.rater, self.n_raters)
-        both = self.question * np.int64(int(self.rater.max()) + 1) + self.rater
-        cell = np.unique(both, return_inverse=True)[1]
-        once = _squares(off, cell, int(cell.max()) + 1)
-        return max(by_rater + by_question - once, by_rater, by_question)
+        assert self.rater is not None
+        if np.ptp(values) == 0:
+            return ClusteredMean(float(values[0]), 0.0, float(max(self.fewest - 1, 1)))
+        count = np.bincount(self.rater).astype(np.float64)
+        own = np.bincount(self.rater, values) / count
+        inside = float(((values - own[self.rater]) ** 2).sum())
+        if len(values) > len(own):
+            inside /= len(values) - len(own)
+        else:  # one answer each: raters and answers cannot be told apart
+            inside = float(values.var(ddof=1))
+        beyond = spread(own, count, inside)
+        weight = 1 / (beyond + inside / count) if beyond + inside > 0 else count
+        weight = weight / weight.sum()
+        value = float(weight @ own)
+        by_rater = float((weight * (own - value) ** 2).sum()) / (len(own) - 1)
+        # the same questions make raters alike: what is left of answers without their raters'
+        # level, multiplied across raters
+        shrunk = beyond / (beyond + inside / count) if beyond > 0 else np.zeros(len(own))
+        pull = (weight / count)[self.rater]
+        off = pull * (values - value - (shrunk * (own - value))[self.rater])
+        by_question = np.bincount(self.question, off)
+        both = self.question * np.int64(len(own)) + self.rater
+        cell = np.bincount(np.unique(both, return_inverse=True)[1], off)
+        shares = np.bincount(self.question, pull)
+        questions = float(1 / (shares**2).sum())
+        common = float((by_question**2).sum() - (cell**2).sum())
+        common *= questions / max(questions - 1, 1) / (1 - float((weight**2).sum()))
+        common = max(common, 0.0)
+        variance = by_rater + common
+        freedom = by_rater**2 / (len(own) - 1) + common**2 / max(questions - 1, 1)
+        return ClusteredMean(value, variance, variance**2 / freedom if freedom > 0 else 1.0)
 
 
 def clusters_of(statements: Statements) -> AnswerClusters:
@@ -409,8 +475,10 @@ def clusters_of(statements: Statements) -> AnswerClusters:
         return AnswerClusters(question, None, 0)
     known, rater = np.unique(_each_its_own(statements.raters), return_inverse=True)
     n_raters = len(known) - int((np.asarray(statements.raters).astype(str) == "").sum())
-    enough = n_raters >= LEAST_RATERS
-    return AnswerClusters(question, rater.astype(np.int64) if enough else None, n_raters)
+    if n_raters < _LEAST_RATERS:
+        return AnswerClusters(question, None, n_raters)
+    most = float(np.bincount(rater).max()) / len(rater)
+    return AnswerClusters(question, rater.astype(np.int64), n_raters, most)
 
 
 def _each_its_own(raters: AnyArray) -> AnyArray:
@@ -423,11 +491,6 @@ def _each_its_own(raters: AnyArray) -> AnyArray:
     # no reader leaves this character in a rater's name
     named[nobody] = [f"\0{row}" for row in nobody]
     return named.astype(str)
-
-
-def _squares(off: FloatArray, cluster: IntArray, count: int) -> float:
-    sums = np.bincount(cluster, off)
-    return float((sums**2).sum()) * count / max(count - 1, 1)
 
 
 def evaluations_of(
@@ -475,12 +538,13 @@ class Difference(AsDict):
     ----------
     first, second : str
     difference, low, high : float
-        The accuracy of the first minus that of the second, with its 95 % interval.
+        The accuracy of the first minus that of the second; with its 95 % interval for raters and
+        questions like these (see `Evaluation`).
     p_value : float
-        Of no difference for raters and questions like these: Student's test with the variance
-        of two-way clusters (see `Evaluation`). Where fewer than eight raters are known, a test
-        by random signs: how often the sum of differences would be as large if for each question
-        either model were equally likely to be the better one.
+        Of no difference for raters and questions like these: Student's test of the same mean
+        and variance; 1 where that mean has another sign than the difference. Where fewer than
+        three raters are known, a test by random signs: how often the sum of differences would
+        be as large if for each question either model were equally likely to be the better one.
     adjusted : float
         The same for all pairs of models together (Holm, 1979).
     disagree : float
@@ -597,17 +661,21 @@ def _tested(
     gap: FloatArray, clusters: AnswerClusters, seed: int, rng: np.random.Generator
 ) -> tuple[float, float, float]:
     """The interval of the mean, and the p-value of its being 0."""
-    variance = 0.0 if clusters.rater is None else clusters.variance(gap)
-    if variance == 0.0:  # no raters; or all differences are equal, and signs alone can tell
+    mean = None if clusters.rater is None else clusters.mean(gap)
+    if mean is None or mean.variance == 0.0:
+        # no raters; or all differences are equal, and signs alone can tell
         samples = _bootstrap(gap[:, None], clusters.question, seed)[:, 0]
         low, high = np.quantile(samples, [0.025, 0.975])
         return float(low), float(high), _by_signs(gap, clusters.question, rng)
     from scipy.special import stdtr, stdtrit
 
-    mean, error = float(gap.mean()), float(np.sqrt(variance))
-    reach = float(stdtrit(clusters.freedom, 0.975)) * error
-    p_value = 2 * float(stdtr(clusters.freedom, -abs(mean) / error))
-    return max(mean - reach, -1.0), min(mean + reach, 1.0), p_value
+    own, error = float(gap.mean()), float(np.sqrt(mean.variance))
+    reach = float(stdtrit(mean.freedom, 0.975)) * error
+    low, high = max(mean.value - reach, -1.0), min(mean.value + reach, 1.0)
+    p_value = 1.0
+    if own * mean.value > 0:
+        p_value = 2 * float(stdtr(mean.freedom, -abs(mean.value) / error))
+    return min(low, own), max(high, own), p_value
 
 
 def _by_signs(gap: FloatArray, cluster: IntArray, rng: np.random.Generator) -> float:
