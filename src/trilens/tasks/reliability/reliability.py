@@ -577,7 +577,7 @@ def _sentences(found: Reliability) -> Iterator[str]:
         yield (
             f"Groups of {found.unit}s ({sizes}) {verb} (permutation test, "
             f"{found.groups.permutations:,} permutations of {found.unit}s, "
-            f"p = {found.groups.p_value:.3f})."
+            f"p = {found.groups.p_value:.3f}{_on_shared(found.groups.shared)})."
         )
     from trilens import __version__
 
@@ -655,6 +655,10 @@ def _said_of_raters(found: Reliability) -> Iterator[str]:
     if advised:
         listed = "; ".join(f"{step.rule} ({step.raters:,})" for step in advised)
         yield f"{listed[:1].upper()}{listed[1:]} were flagged but not excluded."
+
+
+def _on_shared(questions: int | None) -> str:
+    return "" if questions is None else f", on the {questions:,} questions asked in all groups"
 
 
 def _were(n: int) -> str:
