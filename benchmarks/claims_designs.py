@@ -56,10 +56,14 @@ def outliers(made: Study) -> Row:
     found = tl.outliers(S)
     claimed = {S.names.index(name) for name in found.names}
     true = set() if made.labels is None else set(np.flatnonzero(made.labels == -1).tolist())
+    named = claimed | {S.names.index(name) for name in found.tail or ()}
     return {
+        "refused": found.caution is not None,
         "claimed": len(claimed) > 0,
+        "long tail": found.tail is not None,
         "wrongly": len(claimed - true),
         "found": len(claimed & true) / len(true) if true else None,
+        "found or in the tail": len(named & true) / len(true) if true else None,
     }
 
 
@@ -159,6 +163,17 @@ def cells() -> Iterator[str]:
         for kind in KINDS:
             yield f"outliers/{kind}/{shape}/random/soft/60/3000/20"
             yield f"groups/{kind}/{shape}/random/soft/60/3000/20"
+    for kind in KINDS:
+        for shape in ("three groups", "24 and 6", "four outliers", "one outlier"):
+            yield f"outliers/{kind}/{shape}/random/soft/60/3000/20"
+        yield f"outliers/{kind}/24 and 6/random/soft/30/1500/20"
+        yield f"outliers/{kind}/plane/one list/hard/40/4000/20"
+        for design in ("random", "one list"):
+            yield f"outliers/{kind}/plane/{design}/guesses/40/4000/20"
+        for raters in (5, 1):
+            yield f"outliers/{kind}/plane/one list/guesses/40/1000/{raters}"
+        yield f"outliers/{kind}/plane/one list/hard/40/1000/5"
+        yield f"outliers/{kind}/plane/blocks/hard/40/4000/20"
 
 
 def measure(job: tuple[str, int]) -> Row:

@@ -187,6 +187,10 @@ def outliers(facts: Facts) -> Markup:
         return _NOTHING
     if o["caution"] is not None:
         return Markup("{}").format(_sentence(o["caution"]))
+    if o["tail"] is not None:
+        return Markup(
+            "The objects thin out into a long tail; none stands apart from it. Farthest out: {}."
+        ).format(names(o["tail"], 8))
     if not listed:
         least = names(o["least_central"][:4])
         return Markup("No object stands apart by more than chance. Least typical: {}.").format(
@@ -203,8 +207,9 @@ def outlier_rule(facts: Facts) -> str:
         return "The objects are ranked by how little they fit the others; nothing more is claimed."
     return (
         "An object is said to stand apart when at most one in twenty clouds without outliers, with "
-        "as many objects and answers, shows anything as far out. That holds for the list as a "
-        "whole: of several objects, those listed last are the least certain."
+        "as many objects and answers, shows anything as far out, and at most one in twenty clouds "
+        "with a long tail leaves such a gap. That holds for the list as a whole: of several "
+        "objects, those listed last are the least certain."
     )
 
 
