@@ -19,7 +19,7 @@ import trilens as tl
 from claims_run import Row, run_studies
 from designs import Study, population, shares_predicted, study
 from trilens.tasks.evaluate.evaluation import Yardstick
-from trilens.tasks.model import AnswerModel
+from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.reliability.agreement import agreement_between
 from trilens.tasks.reliability.groups import differing_groups
 
@@ -128,6 +128,34 @@ def rater_groups(made: Study) -> Row:
     return {"refused": p is None, "rejected": None if p is None else p <= 0.05, "p": p}
 
 
+def everything(made: Study) -> Row:
+    """The medoid's set, the error rate, outliers, groups and a model's accuracy, by one map."""
+    S = statements(made)
+    model = answer_model(S)
+    central = {S.names.index(name) for name in tl.medoid(S, model=model).candidates}
+    trust = tl.reliability(S, model=model)
+    apart = {S.names.index(name) for name in tl.outliers(S, model=model).names}
+    number = len(set(np.asarray(tl.cluster(S, model=model).labels).tolist()))
+    true = 1 if made.labels is None else len(set(made.labels.tolist()))
+    low, high = trust.error_rate_interval or (0.0, 0.0)
+    none = Yardstick(None, None, None, "not asked for")
+    accuracy = tl.evaluate(S, distances=made.distances, yardstick=none).interval
+    share = shares_predicted(made, [made.distances])[0]
+    return {
+        "nearest": made.nearest in central,
+        "deepest": made.deepest in central,
+        "size": len(central),
+        "error rate": trust.error_rate,
+        "true rate": made.wrong,
+        "rate held": low <= made.wrong <= high,
+        "careless": sum(check.guessing for check in trust.raters),
+        "outliers": len(apart) > 0,
+        "number right": number == true,
+        "divided": number > 1,
+        "accuracy held": accuracy[0] <= share <= accuracy[1],
+    }
+
+
 CLAIMS: dict[str, Callable[[Study], Row]] = {
     "medoid": medoid,
     "outliers": outliers,
@@ -135,6 +163,7 @@ CLAIMS: dict[str, Callable[[Study], Row]] = {
     "evaluate": evaluate,
     "ceiling": ceiling,
     "rater groups": rater_groups,
+    "everything": everything,
 }
 
 
@@ -151,6 +180,9 @@ def cells() -> Iterator[str]:
             yield f"evaluate/central/plane/{design}/{people}/30/1200/12"
         yield f"evaluate/central/plane/random/{people}/30/1000/5"
         yield f"evaluate/central/plane/one list/{people}/30/500/5"
+    for kind in ("odd", "closer"):
+        for design in ("one rater half", "zipf amounts"):
+            yield f"evaluate/{kind}/plane/{design}/soft, unequal/30/1200/12"
     for kind in KINDS:
         for design in ("one list", "pool", "zipf amounts", "one rater half"):
             yield f"ceiling/{kind}/plane/{design}/soft, unequal/12/1200/12"
@@ -159,6 +191,15 @@ def cells() -> Iterator[str]:
     for design in ("random", "one list", "lists partly shared", "lists of their own"):
         for people in ("soft", "soft, unequal", "weights", "two factions"):
             yield f"rater groups/central/plane/{design}/{people}/24/1440/24"
+        for kind in ("odd", "closer"):
+            yield f"rater groups/{kind}/plane/{design}/soft, unequal/24/1440/24"
+    for kind in KINDS:
+        for people in ("tired", "learning", "left"):
+            yield f"everything/{kind}/plane/random/{people}/40/3000/20"
+        yield f"everything/{kind}/three groups/random/categories/40/3000/20"
+        for shape in ("line", "graph", "duplicates"):
+            yield f"everything/{kind}/{shape}/random/soft/40/3000/20"
+        yield f"everything/{kind}/plane/random/soft/100/6000/20"
     for shape in ("plane", "square", "log-normal", "t3", "core in a halo", "ring", "arms", "line"):
         for kind in KINDS:
             yield f"outliers/{kind}/{shape}/random/soft/60/3000/20"

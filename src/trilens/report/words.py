@@ -63,6 +63,7 @@ _ABOUT = {
     "most-guess": ("About the {}s", "most {}s seem careless"),
     "copies": ("About the answers", "every row occurs several times"),
     "same-place": ("About the {}s", "{}s that mostly choose one place on the screen"),
+    "one-rater": ("About the {}s", "one {} who gave much of the answers"),
     "contradictions": ("About the answers", "answers that contradict each other"),
     "counted": ("About this report", "what counts of very large files cannot show"),
 }

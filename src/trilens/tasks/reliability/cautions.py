@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trilens._typing import IntArray
+from trilens._typing import AnyArray, IntArray
 from trilens.statements import Statements
 from trilens.tasks.reliability.agreement import AsDict, Rate, Repeats
 from trilens.tasks.reliability.raters import RaterCheck
@@ -22,6 +22,8 @@ _MANY_WRONG = 0.25
 _FEW_REPEATS = 50
 #: With fewer different rows equal numbers of them may be chance or design.
 _FEW_ROWS = 20
+#: More than this share of the answers, and than twice an equal share, is much for one rater.
+MUCH = 0.2
 #: Beyond, telling rows apart takes seconds.
 _MOST_ROWS = 300_000
 
@@ -34,7 +36,8 @@ class Caution(AsDict):
     ----------
     code : str
         ``no-statements``, ``unseen``, ``rare``, ``apart``, ``copies``, ``noise``, ``wrong``,
-        ``guessing``, ``most-guess``, ``same-place``, ``contradictions`` or ``counted``.
+        ``guessing``, ``most-guess``, ``same-place``, ``one-rater``, ``contradictions`` or
+        ``counted``.
     what, therefore, remedy : str
         What was seen, what cannot be concluded, what to do.
     names : tuple of str
@@ -233,6 +236,36 @@ def about_raters(
             )
         )
     return found
+
+
+def about_amounts(who: AnyArray | None, unit: str) -> list[Caution]:
+    """Whether one rater gave much of all answers."""
+    if who is None:
+        return []
+    names, answers = np.unique(who, return_counts=True)
+    most = int(answers.argmax())
+    share = float(answers[most]) / len(who)
+    if not gave_much(share, len(names)) or str(names[most]) == "":
+        return []
+    return [
+        Caution(
+            "one-rater",
+            f"One {unit} gave {share:.0%} of the answers.",
+            f"What holds for all answers holds mostly for that {unit}; for other {unit}s it is "
+            "less certain than so many answers suggest.",
+            f"Ask more {unit}s, or compare with the results without this one.",
+            (str(names[most]),),
+        )
+    ]
+
+
+def gave_much(share: float, raters: int) -> bool:
+    """Whether a share of the answers is much for one of so many raters.
+
+    >>> gave_much(0.3, 12), gave_much(0.3, 4), gave_much(0.15, 100)
+    (True, False, False)
+    """
+    return share > max(MUCH, 2 / raters)
 
 
 def about_contradictions(repeats: Repeats | None, chance: float) -> list[Caution]:
