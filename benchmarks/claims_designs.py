@@ -17,7 +17,7 @@ import numpy as np
 
 import trilens as tl
 from claims_run import Row, run_studies
-from designs import Study, population, shares_predicted, study
+from designs import SHAPES, Study, population, shares_predicted, study
 from trilens.tasks.evaluate.evaluation import Yardstick
 from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.reliability.agreement import agreement_between
@@ -156,6 +156,22 @@ def everything(made: Study) -> Row:
     }
 
 
+#: What `tl.structure` may say.
+NAMED = ("cloud", "line", "ring", "arms", "groups", "groups in groups")
+
+
+def structure(made: Study) -> Row:
+    """The shape that is named: a row of the confusion matrix."""
+    from sklearn.metrics import adjusted_rand_score
+
+    found = tl.structure(statements(made))
+    alike = None
+    if made.labels is not None and found.part is not None:
+        levels = [part for part in (found.part, found.inner) if part is not None]
+        alike = max(adjusted_rand_score(made.labels, part) for part in levels)
+    return {**{name: found.shape == name for name in NAMED}, "alike": alike}
+
+
 CLAIMS: dict[str, Callable[[Study], Row]] = {
     "medoid": medoid,
     "outliers": outliers,
@@ -164,6 +180,7 @@ CLAIMS: dict[str, Callable[[Study], Row]] = {
     "ceiling": ceiling,
     "rater groups": rater_groups,
     "everything": everything,
+    "structure": structure,
 }
 
 
@@ -215,6 +232,13 @@ def cells() -> Iterator[str]:
             yield f"outliers/{kind}/plane/one list/guesses/40/1000/{raters}"
         yield f"outliers/{kind}/plane/one list/hard/40/1000/5"
         yield f"outliers/{kind}/plane/blocks/hard/40/4000/20"
+    for shape in SHAPES:
+        if "outlier" not in shape and shape not in ("graph", "duplicates"):
+            n = 30 if shape == "24 and 6" else 40
+            for kind in KINDS:
+                yield f"structure/{kind}/{shape}/random/hard/{n}/4000/20"
+    for kind in KINDS:
+        yield f"structure/{kind}/plane/random/guesses/40/4000/20"
 
 
 def measure(job: tuple[str, int]) -> Row:

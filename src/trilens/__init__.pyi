@@ -115,5 +115,8 @@ from .tasks.outliers import (
 from .tasks.reliability import (
     reliability as reliability,
 )
+from .tasks.structure import (
+    structure as structure,
+)
 
 __version__: str

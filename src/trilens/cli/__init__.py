@@ -27,6 +27,7 @@ COMMANDS = (
     "outliers",
     "classify",
     "cluster",
+    "structure",
     "graph",
     "embed",
     "count",
