@@ -75,10 +75,13 @@ def test_what_does_not_matter_does_not(name):
     assert Tail(other).p_value == pytest.approx(Tail(points).p_value, rel=1e-6)
 
 
-def test_a_small_group_is_not_called_outliers():
+def test_a_small_group_is_called_neither_outliers_nor_a_tail():
     rng = np.random.default_rng(5)
     points = rng.standard_normal((30, 2)) + np.where(np.arange(30) < 24, 0, 6)[:, None] * [1, 0]
-    assert Tail(points).p_value > 0.05
+    S = simulate_statements(points, 1500, "odd", error_rate=0.05, random_state=5)
+    found = outliers(S)
+    assert found.p_gaussian <= found.level < found.p_heavy
+    assert (found.shape, found.names, found.tail) == ("none", (), None)
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])

@@ -25,6 +25,9 @@ OutlierShape: TypeAlias = Literal["outliers", "long tail", "none"]
 _STAGES = (9, 19, CLOUDS)
 #: Up to so many objects and statements, answers about clouds are simulated and fitted.
 _MOST_OBJECTS, _MOST_STATEMENTS = 300, 30_000
+#: So many far objects or more, of which more than this share come together before they come to
+#: the rest, are a group and no tail.
+_LEAST_TOGETHER, _TOGETHER = 4, 0.8
 #: Points of a cloud without answers.
 _MOST_POINTS = 5000
 #: Dimensions of the clouds that depths are compared with.
@@ -100,7 +103,8 @@ def outliers_on_map(
     cloud nor one with a long tail leaves (`Tail`). Where there is none, the outlier factors are
     compared with those of Gaussian clouds. An object seems to be far out if its factor is beyond
     the median of the largest factors of the clouds. The sum of what lies beyond is compared
-    with that of the clouds themselves: if at most 5 % of them have as much, there is a tail.
+    with that of the clouds themselves: if at most 5 % of them have as much, there is a tail,
+    unless the far objects `lie_together`.
 
     Parameters
     ----------
@@ -135,7 +139,34 @@ def outliers_on_map(
     far = (factors > beyond) & (p <= LEVEL)
     if tail is None:
         return OutlierTest(far, p)
-    return OutlierTest(np.zeros_like(far), p, tail.p_value, far if far.any() else None)
+    is_tail = far.any() and not lie_together(tail.coordinates, far)
+    return OutlierTest(np.zeros_like(far), p, tail.p_value, far if is_tail else None)
+
+
+def lie_together(coordinates: FloatArray, far: BoolArray) -> bool:
+    """Whether far objects are a group: nearer to each other than to the rest.
+
+    That is, most of them are in one branch of the single-linkage tree that holds at most a third
+    of all objects. The objects of a tail join the rest one by one.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> cloud, far = rng.standard_normal((30, 2)), np.arange(30) >= 24
+    >>> lie_together(cloud + 8 * far[:, None], far), lie_together(np.exp(cloud), far)
+    (True, False)
+    """
+    from scipy.cluster.hierarchy import linkage
+
+    n, among = len(far), int(far.sum())
+    if among < _LEAST_TOGETHER or n > _MOST_POINTS:
+        return False
+    size, inside = np.ones(2 * n - 1, dtype=np.int64), np.zeros(2 * n - 1, dtype=np.int64)
+    inside[:n] = far
+    for step, (one, other) in enumerate(linkage(coordinates, "single")[:, :2].astype(np.int64)):
+        size[n + step] = size[one] + size[other]
+        inside[n + step] = inside[one] + inside[other]
+    return bool(inside[size <= n // 3].max() > _TOGETHER * among)
 
 
 def factors_by_chance(model: AnswerModel) -> Iterator[FloatArray]:
