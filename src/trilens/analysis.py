@@ -17,7 +17,7 @@ from trilens._parameters import check_progress, whole_number
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress
 from trilens.answers import Answers
 from trilens.counts import Counted
-from trilens.depth import DepthIntervals, depth_intervals
+from trilens.depth import DepthIntervals
 from trilens.errors import MissingExtraError
 from trilens.maps.registry import coordinates
 from trilens.maps.streamed import StreamedMap
@@ -27,6 +27,7 @@ from trilens.tasks.cluster.groups import Clusters, cluster
 from trilens.tasks.cluster.spectral import check_n_clusters
 from trilens.tasks.data import Data, is_streamed, statements_of, streamed_map
 from trilens.tasks.graph import Graph, neighbours
+from trilens.tasks.intervals import depth_intervals
 from trilens.tasks.labels import LabelsLike, label_of_each
 from trilens.tasks.medoid import Medoid, medoid
 from trilens.tasks.method import choose_method
@@ -272,7 +273,7 @@ def analyze(
         reliability=reliable,
         medoid=central,
         outliers=outlying,
-        depth=depth_intervals(given),
+        depth=depth_intervals(given, model=fitted, random_state=seed),
         plane=_plane(given, model, method, seed),
         plane_method=method,
         graph=graph,

@@ -230,6 +230,8 @@ def _forecast(found: Reliability) -> Iterator[str]:
         there = f"; you have {curve.answers:,}" if need.more == 0 else ""
         span = f"{need.low or 0:,} to {upto}"
         yield f"{text}: about {counted(need.answers, 'answer')} in total ({span}){there}"
+    if curve.note:
+        yield curve.note
 
 
 def _write(found: Reliability, answers: Answers, output: str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from trilens._typing import AnyArray, IntArray
 from trilens.statements import Statements
+from trilens.tasks.design import Design
 from trilens.tasks.reliability.agreement import AsDict, Rate, Repeats
 from trilens.tasks.reliability.raters import RaterCheck
 
@@ -36,8 +37,8 @@ class Caution(AsDict):
     ----------
     code : str
         ``no-statements``, ``unseen``, ``rare``, ``apart``, ``copies``, ``noise``, ``wrong``,
-        ``guessing``, ``most-guess``, ``same-place``, ``one-rater``, ``contradictions`` or
-        ``counted``.
+        ``guessing``, ``most-guess``, ``same-place``, ``one-rater``, ``contradictions``,
+        ``design`` or ``counted``.
     what, therefore, remedy : str
         What was seen, what cannot be concluded, what to do.
     names : tuple of str
@@ -166,6 +167,21 @@ def about_noise(m: int, hits: int, chance: float) -> list[Caution]:
             f"{chance:.0%}.",
             "As a whole, the answers cannot be told from guesses, or there are too few of them.",
             "Collect more answers, and check that the question was understood.",
+        )
+    ]
+
+
+def about_design(asked: Design) -> list[Caution]:
+    """Questions that were not drawn at random."""
+    if asked.counts_hold:
+        return []
+    return [
+        Caution(
+            "design",
+            f"The questions were not drawn at random: {'; '.join(asked.why)}.",
+            "Shares of the answers speak for these questions only; what is said about all "
+            "questions rests on the choice model.",
+            "Ask random triples of objects, different ones of each rater.",
         )
     ]
 

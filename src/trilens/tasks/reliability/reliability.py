@@ -19,6 +19,7 @@ from trilens.statements import Kind, Statements
 from trilens.statements.combine import question_keys
 from trilens.statements.selection import Selection
 from trilens.tasks.data import Data, is_streamed, statements_of, streamed_map
+from trilens.tasks.design import design
 from trilens.tasks.method import check_model, choose_method
 from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.reliability.agreement import (
@@ -42,6 +43,7 @@ from trilens.tasks.reliability.cautions import (
     about_amounts,
     about_appearances,
     about_contradictions,
+    about_design,
     about_duplicates,
     about_errors,
     about_noise,
@@ -366,6 +368,7 @@ def reliability(
             *about_parts(given, parts),
             *about_duplicates(given),
             *about_amounts(who, unit or "rater"),
+            *about_design(design(given)),
             *held_out.cautions,
             *about_contradictions(repeats, chance(given.kind)),
         ),
