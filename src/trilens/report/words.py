@@ -155,6 +155,11 @@ def medoid(facts: Facts) -> Markup:
             "The objects fall into parts that no answer connects, so none can be the most central "
             "of all. {} ranks first in its own part."
         ).format(capital(name(m["medoid"])))
+    if facts["structure"] is not None and facts["structure"]["shape"] == "ring":
+        return Markup(
+            "The objects lie on a ring, and no object of a ring is the most central. {} ranks "
+            "first in these answers."
+        ).format(capital(name(m["medoid"])))
     others = [x for x in m["candidates"] if x != m["medoid"]]
     sure = f"({m['level']:.0%} confidence)"
     if not m["stands_out"]:
@@ -224,9 +229,9 @@ def clusters(facts: Facts) -> Markup:
         if c["suggestion"]["p_value"] is None:
             said = c["suggestion"]["caution"] or "whether there are groups cannot be told"
             return Markup("{}").format(_sentence(said))
-        return Markup(
-            "The answers do not divide the objects into separate groups: the map is one cloud."
-        )
+        if facts["structure"] is None:
+            return Markup("The answers do not divide the objects into separate groups.")
+        return Markup("{}").format(facts["structure"]["sentence"])
     sizes = _and([Markup(f"{group['size']:,}") for group in c["groups"]])
     number = count(c["n_clusters"], "group")
     start = Markup("The objects form {}, of {} objects").format(number, sizes)
@@ -239,6 +244,8 @@ def clusters(facts: Facts) -> Markup:
             said = f"as requested; the answers suggest {none}"
         start = Markup("{} of {} objects, {}").format(number.capitalize(), sizes, said)
     kept = c["agreement"]
+    if facts["structure"] is not None and facts["structure"]["shape"] == "groups in groups":
+        start = Markup("{} ").format(facts["structure"]["sentence"]) + start
     if kept is None:
         return start + "."
     changed = "change a lot"
