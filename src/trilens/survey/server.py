@@ -60,7 +60,11 @@ class Survey:
         self._engine: Engine
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="trilens-reader")
         self.dashboard = Dashboard(study, self.options.root_path)
-        self.limiter = Limiter()
+        #: wrong passwords, from an address or from a browser that was signed in before
+        self.wrong_passwords = Limiter(each=10)
+        #: a class behind one address may begin within a minute; a script may not fill the disk
+        self.joins = Limiter(each=200, span=600.0)
+        self.password_checks = asyncio.Semaphore(2)
         self._healthy = 0.0
 
     @staticmethod

@@ -129,7 +129,17 @@ class Store:
     # --- writing ---------------------------------------------------------------------------
 
     def join(self, connection: Connection, platform_id: str | None, language: str) -> Joined:
-        """Enter a participant who consented, with the first round."""
+        """Enter a participant who consented, with the first round.
+
+        Somebody whom the platform has sent before goes on, on whatever device.
+        """
+        if platform_id is not None:
+            rater = self.rater(f"platform {platform_id}")
+            _take_turns(connection, rater)
+            same = select(participants).where(participants.c.rater == rater)
+            known = connection.execute(same.order_by(participants.c.id).limit(1)).one_or_none()
+            if known is not None:
+                return Joined(int(known.id), str(known.receipt), new=False)
         if not is_open(connection):
             raise Refused(403, "this study is closed")
         receipt = "-".join("".join(secrets.choice(_CLEAR) for _ in range(4)) for _ in range(4))
@@ -354,6 +364,9 @@ class Store:
             "stimuli": stimuli,
             "prefetch": list(ahead),
         }
+        if row.round > 1 or row.number > row.of / 2:
+            # not before it is earned: whoever reads the page's source finds no code there
+            shown["failed_code"] = self.study.completion.failed
         if self.study.kind == "closer":
             shown["anchor"] = names[0]
         return shown
@@ -361,10 +374,18 @@ class Store:
 
 @dataclass(frozen=True)
 class Joined:
-    """A new participant's number and receipt."""
+    """A participant's number and receipt, and whether they are new."""
 
     participant: int
     receipt: str
+    new: bool = True
+
+
+def _take_turns(connection: Connection, name: str) -> None:
+    """Wait until no other transaction is about the same name; SQLite has one writer anyway."""
+    if connection.dialect.name == "postgresql":
+        number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], signed=True)
+        connection.execute(select(func.pg_advisory_xact_lock(number)))
 
 
 def _object_ids(connection: Connection) -> dict[str, int]:
