@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,6 +62,12 @@ class Stimulus:
     file: Path | None = None
     media: str = ""
     key: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells whether it is still what was shown."""
+        told = json.dumps(self.text, sort_keys=True).encode()
+        return self.key or hashlib.sha256(told).hexdigest()[:32]
 
     def shown(self, language: str) -> dict[str, str]:
         """What the page needs to show it."""
