@@ -80,12 +80,14 @@ def check(folder: Path, as_json: bool) -> None:
     Example: trilens survey check my-study
     """
     from trilens.survey.database import open_database
+    from trilens.survey.stimuli import damaged
     from trilens.survey.store import changes, kind_asked, other_kind
     from trilens.survey.study import read_study, remarks
     from trilens.survey.yaml_lines import Problem
 
     study, problems = read_study(folder)
     said = [] if study is None else remarks(study)
+    problems += [] if study is None else damaged(study.stimuli)
     database = open_database(folder)
     if study is not None and database.file is not None and database.file.exists():
         with database.reading() as connection:
