@@ -70,7 +70,6 @@ def draw_maps(
     choices, lapse = _in_classes(statements, different, lapses)
     rounds = int(_WORK / (3 * len(choices) * _LOOKS))
     if rounds >= _LEAST_ROUNDS:
-        choices, lapse = choices, lapse
         return _chain(choices, lapse, model, n_draws, rng, dispersion, min(rounds, _MOST_ROUNDS))
     if model.embedding.size > MOST_COORDINATES:
         return None
