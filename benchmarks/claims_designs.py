@@ -24,6 +24,19 @@ from trilens.tasks.reliability.agreement import agreement_between
 from trilens.tasks.reliability.groups import differing_groups
 
 KINDS = ("central", "odd", "closer")
+#: People about whom raters are judged.
+RATERS = (
+    "soft",
+    "soft, unequal",
+    "another view",
+    "another view, soft",
+    "two factions",
+    "weights",
+    "weights, hard",
+    "clickers",
+    "inverted",
+    "guesses",
+)
 
 
 def statements(made: Study) -> tl.Statements:
@@ -172,6 +185,23 @@ def structure(made: Study) -> Row:
     return {**{name: found.shape == name for name in NAMED}, "alike": alike}
 
 
+def raters(made: Study) -> Row:
+    """What is said of raters, and the interval of the error rate."""
+    found = tl.reliability(statements(made))
+    said = {check.rater: check.verdict for check in found.raters}
+    low, high = found.error_rate_interval or (np.nan, np.nan)
+    row: Row = {"noise": "noise" in {caution.code for caution in found.cautions}}
+    for sort in ("careful", "other view", "clicker", "inverted"):
+        own = [said[rater] for rater in said if made.sort[rater] == sort]
+        for verdict in ("careful", "careless", "inverted", "differs", "unclear"):
+            row[f"{sort}: {verdict}"] = own.count(verdict) / len(own) if own else None
+    return {
+        **row,
+        "error rate covered": low - 1e-9 <= made.wrong <= high + 1e-9,
+        "width": high - low,
+    }
+
+
 CLAIMS: dict[str, Callable[[Study], Row]] = {
     "medoid": medoid,
     "outliers": outliers,
@@ -181,6 +211,7 @@ CLAIMS: dict[str, Callable[[Study], Row]] = {
     "rater groups": rater_groups,
     "everything": everything,
     "structure": structure,
+    "raters": raters,
 }
 
 
@@ -239,6 +270,12 @@ def cells() -> Iterator[str]:
                 yield f"structure/{kind}/{shape}/random/hard/{n}/4000/20"
     for kind in KINDS:
         yield f"structure/{kind}/plane/random/guesses/40/4000/20"
+
+    for kind in KINDS:
+        for people in RATERS:
+            yield f"raters/{kind}/plane/random/{people}/40/4000/20"
+        for people in ("soft", "another view", "clickers"):
+            yield f"raters/{kind}/plane/one list/{people}/40/4000/20"
 
 
 def measure(job: tuple[str, int]) -> Row:

@@ -37,8 +37,8 @@ class Caution(AsDict):
     ----------
     code : str
         ``no-statements``, ``unseen``, ``rare``, ``apart``, ``copies``, ``noise``, ``wrong``,
-        ``guessing``, ``most-guess``, ``same-place``, ``one-rater``, ``contradictions``,
-        ``design`` or ``counted``.
+        ``guessing``, ``differs``, ``inverted``, ``unclear``, ``most-guess``, ``same-place``,
+        ``one-rater``, ``contradictions``, ``design`` or ``counted``.
     what, therefore, remedy : str
         What was seen, what cannot be concluded, what to do.
     names : tuple of str
@@ -204,7 +204,7 @@ def about_errors(error_rate: Rate) -> list[Caution]:
 def about_raters(
     checks: Sequence[RaterCheck], share: float, unit: str, *, noise: bool
 ) -> list[Caution]:
-    """Who is careless, who always chooses the same place, and whether most raters are careless.
+    """Who is careless, who sees it differently, and whether most raters are careless.
 
     Parameters
     ----------
@@ -235,12 +235,13 @@ def about_raters(
             Caution(
                 "guessing",
                 f"The answers of {counted(len(careless), unit)} fit those of the others no better "
-                "than guesses.",
+                "than guesses, and do not go together with each other either.",
                 "They blur every result.",
                 f"Look at {_these(careless, unit)}, and run the analysis again without them.",
                 careless,
             )
         )
+    found += _about_misfits(checks, unit)
     if one_place:
         found.append(
             Caution(
@@ -282,6 +283,49 @@ def gave_much(share: float, raters: int) -> bool:
     (True, False, False)
     """
     return share > max(MUCH, 2 / raters)
+
+
+def _about_misfits(checks: Sequence[RaterCheck], unit: str) -> list[Caution]:
+    """Those who do not fit the others and are not known to be careless."""
+    differs, inverted, unclear = (
+        tuple(check.rater for check in checks if check.verdict == verdict)
+        for verdict in ("differs", "inverted", "unclear")
+    )
+    found = []
+    if differs:
+        sees = "sees" if len(differs) == 1 else "see"
+        found.append(
+            Caution(
+                "differs",
+                f"{counted(len(differs), unit)} {sees} it differently: these answers do not fit "
+                f"those of the others, but they are no guesses.",
+                "One map for all does not show what they see.",
+                "Do not exclude them for that; look at them by themselves (trilens individuals).",
+                differs,
+            )
+        )
+    if inverted:
+        found.append(
+            Caution(
+                "inverted",
+                f"{counted(len(inverted), unit)} answered the opposite of the others.",
+                "The question was probably misread.",
+                f"Ask {_these(inverted, unit)}; turn the answers round, or exclude them.",
+                inverted,
+            )
+        )
+    if unclear:
+        does = "does" if len(unclear) == 1 else "do"
+        found.append(
+            Caution(
+                "unclear",
+                f"{counted(len(unclear), unit)} {does} not fit the others.",
+                "There are too few answers to tell carelessness from another view.",
+                "Do not exclude them for that; ask them more questions, some of them twice.",
+                unclear,
+            )
+        )
+    return found
 
 
 def about_contradictions(repeats: Repeats | None, chance: float) -> list[Caution]:

@@ -71,16 +71,21 @@ from trilens.tasks.reliability.groups import (
 from trilens.tasks.reliability.raters import (
     FEW_ANSWERS,
     FOLDS,
+    HeldOut,
     RaterCheck,
+    Verdict,
     can_hold_out,
     check_raters,
     error_rate_of,
     hold_out,
     judged,
     looked_at,
+    verdicts_of,
     wrong_rate_of,
 )
 
+#: Raters whose errors cannot be told by the others' answers.
+_OF_ANOTHER_VIEW = ("differs", "inverted", "unclear")
 #: A map of files predicts nothing to speak of where it is better than chance by less than this.
 _NO_USE = 0.005
 
@@ -487,14 +492,21 @@ def _held_out(
     checks: tuple[RaterCheck, ...] = ()
     if names is not None and rater is not None and inside is not None:
         judging, judgement = judged(part, inside, len(names), model.map, first, seed)
-        last, share = first if noise else judging, judgement.share
+        last = first if noise else judging
         hits = np.bincount(inside, first.right, len(names)).astype(np.float64)
         # where no answer can be predicted, nobody can be told from a careless rater
-        checks = check_raters(
-            given, names, rater, inside, hits, judgement, tests, can_tell=not noise
-        )
+        verdicts: list[Verdict] = ["not judged"] * len(names)
+        if not noise:
+            verdicts = verdicts_of(part, inside, len(names), judgement, seed)
+        checks = check_raters(given, names, rater, inside, hits, judgement, verdicts, tests)
+        others = sum(v in _OF_ANOTHER_VIEW for v in verdicts)
+        share = max(judgement.share - others / len(names), 0.0)
         cautions += about_raters(checks, share, unit or "rater", noise=bool(noise))
-    error = error_rate_of(last, given.kind)
+        rows = np.array([verdicts[r] not in _OF_ANOTHER_VIEW for r in inside])
+        if rows.any():
+            # what those of another view get wrong, the map of the others does not know
+            last, inside = HeldOut(last.chances[rows], last.seen[rows]), inside[rows]
+    error = error_rate_of(last, given.kind, inside)
     if not noise:
         cautions += about_errors(error)
     return _HeldOut(
