@@ -107,6 +107,9 @@ from .tasks.evaluate import (
 from .tasks.graph import (
     neighbours as neighbours,
 )
+from .tasks.individuals import (
+    individuals as individuals,
+)
 from .tasks.intervals import (
     depth_intervals as depth_intervals,
 )

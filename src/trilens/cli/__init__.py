@@ -21,6 +21,7 @@ COMMANDS = (
     "analyze",
     "describe",
     "reliability",
+    "individuals",
     "evaluate",
     "depth",
     "medoid",

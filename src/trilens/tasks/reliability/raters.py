@@ -70,6 +70,11 @@ _TELLING = 1.0
 #: interval.
 _LAPSES = np.linspace(0.0, 1.0, 201)
 _DROP = 1.92
+#: Raters' weights are not sought of more answers, and of fewer raters; and count from this
+#: spread of their logarithms on.
+_MOST_WEIGHED, _FEWEST_RATERS, _SPREAD = 20_000, 4, 0.15
+#: Lapses that are taken out of probabilities at most.
+_MOST_LAPSED = 0.95
 #: The shares of the questions that count as clear.
 _CLEAR = (0.25, 0.5)
 _Z = 1.96
@@ -87,15 +92,16 @@ class HeldOut:
     @cached_property
     def right(self) -> FloatArray:
         """1 where the given answer is the likeliest; 1 / k where it is one of k equally likely."""
-        return _is_best(self.chances)
+        return is_best(self.chances)
 
     @cached_property
     def fitted(self) -> FloatArray:
         """The same by the map of all answers."""
-        return _is_best(self.seen)
+        return is_best(self.seen)
 
 
-def _is_best(chances: FloatArray) -> FloatArray:
+def is_best(chances: FloatArray) -> FloatArray:
+    """1 where the given answer is the likeliest; 1 / k where it is one of k equally likely."""
     best = chances.max(axis=1, keepdims=True) == chances
     return np.asarray(best[:, 0] / best.sum(axis=1))
 
@@ -423,7 +429,13 @@ def _bound(chances: FloatArray, rater: IntArray, n_raters: int, prior: FloatArra
     return float(np.exp(np.clip(np.quantile(logs, 1 - _FALSE_ALARMS), 0.0, 600.0)))
 
 
-def error_rate_of(held_out: HeldOut, kind: Kind, rater: IntArray | None = None) -> Rate:
+def error_rate_of(
+    held_out: HeldOut,
+    kind: Kind,
+    rater: IntArray | None = None,
+    careless: BoolArray | None = None,
+    own: FloatArray | None = None,
+) -> Rate:
     """The error rate on clear questions.
 
     A map that has seen the answers takes some of the wrong ones for right: its lapse rate gives
@@ -431,8 +443,18 @@ def error_rate_of(held_out: HeldOut, kind: Kind, rater: IntArray | None = None) 
     them, and half of them), some are not clear, so that the share of answers other than its own
     gives the upper end. The estimate lies half-way between the two shares. Where raters are
     known, either end allows for how much they vary: answers of one rater err together.
+
+    Parameters
+    ----------
+    careless : (m,) array of bool, optional
+        The answers of raters who are known to be careless, and do not vary with the others.
+    own : (m, c) array of float, optional
+        The probabilities as each rater sees the objects, where raters differ: what one map for
+        all takes for lapses may be another view.
     """
-    least, low = (wrong_by_chance(kind) * share for share in _lapse_rate(held_out.seen, rater))
+    seen = [held_out.seen] if own is None else [held_out.seen, own]
+    share = wrong_by_chance(kind)
+    least, low = (share * end for end in min(_lapse_rate(P, rater, careless) for P in seen))
     best = held_out.chances.max(axis=1)
     others, highs = [], []
     for part in _CLEAR:
@@ -441,12 +463,15 @@ def error_rate_of(held_out: HeldOut, kind: Kind, rater: IntArray | None = None) 
         other, count = float(wrong.mean()), int(clear.sum())
         error = np.sqrt(max(other * (1 - other), 0.25 / count) / count)
         others.append(other)
-        highs.append(other + _margin(error, wrong - other, None if rater is None else rater[clear]))
+        who, never = (None if x is None else x[clear] for x in (rater, careless))
+        highs.append(other + _margin(error, wrong, who, never))
     high = float(max(highs))
     return Rate((least + max(least, min(others))) / 2, min(low, high), max(low, high))
 
 
-def _margin(error: float, deviations: FloatArray, rater: IntArray | None) -> float:
+def _margin(
+    error: float, values: FloatArray, rater: IntArray | None, careless: BoolArray | None
+) -> float:
     """Half the length of a 95 % interval of a mean, with raters as clusters where known."""
     from scipy.special import stdtrit
 
@@ -455,12 +480,16 @@ def _margin(error: float, deviations: FloatArray, rater: IntArray | None) -> flo
     who, of = np.unique(rater, return_inverse=True)
     if len(who) < 2:
         return _Z * error
-    sums, count = np.bincount(of, deviations), len(who)
-    between = np.sqrt((sums**2).sum() * count / (count - 1)) / len(deviations)
+    kind = np.zeros(len(values), dtype=np.int64) if careless is None else careless.astype(np.int64)
+    mean = np.bincount(kind, values) / np.maximum(np.bincount(kind), 1)
+    sums, count = np.bincount(of, values - mean[kind]), len(who)
+    between = np.sqrt((sums**2).sum() * count / (count - 1)) / len(values)
     return float(max(_Z * error, stdtrit(count - 1, 0.975) * between))
 
 
-def _lapse_rate(chances: FloatArray, rater: IntArray | None = None) -> tuple[float, float]:
+def _lapse_rate(
+    chances: FloatArray, rater: IntArray | None, careless: BoolArray | None
+) -> tuple[float, float]:
     own, c = chances[:, 0], chances.shape[1]
     # some hundred cells of similar chances serve as well as all answers
     count, edge = np.histogram(own, bins=400, range=(0.0, 1.0))
@@ -475,7 +504,58 @@ def _lapse_rate(chances: FloatArray, rater: IntArray | None = None) -> tuple[flo
         return rate, low
     slope = (1 / c - own) / ((1 - rate) * own + rate / c)
     steps = slope * len(own) / (slope**2).sum()
-    return rate, max(0.0, min(low, rate - _margin(0.0, steps, rater)))
+    return rate, max(0.0, min(low, rate - _margin(0.0, steps, rater, careless)))
+
+
+def as_each_sees(
+    statements: Statements, rater: IntArray, careless: BoolArray, fitted: ChoiceMap
+) -> FloatArray | None:
+    """The probabilities of attentive answers on a map whose dimensions each rater weighs.
+
+    Careless raters see nothing, and have those of the others. None where the weights hardly
+    vary, or cannot be told.
+
+    Parameters
+    ----------
+    careless : (m,) array of bool
+    fitted : ChoiceMap
+        Of the statements; the map has its dimensions and its penalty.
+    """
+    looking = statements.take(~careless)
+    if (
+        fitted.n_components_ < 2
+        or len(statements) > _MOST_WEIGHED
+        or not len(looking)
+        or len(np.unique(rater[~careless])) < _FEWEST_RATERS
+    ):
+        return None
+    length: Any = fitted.length_
+    seen = ChoiceMap(
+        fitted.n_components_,
+        l2=fitted.l2_,
+        length=length,
+        raters="weights",
+        random_state=0,
+        n_threads=fitted.n_threads,
+    ).fit(by_number(looking, rater[~careless]))
+    if seen.rater_spread_.max(initial=0.0) < _SPREAD:
+        return None
+    P = seen.predict_proba(by_number(statements, rater))
+    lapse = np.array([seen.rater_lapses_.get(r, seen.lapse_) for r in range(int(rater.max()) + 1)])
+    own = np.minimum(lapse[rater], _MOST_LAPSED)[:, None]
+    attentive = np.maximum(P - own / P.shape[1], 0.0) / (1 - own)
+    return np.asarray(attentive / attentive.sum(axis=1, keepdims=True))
+
+
+def by_number(statements: Statements, rater: IntArray) -> Statements:
+    """The same answers by raters with these numbers: rounds may stand for raters."""
+    return Statements(
+        statements.triples,
+        statements.n_objects,
+        names=statements._names,
+        kind=statements.kind,
+        raters=rater,
+    )
 
 
 def wrong_rate_of(held_out: HeldOut) -> Rate:

@@ -74,6 +74,7 @@ from trilens.tasks.reliability.raters import (
     HeldOut,
     RaterCheck,
     Verdict,
+    as_each_sees,
     can_hold_out,
     check_raters,
     error_rate_of,
@@ -490,6 +491,7 @@ def _held_out(
     noise = about_noise(len(first.right), int(first.right.sum()), chance(given.kind))
     last, share, cautions = first, None, list(noise)
     checks: tuple[RaterCheck, ...] = ()
+    careless = own = None
     if names is not None and rater is not None and inside is not None:
         judging, judgement = judged(part, inside, len(names), model.map, first, seed)
         last = first if noise else judging
@@ -502,11 +504,14 @@ def _held_out(
         others = sum(v in _OF_ANOTHER_VIEW for v in verdicts)
         share = max(judgement.share - others / len(names), 0.0)
         cautions += about_raters(checks, share, unit or "rater", noise=bool(noise))
-        rows = np.array([verdicts[r] not in _OF_ANOTHER_VIEW for r in inside])
-        if rows.any():
+        rows = np.flatnonzero([verdicts[r] not in _OF_ANOTHER_VIEW for r in inside])
+        if len(rows):
             # what those of another view get wrong, the map of the others does not know
             last, inside = HeldOut(last.chances[rows], last.seen[rows]), inside[rows]
-    error = error_rate_of(last, given.kind, inside)
+            part = part.take(rows)
+        careless = np.array([verdicts[r] == "careless" for r in inside])
+        own = None if noise else as_each_sees(part, inside, careless, model.map)
+    error = error_rate_of(last, given.kind, inside, careless, own)
     if not noise:
         cautions += about_errors(error)
     return _HeldOut(
