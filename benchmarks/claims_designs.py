@@ -202,6 +202,20 @@ def raters(made: Study) -> Row:
     }
 
 
+def individuals(made: Study) -> Row:
+    """Whether raters are said to see different things, and to fall into groups."""
+    from sklearn.metrics import adjusted_rand_score
+
+    found = tl.individuals(statements(made), predict=False)
+    true = [made.sort[rater] for rater in found.raters]
+    divided = "other view" in true
+    return {
+        "differ": found.differ,
+        "groups": len(found.groups) > 0,
+        "alike": adjusted_rand_score(true, found.group) if divided else None,
+    }
+
+
 CLAIMS: dict[str, Callable[[Study], Row]] = {
     "medoid": medoid,
     "outliers": outliers,
@@ -212,6 +226,7 @@ CLAIMS: dict[str, Callable[[Study], Row]] = {
     "everything": everything,
     "structure": structure,
     "raters": raters,
+    "individuals": individuals,
 }
 
 
@@ -276,6 +291,9 @@ def cells() -> Iterator[str]:
             yield f"raters/{kind}/plane/random/{people}/40/4000/20"
         for people in ("soft", "another view", "clickers"):
             yield f"raters/{kind}/plane/one list/{people}/40/4000/20"
+        for design in ("random", "one list"):
+            for people in RATERS:
+                yield f"individuals/{kind}/plane/{design}/{people}/40/4000/20"
 
 
 def measure(job: tuple[str, int]) -> Row:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trilens._parameters import seed_of
+from trilens._parameters import seed_of, wrong
 from trilens._tabular import Tabular
 from trilens._typing import BoolArray, FloatArray, IntArray
 from trilens.errors import ParameterError
@@ -117,7 +117,7 @@ class Individuals(Tabular):
         answers: ``pooled``, one map of all raters' answers to other questions; ``others``, one of
         the other raters' answers; ``own``, one of the rater's own answers to other questions;
         ``weights``, as ``pooled``, but with weights of the dimensions for each rater. NaN where
-        that was not tried.
+        that was not tried; empty where it was not asked for.
     chance : float
     objects : tuple of str
     plane : (n, 2) array
@@ -186,7 +186,11 @@ class Individuals(Tabular):
 
 
 def individuals(
-    statements: Data, *, model: AnswerModel | None = None, random_state: int = 0
+    statements: Data,
+    *,
+    predict: bool = True,
+    model: AnswerModel | None = None,
+    random_state: int = 0,
 ) -> Individuals:
     """Whether raters differ in what they see, on what, and who is like whom.
 
@@ -194,6 +198,9 @@ def individuals(
     ----------
     statements : Answers, Statements or (m, 3) array
         By four raters or more with 20 answers or more.
+    predict : bool
+        Whether to find out how well each rater's answers are predicted, which takes most of
+        the time.
     model : AnswerModel, optional
         Of these statements, where it has been fitted already.
     random_state : int
@@ -218,6 +225,8 @@ def individuals(
     (False, 40)
     """
     seed = seed_of(random_state)
+    if not isinstance(predict, (bool, np.bool_)):
+        raise wrong("predict", predict, "True or False")
     given = statements_of(statements, "individuals")
     check_model(model, given)
     _raters(given)  # refuses, before anything is fitted
@@ -256,7 +265,9 @@ def individuals(
         groups_p_value=groups_p,
         dimensions=dimensions,
         weights=weights,
-        predicted=_predicted(S, rater, len(names), own.map, seed, weighed=differ),
+        predicted=_predicted(S, rater, len(names), own.map, seed, weighed=differ)
+        if predict
+        else {},
         chance=chance(given.kind),
         objects=given.names,
         plane=own.plane[back],
@@ -520,7 +531,8 @@ def _sentences(found: Individuals) -> Iterator[str]:
         yield f"{said}they see different things, beyond chance (p = {_p(found.p_value)})."
         yield from _said_of_groups(found)
         yield from _said_of_dimensions(found)
-    yield from _said_of_prediction(found)
+    if found.predicted:
+        yield from _said_of_prediction(found)
 
 
 def _said_of_groups(found: Individuals) -> Iterator[str]:
