@@ -135,9 +135,9 @@ def suggest_clusters(
     of Gaussian as well as of uniform ones. Then the number is suggested whose score times
     tightness beyond uniform clouds is the largest. There also are groups, though they are of
     unequal sizes, if a mixture of Gaussians describes the map better than every other shape
-    (`fit_shapes`), and better than a plain cloud by more than in all but 2.5 % of either clouds. Else 1 is suggested; and
-    also where a skewed cloud, a long tail, a line, a ring or arms describe the map better than
-    groups with a dip between them.
+    (`fit_shapes`), and better than a plain cloud by more than in all but 2.5 % of either
+    clouds. Else 1 is suggested; and also where a skewed cloud, a long tail, a line, a ring or
+    arms describe the map better than groups with a dip between them.
 
     Parameters
     ----------
