@@ -236,7 +236,7 @@ def _score(
         if reason:
             return -factors, nobody, reason
         by_chance = factors_by_chance(inner)
-        tail = Tail(places[model.ordered.rank])
+        tail = Tail(places[model.ordered.rank], given.kind)
         return -factors, outliers_on_map(factors, by_chance, tail), None
     if method == "depth":
         depth = centrality(given)

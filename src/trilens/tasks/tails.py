@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from trilens._typing import AnyArray, BoolArray, FloatArray
+from trilens.kinds import Kind
 
 #: Degrees of freedom of Student's t, from tails heavier than real studies have to the Gaussian.
 _FREEDOM = np.array([2, 2.5, 3, 4, 5, 7, 10, 15, 25, 50, 1000.0])
@@ -18,9 +19,11 @@ _HALOS = np.array([(w, q) for w in (0.2, 0.33, 0.5) for q in (1.5, 2, 2.7, 4, 6)
 _SCALES = np.geomspace(0.3, 3, 41)
 #: So many times the root of the number of objects may stand apart: few of many.
 _APART = 0.6
-#: The most surprising of several gaps is less of a surprise: by half their number, and three
-#: at least. Measured on maps of studies with tails, see docs/claims.md.
-_LEAST_GAPS = 3.0
+#: The most surprising of several gaps is less of a surprise: the smallest one counts so many
+#: times, and of more than six gaps in proportion more. Measured on maps of studies with
+#: tails, see docs/claims.md. Answers about the most central object draw far objects in, so that
+#: gaps on their maps are narrower.
+_GAPS = {"central": 1.25, "odd": 3.0, "closer": 3.0}
 #: Beyond so many objects those inside are represented by some.
 _MOST_INSIDE = 800
 
@@ -33,6 +36,8 @@ class Tail:
     ----------
     coordinates : (n, d) array
         A map.
+    kind : {"central", "odd", "closer"}
+        Of the statements that drew it.
 
     Notes
     -----
@@ -52,6 +57,7 @@ class Tail:
     """
 
     coordinates: FloatArray
+    kind: Kind = "odd"
 
     @cached_property
     def radius(self) -> FloatArray:
@@ -93,7 +99,8 @@ class Tail:
         return found
 
     def _p_value(self, surprises: FloatArray) -> float:
-        return float(min(1.0, max(_LEAST_GAPS, self.most_apart / 2) * surprises.min()))
+        times = _GAPS[self.kind] * max(1.0, self.most_apart / 6)
+        return float(min(1.0, times * surprises.min()))
 
     def _surprises(self, models: slice) -> FloatArray:
         beyond, fit = (one[models] for one in self._fits)
