@@ -25,7 +25,14 @@ from trilens.statements import Statements, Summary
 from trilens.tasks.classify.classes import Classification, classify
 from trilens.tasks.cluster.groups import Clusters, cluster
 from trilens.tasks.cluster.spectral import check_n_clusters
-from trilens.tasks.data import Data, is_streamed, statements_of, streamed_map
+from trilens.tasks.data import (
+    PAIRED_OBJECTS,
+    Data,
+    is_streamed,
+    model_of_many,
+    statements_of,
+    streamed_map,
+)
 from trilens.tasks.graph import Graph, neighbours
 from trilens.tasks.intervals import depth_intervals
 from trilens.tasks.labels import LabelsLike, label_of_each
@@ -185,7 +192,7 @@ class Analysis:
             row["outlier_score"] = float(self.outliers.all_scores[i])
             row["x"], row["y"] = float(self.plane[i, 0]), float(self.plane[i, 1])
             row["cluster"] = int(self.clusters.labels[i])
-            row["stays"] = None if stays is None else float(stays[i])
+            row["stays"] = None if stays is None or np.isnan(stays[i]) else float(stays[i])
             if self.classes is not None:
                 row["class"] = self.classes.given[i]
                 row["answers_say"] = self.classes.found[i].item()
@@ -206,10 +213,9 @@ def analyze(
 ) -> Analysis:
     """Ask every question.
 
-    Files too large to hold are counted, and mapped once as they are read; the parts are what
-    the commands say of the same files. What cannot be told from them is None, or says why: how
-    many groups there are, which objects are outliers, and everything about raters and repeated
-    questions.
+    Files too large to hold are counted, and mapped as they are read; the parts are what the
+    commands say of the same files. What is not looked at in them is None: single raters and
+    repeated questions.
 
     Parameters
     ----------
@@ -218,7 +224,7 @@ def analyze(
     labels : dict by name, or (n_objects,) iterable, optional
         The class of each object; None where it is unlabelled.
     n_clusters : int, optional
-        By default as many as the answers suggest; of large files, none are claimed.
+        By default as many as the answers suggest.
     title, source, command : str, optional
         For the page; the source is by default the file of the answers.
     progress : callable, optional
@@ -243,25 +249,30 @@ def analyze(
     known = None if labels is None else label_of_each(labels, given.names)
     if n_clusters is not None:
         check_n_clusters(n_clusters, given.n_objects)
-    fitted, method = None, "choice" if streamed is None else streamed.method
+    model: AnswerModel | StreamedMap | None = streamed
+    method = "choice"
     if isinstance(given, Statements):
-        method = choose_method("embed", given)
-        if method == "choice":
-            fitted = answer_model(given, seed, progress=lambda share: step(0.25 * share))
-    model = fitted if streamed is None else streamed
+        model = model_of_many(given, "embed", None, seed, lambda share: step(0.25 * share))
+        if model is None:
+            method = choose_method("embed", given)
+        if method == "choice" and model is None:
+            model = answer_model(given, seed, progress=lambda share: step(0.25 * share))
     step(0.3)
     if streamed is None and isinstance(statements, Answers) and statements.selects:
         # of all answers, so that it says which were left out
         reliable = reliability(statements, random_state=seed)
     else:
-        reliable = reliability(given, random_state=seed, model=model)
+        own = model if streamed is not None or isinstance(model, AnswerModel) else None
+        reliable = reliability(given, random_state=seed, model=own)
     step(0.45)
     # counts do not tell the medoid of each class
     classed = known if isinstance(given, Statements) else None
-    central = medoid(given, labels=classed, random_state=seed, model=fitted)
-    outlying = outliers(given, random_state=seed, model=fitted)
+    central = medoid(given, labels=classed, random_state=seed, model=model)
+    outlying = outliers(given, random_state=seed, model=model)
     step(0.6)
-    graph = neighbours(given, random_state=seed, model=model)
+    paired = streamed is None and given.n_objects <= PAIRED_OBJECTS
+    by_pairs = paired and isinstance(model, StreamedMap)
+    graph = neighbours(given, random_state=seed, model=None if by_pairs else model)
     groups = cluster(
         given,
         n_clusters,

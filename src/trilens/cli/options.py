@@ -278,6 +278,14 @@ _STATEMENT_OPTIONS = (
 )
 
 
+cluster_option = click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Where to count and to map large files: local[:N] processes, or a Dask scheduler, "
+    "tcp://host:8786.",
+)
+
+
 def reading_options(command: F) -> F:
     """How files are to be read; the command gets it as ``reading``, for `Answers`."""
 
@@ -311,6 +319,7 @@ def statement_options(command: F, *, reported: bool = True) -> F:
         where: tuple[str, ...],
         min_seconds: float | None,
         exclude_raters: str | None,
+        cluster: str | None = None,
         **rest: Any,
     ) -> Any:
         from trilens.answers import Answers
@@ -329,6 +338,7 @@ def statement_options(command: F, *, reported: bool = True) -> F:
             where=where,
             min_seconds=min_seconds,
             exclude_raters=[name for name in raters if name],
+            cluster=cluster,
         )
         if answers.in_counts:
             _refuse(answers, ("kind", "columns", "objects"), "a file of counts")
