@@ -284,6 +284,7 @@ def analyze(
     step(0.9)
     classes = None if known is None else classify(given, known, random_state=seed, model=model)
     step(1.0)
+    fitted = model if isinstance(model, AnswerModel) else None
     return Analysis(
         describe=given.summary(),
         reliability=reliable,
