@@ -34,6 +34,7 @@ from trilens.tasks.data import (
     streamed_map,
 )
 from trilens.tasks.graph import Graph, neighbours
+from trilens.tasks.individuals import Individuals, can_compare, individuals
 from trilens.tasks.intervals import depth_intervals
 from trilens.tasks.labels import LabelsLike, label_of_each
 from trilens.tasks.medoid import Medoid, medoid
@@ -77,6 +78,9 @@ class Analysis:
         The groups, and how many there are.
     structure : Structure or None
         The shape that the objects form; None where the map cannot tell.
+    individuals : Individuals or None
+        Whether raters see different things; None where raters are not known, or have too few
+        answers.
     classes : Classification or None
         None where no labels were given.
     appearances : (n,) array
@@ -99,6 +103,7 @@ class Analysis:
     graph: Graph
     clusters: Clusters
     structure: Structure | None
+    individuals: Individuals | None
     classes: Classification | None
     appearances: IntArray = field(repr=False)
     seconds: FloatArray | None = field(repr=False)
@@ -111,8 +116,9 @@ class Analysis:
         """The facts as ``trilens analyze --json`` prints them.
 
         Text, numbers, lists and dicts only, without NaN. ``describe``, ``medoid``, ``outliers``,
-        ``graph``, ``cluster``, ``structure`` and ``classify`` hold what the commands of these names
-        print; ``objects`` has a row for each object.
+        ``graph``, ``cluster``, ``structure``, ``individuals`` (without predictions) and
+        ``classify`` hold what the commands of these names print; ``objects`` has a row for each
+        object.
         """
         from trilens import __version__
 
@@ -129,6 +135,7 @@ class Analysis:
             "graph": self.graph.to_dict(),
             "cluster": self.clusters.to_dict(),
             "structure": None if self.structure is None else self.structure.to_dict(),
+            "individuals": None if self.individuals is None else self.individuals.to_dict(),
             "classify": None if self.classes is None else self.classes.to_dict(),
             "objects": self._objects(),
             "how": {
@@ -283,6 +290,9 @@ def analyze(
     )
     step(0.9)
     classes = None if known is None else classify(given, known, random_state=seed, model=model)
+    people = None
+    if fitted is not None and isinstance(given, Statements) and can_compare(given):
+        people = individuals(given, predict=False, random_state=seed, model=fitted)
     step(1.0)
     fitted = model if isinstance(model, AnswerModel) else None
     return Analysis(
@@ -296,6 +306,7 @@ def analyze(
         graph=graph,
         clusters=groups,
         structure=None if fitted is None else structure(given, random_state=seed, model=fitted),
+        individuals=people,
         classes=classes,
         appearances=given.appearances,
         seconds=given.seconds if isinstance(given, Statements) else None,
