@@ -28,6 +28,8 @@ _THIN = 0.28
 _CLEARLY = 3.0
 #: A second axis shorter than this share of the first makes a straight line.
 _STRAIGHT = 0.22
+#: On a map of one dimension errors larger than this share of it hide a second one.
+_UNSEEN = 0.3
 #: Arms and groups hold so many objects at least, or such a share of all.
 _LEAST_GROUP, _LEAST_SHARE = 4, 1 / 12
 #: Between two groups the density falls to this share of the lower one of their peaks.
@@ -138,10 +140,15 @@ class Shapes:
 
 
 def is_straight(points: FloatArray, errors: FloatArray) -> bool:
-    """Whether a map along its axes is a straight line, but for the errors of places."""
+    """Whether a map along its axes is a straight line, but for the errors of places.
+
+    On a map of one dimension the errors must be small: a second one as narrow as they are would
+    not have been seen.
+    """
+    error = np.einsum("nii->i", errors) / len(points)
     if points.shape[1] == 1:
-        return True
-    seen = points.var(axis=0) - np.einsum("nii->i", errors) / len(points)
+        return bool(error[0] <= _UNSEEN**2 * points.var())
+    seen = points.var(axis=0) - error
     return bool(np.sqrt(max(seen[1:].max(), 0.0)) <= _STRAIGHT * np.sqrt(max(seen[0], 0.0)))
 
 
