@@ -19,6 +19,9 @@ _MOST_CLUSTERS = 8
 _MOST_POINTS = 200
 #: Up to this p-value, and from half the level on, so many clouds more are drawn.
 _CLEARLY_NOT, _MORE_CLOUDS = 0.2, 160
+#: Groups are looked for in two ways, by tightness and by a mixture; so that together they find
+#: groups in at most 5 % of clouds, each one's p-value is multiplied.
+_TIMES_TIGHT, _TIMES_UNEQUAL = 2.5, 2.0
 #: Lloyd's steps; Ward's clusters, from which they start, are nearly there.
 _LLOYD_STEPS = 20
 #: Steps of the EM algorithm; twenty-five tell groups from clouds no better (measured).
@@ -131,7 +134,7 @@ def suggest_clusters(
     The score of a number from 2 to ``max_clusters`` is the product of separation (`divide`), by
     that of as many clusters in clouds, and spectral gap. There are groups if the clusters with
     the largest score are tight (`within_shares`): more so, in standard deviations beyond the
-    mean of as many clusters in clouds without groups, than those of all but 5 % of the clouds,
+    mean of as many clusters in clouds without groups, than those of all but 2 % of the clouds,
     of Gaussian as well as of uniform ones. Then the number is suggested whose score times
     tightness beyond uniform clouds is the largest. There also are groups, though they are of
     unequal sizes, if a mixture of Gaussians describes the map better than every other shape
@@ -200,11 +203,12 @@ def examine(
         at = int(own.best(level)[0])
         tests = [_Test(one, level, at) for one in drawn]
         p = max(test.p_value(tight) for test in tests)
-        if LEVEL / 2 < p <= _CLEARLY_NOT and shapes.divided:
-            # not clear yet: more clouds, so that chance has less of a say
+        if p <= _CLEARLY_NOT and shapes.divided:
+            # a claim is near: more clouds, so that chance has less of a say
             for one, test in zip(_SHAPES, tests, strict=True):
                 test.compare(_clouds_like(map_, one, numbers, _MORE_CLOUDS, rng))
             p = max(test.p_value(tight) for test in tests)
+        p = min(_TIMES_TIGHT * p, 1.0)
         # which number, if any: also by how much tighter it is than in uniform clouds
         score = (own.score(level) * np.maximum(tests[-1].beyond(tight), 0))[0]
         at = int(score.argmax()) if score.max() > 0 else at
@@ -213,8 +217,8 @@ def examine(
                 p_value(shapes.beyond_plain, some.beyond_plain(shapes.beyond_plain))
                 for some in drawn
             )
-            if 2 * unequal <= LEVEL:
-                p, at = 2 * unequal, len(shapes.fits["groups"].knots) - 2
+            if _TIMES_UNEQUAL * unequal <= LEVEL:
+                p, at = _TIMES_UNEQUAL * unequal, len(shapes.fits["groups"].knots) - 2
     best = numbers[at]
     parted = shapes.divided and (not shapes.fits or best in shapes.numbers)
     shape: MapShape = "groups" if p <= LEVEL and parted else "cloud"
