@@ -314,8 +314,20 @@ def sources(
         member for path in file_paths(given) for member in _members(open_source(path, spool=spool))
     ]
     if encoding is None:
-        return found
+        return [decoded(s, "utf-16") if _is_utf16(s) else s for s in found]
     return [decoded(s, encoding) if s.format in TEXTUAL else s for s in found]
+
+
+def _is_utf16(source: Source) -> bool:
+    """Whether the first two bytes of a text say that it is UTF-16."""
+    if source.ending in ENDINGS and ENDINGS[source.ending] not in TEXTUAL:
+        return False
+    try:
+        with source.open() as stream:
+            head = stream.read(2)
+    except FormatError:
+        return False  # opening it says what is wrong
+    return head in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def file_paths(given: PathLike | Sequence[PathLike]) -> list[PathLike]:

@@ -22,8 +22,9 @@ import pyarrow.csv as pc
 
 from trilens.errors import FormatError, TrilensError, option
 from trilens.files.source import Source, one_line, owned, quoted
+from trilens.statements.advice import advise
 from trilens.statements.batch import Fault
-from trilens.statements.layout import ColumnSpec, ReadOptions, suggestion
+from trilens.statements.layout import ColumnSpec, ReadOptions
 from trilens.statements.names import is_integer
 from trilens.statements.roles import OPTIONAL, complete_shapes, names_a_column, roles
 from trilens.statements.table import NamedTable, Request, Rows, Use, is_number, not_seconds
@@ -357,7 +358,7 @@ def _finds_header(
         raise FormatError(
             f"{label}: {option('columns')} names {len(spec.names)} columns, but the first row has "
             f"{n} ({one_line(', '.join(first), 80)}); name every column, or pick some with "
-            f"{option('columns', suggestion(first, rows))}"
+            f"{advise(first, rows, kind=options.kind)}"
         )
     objects = _object_columns(spec, first, rows, options, label)
     if options.header is not None:

@@ -77,6 +77,8 @@ SHOWN_STEMS = (
     *("sound", "video", "images", "stimuli", "objects", "items", "options", "choices", "triplet"),
 )
 
+#: The rank of a column that is known by the side where its object stood.
+BY_SIDE = 50
 #: Where an object stood on the screen; ``middle`` and ``center`` stand between the two others.
 SIDES = {"left": 0, "middle": 1, "right": 2}
 _CENTER = ("center", "centre")
@@ -238,14 +240,14 @@ def _add_sides(keys: Sequence[str], found: dict[int, Role]) -> None:
             sides[match[1]] = i
     center = next((sides[word] for word in _CENTER if word in sides), None)
     if "left" in sides and "right" in sides:
-        found[sides["left"]] = Role("shown_1", None, 50)
-        found[sides["right"]] = Role("shown_3" if "middle" in sides else "shown_2", None, 50)
+        found[sides["left"]] = Role("shown_1", None, BY_SIDE)
+        found[sides["right"]] = Role("shown_3" if "middle" in sides else "shown_2", None, BY_SIDE)
         if "middle" in sides:
-            found[sides["middle"]] = Role("shown_2", None, 50)
+            found[sides["middle"]] = Role("shown_2", None, BY_SIDE)
         elif center is not None:
-            found[center] = Role("anchor", "closer", 50)
+            found[center] = Role("anchor", "closer", BY_SIDE)
     elif center is not None:
-        found[center] = Role("central", "central", 50)
+        found[center] = Role("central", "central", BY_SIDE)
 
 
 #: ``statement``: three objects in order; ``shown``: the chosen one and the three shown;
@@ -258,6 +260,7 @@ SHAPES: tuple[tuple[Form, tuple[str, ...]], ...] = (
     ("shown", ("chosen", *SHOWN)),
     ("shown", ("central", *SHOWN)),
     ("shown", ("odd", *SHOWN)),
+    ("statement", ("chosen", "other_1", "other_2")),
     ("statement", ("anchor", "chosen", "far")),
     ("pair", ("chosen", "anchor", "shown_1", "shown_2")),
     ("pair", ("near", "anchor", "shown_1", "shown_2")),
@@ -273,7 +276,8 @@ class Shape(NamedTuple):
 
     def fits(self, kind: str | None) -> bool:
         """Whether statements of a kind that is asked for can have these columns."""
-        return kind in (None, self.kind or kind) and not (self.form == "shown" and kind == "closer")
+        of_three = self.form == "shown" or "other_1" in self.roles
+        return kind in (None, self.kind or kind) and not (of_three and kind == "closer")
 
 
 def complete_shapes(kinds: Mapping[str, Kind | None]) -> list[Shape]:

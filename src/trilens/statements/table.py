@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 import pyarrow as pa
@@ -22,10 +23,8 @@ from trilens.kinds import KINDS, Kind
 from trilens.statements.batch import (
     Batch,
     Fault,
-    Positions,
     are_chosen_by_name,
     distinct,
-    find_positions,
     parts,
     place,
     row_error,
@@ -34,11 +33,14 @@ from trilens.statements.batch import (
 from trilens.statements.columns import one_line, quoted
 from trilens.statements.layout import Layout, ReadOptions, find_layout, layout_error
 from trilens.statements.names import ObjectList, is_missing, missing_cell
+from trilens.statements.positions import Positions, find_positions
 from trilens.statements.roles import MILLISECONDS_FROM, OPTIONAL
 from trilens.statements.selection import Condition
 
 #: The key of an Arrow schema's metadata: JSON with ``kind`` and ``names``.
 METADATA_KEY = b"trilens"
+#: Rows of a typed table that tell what its columns hold.
+SAMPLE_ROWS = 300
 #: Response times that tell their unit.
 ENOUGH = 1 << 17
 _EXACT_FLOAT = 2.0**53
@@ -119,7 +121,7 @@ class NamedTable:
     metadata
         Of the Arrow schema: the kind and the names of all objects, perhaps.
     sample
-        The first rows as text, for the advice in messages.
+        The first rows as text, which tell what columns hold; by default they are read when asked.
     header_row
         The row with the names, where that is a row of text.
     may_be_empty
@@ -138,11 +140,44 @@ class NamedTable:
     keeps_numbers: bool = False
     tells_kind: bool = True
     metadata: Mapping[bytes, bytes] | None = field(default=None, repr=False)
-    sample: Sequence[Sequence[str]] = field(default=(), repr=False)
+    sample: Sequence[Sequence[str]] | None = field(default=None, repr=False)
     header_row: int | None = None
     may_be_empty: bool = True
     has_groups: bool = False
     faults: dict[int, Fault] = field(default_factory=dict, repr=False)
+
+
+class _FirstRows(Sequence[Sequence[str]]):
+    """The first rows of a table as text, read when they are asked for."""
+
+    def __init__(self, table: NamedTable) -> None:
+        self._table = table
+
+    @cached_property
+    def _rows(self) -> list[list[str]]:
+        groups = RowGroups(0, 1, 1, SAMPLE_ROWS) if self._table.has_groups else None
+        every: dict[int, Use] = dict.fromkeys(range(len(self._table.names)), "text")
+        first = next(self._table.read(Request(every, block_bytes=1 << 20, groups=groups)), None)
+        return [] if first is None else _written(first.table)
+
+    @overload
+    def __getitem__(self, at: int) -> Sequence[str]: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Sequence[str]]: ...
+    def __getitem__(self, at: int | slice) -> Sequence[str] | Sequence[Sequence[str]]:
+        return self._rows[at]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+def _written(table: Any) -> list[list[str]]:
+    """The first rows of an Arrow table as text would have them."""
+    columns = [
+        ["" if cell is None else str(cell) for cell in column.slice(0, SAMPLE_ROWS).to_pylist()]
+        for column in table.columns
+    ]
+    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def named_table(label: str | None, table: Any, *, header: bool = True, **facts: Any) -> NamedTable:
@@ -153,9 +188,7 @@ def named_table(label: str | None, table: Any, *, header: bool = True, **facts: 
         yield Rows(table.select(list(request.columns)), counting(first))
 
     names = tuple(map(str, table.column_names))
-    sample = [[str(cell) for cell in row.values()] for row in table.slice(0, 50).to_pylist()]
-    metadata = table.schema.metadata
-    return NamedTable(label, names, read, header, metadata=metadata, sample=sample, **facts)
+    return NamedTable(label, names, read, header, metadata=table.schema.metadata, **facts)
 
 
 def counting(start: int) -> Callable[[int], int]:
@@ -200,7 +233,7 @@ class AnswerTable:
             options,
             table.label,
             header=table.header,
-            rows=table.sample,
+            rows=_FirstRows(table) if table.sample is None else table.sample,
             row=table.header_row,
         )
         stored_kind, names = _stored(table.metadata)
