@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import sys
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -271,9 +272,18 @@ _STATEMENT_OPTIONS = (
     ),
     _of_section(
         SELECTING,
+        "--min-checks",
+        type=click.FloatRange(0, 1),
+        help="Leave out raters who answered a smaller share of their catch questions (an object "
+        "is shown twice) rightly.",
+    ),
+    _of_section(
+        SELECTING,
         "--exclude-raters",
         metavar="A,B,...",
-        help="Leave out these raters (or rounds, if FILE has no raters).",
+        multiple=True,
+        help="Leave out these raters (or rounds, if FILE has no raters). Put quotes around a name "
+        "that has a comma. May be repeated.",
     ),
 )
 
@@ -310,7 +320,8 @@ def statement_options(command: F, *, reported: bool = True) -> F:
         quiet: bool,
         where: tuple[str, ...],
         min_seconds: float | None,
-        exclude_raters: str | None,
+        min_checks: float | None,
+        exclude_raters: tuple[str, ...],
         **rest: Any,
     ) -> Any:
         from trilens.answers import Answers
@@ -322,12 +333,14 @@ def statement_options(command: F, *, reported: bool = True) -> F:
         if bad_rows is not None:
             refuse_to_overwrite(bad_rows, *inputs)
             reading["skip_bad"] = bad_rows
-        raters = [name.strip() for name in (exclude_raters or "").split(",")]
+        listed = csv.reader(exclude_raters, skipinitialspace=True)
+        raters = [name.strip() for line in listed for name in line]
         answers = Answers(
             file,
             **reading,
             where=where,
             min_seconds=min_seconds,
+            min_checks=min_checks,
             exclude_raters=[name for name in raters if name],
         )
         if answers.in_counts:
@@ -350,7 +363,7 @@ def statement_options(command: F, *, reported: bool = True) -> F:
 
 def _refuse(answers: Answers, names: Iterable[str], what: str) -> None:
     """Refuse options for reading or selecting that make no sense here."""
-    selecting = ("where", "min_seconds", "exclude_raters")
+    selecting = ("where", "min_seconds", "min_checks", "exclude_raters")
     for name in (*names, *selecting):
         if getattr(answers, name) not in (None, False, ()):
             flag = "from" if name == "preset" else name.replace("_", "-")

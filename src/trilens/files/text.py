@@ -226,7 +226,7 @@ class _Text:
         if cell.strip() in _NULLS:
             return float("nan")
         try:
-            return float(cell if self.separator == "," else cell.replace(",", ".", 1))
+            return float(cell.replace(",", ".", 1))
         except ValueError:
             return None
 
@@ -296,7 +296,8 @@ class _Text:
         try:
             table = whole(".")
         except pa.ArrowInvalid:
-            if "time" not in columns.values() or self.separator == "," or b"," not in data:
+            commas = b"," in data if self.separator != "," else quotes
+            if "time" not in columns.values() or not commas:
                 raise
             table = whole(",")
         return self._table([table.column(name) for name in types], columns)

@@ -349,6 +349,15 @@ def _codes(batch: Batch) -> tuple[AnyArray, dict[str, int]]:
     return np.stack(columns, axis=1), names
 
 
+def named_codes(batch: Batch) -> list[AnyArray]:
+    """For each column of objects a number for each name, -1 where it is missing."""
+    codes, names = _codes(batch)
+    missing = [code for name, code in names.items() if is_missing(name)]
+    if missing:
+        codes = np.where(np.isin(codes, missing), -1, codes)
+    return list(codes.T)
+
+
 def are_chosen_by_name(batch: Batch) -> bool:
     """Whether every chosen object is one of those to choose from, by its name."""
     first = 1 if batch.form == "shown" else 2

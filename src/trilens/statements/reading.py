@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from trilens._typing import AnyArray
 from trilens.errors import FormatError, StatementError, option
 from trilens.kinds import Kind
 from trilens.statements.batch import Batch, Fault, distinct, sound, statements_of, texts_of
+from trilens.statements.checks import Checks, checks_of
 from trilens.statements.columns import text_array
 from trilens.statements.combine import concatenate
 from trilens.statements.names import Names, ObjectList, is_missing_word
@@ -17,6 +19,7 @@ from trilens.statements.roles import FIELDS
 from trilens.statements.table import AnswerTable
 from trilens.statements.value import Statements
 
+_NUMBERS = re.compile(r"\d[\d,.]*|records?")
 #: Bad rows that are named.
 _NAMED = 10
 
@@ -39,6 +42,8 @@ class Reading:
         The bad rows that were skipped.
     notes
         What was decided by the values: units of time, positions, ids.
+    checks
+        The answers to catch questions, which show an object twice; they are no statements.
     """
 
     files: tuple[str, ...]
@@ -52,6 +57,7 @@ class Reading:
     raters: int | None
     faults: tuple[Fault, ...] = ()
     notes: tuple[str, ...] = ()
+    checks: Checks | None = None
 
     def __str__(self) -> str:
         """One line.
@@ -71,6 +77,8 @@ class Reading:
             listed = ", ".join(map(_flat, self.left_out[:8]))
             parts.append(f"unused: {listed}" + (f" and {more} more" if more > 0 else ""))
         parts += self.notes
+        if self.checks is not None:
+            parts.append(str(self.checks))
         if self.faults:
             parts.append(_count(len(self.faults), "bad row") + " skipped")
         return "; ".join(parts)
@@ -94,6 +102,7 @@ class Reading:
             "objects": self.objects,
             "raters": self.raters,
             "skipped": len(self.faults),
+            "checks": 0 if self.checks is None else len(self.checks),
             "notes": list(self.notes),
         }
 
@@ -187,7 +196,10 @@ def read_tables(
         objects=objects.n_objects,
         raters=_raters_in(batches),
         faults=tuple(faults),
-        notes=(*dict.fromkeys(note for table in tables for note in table.notes), *notes),
+        notes=(*_noted(tables), *notes),
+        checks=Checks.joined(
+            checks_of(batch, kind) for table in tables for batch in table.decided.checks
+        ),
     )
     return ReadTables(
         found[0] if len(found) == 1 else concatenate(found),
@@ -208,6 +220,22 @@ def one_kind(tables: Sequence[AnswerTable]) -> Kind:
             f"read each kind by itself, or give {option('kind')} for the files that do not say it"
         )
     return next(iter(said))
+
+
+def _noted(tables: Sequence[AnswerTable]) -> list[str]:
+    """What the values decided, one note for each sort of thing, however many files there are."""
+    said: dict[str, list[str]] = {}
+    for table in tables:
+        for note in table.notes:
+            said.setdefault(_NUMBERS.sub("", note), []).append(note)
+    return [
+        notes[0] if len(notes) == 1 else f"{notes[0]}, and likewise in {_files(len(notes) - 1)}"
+        for notes in said.values()
+    ]
+
+
+def _files(n: int) -> str:
+    return "another file" if n == 1 else f"{n:,} other files"
 
 
 def _stored_names(tables: Sequence[AnswerTable]) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from trilens.kinds import KINDS, Kind, columns
@@ -149,9 +149,12 @@ def _times(plain: str, rank: int) -> Iterator[tuple[str, Role]]:
             yield plain + word, Role("seconds", None, rank, None if word == "s" else "s")
 
 
+_IN_SECONDS = re.compile(r"[^a-z0-9]s[^a-z0-9]*$", re.IGNORECASE)
 _ROLES: dict[str, Role] = {}
 for _key, _role in _table():
     _ROLES.setdefault(_key, _role)
+# Qualtrics' own name of a questionnaire that was filled in
+del _ROLES["responseid"]
 
 _NUMBERED = re.compile(
     rf"({'|'.join(sorted((key(stem) for stem in SHOWN_STEMS), key=len, reverse=True))})"
@@ -182,6 +185,10 @@ def roles(names: Sequence[str]) -> dict[int, Role]:
     """
     keys = [key(name) for name in names]
     found = {i: _ROLES[plain] for i, plain in enumerate(keys) if plain in _ROLES}
+    for i, role in found.items():
+        # RTs is a plural, rt_s and RT (s) are not
+        if role.name == "seconds" and role.unit is None and _IN_SECONDS.search(names[i]):
+            found[i] = replace(role, unit="s")
     _add_numbered(keys, found)
     _add_sides(keys, found)
     if "rater" not in {role.name for role in found.values()}:

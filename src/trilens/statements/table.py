@@ -30,9 +30,10 @@ from trilens.statements.batch import (
     row_error,
     texts_of,
 )
+from trilens.statements.checks import set_aside
 from trilens.statements.columns import one_line, quoted
 from trilens.statements.layout import Layout, ReadOptions, find_layout, layout_error
-from trilens.statements.names import ObjectList, is_missing, missing_cell
+from trilens.statements.names import ObjectList, is_integer, is_missing, missing_cell
 from trilens.statements.positions import Positions, find_positions
 from trilens.statements.roles import MILLISECONDS_FROM, OPTIONAL
 from trilens.statements.selection import Condition
@@ -204,6 +205,8 @@ class Decided:
     positions: Positions | None = None
     known: bool = False
     notes: dict[str, str] = field(default_factory=dict)
+    #: The catch questions of the last pass.
+    checks: list[Batch] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -309,6 +312,7 @@ class AnswerTable:
         )
         if groups is not None and "seconds" in used and self._told_unit is None:
             self._judge_ahead()
+        self.decided.checks.clear()
         for piece in self.table.read(request):
             rows = piece
             if self.options.passes_over:
@@ -318,8 +322,11 @@ class AnswerTable:
             if tests and len(rows.table):
                 rows = self._holding(rows, order, used, tests)
             if len(rows.table):
-                batch = self._batch(rows, order, others, further)
-                yield batch if integers else batch.as_text()
+                batch, checks = set_aside(self._batch(rows, order, others, further))
+                if checks is not None:
+                    self.decided.checks.append(checks)
+                if len(batch):
+                    yield batch if integers else batch.as_text()
 
     def _tested(self, condition: Condition) -> tuple[str | None, int]:
         """The role, or None, and the position of the column that a condition is about."""
@@ -494,7 +501,24 @@ class AnswerTable:
             return column.cast(pa.large_string()) if column.type == pa.uint64() else column
         if not _is_text(column.type):
             raise _wrong_type(column, name, self.label, "object names are text or whole numbers")
+        column = _encoded(column)
+        if _has_zeros(column) and self._whole_ids:
+            return _without_zeros(column)
         return column
+
+    @cached_property
+    def _whole_ids(self) -> bool:
+        """Whether objects are whole numbers, some of them perhaps written as ``7.0``."""
+        first = 0 if self.layout.form == "statement" else 1
+        rows = _FirstRows(self.table) if self.table.sample is None else self.table.sample
+        cells = [
+            row[at]
+            for row in rows
+            if len(row) == len(self.layout.names)
+            for at in self.layout.objects[first:]
+        ]
+        known = [cell for cell in cells if not is_missing(cell)]
+        return bool(known) and all(is_integer(cell.removesuffix(".0")) for cell in known)
 
     def _missing(self, row: int, seen: str, name: str, rows: Rows) -> StatementError:
         return missing_cell(
@@ -528,7 +552,13 @@ class AnswerTable:
             return pa.chunked_array([np.full(len(column), np.nan)])
         if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
             raise _wrong_type(column, name, self.label, "seconds must be numbers")
-        return column.cast(pa.float64(), safe=False)
+        times = column.cast(pa.float64(), safe=False)
+        negative = _negative(times)
+        if negative.any():
+            row = int(negative.argmax())
+            cell = str(column[row].as_py())
+            raise not_seconds(self.label, rows.number(row), cell, name)
+        return times
 
     def _written_seconds(self, column: Any, name: str, rows: Rows) -> Any:
         """Numbers that are written as text, all with a decimal point or all with a comma."""
@@ -537,24 +567,33 @@ class AnswerTable:
         if wrong:
             row = int(np.flatnonzero(np.isin(at, wrong))[0])
             cell = values[at[row]]
-            raise not_seconds(self.label, rows.number(row), cell, name, mixed=is_number(cell))
+            mixed = is_number(cell) and not cell.strip().startswith("-")
+            raise not_seconds(self.label, rows.number(row), cell, name, mixed=mixed)
         return pa.chunked_array([times[at]])
 
     def _timed(self, rows: Rows, at: int) -> Rows:
         """The rows without those whose time is none, which are skipped as bad ones."""
         column = _decoded(rows.table.column(at))
-        if not _is_text(column.type):
+        if _is_text(column.type):
+            index, values = parts(column)
+            wrong = np.isin(index, written_times(values)[1])
+        elif pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+            wrong = _negative(column.cast(pa.float64(), safe=False))
+        else:
             return rows
-        index, values = parts(column)
-        wrong = np.isin(index, written_times(values)[1])
         if not wrong.any():
             return rows
         for row in np.flatnonzero(wrong).tolist():
-            number, cell = rows.number(row), quoted(values[index[row]])
+            number, cell = rows.number(row), quoted(str(column[row].as_py()))
             cells = [str(each[row]) for each in rows.table.columns]
             fault = Fault(self.label or "", number, f"{cell} is not a time", ",".join(cells))
             self.table.faults[number] = fault
         return rows.where(~wrong)
+
+
+def _negative(times: Any) -> BoolArray:
+    values = times.to_numpy()
+    return np.asarray((values < 0) & np.isfinite(values))
 
 
 def written_times(values: Sequence[str | None]) -> tuple[AnyArray, list[int]]:
@@ -571,8 +610,9 @@ def written_times(values: Sequence[str | None]) -> tuple[AnyArray, list[int]]:
             continue
         marks = {",", "."} & set(text)
         point = point or next(iter(marks), None)
-        if is_number(text) and marks <= {point}:
-            times[k] = float(text.replace(",", ".", 1))
+        time = float(text.replace(",", ".", 1)) if is_number(text) else -1.0
+        if marks <= {point} and (time >= 0 or np.isinf(time)):
+            times[k] = time
         else:
             wrong.append(k)
     return times, wrong
@@ -646,6 +686,24 @@ def _decoded(column: Any) -> Any:
         return column.cast(column.type.value_type)
     except pa.ArrowNotImplementedError:  # not every type of text has a cast
         return pa.chunked_array([pa.array(column.to_pylist())])
+
+
+def _has_zeros(column: Any) -> bool:
+    return any(
+        (value or "").endswith(".0")
+        for chunk in column.chunks
+        for value in chunk.dictionary.to_pylist()
+    )
+
+
+def _without_zeros(column: Any) -> Any:
+    """``7.0`` as ``7``: what pandas writes of a column of integers with a gap."""
+    at, values = parts(column)
+    texts = [
+        value.removesuffix(".0") if value and is_integer(value.removesuffix(".0")) else value
+        for value in values
+    ]
+    return _encoded(pa.chunked_array([pa.array(texts, pa.string()).take(pa.array(at))]))
 
 
 def _encoded(column: Any) -> Any:
