@@ -17,13 +17,26 @@ import numpy as np
 
 import trilens as tl
 from claims_run import Row, run_studies
-from designs import Study, population, shares_predicted, study
+from designs import SHAPES, Study, population, shares_predicted, study
 from trilens.tasks.evaluate.evaluation import Yardstick
-from trilens.tasks.model import answer_model
+from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.reliability.agreement import agreement_between
-from trilens.tasks.reliability.groups import compare_groups
+from trilens.tasks.reliability.groups import differing_groups
 
 KINDS = ("central", "odd", "closer")
+#: People about whom raters are judged.
+RATERS = (
+    "soft",
+    "soft, unequal",
+    "another view",
+    "another view, soft",
+    "two factions",
+    "weights",
+    "weights, hard",
+    "clickers",
+    "inverted",
+    "guesses",
+)
 
 
 def statements(made: Study) -> tl.Statements:
@@ -56,10 +69,14 @@ def outliers(made: Study) -> Row:
     found = tl.outliers(S)
     claimed = {S.names.index(name) for name in found.names}
     true = set() if made.labels is None else set(np.flatnonzero(made.labels == -1).tolist())
+    named = claimed | {S.names.index(name) for name in found.tail or ()}
     return {
+        "refused": found.caution is not None,
         "claimed": len(claimed) > 0,
+        "long tail": found.tail is not None,
         "wrongly": len(claimed - true),
         "found": len(claimed & true) / len(true) if true else None,
+        "found or in the tail": len(named & true) / len(true) if true else None,
     }
 
 
@@ -113,15 +130,90 @@ def ceiling(made: Study) -> Row:
 
 
 def rater_groups(made: Study) -> Row:
-    """Whether two halves of the raters are said to answer differently."""
+    """Whether the first and the second half of the raters are said to answer differently."""
     S = statements(made)
-    names = sorted(set(made.raters.tolist()))
-    group = {name: "first" if i < len(names) // 2 else "second" for i, name in enumerate(names)}
-    who = np.asarray(S.raters)
-    model = answer_model(S)
-    found = compare_groups(S, who, [group[name] for name in who.tolist()], model)
+    names, rater = np.unique(made.raters, return_inverse=True)
+    second = (np.arange(len(names)) >= len(names) // 2).astype(np.int64)
+    # any model of all answers keeps the level; this one is quick
+    fitted = tl.ChoiceMap(2, l2=0.1, lapses="one", max_iter=30, tol=1e-3).fit(S)
+    found = differing_groups(S, rater, second, AnswerModel(S, fitted, 0))
     p = found.p_value
     return {"refused": p is None, "rejected": None if p is None else p <= 0.05, "p": p}
+
+
+def everything(made: Study) -> Row:
+    """The medoid's set, the error rate, outliers, groups and a model's accuracy, by one map."""
+    S = statements(made)
+    model = answer_model(S)
+    central = {S.names.index(name) for name in tl.medoid(S, model=model).candidates}
+    trust = tl.reliability(S, model=model)
+    apart = {S.names.index(name) for name in tl.outliers(S, model=model).names}
+    number = len(set(np.asarray(tl.cluster(S, model=model).labels).tolist()))
+    true = 1 if made.labels is None else len(set(made.labels.tolist()))
+    low, high = trust.error_rate_interval or (0.0, 0.0)
+    none = Yardstick(None, None, None, "not asked for")
+    accuracy = tl.evaluate(S, distances=made.distances, yardstick=none).interval
+    share = shares_predicted(made, [made.distances])[0]
+    return {
+        "nearest": made.nearest in central,
+        "deepest": made.deepest in central,
+        "size": len(central),
+        "error rate": trust.error_rate,
+        "true rate": made.wrong,
+        "rate held": low <= made.wrong <= high,
+        "careless": sum(check.guessing for check in trust.raters),
+        "outliers": len(apart) > 0,
+        "number right": number == true,
+        "divided": number > 1,
+        "accuracy held": accuracy[0] <= share <= accuracy[1],
+    }
+
+
+#: What `tl.structure` may say.
+NAMED = ("cloud", "line", "ring", "arms", "groups", "groups in groups")
+
+
+def structure(made: Study) -> Row:
+    """The shape that is named: a row of the confusion matrix."""
+    from sklearn.metrics import adjusted_rand_score
+
+    found = tl.structure(statements(made))
+    alike = None
+    if made.labels is not None and found.part is not None:
+        levels = [part for part in (found.part, found.inner) if part is not None]
+        alike = max(adjusted_rand_score(made.labels, part) for part in levels)
+    return {**{name: found.shape == name for name in NAMED}, "alike": alike}
+
+
+def raters(made: Study) -> Row:
+    """What is said of raters, and the interval of the error rate."""
+    found = tl.reliability(statements(made))
+    said = {check.rater: check.verdict for check in found.raters}
+    low, high = found.error_rate_interval or (np.nan, np.nan)
+    row: Row = {"noise": "noise" in {caution.code for caution in found.cautions}}
+    for sort in ("careful", "other view", "clicker", "inverted"):
+        own = [said[rater] for rater in said if made.sort[rater] == sort]
+        for verdict in ("careful", "careless", "inverted", "differs", "unclear"):
+            row[f"{sort}: {verdict}"] = own.count(verdict) / len(own) if own else None
+    return {
+        **row,
+        "error rate covered": low - 1e-9 <= made.wrong <= high + 1e-9,
+        "width": high - low,
+    }
+
+
+def individuals(made: Study) -> Row:
+    """Whether raters are said to see different things, and to fall into groups."""
+    from sklearn.metrics import adjusted_rand_score
+
+    found = tl.individuals(statements(made), predict=False)
+    true = [made.sort[rater] for rater in found.raters]
+    divided = "other view" in true
+    return {
+        "differ": found.differ,
+        "groups": len(found.groups) > 0,
+        "alike": adjusted_rand_score(true, found.group) if divided else None,
+    }
 
 
 CLAIMS: dict[str, Callable[[Study], Row]] = {
@@ -131,6 +223,10 @@ CLAIMS: dict[str, Callable[[Study], Row]] = {
     "evaluate": evaluate,
     "ceiling": ceiling,
     "rater groups": rater_groups,
+    "everything": everything,
+    "structure": structure,
+    "raters": raters,
+    "individuals": individuals,
 }
 
 
@@ -147,6 +243,9 @@ def cells() -> Iterator[str]:
             yield f"evaluate/central/plane/{design}/{people}/30/1200/12"
         yield f"evaluate/central/plane/random/{people}/30/1000/5"
         yield f"evaluate/central/plane/one list/{people}/30/500/5"
+    for kind in ("odd", "closer"):
+        for design in ("one rater half", "zipf amounts"):
+            yield f"evaluate/{kind}/plane/{design}/soft, unequal/30/1200/12"
     for kind in KINDS:
         for design in ("one list", "pool", "zipf amounts", "one rater half"):
             yield f"ceiling/{kind}/plane/{design}/soft, unequal/12/1200/12"
@@ -155,10 +254,46 @@ def cells() -> Iterator[str]:
     for design in ("random", "one list", "lists partly shared", "lists of their own"):
         for people in ("soft", "soft, unequal", "weights", "two factions"):
             yield f"rater groups/central/plane/{design}/{people}/24/1440/24"
+        for kind in ("odd", "closer"):
+            yield f"rater groups/{kind}/plane/{design}/soft, unequal/24/1440/24"
+    for kind in KINDS:
+        for people in ("tired", "learning", "left"):
+            yield f"everything/{kind}/plane/random/{people}/40/3000/20"
+        yield f"everything/{kind}/three groups/random/categories/40/3000/20"
+        for shape in ("line", "graph", "duplicates"):
+            yield f"everything/{kind}/{shape}/random/soft/40/3000/20"
+        yield f"everything/{kind}/plane/random/soft/100/6000/20"
     for shape in ("plane", "square", "log-normal", "t3", "core in a halo", "ring", "arms", "line"):
         for kind in KINDS:
             yield f"outliers/{kind}/{shape}/random/soft/60/3000/20"
             yield f"groups/{kind}/{shape}/random/soft/60/3000/20"
+    for kind in KINDS:
+        for shape in ("three groups", "24 and 6", "four outliers", "one outlier"):
+            yield f"outliers/{kind}/{shape}/random/soft/60/3000/20"
+        yield f"outliers/{kind}/24 and 6/random/soft/30/1500/20"
+        yield f"outliers/{kind}/plane/one list/hard/40/4000/20"
+        for design in ("random", "one list"):
+            yield f"outliers/{kind}/plane/{design}/guesses/40/4000/20"
+        for raters in (5, 1):
+            yield f"outliers/{kind}/plane/one list/guesses/40/1000/{raters}"
+        yield f"outliers/{kind}/plane/one list/hard/40/1000/5"
+        yield f"outliers/{kind}/plane/blocks/hard/40/4000/20"
+    for shape in SHAPES:
+        if "outlier" not in shape and shape not in ("graph", "duplicates"):
+            n = 30 if shape == "24 and 6" else 40
+            for kind in KINDS:
+                yield f"structure/{kind}/{shape}/random/hard/{n}/4000/20"
+    for kind in KINDS:
+        yield f"structure/{kind}/plane/random/guesses/40/4000/20"
+
+    for kind in KINDS:
+        for people in RATERS:
+            yield f"raters/{kind}/plane/random/{people}/40/4000/20"
+        for people in ("soft", "another view", "clickers"):
+            yield f"raters/{kind}/plane/one list/{people}/40/4000/20"
+        for design in ("random", "one list"):
+            for people in RATERS:
+                yield f"individuals/{kind}/plane/{design}/{people}/40/4000/20"
 
 
 def measure(job: tuple[str, int]) -> Row:

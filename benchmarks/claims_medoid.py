@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from claims_run import Row, run_studies
-from trilens.depth import centrality, depth_intervals
+from trilens.depth import centrality
 from trilens.exact import dissimilarities
 from trilens.simulate import (
     Raters,
@@ -29,6 +29,7 @@ from trilens.simulate import (
     simulate_statements,
 )
 from trilens.statements import KINDS, Kind, Statements, concatenate
+from trilens.tasks.intervals import depth_intervals
 from trilens.tasks.medoid import medoid, relative_error
 
 #: Answers to a study of so many objects.

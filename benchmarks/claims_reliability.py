@@ -25,7 +25,7 @@ from trilens.tasks.medoid import medoid_set
 from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.reliability.agreement import agreement_between, agreement_within, cells_of
 from trilens.tasks.reliability.forecast import learning_curve
-from trilens.tasks.reliability.groups import _permutation_test
+from trilens.tasks.reliability.groups import _by_model, _permutation_test
 
 #: kind/raters/blind/tastes
 CEILING = ["central/20/0.1/0", "central/20/0.4/0", "central/20/0.1/0.6", "central/8/0.1/0.3"]
@@ -151,7 +151,8 @@ def groups(cell, rng, study):
     # any model of all answers keeps the level; this one is quick
     fitted = ChoiceMap(2, l2=0.1, lapses="one", max_iter=30, tol=1e-3).fit(S)
     model = AnswerModel(S, fitted, study)
-    p = _permutation_test(S, rater, second.astype(np.int64), model, study, 199)
+    expected = _by_model(S, model)
+    p = _permutation_test(S, rater, second.astype(np.int64), expected, study, 199)
     return {"rejected": p <= 0.05, "p": p}
 
 

@@ -553,12 +553,12 @@ def study(
 def population(made: Study, draws: int = 200) -> tuple[Array, Array]:
     """All questions, and how often each answer to them is given by the raters of a population.
 
-    Other views, drifts and inverted raters are not drawn.
+    Other views and inverted raters are not drawn.
     """
     crowd = PEOPLE[made.people]
     questions = _all_questions(made.kind, made.n)
     options = 2 if made.kind == "closer" else 3
-    e = sum(crowd.wrong) / 2
+    e = (sum(crowd.wrong) + crowd.drift) / 2
     rng = np.random.default_rng(len(questions))
     chances = np.zeros((len(questions), options))
     draws = draws if crowd.weights else 1

@@ -7,7 +7,7 @@ from hypothesis import given
 import drawn
 from trilens.answers import Answers
 from trilens.counts import count_central, counted
-from trilens.depth import centrality, depth_intervals, design_effect, lens_depth
+from trilens.depth import centrality, counted_intervals, design_effect, lens_depth
 from trilens.errors import KindError, ParameterError
 from trilens.files import write_statements
 from trilens.statements import Statements
@@ -38,7 +38,7 @@ def test_other_kinds_are_refused_with_the_method_that_serves_them():
 
 @given(drawn.statements())
 def test_an_interval_holds_its_estimate_and_the_set_the_best(S):
-    interval = depth_intervals(S)
+    interval = counted_intervals(S)
     seen = count_central(S).appears > 0
     assert (interval.low <= interval.depth).all()
     assert (interval.depth <= interval.high).all()
@@ -80,7 +80,7 @@ def test_intervals_and_the_medoid_set_hold_their_coverage(m):
     truth = expected_depth(weight)
     inside, holds = [], []
     for _ in range(400):
-        interval = depth_intervals(simulated_answers(rng, weight, m))
+        interval = counted_intervals(simulated_answers(rng, weight, m))
         inside.append((interval.low <= truth) & (truth <= interval.high))
         holds.append(interval.medoid_set[truth.argmax()])
     assert np.mean(inside) >= 0.93
@@ -90,15 +90,15 @@ def test_intervals_and_the_medoid_set_hold_their_coverage(m):
 def test_more_statements_make_the_set_smaller():
     rng = np.random.default_rng(0)
     weight = np.linspace(1, 4, 10)
-    few = depth_intervals(simulated_answers(rng, weight, 100)).medoid_set.sum()
-    many = depth_intervals(simulated_answers(rng, weight, 20_000)).medoid_set.sum()
+    few = counted_intervals(simulated_answers(rng, weight, 100)).medoid_set.sum()
+    many = counted_intervals(simulated_answers(rng, weight, 20_000)).medoid_set.sum()
     assert many < few
 
 
 @pytest.mark.parametrize("level", [0, 1, -0.1, 2, float("nan")])
 def test_a_wrong_level(level):
     with pytest.raises(ParameterError, match="level"):
-        depth_intervals([[0, 1, 2]], level)
+        counted_intervals([[0, 1, 2]], level)
 
 
 def of_raters(rng, differ, n_raters=15, each=40):
@@ -120,21 +120,36 @@ def test_raters_who_differ_widen_the_intervals_so_that_they_cover():
     for _ in range(60):
         S = of_raters(rng, differ=1.0)
         for covered, given_ in ((by_rater, S), (plain, count_central(S))):
-            interval = depth_intervals(given_)
+            interval = counted_intervals(given_)
             covered.append((interval.low <= 1 / 3) & (interval.high >= 1 / 3))
     assert np.mean(by_rater) >= 0.95
     assert np.mean(plain) < 0.7
 
 
 def test_few_raters_or_none_leave_the_intervals_as_they_are():
-    S = of_raters(np.random.default_rng(2), 1.0, n_raters=7)
+    S = of_raters(np.random.default_rng(2), 1.0, n_raters=3)
     assert design_effect(S) is None
-    assert np.array_equal(depth_intervals(S).low, depth_intervals(count_central(S)).low)
+    assert np.array_equal(counted_intervals(S).low, counted_intervals(count_central(S)).low)
     alike = of_raters(np.random.default_rng(3), 0.0, n_raters=40)
     effect = design_effect(alike)
-    assert effect.n_raters == 40
+    assert effect.freedom == pytest.approx(39)
     assert effect.factor.min() >= 1
     assert np.median(effect.factor) < 1.6
+
+
+def test_five_raters_who_differ_widen_the_intervals():
+    rng = np.random.default_rng(5)
+    covered = []
+    for _ in range(40):
+        interval = counted_intervals(of_raters(rng, differ=1.0, n_raters=5))
+        covered.append((interval.low <= 1 / 3) & (interval.high >= 1 / 3))
+    assert np.mean(covered) >= 0.93
+
+
+def test_a_rater_with_most_answers_leaves_few_degrees_of_freedom():
+    raters = np.r_[np.zeros(200, int), 1 + np.arange(220) // 20]
+    S = Statements([[0, 1, 2], [1, 0, 2]] * 210, raters=raters)
+    assert design_effect(S).freedom < 3
 
 
 def test_answers_serve_as_statements_do(tmp_path, monkeypatch):
@@ -144,7 +159,9 @@ def test_answers_serve_as_statements_do(tmp_path, monkeypatch):
     for depth in (lens_depth, centrality):
         assert np.array_equal(depth(Answers(file)), depth(S))
         assert np.array_equal(depth(counted(S)), depth(S))
-    assert np.array_equal(depth_intervals(Answers(file)).low, depth_intervals(S).low)
+    assert np.array_equal(counted_intervals(Answers(file)).low, counted_intervals(S).low)
     monkeypatch.setattr("trilens.answers.STREAMED_BYTES", 0)
     assert np.array_equal(lens_depth(Answers(file)), lens_depth(S))
-    assert np.array_equal(depth_intervals(Answers(file)).low, depth_intervals(count_central(S)).low)
+    assert np.array_equal(
+        counted_intervals(Answers(file)).low, counted_intervals(count_central(S)).low
+    )

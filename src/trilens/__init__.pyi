@@ -32,7 +32,6 @@ from .counts import (
 )
 from .depth import (
     centrality as centrality,
-    depth_intervals as depth_intervals,
     lens_depth as lens_depth,
 )
 from .errors import (
@@ -98,12 +97,21 @@ from .tasks.cluster.spectral import (
     KRNGClustering as KRNGClustering,
     purity as purity,
 )
+from .tasks.design import (
+    design as design,
+)
 from .tasks.evaluate import (
     compare_models as compare_models,
     evaluate as evaluate,
 )
 from .tasks.graph import (
     neighbours as neighbours,
+)
+from .tasks.individuals import (
+    individuals as individuals,
+)
+from .tasks.intervals import (
+    depth_intervals as depth_intervals,
 )
 from .tasks.medoid import (
     medoid as medoid,
@@ -114,6 +122,9 @@ from .tasks.outliers import (
 )
 from .tasks.reliability import (
     reliability as reliability,
+)
+from .tasks.structure import (
+    structure as structure,
 )
 
 __version__: str

@@ -17,7 +17,7 @@ from trilens._parameters import check_progress, whole_number
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress
 from trilens.answers import Answers
 from trilens.counts import Counted
-from trilens.depth import DepthIntervals, depth_intervals
+from trilens.depth import DepthIntervals
 from trilens.errors import MissingExtraError
 from trilens.maps.registry import coordinates
 from trilens.maps.streamed import StreamedMap
@@ -27,12 +27,14 @@ from trilens.tasks.cluster.groups import Clusters, cluster
 from trilens.tasks.cluster.spectral import check_n_clusters
 from trilens.tasks.data import Data, is_streamed, statements_of, streamed_map
 from trilens.tasks.graph import Graph, neighbours
+from trilens.tasks.intervals import depth_intervals
 from trilens.tasks.labels import LabelsLike, label_of_each
 from trilens.tasks.medoid import Medoid, medoid
 from trilens.tasks.method import choose_method
 from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.outliers import Outliers, outliers
 from trilens.tasks.reliability import Reliability, reliability
+from trilens.tasks.structure import Structure, structure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,6 +68,8 @@ class Analysis:
         Which objects are neighbours.
     clusters : Clusters
         The groups, and how many there are.
+    structure : Structure or None
+        The shape that the objects form; None where the map cannot tell.
     classes : Classification or None
         None where no labels were given.
     appearances : (n,) array
@@ -87,6 +91,7 @@ class Analysis:
     plane_method: str
     graph: Graph
     clusters: Clusters
+    structure: Structure | None
     classes: Classification | None
     appearances: IntArray = field(repr=False)
     seconds: FloatArray | None = field(repr=False)
@@ -99,8 +104,8 @@ class Analysis:
         """The facts as ``trilens analyze --json`` prints them.
 
         Text, numbers, lists and dicts only, without NaN. ``describe``, ``medoid``, ``outliers``,
-        ``graph``, ``cluster`` and ``classify`` hold what the commands of these names print;
-        ``objects`` has a row for each object.
+        ``graph``, ``cluster``, ``structure`` and ``classify`` hold what the commands of these names
+        print; ``objects`` has a row for each object.
         """
         from trilens import __version__
 
@@ -116,6 +121,7 @@ class Analysis:
             "map": {"method": self.plane_method, "edges": self.graph.edges()[:_MOST_EDGES]},
             "graph": self.graph.to_dict(),
             "cluster": self.clusters.to_dict(),
+            "structure": None if self.structure is None else self.structure.to_dict(),
             "classify": None if self.classes is None else self.classes.to_dict(),
             "objects": self._objects(),
             "how": {
@@ -272,11 +278,12 @@ def analyze(
         reliability=reliable,
         medoid=central,
         outliers=outlying,
-        depth=depth_intervals(given),
+        depth=depth_intervals(given, model=fitted, random_state=seed),
         plane=_plane(given, model, method, seed),
         plane_method=method,
         graph=graph,
         clusters=groups,
+        structure=None if fitted is None else structure(given, random_state=seed, model=fitted),
         classes=classes,
         appearances=given.appearances,
         seconds=given.seconds if isinstance(given, Statements) else None,

@@ -17,11 +17,13 @@ from trilens.errors import LabelError
 from trilens.kinds import answer_column, require_kind
 from trilens.statements import Statements, StatementsLike, as_statements
 
-__all__ = ["DepthIntervals", "centrality", "class_depth", "depth_intervals", "lens_depth"]
+__all__ = ["DepthIntervals", "centrality", "class_depth", "counted_intervals", "lens_depth"]
 
 #: Fewer raters say too little about how raters differ; then answers count as independent, and
 #: what is claimed is about these raters only.
 LEAST_RATERS = 8
+#: Fewer raters leave the variance between raters open altogether.
+_LEAST_CLUSTERS = 4
 
 
 def lens_depth(statements: AnswersLike | Counted | CentralCounts) -> FloatArray:
@@ -139,6 +141,10 @@ class DepthIntervals(Tabular):
         The confidence level of each interval, and of the set.
     names : tuple of str or None
         The objects, where they are known by name.
+    method : {"counting", "choice"}
+        Whether shares of the answers were counted, or the choice model was asked.
+    about : str
+        What the intervals are about, in words.
     """
 
     depth: FloatArray
@@ -147,6 +153,8 @@ class DepthIntervals(Tabular):
     medoid_set: BoolArray
     level: float
     names: tuple[str, ...] | None = None
+    method: str = "counting"
+    about: str = "all questions"
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """A row for each object."""
@@ -159,10 +167,10 @@ class DepthIntervals(Tabular):
         }
 
 
-def depth_intervals(
-    statements: AnswersLike | Counted | CentralCounts, level: float = 0.95
+def counted_intervals(
+    statements: AnswersLike | Counted | CentralCounts, level: float = 0.95, *, about: str = ""
 ) -> DepthIntervals:
-    """Intervals for centrality, and the objects that could be the medoid.
+    """Intervals for centrality by counting, and the objects that could be the medoid.
 
     Each interval is Clopper and Pearson's (1934): given how often an object was asked about,
     the number of times it was singled out is binomial when the triples are drawn uniformly
@@ -170,10 +178,14 @@ def depth_intervals(
     expected centrality with at least the stated probability. Triples drawn without
     replacement make it wider than it need be.
 
-    Where eight raters or more are known, what is covered is the expected centrality with
+    Where four raters or more are known, what is covered is the expected centrality with
     raters like these: the number of answers is divided by the design effect and, as that is
     measured between a limited number of raters, by the squared ratio of the quantiles of
-    Student's t and the Gaussian (Korn and Graubard, 1998).
+    Student's t and the Gaussian (Korn and Graubard, 1998). The degrees of freedom are
+    Satterthwaite's where raters gave unequal numbers of answers.
+
+    Of questions that were not drawn at random the intervals say nothing beyond these questions:
+    `trilens.depth_intervals` looks at the design first.
 
     The confidence set holds the true medoid (the object of highest expected centrality) with
     at least the stated probability: an object is in it unless its one-sided upper bound at
@@ -186,11 +198,13 @@ def depth_intervals(
         Of any kind; counts do not know the raters.
     level : float
         Between 0 and 1.
+    about : str, optional
+        What the intervals are about, where it is not all questions.
 
     Examples
     --------
     >>> S = [[0, 1, 2]] * 30 + [[1, 0, 2]] * 5
-    >>> interval = depth_intervals(S)
+    >>> interval = counted_intervals(S)
     >>> interval.low.round(2).tolist(), interval.high.round(2).tolist()
     ([0.7, 0.05, 0.0], [0.95, 0.3, 0.1])
     >>> interval.medoid_set.tolist()
@@ -208,7 +222,15 @@ def depth_intervals(
     low, high = _bounds(counts, effect, alpha / 2, alpha / 2)
     floor, ceiling = _bounds(counts, effect, alpha / (2 * max(len(low), 1)), alpha / 2)
     best_floor = floor.max(initial=0.0)
-    return DepthIntervals(centrality(counts), low, high, ceiling >= best_floor, level, names)
+    return DepthIntervals(
+        centrality(counts),
+        low,
+        high,
+        ceiling >= best_floor,
+        level,
+        names,
+        about=about or "all questions",
+    )
 
 
 def _bounds(
@@ -227,7 +249,7 @@ def _low(hits: IntArray, trials: IntArray, effect: DesignEffect | None, miss: fl
     some = hits > 0
     a, b = hits[some].astype(np.float64), (trials - hits)[some].astype(np.float64)
     if effect is not None:
-        shrunk = (ndtri(miss) / stdtrit(effect.n_raters - 1, miss)) ** 2 / effect.factor[some]
+        shrunk = (ndtri(miss) / stdtrit(effect.freedom, miss)) ** 2 / effect.factor[some]
         a, b = a * shrunk, b * shrunk
     low = np.zeros(len(hits))
     low[some] = betaincinv(a, b + 1, miss)
@@ -242,16 +264,17 @@ class DesignEffect:
     ----------
     factor : (n,) array
         At least 1: the variance with raters drawn whole, by that of as many independent answers.
-    n_raters : int
-        Between whom the variance was measured.
+    freedom : float
+        Degrees of freedom of the variance: raters less one, fewer where some gave many more
+        answers than others.
     """
 
     factor: FloatArray
-    n_raters: int
+    freedom: float
 
 
 def design_effect(statements: Statements) -> DesignEffect | None:
-    """The design effect of raters; None where fewer than `LEAST_RATERS` are known.
+    """The design effect of raters; None where fewer than four are known.
 
     The variance of an object's share is that of a ratio of sums over raters (Cochran, 1977,
     ch. 6 and 9). As one object's may rest on few answers, it counts as at least that of all
@@ -268,8 +291,8 @@ def design_effect(statements: Statements) -> DesignEffect | None:
     """
     if statements.raters is None:
         return None
-    known, rater = np.unique(statements.raters, return_inverse=True)
-    if len(known) < LEAST_RATERS:
+    known, rater, amount = np.unique(statements.raters, return_inverse=True, return_counts=True)
+    if len(known) < _LEAST_CLUSTERS:
         return None
     n = statements.n_objects
     what, hits, trials = _by_rater(statements, rater.astype(np.int64))
@@ -282,7 +305,10 @@ def design_effect(statements: Statements) -> DesignEffect | None:
     independent = total * share * (1 - share)
     own = np.divide(between, independent, out=np.zeros(n), where=independent > 0)
     together = between.sum() / independent.sum() if independent.any() else 1.0
-    return DesignEffect(np.maximum(own, max(together, 1.0)), len(known))
+    # Satterthwaite: a sum of squares of unequal raters is as uncertain as one of fewer equal ones
+    share_of = amount / amount.sum()
+    freedom = max(float((share_of**2).sum() ** 2 / (share_of**4).sum()) - 1.0, 1.0)
+    return DesignEffect(np.maximum(own, max(together, 1.0)), freedom)
 
 
 def _by_rater(statements: Statements, rater: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:

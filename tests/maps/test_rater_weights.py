@@ -234,7 +234,7 @@ def test_neither_rows_objects_nor_the_names_of_raters_matter():
     S, *_ = asked(each=60, raters=6, n=12)
     names = [f"n{i}" for i in range(S.n_objects)]
     S = Statements(S.triples, S.n_objects, names, S.kind, raters=S.raters)
-    M = ChoiceMap(2, raters="weights").fit(S)
+    M = ChoiceMap(2, l2=0.05, raters="weights").fit(S)
     rng = np.random.default_rng(0)
     rows, order = rng.permutation(len(S)), rng.permutation(S.n_objects)
     place = np.argsort(order)
@@ -245,12 +245,12 @@ def test_neither_rows_objects_nor_the_names_of_raters_matter():
         S.kind,
         raters=S.raters[rows],
     )
-    N = ChoiceMap(2, raters="weights").fit(mixed)
+    N = ChoiceMap(2, l2=0.05, raters="weights").fit(mixed)
     np.testing.assert_allclose(N.embedding_, M.embedding_[order], atol=1e-6)
     for r in range(6):
         np.testing.assert_allclose(N.rater_weights_[r], M.rater_weights_[r], rtol=1e-6)
     turned = Statements(S.triples, S.n_objects, names, S.kind, raters=5 - S.raters)
-    N = ChoiceMap(2, raters="weights").fit(turned)
+    N = ChoiceMap(2, l2=0.05, raters="weights").fit(turned)
     np.testing.assert_allclose(N.embedding_, M.embedding_, rtol=0.02, atol=0.02)
     for r in range(6):
         np.testing.assert_allclose(N.rater_weights_[5 - r], M.rater_weights_[r], rtol=0.02)

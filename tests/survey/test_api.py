@@ -116,6 +116,44 @@ def test_whoever_comes_back_goes_on(app: Any) -> None:
     assert rater.question()["token"] != question["token"]
 
 
+def test_one_platform_id_is_one_participant(app: Any) -> None:
+    rater = app.participant()
+    receipt = rater.join(platform_id="p1")
+    question = rater.question()
+    other_device = app.participant()
+    assert other_device.join(platform_id="p1") == receipt
+    assert other_device.question() == question
+    other_device.round()
+    assert rater.post("/api/finish").json()["done"] is True
+    for device in (rater, other_device, app.participant()):
+        assert device.join(platform_id="p1") == receipt
+        assert device.question()["done"] is True
+        assert device.post("/api/round").status_code == 409
+
+
+def test_joins_from_one_address_are_limited_but_a_class_may_begin(app: Any) -> None:
+    for _ in range(40):
+        app.participant().join()
+    limiter = app.survey.joins
+    while limiter.allows("127.0.0.1"):
+        pass
+    script = app.participant()
+    refused = script.post("/api/join", json={"consent": True})
+    assert refused.status_code == 429
+    assert limiter.allows("192.0.2.7")
+
+
+def test_a_time_is_a_positive_number(app: Any) -> None:
+    rater = app.participant()
+    rater.join()
+    question = rater.question()
+    for seconds in (0, True, "1", None, -1):
+        body = {"token": question["token"], "chosen": question["objects"][2], "seconds": seconds}
+        assert rater.post("/api/answer", json=body).status_code == 422
+    body = {"token": question["token"], "chosen": question["objects"][2], "seconds": 2}
+    assert rater.post("/api/answer", json=body).status_code == 200
+
+
 def test_a_finished_participant_makes_room_for_the_next(app: Any) -> None:
     rater = app.participant()
     receipt = rater.join()

@@ -66,6 +66,30 @@ def test_a_restarted_postgresql_loses_nothing(
     crowd.close()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [1, 6])
+def test_ten_restarts_of_postgresql_heal_by_themselves(
+    folder: Path, postgres: Postgres, postgres_url: str, serve: Any, size: int
+) -> None:
+    """With a single participant, whose answer is sent a dozen times meanwhile, and with six."""
+    server = serve(long_study(folder), "--database", postgres_url)
+    crowd = Crowd(server, size=size, seed=5)
+
+    def restart() -> None:
+        postgres.stop()
+        alone = crowd.raters[0]
+        for _ in range(12 if size == 1 else 0):
+            refused = alone.client.answer(alone.question["token"], alone.question["objects"][-1])
+            assert refused.status_code >= 500
+        postgres.start()
+
+    restarts = 10
+    crowd.answer_until({10 * i: restart for i in range(1, restarts)} | {100: server.kill})
+    server.start()
+    assert crowd.check(open_database(folder, postgres_url)) >= 100
+    crowd.close()
+
+
 def test_a_stopped_server_stores_what_it_accepted(folder: Path, serve: Any) -> None:
     server = serve(long_study(folder))
     crowd = Crowd(server, size=8, seed=3)

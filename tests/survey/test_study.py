@@ -6,12 +6,16 @@ import datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, strategies as st
 
 from studies import edit
+from trilens.cli import trilens
 from trilens.errors import StudyError
 from trilens.survey.example import write_example
+from trilens.survey.stimuli import damaged
 from trilens.survey.study import QUESTIONS, TEXTS, check_study, load_study, remarks
 from trilens.survey.yaml_lines import read_yaml
 
@@ -205,6 +209,35 @@ def test_what_is_wrong_with_pictures(folder: Path, tmp_path: Path) -> None:
         assert line in found
     assert "hidden" not in found
     assert "notes" not in found
+
+
+def test_pictures_are_decoded_by_check(folder: Path) -> None:
+    from PIL import Image
+
+    pictures = _pictures(folder)
+    for file in pictures.iterdir():
+        Image.new("RGB", (40, 40), (0, int(file.stem), 0)).save(file)
+    assert damaged(load_study(folder).stimuli) == []
+    rng = np.random.default_rng(0)
+    noise = Image.fromarray(rng.integers(0, 256, (60, 60, 3), dtype=np.uint8))
+    for ending in ("png", "jpg", "webp"):
+        noise.save(pictures / f"cut.{ending}")
+        whole = (pictures / f"cut.{ending}").read_bytes()
+        (pictures / f"{ending}.{ending}").write_bytes(whole[: len(whole) // 2])
+        (pictures / f"cut.{ending}").unlink()
+    (pictures / "drawn.svg").write_text("<svg><g></svg>")
+    (pictures / "tone.wav").write_bytes(b"RIFF\0\0\0\0WAVEfmt ")
+    found = sorted(problem.file for problem in damaged(load_study(folder).stimuli))
+    assert found == [
+        "pictures/drawn.svg",
+        "pictures/jpg.jpg",
+        "pictures/png.png",
+        "pictures/tone.wav",
+        "pictures/webp.webp",
+    ]
+    checked = CliRunner().invoke(trilens, ["survey", "check", str(folder)])
+    assert checked.exit_code == 1
+    assert "pictures/png.png: cannot be shown or played" in checked.stdout
 
 
 def test_what_lies_beside_the_pictures_is_named_and_no_object(folder: Path) -> None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from click.testing import CliRunner
 from sqlalchemy import select
 
+import trilens as tl
 from studies import edit, running
+from trilens.cli import trilens
 from trilens.errors import SurveyError
 from trilens.survey.schema import assignments, designs
 
@@ -62,6 +66,44 @@ def test_texts_can_change_without_a_new_design(folder: Path) -> None:
     edit(folder, ("Fruit and other food", "Fruit"), ("code: THANKS", "code: BYE"))
     with running(folder) as app, app.survey.database.reading() as connection:
         assert len(connection.execute(select(designs.c.id)).all()) == 1
+
+
+def test_a_study_with_answers_keeps_its_kind(folder: Path) -> None:
+    with running(folder) as app:
+        rater = app.participant()
+        rater.join()
+        rater.round()
+    edit(folder, ("kind: central", "kind: closer"))
+    with pytest.raises(SurveyError, match="20 answers are stored to questions of kind central"):
+        running(folder).__enter__()
+    checked = CliRunner().invoke(trilens, ["survey", "check", str(folder)])
+    assert checked.exit_code == 1
+    assert "questions of kind central; change it back" in checked.stdout
+    out = folder / "answers.csv"
+    CliRunner().invoke(trilens, ["survey", "export", str(folder), "-o", str(out)])
+    assert tl.read_statements(out).kind == "central", "the export speaks of what was asked"
+
+
+def test_a_new_wording_or_picture_is_a_new_design(folder: Path) -> None:
+    def one_round() -> None:
+        with running(folder) as app:
+            rater = app.participant()
+            rater.join()
+            rater.round()
+
+    one_round()
+    wording = '\nquestion: {en: "Which is in the middle?", de: "Was ist in der Mitte?"}'
+    edit(folder, ("\nseed: 1\n", f"\nseed: 1{wording}\n"))
+    objects = folder / "objects.csv"
+    objects.write_text(objects.read_text().replace("a walnut", "a big walnut"))
+    checked = CliRunner().invoke(trilens, ["survey", "check", str(folder)])
+    assert checked.exit_code == 0, checked.output
+    assert "the wording of the question has changed since answers were stored" in checked.stderr
+    assert "what is shown for 'walnut' has changed" in checked.stderr
+    one_round()
+    out = folder / "answers.csv"
+    CliRunner().invoke(trilens, ["survey", "export", str(folder), "-o", str(out)])
+    assert pd.read_csv(out)["design"].value_counts().to_dict() == {1: 20, 2: 20}
 
 
 def test_a_server_that_cannot_store_says_so(folder: Path) -> None:

@@ -65,6 +65,21 @@ def test_init_makes_what_check_takes(tmp_path: Path, kind: str) -> None:
     assert "already exists" in again.output
 
 
+def test_nobody_else_can_read_the_answers(tmp_path: Path) -> None:
+    folder = tmp_path / "private"
+    survey("init", folder)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    old = folder / "answers.db"
+    old.touch(0o644)
+    with running(folder) as app:
+        app.participant().join()
+        files = sorted(path.name for path in folder.iterdir() if path.name.startswith("answers"))
+        assert "answers.db-wal" in files
+        assert {(folder / name).stat().st_mode & 0o777 for name in files} == {0o600}
+    assert survey("backup", folder, "-o", tmp_path / "copy.db").exit_code == 0
+    assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
+
+
 def test_check_lists_everything(folder: Path) -> None:
     edit(folder, ("kind: central", "kind: x"), ("length: 20", "length: 2000"))
     done = survey("check", folder)

@@ -114,6 +114,7 @@ def test_a_given_model_is_used():
     assert found.to_dict() == alone.to_dict()
     assert set(found.to_dict()) == {
         *("outliers", "suggested", "p_value", "level", "caution"),
+        *("shape", "tail", "p_gaussian", "p_heavy"),
         *("method", "least_central", "tied", "tied_count"),
     }
 

@@ -9,6 +9,7 @@ from trilens.simulate import mixture, simulate_statements
 from trilens.statements import Statements
 from trilens.tasks.cluster.groups import cluster
 from trilens.tasks.outliers import outliers
+from trilens.tasks.preconditions import agreeing_guesses
 
 
 def guesses(kind: str, seed: int) -> Statements:
@@ -66,3 +67,43 @@ def test_answers_that_say_something_carry_claims(kind):
     found = cluster(S)
     assert found.suggestion.p_value is not None
     assert found.n_clusters == 3
+
+
+def one_list(kind, wrong, seed, raters=20, questions=100, n=25):
+    """Everybody answers the same questions about places in the plane."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 2))
+    asked = np.array([rng.choice(n, 3, replace=False) for _ in range(questions)])
+    a, b, c = asked.T
+    side = [np.linalg.norm(X[i] - X[j], axis=1) for i, j in ((b, c), (a, c), (a, b))]
+    if kind == "closer":
+        best = np.where(side[2] <= side[1], 0, 1)
+    else:
+        best = np.argmax(side, axis=0) if kind == "central" else np.argmin(side, axis=0)
+    answers = 2 if kind == "closer" else 3
+    rows = []
+    for _ in range(raters):
+        answer = best.copy()
+        err = rng.random(questions) < wrong
+        answer[err] = (answer[err] + rng.integers(1, answers, err.sum())) % answers
+        if kind == "closer":
+            rows.append(np.where(answer[:, None] == 0, asked, asked[:, [0, 2, 1]]))
+        else:
+            rows.append(np.take_along_axis(asked, (answer[:, None] + np.arange(3)) % 3, axis=1))
+    who = np.repeat([f"r{i}" for i in range(raters)], questions)
+    return Statements(np.concatenate(rows), n_objects=n, kind=kind, raters=who)
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_who_agrees_about_one_list_does_not_guess(kind):
+    wrong = 1 / 2 if kind == "closer" else 2 / 3
+    for seed in range(5):
+        assert agreeing_guesses(one_list(kind, 0.15, seed)) < 1e-9
+        assert agreeing_guesses(one_list(kind, wrong, seed)) > 0.005
+        assert agreeing_guesses(one_list(kind, 0.15, seed, raters=1)) == 1.0
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_one_list_is_not_refused(seed):
+    S = one_list("closer", 0.15, seed, questions=60, n=25)
+    assert outliers(S).caution is None

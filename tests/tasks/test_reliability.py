@@ -242,3 +242,15 @@ def test_any_statements_can_be_judged(S):
         | {"names": list(c.names)}
         for c in found.cautions
     ]
+
+
+def test_one_rater_who_gave_much_is_told():
+    rng = np.random.default_rng(0)
+    triples = np.array([rng.permutation(8)[:3] for _ in range(220)])
+    who = np.r_[np.zeros(110, dtype=int), 1 + np.arange(110) % 11]
+    found = reliability(Statements(triples, raters=who))
+    caution = next(each for each in found.cautions if each.code == "one-rater")
+    assert caution.what == "One rater gave 50% of the answers."
+    assert caution.names == ("0",)
+    even = reliability(Statements(triples, raters=np.arange(220) % 4))
+    assert "one-rater" not in _codes(even)

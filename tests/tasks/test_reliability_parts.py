@@ -9,12 +9,13 @@ import pytest
 
 from people import survey
 from trilens.errors import ParameterError
+from trilens.maps.choice_map import ChoiceMap
 from trilens.simulate import study
 from trilens.statements import Statements, select
-from trilens.tasks.model import answer_model
+from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.reliability import reliability
 from trilens.tasks.reliability.forecast import learning_curve
-from trilens.tasks.reliability.groups import compare_groups, group_of_each
+from trilens.tasks.reliability.groups import compare_groups, differing_groups, group_of_each
 
 POINTS = np.random.default_rng(5).standard_normal((20, 3)) * [1, 1, 0]
 
@@ -128,6 +129,56 @@ def test_the_permutation_test_is_about_raters_and_not_about_answers():
         p = compare_groups(S, S.raters, group, None, seed, permutations=99).p_value
         p_values.append(p)
     assert np.mean(np.array(p_values) <= 0.05) <= 0.25
+
+
+def _lists(design, seed, *, other=False, raters=16, per=40):
+    """Two halves of raters: one list for both, lists of their own, or a quarter in common."""
+    rng = np.random.default_rng([seed, other])
+    X = np.random.default_rng(8).standard_normal((15, 3))
+    n_shared = {"one list": per, "partly": per // 4, "own": 0}[design]
+    asked = rng.permuted(np.tile(np.arange(15), (3 * per, 1)), axis=1)[:, :3]
+    lists = [asked[:per], np.r_[asked[:n_shared], asked[per : 2 * per - n_shared]]]
+    rows, who = [], np.repeat(np.arange(raters), per)
+    for r in range(raters):
+        second = r >= raters // 2
+        a, b, c = T = lists[second].T
+        view = X * ([1, 0, 1] if other and second else [1, 1, 0])
+        D = np.sqrt(((view[:, None] - view[None]) ** 2).sum(axis=2))
+        scores = 3 * np.array([D[b, c], D[a, c], D[a, b]]) + rng.gumbel(size=(3, per))
+        order = (scores.argmax(axis=0) + np.arange(3)[:, None]) % 3
+        rows.append(np.take_along_axis(T, order, axis=0).T)
+    S = Statements(np.concatenate(rows), 15, raters=who)
+    group = (np.arange(raters) >= raters // 2).astype(np.int64)
+    fitted = ChoiceMap(2, l2=0.1, lapses="one", max_iter=20, tol=1e-3).fit(S)
+    return differing_groups(S, who, group, AnswerModel(S, fitted, 0), seed, permutations=99)
+
+
+@pytest.mark.parametrize(("design", "shared"), [("one list", None), ("partly", 8)])
+def test_lists_of_their_own_do_not_make_groups_differ_or_alike(design, shared):
+    alike = [_lists(design, seed) for seed in range(16)]
+    assert all(found.shared is None or found.shared >= shared for found in alike)
+    p_values = np.array([found.p_value for found in alike])
+    assert (p_values <= 0.05).sum() <= 3
+    assert 0.25 < p_values.mean() < 0.75  # about uniform: whole lists in place of raters gave 1
+    different = [_lists(design, seed, other=True) for seed in range(4)]
+    assert all(found.p_value <= 0.05 for found in different)
+
+
+def test_groups_without_common_questions_are_not_compared():
+    for other in (False, True):
+        found = _lists("own", 0, other=other)
+        assert found.p_value is None
+        assert found.shared <= 4
+        assert "cannot be told from one of questions; ask all groups" in found.why_not
+
+
+def test_questions_drawn_at_random_are_no_lists():
+    X = np.random.default_rng(8).standard_normal((15, 3))
+    S = survey(X, raters=12, per=30, common=0, again=0, seed=0)
+    group = np.arange(12) % 2
+    assert differing_groups(S, np.asarray(S.raters), group, None, 0, 19).shared is None
+    alone = (np.arange(12) == 0).astype(np.int64)
+    assert "fewer than two" in differing_groups(S, np.asarray(S.raters), alone, None).why_not
 
 
 @pytest.mark.parametrize(

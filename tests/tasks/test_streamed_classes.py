@@ -211,7 +211,7 @@ def test_the_report_claims_no_groups(study, tmp_path: Path, large) -> None:
     html = page.read_text()
     assert "Whether there are groups, and how many, cannot be told" in html
     assert "What stands apart cannot be told" in html
-    assert "the map is one cloud" not in html
+    assert "The objects form one cloud" not in html
     assert "too little to divide" not in html
 
 

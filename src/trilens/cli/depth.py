@@ -18,17 +18,19 @@ def command(answers: Answers, out: Output) -> None:
     """Print how central each object is.
 
     Lens depth for `central` statements, 1 - P(odd) for `odd` ones, the share of comparisons won
-    for `closer` ones; with a 95% confidence interval.
+    for `closer` ones; with a 95% confidence interval. Where the questions were not drawn at
+    random, depth and interval are those of the choice model.
 
     \b
     Example: trilens depth answers.csv
     """
     from trilens.answers import central_counts, read_or_count
-    from trilens.depth import centrality, depth_intervals
+    from trilens.tasks.intervals import depth_intervals
 
     data = read_or_count(answers)
     counts, names = central_counts(data), data.names
-    depth, interval = centrality(counts), depth_intervals(counts)
+    interval = depth_intervals(data)
+    depth = interval.depth
     order = (-depth).argsort(kind="stable").tolist()
     columns = {
         "object": [names[i] for i in order],
@@ -37,8 +39,11 @@ def command(answers: Answers, out: Output) -> None:
         "to": interval.high[order].tolist(),
         "statements": counts.appears[order].tolist(),
     }
-    facts = {
+    facts: dict[str, object] = {
         "depth": dict(zip(names, depth.tolist(), strict=True)),
         "appearances": dict(zip(names, counts.appears.tolist(), strict=True)),
     }
-    out.show(columns, facts)
+    facts |= {"interval_method": interval.method, "about": interval.about}
+    plain = interval.method == "counting" and interval.about == "all questions"
+    said = () if plain else (f"The intervals are about {interval.about}.",)
+    out.show(columns, facts, said)

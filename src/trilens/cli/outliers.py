@@ -35,7 +35,8 @@ def command(
     """List the objects that are least like the others.
 
     The strangest comes first. Without --n and --contamination, lists only objects that stand apart
-    by more than chance; there may be none.
+    by more than chance; there may be none. Objects that thin out into a long tail do not stand
+    apart; the tail is then described in a note.
 
     \b
     Example: trilens outliers answers.csv --n 8
@@ -65,6 +66,11 @@ def _notes(found: Outliers) -> Iterator[str]:
     apart = found.suggested
     if found.caution is not None:
         yield found.caution
+    elif found.tail is not None:
+        yield (
+            "the objects thin out into a long tail; none stands apart from it; "
+            f"farthest out: {listed(found.tail)}"
+        )
     elif apart > 1:
         yield f"{apart} objects stand apart by more than chance, the last ones least clearly"
     else:

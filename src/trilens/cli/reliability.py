@@ -209,7 +209,9 @@ def _notes(found: Reliability) -> Iterator[str]:
     if found.groups is not None:
         p = found.groups.p_value
         sizes = ", ".join(f"{g.name} {g.raters}" for g in found.groups.groups)
-        said = "too few raters to tell" if p is None else f"p = {p:.3f} (permutation test)"
+        on = f" on the {found.groups.shared} questions asked in all groups"
+        on = "" if found.groups.shared is None else on
+        said = found.groups.why_not if p is None else f"p = {p:.3f} (permutation test{on})"
         yield f"groups ({sizes}): {said}"
 
 
@@ -228,6 +230,8 @@ def _forecast(found: Reliability) -> Iterator[str]:
         there = f"; you have {curve.answers:,}" if need.more == 0 else ""
         span = f"{need.low or 0:,} to {upto}"
         yield f"{text}: about {counted(need.answers, 'answer')} in total ({span}){there}"
+    if curve.note:
+        yield curve.note
 
 
 def _write(found: Reliability, answers: Answers, output: str) -> None:

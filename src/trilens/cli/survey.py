@@ -79,10 +79,23 @@ def check(folder: Path, as_json: bool) -> None:
     \b
     Example: trilens survey check my-study
     """
+    from trilens.survey.database import open_database
+    from trilens.survey.stimuli import damaged
+    from trilens.survey.store import changes, kind_asked, other_kind
     from trilens.survey.study import read_study, remarks
+    from trilens.survey.yaml_lines import Problem
 
     study, problems = read_study(folder)
     said = [] if study is None else remarks(study)
+    problems += [] if study is None else damaged(study.stimuli)
+    database = open_database(folder)
+    if study is not None and database.file is not None and database.file.exists():
+        with database.reading() as connection:
+            asked = kind_asked(connection)
+            if asked is not None and asked != study.kind:
+                text = other_kind(connection, asked, study.kind)
+                problems = [*problems, Problem("study.yaml", None, text)]
+            said += changes(connection, study)
     if as_json:
         wrong = [{"file": p.file, "line": p.line, "problem": p.text} for p in problems]
         print_json({"ok": not problems, "problems": wrong, "remarks": said})
@@ -91,7 +104,7 @@ def check(folder: Path, as_json: bool) -> None:
             click.echo(problem)
         for remark in said:
             note(remark)
-        if study is not None:
+        if study is not None and not problems:
             note(f"{folder} can be served: {len(study.stimuli):,} objects, kind {study.kind}")
     if problems:
         raise click.exceptions.Exit(1)

@@ -587,3 +587,142 @@ def score(
                 sums[k, at] += z0 * f0 + z1 * f1
                 at += 1
     return loss - float(np.log(product))
+
+
+# ---- draws of the map ---------------------------------------------------------------------------
+
+
+@compiled()
+def _log_chance(
+    X: FloatArray,
+    moved: int,
+    place: FloatArray,
+    triples: Int32Array,
+    weight: FloatArray,
+    lapse: FloatArray,
+    rows: IntArray,
+    length: int,
+    alpha: float,
+    sign: float,
+    three: bool,
+) -> float:
+    """The log-likelihood of some answers, with one object at another place."""
+    total = 0.0
+    for row in rows:
+        a, b, c = triples[row]
+        ab, ac, bc = 0.0, 0.0, 0.0
+        for k in range(X.shape[1]):
+            x = place[k] if a == moved else X[a, k]
+            y = place[k] if b == moved else X[b, k]
+            z = place[k] if c == moved else X[c, k]
+            ab += (x - y) ** 2
+            ac += (x - z) ** 2
+            bc += (y - z) ** 2
+        v_ab, _ = _length(ab, length, alpha)
+        v_ac, _ = _length(ac, length, alpha)
+        if three:
+            v_bc, _ = _length(bc, length, alpha)
+            others = np.exp(min(sign * (v_ac - v_bc), _CERTAIN))
+            others += np.exp(min(sign * (v_ab - v_bc), _CERTAIN))
+            share = 1.0 / 3.0
+        else:
+            others = np.exp(min(sign * (v_ac - v_ab), _CERTAIN))
+            share = 0.5
+        total += weight[row] * np.log((1.0 - lapse[row]) / (1.0 + others) + lapse[row] * share)
+    return total
+
+
+@compiled()
+def slice_chain(
+    X: FloatArray,
+    triples: Int32Array,
+    weight: FloatArray,
+    lapse: FloatArray,
+    starts: IntArray,
+    rows: IntArray,
+    length: int,
+    alpha: float,
+    sign: float,
+    three: bool,
+    spread: tuple[float, float],
+    every: int,
+    rng: Any,
+    out: FloatArray,
+) -> None:
+    """Draw maps from the posterior into ``out``, one after so many rounds; ``X`` moves along.
+
+    A round moves each object by elliptical slice sampling (Murray, Adams and MacKay, 2010), draws
+    the spread of each axis, and stretches map and spreads together (a Metropolis step).
+
+    Parameters
+    ----------
+    starts, rows
+        The answers about object i are ``rows[starts[i]:starts[i + 1]]``.
+    spread
+        The least and the largest standard deviation of the coordinates.
+    """
+    n, d = X.shape
+    place, direction, sd = np.empty(d), np.empty(d), np.empty(d)
+    least, most = spread
+    everything = np.arange(len(triples))
+    for k in range(d):
+        sd[k] = min(max(np.sqrt((X[:, k] ** 2).mean()), least), most)
+    for drawn in range(len(out)):
+        for _ in range(every):
+            for i in range(n):
+                own = rows[starts[i] : starts[i + 1]]
+                level = _log_chance(
+                    X, i, X[i], triples, weight, lapse, own, length, alpha, sign, three
+                ) + np.log(rng.random())
+                for k in range(d):
+                    direction[k] = sd[k] * rng.standard_normal()
+                angle = 2.0 * np.pi * rng.random()
+                low, high = angle - 2.0 * np.pi, angle
+                while high - low > 1e-9:
+                    for k in range(d):
+                        place[k] = X[i, k] * np.cos(angle) + direction[k] * np.sin(angle)
+                    if level < _log_chance(
+                        X, i, place, triples, weight, lapse, own, length, alpha, sign, three
+                    ):
+                        for k in range(d):
+                            X[i, k] = place[k]
+                        break
+                    if angle < 0.0:
+                        low = angle
+                    else:
+                        high = angle
+                    angle = low + (high - low) * rng.random()
+            for k in range(d):
+                square = (X[:, k] ** 2).sum() / 2.0
+                sd[k] = min(max(np.sqrt(square / rng.standard_gamma(n / 2.0)), least), most)
+            now = _log_chance(
+                X, -1, place, triples, weight, lapse, everything, length, alpha, sign, three
+            )
+            for _ in range(2):
+                factor = np.exp(0.2 * rng.standard_normal())
+                if sd.max() * factor > most or sd.min() * factor < least:
+                    continue
+                new = _log_chance(
+                    X * factor, -1, place, triples, weight, lapse, everything,
+                    length, alpha, sign, three,
+                )  # fmt: skip
+                if np.log(rng.random()) < new - now:
+                    X *= factor
+                    sd *= factor
+                    now = new
+        out[drawn] = X
+
+
+@compiled()
+def rank_shares(odds: FloatArray, out: FloatArray) -> None:
+    """Add to ``out`` the probability that each object is the nearer one, over all comparisons."""
+    n = len(odds)
+    for a in range(n):
+        for i in range(n):
+            own = 0.0
+            for j in range(i + 1, n):
+                if a != i and a != j:
+                    won = odds[a, i] / (odds[a, i] + odds[a, j])
+                    own += won
+                    out[j] += 1.0 - won
+            out[i] += own

@@ -27,7 +27,7 @@ from trilens._typing import FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers, AnswersLike
 from trilens.depth import LEAST_RATERS
 from trilens.errors import ParameterError, StatementError
-from trilens.kinds import n_answers, wrong_by_chance
+from trilens.kinds import answer_column, n_answers, wrong_by_chance
 from trilens.maps.choice_model import ChoiceModel, ModelDepth, ResampledModels
 from trilens.maps.comparisons import violations
 from trilens.maps.estimator import (
@@ -54,6 +54,7 @@ from trilens.maps.likelihood import (
     collect_choices,
     in_order,
     likelihood,
+    object_order,
     row_order,
 )
 from trilens.maps.pairs import Length
@@ -550,13 +551,17 @@ class ChoiceMap(MapEstimator):
     ) -> ResampledModels:
         """Models refitted to answers drawn anew with replacement, as many as there are.
 
+        Where few questions were answered many times, as with one list for all, questions are
+        drawn with all their answers: other raters with the same list would say the same.
+
         Parameters
         ----------
         S : Statements, a table, (m, 3) array, or Answers
             What the map was fitted to.
         n_copies : int
         by_rater : bool
-            Draw raters with all their answers, where eight or more raters are known.
+            Draw raters with all their answers, where eight or more raters are known; and where
+            questions are drawn, raters as well.
         max_answers : int, optional
             Draw only about so many where there are more (the m out of n bootstrap; Bickel, Götze
             and van Zwet, 1997); ``shrink`` of the result says what deviations are then worth.
@@ -600,6 +605,59 @@ class ChoiceMap(MapEstimator):
                 if progress is not None:
                     progress((i + 1) / n_copies)
         return ResampledModels(tuple(models), tuple(drawn), draw.shrink, draw.n_raters)
+
+    def posterior(
+        self,
+        S: AnswersLike,
+        n_draws: int = 200,
+        *,
+        dispersion: float = 1.0,
+        random_state: RandomState = 0,
+    ) -> FloatArray | None:
+        """Maps that the answers allow, drawn from the posterior, see `trilens.maps.posterior`.
+
+        Parameters
+        ----------
+        S : Statements, a table, (m, 3) array, or Answers
+            What the map was fitted to.
+        n_draws : int
+        dispersion : float
+            Answers count for this many times less.
+        random_state
+
+        Returns
+        -------
+        (n_draws, n_objects, n_components_) array of float, or None
+            None beyond 3000 coordinates, where it would be too dear; `bootstrap` serves there.
+
+        Examples
+        --------
+        >>> S = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
+        >>> M = ChoiceMap(1, l2=0.1).fit(S)
+        >>> M.posterior(S, 10).shape
+        (10, 4, 1)
+        """
+        from trilens.maps.posterior import draw_maps
+
+        self._answers_of_fit("a posterior")
+        statements = as_statements(S)
+        whole_number("n_draws", n_draws, least=1)
+        real_number("dispersion", dispersion, 1)
+        self.model_.triples_of(statements)
+        return draw_maps(
+            statements,
+            self.model_,
+            self.l2_,
+            self._known_lapses(statements),
+            n_draws,
+            generator(random_state),
+            dispersion,
+        )
+
+    def lapse_of(self, S: Statements) -> FloatArray:
+        """The lapse of the rater of each statement, (m,); that of all where it is not known."""
+        known = self._known_lapses(S)
+        return np.full(len(S), self.lapse_) if known is None else known
 
     def _check(self, statements: Statements) -> None:
         if len(statements) == 0:
@@ -781,9 +839,15 @@ class ChoiceMap(MapEstimator):
         return lapses
 
 
+#: Answers to a question from which on questions are drawn.
+_REPEATED = 2.0
+#: Fewer questions say too little about questions.
+_LEAST_QUESTIONS = 30
+
+
 @dataclass(frozen=True, eq=False)
 class _Resampling:
-    """What is drawn anew: statements one by one, or raters with all their answers.
+    """What is drawn anew: statements one by one, or raters or questions with all their answers.
 
     Attributes
     ----------
@@ -794,13 +858,16 @@ class _Resampling:
     alone : (k,) int64
         The statements whose rater is not known, where raters are drawn.
     n_drawn : int
-        Statements or raters that a draw has.
+        Statements, raters or questions that a draw has.
+    question : (m,) int64 or None
+        The number of the question of each statement, where questions are drawn.
     """
 
     order: IntArray
     of_rater: tuple[IntArray, ...] | None
     alone: IntArray
     n_drawn: int
+    question: IntArray | None = None
 
     @classmethod
     def of(cls, statements: Statements, by_rater: bool, most: int | None) -> _Resampling:
@@ -810,14 +877,26 @@ class _Resampling:
         """
         order, m = row_order(statements), len(statements)
         groups = group_raters(statements) if by_rater else None
-        if groups is None or len(groups) < LEAST_RATERS:
-            return cls(order, None, order[:0], m if most is None else min(m, most))
-        order = order[np.argsort(groups.of[order], kind="stable")]
-        alone, *of_rater = np.split(order, np.searchsorted(groups.of[order], range(len(groups))))
-        drawn = len(groups)
+        raters = 0 if groups is None else len(groups)
+        question = _repeated_questions(statements)
+        of_rater: tuple[IntArray, ...] | None = None
+        alone, units = order[:0], m
+        if groups is not None and raters >= LEAST_RATERS:
+            order = order[np.argsort(groups.of[order], kind="stable")]
+            ends = np.searchsorted(groups.of[order], range(raters))
+            alone, *parts = np.split(order, ends)
+            of_rater, units = tuple(parts), raters
+        drawn = units
         if most is not None and m > most:
-            drawn = max(round(drawn * most / m), LEAST_RATERS)
-        return cls(order, tuple(of_rater), alone, drawn)
+            least = 1 if of_rater is None else LEAST_RATERS
+            drawn = max(round(units * most / m), least)
+        if question is not None:
+            # raters are drawn as many as there are, and questions so that answers are not too many
+            questions = int(question.max()) + 1
+            drawn = questions
+            if most is not None and m > most:
+                drawn = max(round(questions * most / m), _LEAST_QUESTIONS)
+        return cls(order, of_rater, alone, drawn, question)
 
     @property
     def n_raters(self) -> int:
@@ -825,24 +904,65 @@ class _Resampling:
         return 0 if self.of_rater is None else len(self.of_rater)
 
     @property
+    def n_units(self) -> int:
+        """What there is to draw from: questions, raters or statements."""
+        if self.question is not None:
+            return int(self.question.max()) + 1
+        return self.n_raters or len(self.order)
+
+    @property
     def shrink(self) -> float:
         """The root of the share of what there is that a draw has."""
-        return float(np.sqrt(self.n_drawn / (self.n_raters or len(self.order))))
+        return float(np.sqrt(self.n_drawn / self.n_units))
 
     def rows(self, rng: np.random.Generator) -> IntArray:
         """The statements of a draw, with replacement.
 
         A rater who is drawn comes with all answers. Answers whose rater is not known are drawn
-        one by one.
+        one by one. Where questions are drawn, a statement comes as often as its question, times
+        its rater (Owen and Eckles, 2012).
         """
-        chosen = rng.integers(self.n_raters or len(self.order), size=self.n_drawn)
+        if self.question is not None:
+            times = np.bincount(
+                rng.integers(self.n_units, size=self.n_drawn), minlength=self.n_units
+            )
+            often = times[self.question[self.order]]
+            if self.of_rater is not None:
+                own = np.bincount(
+                    rng.integers(self.n_raters, size=self.n_raters), minlength=self.n_raters
+                )
+                many = [len(part) for part in self.of_rater]
+                often = often * np.r_[np.ones(len(self.alone), np.int64), np.repeat(own, many)]
+            rows = np.repeat(self.order, often)
+            return rows if len(rows) else self.order
+        chosen = rng.integers(self.n_units, size=self.n_drawn)
         if self.of_rater is None:
             return self.order[chosen]
         parts = [self.of_rater[i] for i in chosen]
         if len(self.alone):
-            many = round(len(self.alone) * self.shrink**2)
-            parts.append(self.alone[rng.integers(len(self.alone), size=many)])
+            many_alone = round(len(self.alone) * self.shrink**2)
+            parts.append(self.alone[rng.integers(len(self.alone), size=many_alone)])
         return np.concatenate(parts)
+
+
+def _repeated_questions(statements: Statements) -> IntArray | None:
+    """The question of each statement, numbered by their objects, if few were asked many times.
+
+    Not where there are hardly more: of few objects all questions are asked again and again.
+    """
+    m, n = len(statements), statements.n_objects
+    first = answer_column(statements.kind)
+    order = object_order(statements._names, n)
+    rank = np.empty(n, dtype=np.int64)
+    rank[order] = np.arange(n)
+    triples = rank[statements.triples]
+    triples[:, first:].sort(axis=1)
+    code = (triples[:, 0] * n + triples[:, 1]) * n + triples[:, 2]
+    different, question = np.unique(code, return_inverse=True)
+    possible = n * (n - 1) * (n - 2) / (2 if statements.kind == "closer" else 6)
+    if len(different) < _LEAST_QUESTIONS or m < _REPEATED * len(different):
+        return None
+    return question.astype(np.int64) if len(different) < possible / 2 else None
 
 
 def _check_weights(weights: ArrayLike | None, m: int) -> FloatArray | None:

@@ -208,14 +208,14 @@ def place_errors(
         if not whole:
             return np.asarray(np.linalg.inv(H + 2 * l2 * np.eye(d)) * unscaled, dtype=np.float64)
         # weights tell how the map lies: it cannot be turned
-        free = _moves_of_the_whole(X, turns=raters is None)
+        free = moves_of_the_whole(X, turns=raters is None)
         H += 1e3 * np.trace(H) / len(H) * (free @ free.T)
         H[np.diag_indices(len(H))] += 2 * l2
         errors = np.asarray(np.linalg.inv(H), dtype=np.float64).reshape(n, d, n, d)
     return errors[np.arange(n), :, np.arange(n)] * unscaled
 
 
-def _moves_of_the_whole(X: FloatArray, turns: bool) -> FloatArray:
+def moves_of_the_whole(X: FloatArray, turns: bool) -> FloatArray:
     """Orthonormal (n d, k): the shifts and turns of a map, about which answers say nothing."""
     n, d = X.shape
     moves = [np.tile(axis, (n, 1)) for axis in np.eye(d)]

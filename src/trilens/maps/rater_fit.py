@@ -46,8 +46,8 @@ _SLOWEST, _FASTEST = 0.2, 4.0
 _FEW_ITER, _ROUGH = 40, 1e-5
 #: The largest logarithm of a weight.
 _FARTHEST = 20.0
-#: How many standard errors the weights must gain with held-out answers.
-_ERRORS = 3.0
+#: How many standard errors the weights must gain with held-out answers, and how much at least.
+_ERRORS, _LEAST_GAIN = 3.0, 0.002
 #: Alternations of the map and the raters' lapses, as for one map.
 _ROUNDS = 2
 
@@ -281,8 +281,8 @@ def _arranged(at: WeighedMap, groups: RaterGroups) -> tuple[ChoiceFit, RaterWeig
         groups.names,
         np.exp(at.weights - shared)[:, axes],
         np.exp(at.sharpness - sharper),
-        at.spread[axes],
-        at.sharpness_spread,
+        np.where(at.spread > _LEAST, at.spread, 0.0)[axes],
+        at.sharpness_spread if at.sharpness_spread > _LEAST else 0.0,
         at.lapse[:-1],
     )
     return ChoiceFit(X, at.lapse, np.nan, at.n_iter, at.converged), raters
@@ -328,7 +328,7 @@ class WeightsChoice:
     @property
     def asked_for(self) -> bool:
         """Whether the answers ask for weights."""
-        return self.gain > _ERRORS * self.error
+        return self.gain > max(_ERRORS * self.error, _LEAST_GAIN)
 
 
 def choose_weights(
@@ -373,22 +373,36 @@ def choose_weights(
             return WeightsChoice(n_components or first, 0.0, 0.0, {})
         best = n_components or first
         if n_components is None:
-            k = rungs.index(first) if first in rungs else 0
-            for step in (1, -1):
-                start = k
-                while 0 <= k + step < len(rungs) and rungs[k + step] > 1:
-                    if held.score(rungs[k + step]) <= held.score(rungs[k]):
-                        break
-                    k += step
-                    if progress is not None:
-                        progress(1 - 0.7 ** len(held.values))
-                if k != start:
-                    break
-            best = rungs[k]
+            best = _climb(held, rungs, first, progress)
         alone = max(sorted({best, first}), key=lambda d: held.score(d, weighed=False))
         gap = held.at(best, True) - held.at(alone, False)
         scores = {d: held.score(d) for d, weighed in sorted(held.values) if weighed}
         return WeightsChoice(best, *held.mean(gap), scores)
+
+
+def _climb(held: _HeldOut, rungs: list[int], first: int, progress: Progress | None) -> int:
+    """The best number of dimensions near the first one.
+
+    Upwards two rungs at a time where one does not help: a second view of the objects needs as
+    many dimensions as the first.
+    """
+    k = rungs.index(first) if first in rungs else 0
+    for steps in ((1, 2), (-1,)):
+        start, climbing = k, True
+        while climbing:
+            climbing = False
+            for new in (k + step for step in steps):
+                if not 0 <= new < len(rungs) or rungs[new] == 1:
+                    continue
+                better = held.score(rungs[new]) > held.score(rungs[k])
+                if progress is not None:
+                    progress(1 - 0.7 ** len(held.values))
+                if better:
+                    k, climbing = new, True
+                    break
+        if k != start:
+            break
+    return rungs[k]
 
 
 class _HeldOut:

@@ -1,5 +1,6 @@
 """Results in, matplotlib Axes out: one function per figure, in one colour-blind safe style."""
 
+from trilens.plots.individuals import rater_map
 from trilens.plots.objects import (
     appearances,
     depth_against_depth,
@@ -31,6 +32,7 @@ __all__ = [
     "models_against_ceiling",
     "object_map",
     "rater_intervals",
+    "rater_map",
     "save_figure",
     "sorted_depths",
 ]

@@ -63,6 +63,7 @@ _ABOUT = {
     "most-guess": ("About the {}s", "most {}s seem careless"),
     "copies": ("About the answers", "every row occurs several times"),
     "same-place": ("About the {}s", "{}s that mostly choose one place on the screen"),
+    "one-rater": ("About the {}s", "one {} who gave much of the answers"),
     "contradictions": ("About the answers", "answers that contradict each other"),
     "counted": ("About this report", "what counts of very large files cannot show"),
 }
@@ -154,6 +155,11 @@ def medoid(facts: Facts) -> Markup:
             "The objects fall into parts that no answer connects, so none can be the most central "
             "of all. {} ranks first in its own part."
         ).format(capital(name(m["medoid"])))
+    if facts["structure"] is not None and facts["structure"]["shape"] == "ring":
+        return Markup(
+            "The objects lie on a ring, and no object of a ring is the most central. {} ranks "
+            "first in these answers."
+        ).format(capital(name(m["medoid"])))
     others = [x for x in m["candidates"] if x != m["medoid"]]
     sure = f"({m['level']:.0%} confidence)"
     if not m["stands_out"]:
@@ -187,6 +193,10 @@ def outliers(facts: Facts) -> Markup:
         return _NOTHING
     if o["caution"] is not None:
         return Markup("{}").format(_sentence(o["caution"]))
+    if o["tail"] is not None:
+        return Markup(
+            "The objects thin out into a long tail; none stands apart from it. Farthest out: {}."
+        ).format(names(o["tail"], 8))
     if not listed:
         least = names(o["least_central"][:4])
         return Markup("No object stands apart by more than chance. Least typical: {}.").format(
@@ -203,8 +213,9 @@ def outlier_rule(facts: Facts) -> str:
         return "The objects are ranked by how little they fit the others; nothing more is claimed."
     return (
         "An object is said to stand apart when at most one in twenty clouds without outliers, with "
-        "as many objects and answers, shows anything as far out. That holds for the list as a "
-        "whole: of several objects, those listed last are the least certain."
+        "as many objects and answers, shows anything as far out, and at most one in twenty clouds "
+        "with a long tail leaves such a gap. That holds for the list as a whole: of several "
+        "objects, those listed last are the least certain."
     )
 
 
@@ -218,9 +229,9 @@ def clusters(facts: Facts) -> Markup:
         if c["suggestion"]["p_value"] is None:
             said = c["suggestion"]["caution"] or "whether there are groups cannot be told"
             return Markup("{}").format(_sentence(said))
-        return Markup(
-            "The answers do not divide the objects into separate groups: the map is one cloud."
-        )
+        if facts["structure"] is None:
+            return Markup("The answers do not divide the objects into separate groups.")
+        return Markup("{}").format(facts["structure"]["sentence"])
     sizes = _and([Markup(f"{group['size']:,}") for group in c["groups"]])
     number = count(c["n_clusters"], "group")
     start = Markup("The objects form {}, of {} objects").format(number, sizes)
@@ -233,6 +244,8 @@ def clusters(facts: Facts) -> Markup:
             said = f"as requested; the answers suggest {none}"
         start = Markup("{} of {} objects, {}").format(number.capitalize(), sizes, said)
     kept = c["agreement"]
+    if facts["structure"] is not None and facts["structure"]["shape"] == "groups in groups":
+        start = Markup("{} ").format(facts["structure"]["sentence"]) + start
     if kept is None:
         return start + "."
     changed = "change a lot"

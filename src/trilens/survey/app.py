@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import socket
 import sys
@@ -183,6 +184,11 @@ def serve(listen: Listen) -> None:
             f"use one process, or PostgreSQL with --database postgresql://..."
         )
     set_up_log(listen.log_level)
+    if database.embedded and listen.folder.stat().st_mode & 0o077:
+        sys.stderr.write(
+            f"other users of this computer can open {listen.folder}; to keep the answers to "
+            f"yourself: chmod 700 {shlex.quote(str(listen.folder))}\n"
+        )
     if listen.workers > 1:
         _run_several(listen, database)
         return

@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import ipaddress
 import secrets
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from dataclasses import dataclass
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
+from fastapi import Request
 from sqlalchemy import delete, insert, select
 from sqlalchemy.engine import Connection
 
@@ -22,6 +24,8 @@ from trilens.survey.store import get_setting, put_setting
 #: The cookies' names.
 PARTICIPANT = "trilens_participant"
 RESEARCHER = "trilens_researcher"
+#: Of a browser in which the right password was typed before.
+DEVICE = "trilens_device"
 #: A researcher is signed out after so many seconds.
 SESSION_SECONDS = 12 * 3600
 #: Characters of a password.
@@ -90,35 +94,72 @@ class Session:
 
 
 class Limiter:
-    """At most so many tries in a span of time, from one address and from all.
+    """At most so many events in a span of time from one sender; no sender stops another.
 
-    Addresses are kept as keyed hashes, in memory, and for the span alone.
+    Senders are kept as keyed hashes, in memory, and for the span alone.
+
+    Parameters
+    ----------
+    each
+        Events of one sender in the span.
+    span
+        Seconds.
     """
 
-    def __init__(self, each: int = 10, every: int = 60, span: float = 300.0) -> None:
+    #: Senders kept at a time; more, and the one who was heard of longest ago is forgotten.
+    MOST = 100_000
+
+    def __init__(self, each: int, span: float = 300.0) -> None:
         self._each = each
-        self._every = every
         self._span = span
         self._key = secrets.token_bytes(16)
-        self._tries: deque[tuple[float, bytes]] = deque()
+        self._events: OrderedDict[bytes, deque[float]] = OrderedDict()
 
-    def allows(self, address: str) -> bool:
-        """Whether one more try may be made now; if so, it is counted.
+    def allows(self, sender: str) -> bool:
+        """Whether one more may come from this sender now; if so, it is counted.
 
-        >>> limiter = Limiter(each=2, every=3)
+        >>> limiter = Limiter(each=2)
         >>> [limiter.allows(who) for who in "aaabb"]
-        [True, True, False, True, False]
+        [True, True, False, True, True]
         """
-        now = time.monotonic()
-        who = hashlib.blake2b(address.encode(), key=self._key, digest_size=8).digest()
-        while self._tries and now - self._tries[0][0] > self._span:
-            self._tries.popleft()
-        if len(self._tries) >= self._every:
+        if self.is_full(sender):
             return False
-        if sum(known == who for _, known in self._tries) >= self._each:
-            return False
-        self._tries.append((now, who))
+        self.count(sender)
         return True
+
+    def is_full(self, sender: str) -> bool:
+        """Whether this sender has had all that is allowed."""
+        events = self._events.get(self._hash(sender))
+        if events is None:
+            return False
+        while events and time.monotonic() - events[0] > self._span:
+            events.popleft()
+        return len(events) >= self._each
+
+    def count(self, sender: str) -> None:
+        """One event of this sender."""
+        who = self._hash(sender)
+        events = self._events.setdefault(who, deque(maxlen=self._each))
+        events.append(time.monotonic())
+        self._events.move_to_end(who)
+        if len(self._events) > self.MOST:
+            self._events.popitem(last=False)
+
+    def _hash(self, sender: str) -> bytes:
+        return hashlib.blake2b(sender.encode(), key=self._key, digest_size=8).digest()
+
+
+def address_of(request: Request) -> str:
+    """Where a request comes from; of IPv6 the network, in which one person has every address."""
+    host = request.client.host if request.client else ""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if address.version == 4:
+        return host
+    mapped = address.ipv4_mapped
+    return str(mapped or ipaddress.ip_network((address, 64), strict=False))
 
 
 def make_first_key(connection: Connection) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,8 @@ class Database:
             # said here too: a server may be set up to acknowledge before the disk has it
             options = _PATIENCE | {"options": "-c synchronous_commit=on"}
             return create_engine(self.url, pool_size=size, max_overflow=0, connect_args=options)
+        assert self.file is not None
+        keep_private(self.file)
         return _sqlite(self.sqlite_uri("rwc"), "BEGIN IMMEDIATE", _WRITER)
 
     def readers(self, size: int = 4) -> Engine:
@@ -121,6 +123,18 @@ class Database:
     def label(self) -> str:
         """For messages; without a password."""
         return str(self.file) if self.url is None else self.url.render_as_string()
+
+
+def keep_private(file: Path) -> None:
+    """Make the file, if it is not there, and let nobody but its owner read it.
+
+    SQLite gives the files beside it the same permissions.
+    """
+    with suppress(OSError):  # a folder that is not there is SQLite's to report; others' files stay
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+        for each in (file, *(file.with_name(file.name + end) for end in ("-wal", "-shm"))):
+            if each.exists() and each.stat().st_mode & 0o077:
+                each.chmod(0o600)
 
 
 def open_database(folder: Path, url: str | None = None) -> Database:
@@ -202,7 +216,9 @@ def _sqlite(uri: str, begin: str, pragmas: tuple[str, ...], pool_size: int = 1) 
 def _lock(file: Path) -> Iterator[None]:
     import fcntl
 
-    with open(file.with_suffix(".lock"), "a+") as handle:
+    lock = file.with_suffix(".lock")
+    keep_private(lock)
+    with open(lock, "a+") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -228,6 +244,7 @@ def back_up(database: Database, target: Path) -> int:
     database.check_exists()
     part = target.with_name(target.name + ".part")
     part.unlink(missing_ok=True)
+    keep_private(part)
     try:
         if database.file is not None:
             _copy_file(database, part)

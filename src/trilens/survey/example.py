@@ -20,7 +20,7 @@ def write_example(folder: Path, kind: Kind = "central") -> list[Path]:
     for file in files:
         if file.exists():
             raise StudyError([f"{file} already exists; choose another folder"])
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     templates = Environment(
         loader=FileSystemLoader(_TEMPLATES), trim_blocks=True, keep_trailing_newline=True
     )

@@ -17,7 +17,7 @@ from trilens.errors import FormatError, SurveyError
 from trilens.files.output import atomic_write
 from trilens.statements import Kind, Statements
 from trilens.survey.schema import answers, assignments, objects, participants
-from trilens.survey.store import all_about
+from trilens.survey.store import all_about, kind_asked
 
 Set: TypeAlias = Literal["all", "passed", "all-reduced", "passed-reduced"]
 SETS: tuple[str, ...] = get_args(Set)
@@ -68,7 +68,11 @@ class AnswerTable:
 
 
 def collect(connection: Connection, kind: Kind, minimum: int) -> AnswerTable:
-    """Every answer in the database, and how the rounds did."""
+    """Every answer in the database, and how the rounds did.
+
+    The kind is that of the questions which were answered, whatever the study asks now.
+    """
+    kind = kind_asked(connection) or kind
     query = (
         select(
             participants.c.rater,
@@ -87,6 +91,7 @@ def collect(connection: Connection, kind: Kind, minimum: int) -> AnswerTable:
     rows = connection.execute(query).all()
     round_of = [(row.participant, row.round) for row in rows]
     numbers, size, tests = _numbered(rows), Counter(round_of), _tests(connection, rows)
+    versions = {design: i for i, design in enumerate(sorted({row.design for row in rows}), 1)}
     by_id = {row.id: row.name for row in connection.execute(select(objects))}
     shown = [(row.a, row.b, row.c) for row in rows]
     places = [three.index(row.chosen) for three, row in zip(shown, rows, strict=True)]
@@ -102,6 +107,7 @@ def collect(connection: Connection, kind: Kind, minimum: int) -> AnswerTable:
             "reason": pa.array([row.reason for row in rows], text),
             "test": pa.array([tests.get(key, "none") for key in round_of], text),
             "counted": pa.array([size[key] >= minimum for key in round_of], pa.bool_()),
+            "design": pa.array([versions[row.design] for row in rows], whole),
             "stored": pa.array([row.stored for row in rows], real),
         }
     )

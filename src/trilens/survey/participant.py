@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel, Field, StrictBool, field_validator
 from sqlalchemy.engine import Connection
 
-from trilens.survey.auth import PARTICIPANT, sign, unsign
+from trilens.survey.auth import PARTICIPANT, address_of, sign, unsign
 from trilens.survey.server import Survey
 from trilens.survey.store import is_open
 from trilens.survey.study import PLATFORMS
@@ -28,6 +28,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     403: {"description": "another participant's question, or the study is closed"},
     409: {"description": "in conflict with what is stored"},
     413: {"description": "too long"},
+    429: {"description": "too many new participants from one address"},
     503: {"description": "the server is stopping"},
 }
 
@@ -50,7 +51,7 @@ class Answer(BaseModel):
 
     token: Annotated[str, Field(max_length=100)]
     chosen: Annotated[str, Field(max_length=1000)]
-    seconds: Annotated[float, Field(ge=0, le=_LONGEST_SECONDS, allow_inf_nan=False)]
+    seconds: Annotated[float, Field(gt=0, le=_LONGEST_SECONDS, allow_inf_nan=False, strict=True)]
 
     @field_validator("token", "chosen")
     @classmethod
@@ -106,9 +107,13 @@ async def join(request: Request, body: Join) -> Response:
         receipt = await survey.read(lambda c: store.going_on(c, known, platform_id))
         if receipt is not None:
             return _joined(request, known, receipt)
-    new = await survey.write(lambda c: store.join(c, platform_id, language))
-    survey.metrics.event("joins")
-    return _joined(request, new.participant, new.receipt)
+    if not survey.joins.allows(address_of(request)):
+        survey.metrics.event("limited_joins")
+        raise Refused(429, "too many new participants from this address; try again later")
+    found = await survey.write(lambda c: store.join(c, platform_id, language))
+    if found.new:
+        survey.metrics.event("joins")
+    return _joined(request, found.participant, found.receipt)
 
 
 def _joined(request: Request, participant: int, receipt: str) -> Response:
@@ -217,7 +222,6 @@ def _page_facts(survey: Survey, code: str, opened: bool) -> dict[str, Any]:
         "contact": study.contact,
         "rounds": {"length": study.length, "most": study.most, "needed": study.needed},
         "platform_parameters": [PLATFORMS[study.completion.platform], *PLATFORMS.values()],
-        "failed_code": study.completion.failed,
         "texts": study.texts[code],
     }
 

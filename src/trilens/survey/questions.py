@@ -23,7 +23,7 @@ Three: TypeAlias = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Design:
-    """What decides which questions are asked; stored with the answers.
+    """What decides which questions are asked, and what they look like; stored with the answers.
 
     Attributes
     ----------
@@ -31,6 +31,10 @@ class Design:
         Their names; everything else speaks of their positions here.
     tests
         The three objects and the right answer of each test question.
+    question
+        Its wording in each language.
+    stimuli
+        The fingerprint of each object's picture, sound or texts.
     """
 
     kind: Kind
@@ -43,6 +47,8 @@ class Design:
     repeated: int
     seed: int
     policy: str = "uniform"
+    question: tuple[tuple[str, str], ...] = ()
+    stimuli: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)

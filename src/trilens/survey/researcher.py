@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import secrets
 import tempfile
 from pathlib import Path
 from typing import Annotated, Literal
@@ -13,12 +14,15 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from sqlalchemy.engine import Connection
 
 from trilens.survey import auth
-from trilens.survey.auth import RESEARCHER, Session, sign, unsign
+from trilens.survey.auth import DEVICE, RESEARCHER, Session, sign, unsign
 from trilens.survey.export import SETS, Set, collect, write_export
 from trilens.survey.monitoring import log_event
 from trilens.survey.server import Survey
 from trilens.survey.store import all_about, erase, get_setting, put_setting
 from trilens.survey.writer import Refused
+
+#: How long a browser is known as one where the password was typed.
+_DEVICE_SECONDS = 365 * 24 * 3600
 
 
 class NotSignedIn(Exception):
@@ -78,14 +82,23 @@ async def sign_in_page(request: Request) -> HTMLResponse:
 
 @router.post("/sign-in")
 async def sign_in(request: Request, password: Typed) -> Response:
-    """Sign in with the password; slow, and not often."""
+    """Sign in with the password; slow, and not often wrong.
+
+    Wrong passwords count against the address they come from, or against the browser where the
+    right one was typed before (OWASP's device cookies): strangers cannot lock the researcher out.
+    """
     survey = Survey.of(request)
-    address = request.client.host if request.client else ""
-    if not survey.limiter.allows(address):
+    device = unsign(survey.store.key, "device", request.cookies.get(DEVICE))
+    sender = auth.address_of(request) if device is None else f"device {device}"
+    if survey.wrong_passwords.is_full(sender):
         survey.metrics.event("limited_sign_ins")
         return _sign_in_page(request, 429, wrong="Too many attempts. Try again in a few minutes.")
     stored = await survey.read(lambda c: get_setting(c, "password"))
-    if not await survey.in_thread(lambda: auth.matches(stored, password)):
+    # a few at a time, so that they are never in the way of an answer
+    async with survey.password_checks:
+        right = await survey.in_thread(lambda: auth.matches(stored, password))
+    if not right:
+        survey.wrong_passwords.count(sender)
         survey.metrics.event("refused_sign_ins")
         log_event("sign-in refused")
         return _sign_in_page(request, 403, wrong="Wrong password.")
@@ -101,6 +114,15 @@ async def _begin_session(request: Request) -> Response:
         RESEARCHER,
         sign(survey.store.key, "researcher", key),
         max_age=auth.SESSION_SECONDS,
+        path=survey.options.root_path + "/researcher",
+        httponly=True,
+        samesite="strict",
+        secure=survey.is_secure(request),
+    )
+    response.set_cookie(
+        DEVICE,
+        sign(survey.store.key, "device", secrets.token_hex(8)),
+        max_age=_DEVICE_SECONDS,
         path=survey.options.root_path + "/researcher",
         httponly=True,
         samesite="strict",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +22,7 @@ from trilens.survey.auth import Limiter
 from trilens.survey.dashboard import Dashboard
 from trilens.survey.database import Database
 from trilens.survey.monitoring import Metrics, log_event
-from trilens.survey.store import Store, put_setting
+from trilens.survey.store import Store, changes, put_setting
 from trilens.survey.study import Study
 from trilens.survey.writer import Write, Writer
 
@@ -60,7 +61,11 @@ class Survey:
         self._engine: Engine
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="trilens-reader")
         self.dashboard = Dashboard(study, self.options.root_path)
-        self.limiter = Limiter()
+        #: wrong passwords, from an address or from a browser that was signed in before
+        self.wrong_passwords = Limiter(each=10)
+        #: a class behind one address may begin within a minute; a script may not fill the disk
+        self.joins = Limiter(each=200, span=600.0)
+        self.password_checks = asyncio.Semaphore(2)
         self._healthy = 0.0
 
     @staticmethod
@@ -74,11 +79,14 @@ class Survey:
         """Open the database; raises what goes wrong, so that the server does not start."""
         self.writer.start()
         try:
+            changed = self.writer.submit(lambda c: changes(c, self.study)).result()
             self.store = self.writer.submit(lambda c: Store.open(c, self.study)).result()
             self._engine = self.database.readers()
         except BaseException:
             self.close()
             raise
+        for change in changed:
+            log_event(change, logging.WARNING)
         log_event("started", objects=len(self.study.stimuli), database=self._kind)
 
     @property

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import json
+import wave
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from xml.etree import ElementTree
 
 from trilens.statements.names import is_missing
 from trilens.survey.yaml_lines import Problem
@@ -61,6 +64,12 @@ class Stimulus:
     file: Path | None = None
     media: str = ""
     key: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells whether it is still what was shown."""
+        told = json.dumps(self.text, sort_keys=True).encode()
+        return self.key or hashlib.sha256(told).hexdigest()[:32]
 
     def shown(self, language: str) -> dict[str, str]:
         """What the page needs to show it."""
@@ -136,6 +145,41 @@ def _from_folder(place: Path, where: str) -> tuple[list[Stimulus], list[Problem]
         form = media.split("/")[0]
         found[file.stem] = Stimulus(file.stem, form, file=file, media=media, key=key)
     return list(found.values()), problems
+
+
+def damaged(stimuli: Iterable[Stimulus]) -> list[Problem]:
+    """The pictures and sounds that a browser will not show or play: every one is decoded.
+
+    Sounds other than WAV are not.
+    """
+    problems = []
+    for stimulus in stimuli:
+        if stimulus.file is None:
+            continue
+        try:
+            _decode(stimulus.file, stimulus.media)
+        except Exception as error:  # decoders raise what they like
+            label = f"{stimulus.file.parent.name}/{stimulus.file.name}"
+            why = (str(error).splitlines() or [type(error).__name__])[0]
+            text = f"cannot be shown or played ({why}); save it again or remove it"
+            problems.append(Problem(label, None, text))
+    return problems
+
+
+def _decode(file: Path, media: str) -> None:
+    if media == "image/svg+xml":
+        ElementTree.parse(file)
+    elif media.startswith("image/"):
+        from PIL import Image
+
+        with Image.open(file) as picture:
+            picture.load()
+    elif media == "audio/wav":
+        with wave.open(str(file)) as sound:
+            frames = sound.getnframes()
+            size = sound.getsampwidth() * sound.getnchannels()
+            if len(sound.readframes(frames)) < frames * size:
+                raise ValueError("the file is cut off")
 
 
 def ignored_files(stimuli: Iterable[Stimulus]) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import json
 import secrets
 import time
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from sqlalchemy import Select, bindparam, delete, func, insert, select, update
 from sqlalchemy.engine import Connection, Row
 
 from trilens.errors import SurveyError
+from trilens.statements import Kind
 from trilens.survey.questions import Question, Sampler
 from trilens.survey.schema import (
     answers,
@@ -99,7 +101,14 @@ class Store:
 
     @classmethod
     def open(cls, connection: Connection, study: Study) -> Store:
-        """Enter the study's objects and its design; a study that lost an object is refused."""
+        """Enter the study's objects and its design.
+
+        A study that lost an object, or that asks another kind of question than the one which has
+        been answered, is refused.
+        """
+        asked = kind_asked(connection)
+        if asked is not None and asked != study.kind:
+            raise SurveyError(other_kind(connection, asked, study.kind))
         known = _object_ids(connection)
         gone = [name for name in known if name not in study.by_name]
         if gone:
@@ -129,7 +138,17 @@ class Store:
     # --- writing ---------------------------------------------------------------------------
 
     def join(self, connection: Connection, platform_id: str | None, language: str) -> Joined:
-        """Enter a participant who consented, with the first round."""
+        """Enter a participant who consented, with the first round.
+
+        Somebody whom the platform has sent before goes on, on whatever device.
+        """
+        if platform_id is not None:
+            rater = self.rater(f"platform {platform_id}")
+            _take_turns(connection, rater)
+            same = select(participants).where(participants.c.rater == rater)
+            known = connection.execute(same.order_by(participants.c.id).limit(1)).one_or_none()
+            if known is not None:
+                return Joined(int(known.id), str(known.receipt), new=False)
         if not is_open(connection):
             raise Refused(403, "this study is closed")
         receipt = "-".join("".join(secrets.choice(_CLEAR) for _ in range(4)) for _ in range(4))
@@ -354,6 +373,9 @@ class Store:
             "stimuli": stimuli,
             "prefetch": list(ahead),
         }
+        if row.round > 1 or row.number > row.of / 2:
+            # not before it is earned: whoever reads the page's source finds no code there
+            shown["failed_code"] = self.study.completion.failed
         if self.study.kind == "closer":
             shown["anchor"] = names[0]
         return shown
@@ -361,14 +383,68 @@ class Store:
 
 @dataclass(frozen=True)
 class Joined:
-    """A new participant's number and receipt."""
+    """A participant's number and receipt, and whether they are new."""
 
     participant: int
     receipt: str
+    new: bool = True
+
+
+def _take_turns(connection: Connection, name: str) -> None:
+    """Wait until no other transaction is about the same name; SQLite has one writer anyway."""
+    if connection.dialect.name == "postgresql":
+        number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], signed=True)
+        connection.execute(select(func.pg_advisory_xact_lock(number)))
 
 
 def _object_ids(connection: Connection) -> dict[str, int]:
     return {row.name: row.id for row in connection.execute(select(objects))}
+
+
+def kind_asked(connection: Connection) -> Kind | None:
+    """The kind of the questions that have been answered; None while there is no answer."""
+    found = [json.loads(content)["kind"] for _, content in _answered_designs(connection)]
+    return found[-1] if found else None
+
+
+def other_kind(connection: Connection, asked: str, now: str) -> str:
+    """What is wrong with a study whose kind was changed."""
+    n = connection.execute(select(func.count()).select_from(answers)).scalar_one()
+    return (
+        f"study.yaml says kind: {now}, but {n:,} answers are stored to questions of kind {asked}; "
+        f"change it back, or start a new study in another folder"
+    )
+
+
+def changes(connection: Connection, study: Study) -> list[str]:
+    """What participants see now and did not see when the last answers were stored."""
+    designs_used = _answered_designs(connection)
+    if not designs_used:
+        return []
+    before = json.loads(designs_used[-1][1])
+    now = json.loads(study.design.to_json())
+    said = []
+    if before.get("question", now["question"]) != now["question"]:
+        said.append("the wording of the question has changed")
+    seen = dict(zip(before["objects"], before.get("stimuli", ()), strict=False))
+    shown = dict(zip(now["objects"], now["stimuli"], strict=True))
+    other = [name for name, key in seen.items() if shown.get(name, key) != key]
+    if other:
+        more = f" and {len(other) - 1} more" if len(other) > 1 else ""
+        said.append(f"what is shown for {other[0]!r}{more} has changed")
+    since = "since answers were stored; the column `design` of the export tells them apart"
+    return [f"{text} {since}" for text in said]
+
+
+def _answered_designs(connection: Connection) -> list[tuple[int, str]]:
+    """The designs that have answers, with their contents, the latest last."""
+    used = (
+        select(assignments.c.design)
+        .select_from(answers.join(assignments, answers.c.assignment == assignments.c.id))
+        .distinct()
+    )
+    query = select(designs.c.id, designs.c.content).where(designs.c.id.in_(used))
+    return [(row.id, row.content) for row in connection.execute(query.order_by(designs.c.id))]
 
 
 def get_setting(connection: Connection, name: str) -> str | None:

@@ -163,6 +163,8 @@ class Study:
             shared=self.shared,
             repeated=self.repeated,
             seed=self.seed,
+            question=tuple(sorted(self.question.items())),
+            stimuli=tuple(stimulus.fingerprint for stimulus in self.stimuli),
         )
 
 

@@ -21,21 +21,17 @@ from trilens.tasks.method import check_counted, check_method, check_model, choos
 
 if TYPE_CHECKING:
     from trilens.maps.choice_map import ChoiceMap
-    from trilens.maps.choice_model import ChoiceModel
     from trilens.tasks.model import AnswerModel
 
 LEVEL = 0.95
-#: Objects with fewer answers are always in the set: copies often leave them out altogether.
+#: Objects with fewer answers are always in the set: too little is known about them.
 LEAST_ANSWERS = 5
-#: An object that is worse by so many standard errors is no rival; sqrt(log m) is usual, and
-#: this is that of 2500 answers.
-_NO_RIVAL = 2.8
-#: Gaussian draws from which the quantile of the largest of many differences is read.
-_DRAWS = 500
-#: With more rivals the quantile is Bonferroni's, which needs no draws.
-_MOST_RIVALS = 300
-#: Objects whose differences are looked at together.
-_ROWS = 64
+#: Gaussian draws from which `plausible_largest` reads how often each score is the largest.
+_DRAWS = 2000
+#: Numbers that are drawn at a time.
+_AT_A_TIME = 4_000_000
+#: With fewer draws from the posterior their deviations are taken for Gaussian.
+_FEW_DRAWS = 100
 
 
 @dataclass(frozen=True)
@@ -60,7 +56,7 @@ class Medoid(Tabular):
     candidates : tuple of str
         The confidence set: the objects that may be the true medoid, the most central first.
         By the model for ``method="choice"``, see `medoid_set`; otherwise by
-        counting, see `trilens.depth.depth_intervals`.
+        counting, see `trilens.depth.counted_intervals`.
     level : float
         Of the confidence set.
     tied : tuple of str
@@ -186,7 +182,7 @@ def _medoid(
     chosen = choose_method("medoid", given, method)
     if chosen == "choice":
         return _medoid_by_model(given, random_state, model)
-    from trilens.depth import centrality, depth_intervals
+    from trilens.depth import centrality, counted_intervals
 
     if chosen == "depth":
         score = centrality(given)
@@ -201,12 +197,12 @@ def _medoid(
     best = np.flatnonzero(score == score.max())
     depth = float(score[best[0]]) if chosen == "depth" else None
     return _described(
-        given.names, chosen, score, depth, best, depth_intervals(given, LEVEL).medoid_set
+        given.names, chosen, score, depth, best, counted_intervals(given, LEVEL).medoid_set
     )
 
 
 def _medoid_of_counts(counts: CentralCounts, method: str, labels: Any) -> Medoid:
-    from trilens.depth import centrality, depth_intervals
+    from trilens.depth import centrality, counted_intervals
 
     check_counted(method)
     if labels is not None:
@@ -215,7 +211,7 @@ def _medoid_of_counts(counts: CentralCounts, method: str, labels: Any) -> Medoid
         raise StatementError("there are no objects, so there is no medoid")
     score = centrality(counts)
     best = np.flatnonzero(score == score.max())
-    inside = depth_intervals(counts, LEVEL).medoid_set
+    inside = counted_intervals(counts, LEVEL).medoid_set
     return _described(objects_of(counts).names, "depth", score, float(score.max()), best, inside)
 
 
@@ -235,8 +231,7 @@ def _medoid_by_model(
     inside[best] = True
     found = _described(given.names, "choice", score, float(highest), best, inside)
     copies = inner.assisted.copies[:, rank]
-    moved = copies - copies[:, [found.index]]
-    error = inner.bootstrap.shrink * np.sqrt((moved**2).mean(axis=0))
+    error = np.sqrt(((copies - copies[:, [found.index]]) ** 2).mean(axis=0))
     level = (np.abs(score - highest) <= error) & (known == known.max())
     level[found.index] = False
     return replace(found, close=_names_by_score(given.names, score, level))
@@ -264,12 +259,12 @@ def _described(
 
 
 def medoid_set(model: AnswerModel, level: float = 0.95) -> BoolArray:
-    """The objects that the answers cannot tell apart from the medoid.
+    """The objects that may be the medoid: the smallest sets that are likely to hold it.
 
     There are two readings of "most central": the object of the highest depth, and the one
-    with the least total distance to all others. Each gets a confidence set of its own, and
-    the union is taken. Objects that the count of the answers alone rules out, with the wide
-    margin of `trilens.depth.depth_intervals`, are out: that does not rest on the model.
+    with the least total distance to all others. On each of many maps drawn from the posterior,
+    which says what the answers leave open whatever was asked, one object is the most central. For
+    each reading, the fewest objects that are it on 95 % of the maps are in the set.
 
     A map of few objects in many dimensions can hold any dissimilarities, noise on them (Noise
     model II) as well. Then the set comes from a map with no more coordinates than a third of
@@ -279,50 +274,41 @@ def medoid_set(model: AnswerModel, level: float = 0.95) -> BoolArray:
     -------
     (n,) array of bool
     """
-    from scipy.special import ndtri, stdtrit
-
-    from trilens.depth import depth_intervals
     from trilens.maps.choice_map import ChoiceMap
+    from trilens.maps.geometry import total_distance
     from trilens.tasks.model import AnswerModel
 
     most = max(2, (model.statements.n_objects - 1) // 6)
     if model.map.n_components_ > most:
         plain = ChoiceMap(most, random_state=model.seed).fit(model.statements)
         model = AnswerModel(model.statements, plain, model.seed)
-    copies, assisted = model.bootstrap, model.assisted
-    scale = copies.shrink * np.sqrt(max(model.dispersion, 1.0))
-    freedom = len(copies)
-    if copies.n_raters:
-        scale *= np.sqrt(copies.n_raters / (copies.n_raters - 1))
-        freedom = min(freedom, copies.n_raters - 1)
-    # a variance that is estimated from few copies, or few raters, is itself uncertain
-    scale *= stdtrit(freedom, level) / ndtri(level)
+    assisted = model.assisted
     unsure = model.statements.appearances < LEAST_ANSWERS
     sure = np.flatnonzero(~unsure)
-    by_depth = maybe_largest(
-        assisted.depth[sure],
-        scale * assisted.copies[:, sure],
-        level,
-        model.seed,
-        assisted.bias[sure],
-    )
-    near = _nearness(model.map.model_)
-    moved = np.array([_nearness(copy) for copy in copies]) - near
-    by_distance = maybe_largest(near[sure], scale * moved[:, sure], level, model.seed)
+    near = -np.array([total_distance(X) for X in model.posterior])
+    near /= np.maximum(-near.mean(axis=1, keepdims=True), 1e-300)
     inside = unsure.copy()
+    if not len(sure):
+        return inside
+    if len(near) < _FEW_DRAWS:
+        middle = near.mean(axis=0)
+        by_depth = plausible_largest(
+            assisted.depth[sure], assisted.copies[:, sure], level, model.seed, assisted.bias[sure]
+        )
+        by_distance = plausible_largest(middle[sure], (near - middle)[:, sure], level, model.seed)
+    else:
+        rng = np.random.default_rng([model.seed, 2])
+        deep = assisted.depth + assisted.copies
+        deep += assisted.bias * rng.standard_normal(deep.shape)
+        by_depth, by_distance = (
+            often_largest(how_often_largest(drawn), level, drawn.mean(axis=0))
+            for drawn in (deep[:, sure], near[:, sure])
+        )
     inside[sure] = by_depth | by_distance
-    return inside & depth_intervals(model.statements, level).medoid_set
+    return inside
 
 
-def _nearness(model: ChoiceModel) -> FloatArray:
-    """Minus the total distance on the map, by its mean: maps of different scales compare."""
-    from trilens.maps.geometry import total_distance
-
-    total = total_distance(model.embedding)
-    return -total / max(float(total.mean()), 1e-300)
-
-
-def maybe_largest(
+def plausible_largest(
     score: FloatArray,
     deviation: FloatArray,
     level: float = 0.95,
@@ -331,18 +317,14 @@ def maybe_largest(
 ) -> BoolArray:
     """Which of the true scores may be the largest, given estimates and how these vary.
 
-    An object is out if another one is better than it by too many standard errors of their
-    difference: by more than the largest such number over its rivals would be, at the given
-    level, if none of them were better. Rivals are the objects that are not clearly worse
-    (moment selection; Andrews and Soares, 2010; for the best of many Mogstad, Romano, Shaikh
-    and Wilhelm, 2024).
+    The smallest set that holds the largest one with probability ``level``, if the true scores
+    vary about the estimates as the deviations do, in a Gaussian way.
 
     Parameters
     ----------
     score : (n,) array
     deviation : (copies, n) array
-        Of the scores of copies from ``score``; taken for draws about 0, so that a shift, as by
-        a penalty, counts as variance.
+        Of the scores of copies, or of draws from a posterior, from ``score``.
     level : float
     seed : int
     bias : (n,) array
@@ -352,37 +334,53 @@ def maybe_largest(
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> maybe_largest(np.array([0.0, 0.9, 1.0]), 0.1 * rng.standard_normal((40, 3))).tolist()
+    >>> plausible_largest(np.array([0.0, 0.9, 1.0]), 0.1 * rng.standard_normal((40, 3))).tolist()
     [False, True, True]
     """
-    from scipy.special import ndtri
-
     n, n_copies = len(score), len(deviation)
     if n == 0:
         return np.zeros(0, dtype=bool)
     rng = np.random.default_rng([seed, 2])
-    draws = rng.standard_normal((_DRAWS, n_copies)) @ deviation / np.sqrt(n_copies)
-    draws += bias * rng.standard_normal(draws.shape)
-    variance = (deviation**2).mean(axis=0) + np.asarray(bias) ** 2
+    # what is worse than the best by very many standard errors is never the largest
+    top = int(score.argmax())
+    wide = np.sqrt((deviation**2).mean(axis=0) + np.asarray(bias) ** 2)
+    some = np.flatnonzero(score[top] - score <= 6 * (wide + wide[top]))
+    moved = deviation[:, some] / np.sqrt(n_copies)
+    own_bias = np.broadcast_to(bias, n)[some]
+    often = np.zeros(len(some))
+    at_a_time = max(min(_DRAWS, _AT_A_TIME // len(some)), 1)
+    for start in range(0, _DRAWS, at_a_time):
+        count = min(at_a_time, _DRAWS - start)
+        drawn = score[some] + rng.standard_normal((count, n_copies)) @ moved
+        if own_bias.any():
+            drawn += own_bias * rng.standard_normal(drawn.shape)
+        often += how_often_largest(drawn) * count
     inside = np.zeros(n, dtype=bool)
-    for start in range(0, n, _ROWS):
-        own = np.arange(start, min(start + _ROWS, n))
-        covariance = deviation[:, own].T @ deviation / n_copies
-        squares = variance[own, None] + variance - 2 * covariance
-        error = np.sqrt(np.maximum(squares, 1e-20 * (variance[own, None] + variance) + 1e-300))
-        better = (score - score[own, None]) / error
-        better[own - start, own] = -np.inf
-        for i in own:
-            z = better[i - start]
-            rivals = np.flatnonzero(z > -_NO_RIVAL)
-            if len(rivals) > _MOST_RIVALS:
-                allowed = float(-ndtri((1 - level) / len(rivals)))
-            elif len(rivals):
-                drawn = (draws[:, rivals] - draws[:, [i]]) / error[i - start, rivals]
-                allowed = max(float(np.quantile(drawn.max(axis=1), level)), 0.0)
-            else:
-                allowed = 0.0
-            inside[i] = z.max(initial=-np.inf) <= allowed
+    inside[some] = often_largest(often / _DRAWS, level, score[some])
+    return inside
+
+
+def how_often_largest(drawn: FloatArray) -> FloatArray:
+    """The share of the rows in which each column is the largest; equal ones share.
+
+    >>> how_often_largest(np.array([[1.0, 2.0, 0.0], [3.0, 3.0, 1.0]])).tolist()
+    [0.25, 0.75, 0.0]
+    """
+    row, column = np.nonzero(drawn == drawn.max(axis=1, keepdims=True))
+    share = 1 / np.bincount(row, minlength=len(drawn))[row]
+    return np.bincount(column, share, drawn.shape[1]) / len(drawn)
+
+
+def often_largest(share: FloatArray, level: float, score: FloatArray) -> BoolArray:
+    """The fewest objects whose shares sum to ``level``; of equal shares the higher scores.
+
+    >>> often_largest(np.array([0.6, 0.0, 0.03, 0.37]), 0.95, np.zeros(4)).tolist()
+    [True, False, False, True]
+    """
+    order = np.lexsort((-score, -share))
+    enough = int(np.searchsorted(np.cumsum(share[order]), level - 1e-9)) + 1
+    inside = np.zeros(len(share), dtype=bool)
+    inside[order[:enough]] = True
     return inside
 
 

@@ -1,18 +1,21 @@
-"""The model of the answers that the questions share: one choice map and its bootstrap."""
+"""The model of the answers that the questions share: one choice map, and the maps it could be."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from trilens._typing import FloatArray, Progress
-from trilens.kinds import n_answers
+from trilens._typing import AnyArray, FloatArray, IntArray, Progress
+from trilens.kinds import n_answers, sides, sign
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.choice_model import ChoiceModel, ResampledModels
+from trilens.maps.pairs import lengths, squared
+from trilens.maps.posterior import depths_of
 from trilens.statements import Statements
 from trilens.tasks.data import Ordered, in_order
+from trilens.tasks.design import Design, design
 
 #: Of more statements a random part is fitted.
 MOST_FITTED = 10_000_000
@@ -23,10 +26,14 @@ N_COPIES, FEWER_COPIES, _MANY_OBJECTS = 40, 20, 250
 COPY_ANSWERS = 50_000
 #: Steps of a refit, which starts from the map of all answers.
 _STEPS = 25
-#: Up to so many objects the depth of a copy is the mean over all triples.
-_ALL_TRIPLES_OBJECTS = 250
-#: Beyond, over so many for each object, the same ones in every copy.
-_COPY_TRIPLES = 1000
+#: Draws from the posterior, of up to so many objects each; the depth on them is the mean over all
+#: triples but in the last line, where it is over so many for each object, the same ones in all.
+_DRAWS = ((100, 200), (_MANY_OBJECTS, 100))
+FEWER_DRAWS, _DRAW_TRIPLES = 40, 1000
+#: Answers whose probabilities without them are looked at in all draws; of more, in fewer draws.
+_LEFT_OUT_WORK, _LEAST_LEFT_OUT = 1_000_000, 20
+#: A single answer does not weigh more than this in a draw without it.
+_MOST_WEIGHT = 100.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +44,8 @@ class AssistedDepth:
     ----------
     depth : (n,) array
         0 for an object that no answer could single out.
-    copies : (copies, n) array
-        How it deviates in copies of the model.
+    copies : (draws, n) array
+        How it deviates on maps drawn from the posterior.
     bias : (n,) array
         The standard deviation of what may remain of the model's misfit.
     counted : (n,) array
@@ -120,36 +127,76 @@ class AnswerModel:
         return pair_dispersion(self.map.model_, self.statements)
 
     @cached_property
+    def design(self) -> Design:
+        """What was asked of whom."""
+        return design(self.statements)
+
+    @cached_property
+    def overdispersion(self) -> float:
+        """By how many times less the answers count than independent ones would; at least 1.
+
+        The largest of three: answers that share a pair, that are by one rater, or that are from
+        one screen may pull together where the model leaves something out.
+        """
+        S = self.statements
+        found = [1.0, self.dispersion]
+        for clusters in (S.raters, S.questions):
+            if clusters is not None:
+                _, of = np.unique(clusters, return_inverse=True)
+                found.append(cluster_dispersion(self.map, S, of.astype(np.int64)))
+        return max(found)
+
+    @cached_property
+    def posterior(self) -> FloatArray:
+        """Maps that the answers allow, (draws, n, d): see `trilens.maps.posterior`."""
+        n = self.statements.n_objects
+        many = next((draws for most, draws in _DRAWS if n <= most), FEWER_DRAWS)
+        drawn = self.map.posterior(
+            self.statements,
+            many,
+            dispersion=self.overdispersion,
+            random_state=np.random.default_rng([self.seed, 29]),
+        )
+        if drawn is None:
+            wider = np.sqrt(self.overdispersion)
+            X = self.map.embedding_
+            drawn = np.array([X + wider * (each - X) for each in self.resampled_maps])
+        return drawn
+
+    @cached_property
     def assisted(self) -> AssistedDepth:
         """How central each object is, and how sure that is.
 
         A map cannot hold everything that answers say: of objects in twenty dimensions a map
         in few has the wrong middle, and counting, which assumes nothing, finds it. Counting
         in turn ignores which questions an object happened to be in, which the model knows. So
-        the depth of an object is the mean depth by the copies, plus a share of what is left
-        over: the counted centrality less the one expected over the same questions, by copies
-        that did not see the answers. The share is that of the composite estimate of Fay and
+        the depth of an object is its mean depth on maps drawn from the posterior, plus a share
+        of what is left over: the counted centrality less the one expected over the same questions
+        if each answer had not been given. The share is that of the composite estimate of Fay and
         Herriot (1979): (t + s) / (t + s + v), where v is the variance of what is left over if
-        the model is right, s the variance of the depth between copies, and t how much more
-        the left over vary from object to object than v.
+        the model is right, s the variance of the depth between draws, and t how much more
+        the left over vary from object to object than v. It is 0 where the design keeps counts
+        from speaking for all questions.
         """
-        S, copies = self.statements, self.bootstrap
-        some = None if S.n_objects <= _ALL_TRIPLES_OBJECTS else _COPY_TRIPLES
-        by_copy = np.array([copy.depth(some, self.seed).depth for copy in copies])
-        own_left = left_over(self.map.predict_proba(S), S, self.map.model_.lapse)
-        of_copies, unseen = left_over_by_copies(copies, S)
-        left, variance = own_left if unseen is None else left_over(unseen, S, copies.lapse)
+        S, model = self.statements, self.map.model_
+        if S.n_objects <= _MANY_OBJECTS:
+            by_draw = depths_of(self.posterior, model)
+        else:
+            maps = [replace(model, embedding=X) for X in self.posterior]
+            some = np.array([each.depth(_DRAW_TRIPLES, self.seed).depth for each in maps])
+            own = model.depth(_DRAW_TRIPLES, self.seed).depth
+            by_draw = some - own + model.depth(random_state=self.seed).depth
+        left, variance = left_over(without_own(self.posterior, model, S), S, model.lapse)
         seen = np.isfinite(variance)
         misfit = max(float((left**2 - variance)[seen].mean()), 0.0) if seen.any() else 0.0
-        model_variance = by_copy.var(axis=0) * copies.shrink**2 + misfit
+        model_variance = by_draw.var(axis=0) + misfit
         total = model_variance + variance
         counted = np.divide(model_variance, total, out=np.zeros(len(total)), where=total > 0)
-        own = self.map.model_.depth(some, self.seed).depth
-        # over all triples where the copies saw some: what these lack, the difference does not
-        full = own if some is None else self.map.model_.depth(random_state=self.seed).depth
-        mended = full + (by_copy - own).mean(axis=0) + counted * left
+        if not self.design.counts_hold:
+            counted = np.zeros(len(total))
+        mended = by_draw.mean(axis=0) + counted * left
         depth = np.where(seen, np.clip(mended, 0.0, 1.0), 0.0)
-        moved = by_copy - own + counted * (of_copies - own_left[0])
+        moved = by_draw - by_draw.mean(axis=0)
         return AssistedDepth(depth, moved, (1 - counted) * np.sqrt(misfit), counted)
 
 
@@ -166,40 +213,26 @@ def answer_model(
     return AnswerModel(statements, fitted, random_state)
 
 
-def left_over_by_copies(
-    copies: ResampledModels, statements: Statements
-) -> tuple[FloatArray, FloatArray | None]:
-    """What each copy leaves unexplained, and what copies expect of answers they did not see.
+def without_own(maps: FloatArray, model: ChoiceModel, statements: Statements) -> FloatArray:
+    """What maps expect of each answer as if it had not been given: (m, 2 or 3) probabilities.
 
-    Returns
-    -------
-    unexplained : (copies, n) array
-        Of the answers that the copy saw, see `left_over`.
-    unseen : (m, 2 or 3) array or None
-        The probability of each possible answer, as the mean over the copies that had not seen
-        it; NaN where all had. None where copies see a part of the answers only: the answers
-        are then so many that it makes no difference.
+    Of draws from the posterior, each is weighted with one by the probability of the answer
+    (leave-one-out by importance sampling; Gelfand, Dey and Chang, 1992).
     """
-    m, unexplained = len(statements), []
-    if copies.shrink < 1:
-        for copy, rows in copies.pairs():
-            part = statements.take(rows)
-            unexplained.append(left_over(copy.probabilities(part), part, copy.lapse)[0])
-        return np.array(unexplained), None
-    expected, unseen_by = np.zeros((m, n_answers(statements.kind))), np.zeros(m)
-    for copy, rows in copies.pairs():
-        weights = np.bincount(rows, minlength=m).astype(np.float64)
-        P = copy.probabilities(statements)
-        unseen = weights == 0
-        expected[unseen] += P[unseen]
-        unseen_by += unseen
-        unexplained.append(left_over(P, statements, copy.lapse, weights)[0])
-    with np.errstate(invalid="ignore"):
-        return np.array(unexplained), expected / unseen_by[:, None]
+    m = max(len(statements), 1)
+    some = max(_LEFT_OUT_WORK // m, _LEAST_LEFT_OUT)
+    maps = maps[:: max(len(maps) // some, 1)]
+    expected, total = np.zeros((m, n_answers(statements.kind))), np.zeros(m)
+    for X in maps:
+        P = replace(model, embedding=X).probabilities(statements)
+        weight = np.minimum(1 / np.maximum(P[:, 0], 1e-300), _MOST_WEIGHT)
+        expected += weight[:, None] * P
+        total += weight
+    return expected / total[:, None]
 
 
 def left_over(
-    expected: FloatArray, statements: Statements, lapse: float, weights: FloatArray | None = None
+    expected: FloatArray, statements: Statements, lapse: float
 ) -> tuple[FloatArray, FloatArray]:
     """By how much each object was more central than expected, and the variance of that.
 
@@ -211,7 +244,6 @@ def left_over(
     lapse : float
         The share of answers given without looking, which draw all centralities together; the
         result is about the others.
-    weights : (m,) array, optional
 
     Returns
     -------
@@ -229,11 +261,6 @@ def left_over(
         more *= -1.0
     spread = P * (1 - P)
     count = np.bincount(ids, minlength=n).astype(np.float64)
-    if weights is not None:
-        each = weights[known, None]
-        more *= each
-        spread *= each**2
-        count = np.asarray(np.bincount(ids, np.repeat(weights[known], P.shape[1]), n), np.float64)
     divisor = np.maximum(count, 1e-9) * (1 - lapse)
     mean = np.bincount(ids, more.ravel(), n) / divisor
     variance = np.bincount(ids, spread.ravel(), n) / divisor**2
@@ -276,3 +303,42 @@ def pair_dispersion(model: ChoiceModel, statements: Statements) -> float:
     left_of_answers = max(1 - taken / (len(statements) * (sides - 1)), 0.5)
     factor = left_of_answers / (1 - taken / len(together))
     return float((together**2).sum() / alone * factor)
+
+
+def cluster_dispersion(fitted: ChoiceMap, statements: Statements, cluster: IntArray) -> float:
+    """The variance of the answers' pull on the objects, by that of independent answers.
+
+    As `pair_dispersion`, of clusters of answers: those of one rater, or from one screen.
+
+    Parameters
+    ----------
+    fitted : ChoiceMap
+    statements : Statements
+    cluster : (m,) array of int
+    """
+    model, n = fitted.model_, statements.n_objects
+    lapse = fitted.lapse_of(statements)
+    attentive = replace(model, lapse=0.0).probabilities(statements)
+    chosen = (1 - lapse) * attentive[:, 0]
+    pull = attentive
+    pull[:, 0] -= 1.0
+    pull *= (chosen / (chosen + lapse / pull.shape[1]))[:, None]
+    X = model.embedding
+    ids: list[AnyArray] = []
+    forces: list[FloatArray] = []
+    for side, (i, j) in enumerate(sides(statements.kind, statements.triples)):
+        _, slope = lengths(squared(X, i, j), model.length, model.alpha)
+        force = (2 * sign(statements.kind) * pull[:, side] * slope)[:, None] * (X[i] - X[j])
+        ids += [i, j]
+        forces += [force, -force]
+    at, force = np.concatenate(ids).astype(np.int64), np.concatenate(forces)
+
+    def squares(of: IntArray) -> float:
+        _, place = np.unique(np.tile(of, len(ids)) * n + at, return_inverse=True)
+        return float(sum((np.bincount(place, axis) ** 2).sum() for axis in force.T))
+
+    count = len(np.unique(cluster))
+    alone = squares(np.arange(len(statements), dtype=np.int64))
+    if count < 2 or alone == 0.0:
+        return 1.0
+    return squares(cluster) / alone * count / (count - 1)

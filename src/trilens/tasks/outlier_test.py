@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -13,9 +15,19 @@ from trilens.maps.choice_model import ChoiceModel
 from trilens.statements import Kind, Statements
 from trilens.tasks.clouds import CLOUDS, LEVEL, clouds, p_value
 from trilens.tasks.model import AnswerModel
+from trilens.tasks.tails import Tail
 
+#: What far objects are: apart from the rest, the end of a tail, or nothing special.
+OutlierShape: TypeAlias = Literal["outliers", "long tail", "none"]
+
+#: Numbers of clouds after which it is asked whether enough of them have as much: where two do,
+#: the claim is not made however many more are drawn.
+_STAGES = (9, 19, CLOUDS)
 #: Up to so many objects and statements, answers about clouds are simulated and fitted.
 _MOST_OBJECTS, _MOST_STATEMENTS = 300, 30_000
+#: So many far objects or more, of which more than this share come together before they come to
+#: the rest, are a group and no tail.
+_LEAST_TOGETHER, _TOGETHER = 4, 0.8
 #: Points of a cloud without answers.
 _MOST_POINTS = 5000
 #: Dimensions of the clouds that depths are compared with.
@@ -30,15 +42,35 @@ class OutlierTest:
     ----------
     objects : (n,) array of bool
         None of them unless ``p_value`` is at most ``level``.
-    p_value : float or None
-        How often a cloud without outliers has as much that seems to stand apart; None where
-        it is not known.
+    p_gaussian : float or None
+        How often a Gaussian cloud has as much that seems to stand apart; None where it is not
+        known.
+    p_heavy : float or None
+        How often a cloud with a tail as heavy as that of the map has such a gap; None where
+        nobody asked.
+    tail : (n,) array of bool
+        The objects that a Gaussian cloud does not explain and a long tail does.
     level : float
     """
 
     objects: BoolArray = field(repr=False)
-    p_value: float | None
+    p_gaussian: float | None
+    p_heavy: float | None = None
+    tail: BoolArray | None = field(default=None, repr=False)
     level: float = LEVEL
+
+    @property
+    def p_value(self) -> float | None:
+        """The larger one, which decides."""
+        known = [p for p in (self.p_gaussian, self.p_heavy) if p is not None]
+        return max(known, default=None)
+
+    @property
+    def shape(self) -> OutlierShape:
+        """What the far objects are."""
+        if self.objects.any():
+            return "outliers"
+        return "none" if self.tail is None else "long tail"
 
 
 def neighbours_of(n: int) -> int:
@@ -60,12 +92,27 @@ def outlier_factors(coordinates: FloatArray) -> FloatArray:
     return local_outliers(coordinates, neighbours_of(len(coordinates)))
 
 
-def outliers_on_map(factors: FloatArray, by_chance: Iterable[FloatArray]) -> OutlierTest:
-    """Outlier factors against those of clouds without outliers.
+def outliers_on_map(
+    factors: FloatArray,
+    by_chance: Iterable[FloatArray],
+    tail: Tail | None = None,
+) -> OutlierTest:
+    """Objects outside a gap stand apart; outlier factors beyond those of clouds are a tail.
 
-    An object seems to stand apart if its factor is beyond the median of the largest factors of
-    the clouds. The sum of what lies beyond is compared with that of the clouds themselves: if
-    at most 5 % of them have as much, the claim is made.
+    Objects stand apart if there is a gap between them and the rest that neither a Gaussian
+    cloud nor one with a long tail leaves (`Tail`). Where there is none, the outlier factors are
+    compared with those of Gaussian clouds. An object seems to be far out if its factor is beyond
+    the median of the largest factors of the clouds. The sum of what lies beyond is compared
+    with that of the clouds themselves: if at most 5 % of them have as much, there is a tail,
+    unless the far objects `lie_together`.
+
+    Parameters
+    ----------
+    factors : (n,) array
+    by_chance : iterable of arrays
+        Factors of clouds; drawn only as far as they are needed.
+    tail : Tail, optional
+        Of the map. Without it Gaussian clouds alone decide what stands apart.
 
     Examples
     --------
@@ -76,12 +123,50 @@ def outliers_on_map(factors: FloatArray, by_chance: Iterable[FloatArray]) -> Out
     >>> outliers_on_map(clouds[0], clouds[1:]).objects.any()
     np.False_
     """
-    drawn = list(by_chance)
-    beyond = float(np.median([one.max() for one in drawn]))
-    excess = np.array([np.maximum(one - beyond, 0).sum() for one in drawn])
-    own = float(np.maximum(factors - beyond, 0).sum())
-    p = p_value(own, excess) if own > 0 else 1.0
-    return OutlierTest((factors > beyond) & (p <= LEVEL), p)
+    if tail is not None and tail.p_value <= LEVEL:
+        return OutlierTest(tail.outside, tail.p_gaussian, tail.p_value)
+    drawn: list[FloatArray] = []
+    remaining = iter(by_chance)
+    p = 1.0
+    for stage in _STAGES:
+        drawn += islice(remaining, stage - len(drawn))
+        beyond = float(np.median([one.max() for one in drawn]))
+        excess = np.array([np.maximum(one - beyond, 0).sum() for one in drawn])
+        own = float(np.maximum(factors - beyond, 0).sum())
+        p = p_value(own, excess) if own > 0 else 1.0
+        if (excess >= own).sum() > 1:
+            break
+    far = (factors > beyond) & (p <= LEVEL)
+    if tail is None:
+        return OutlierTest(far, p)
+    is_tail = far.any() and not lie_together(tail.coordinates, far)
+    return OutlierTest(np.zeros_like(far), p, tail.p_value, far if is_tail else None)
+
+
+def lie_together(coordinates: FloatArray, far: BoolArray) -> bool:
+    """Whether far objects are a group: nearer to each other than to the rest.
+
+    That is, most of them are in one branch of the single-linkage tree that holds at most a third
+    of all objects. The objects of a tail join the rest one by one.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> cloud, far = rng.standard_normal((30, 2)), np.arange(30) >= 24
+    >>> lie_together(cloud + 8 * far[:, None], far), lie_together(np.exp(cloud), far)
+    (True, False)
+    """
+    from scipy.cluster.hierarchy import linkage
+
+    n, among = len(far), int(far.sum())
+    if among < _LEAST_TOGETHER or n > _MOST_POINTS:
+        return False
+    size, inside = np.ones(2 * n - 1, dtype=np.int64), np.zeros(2 * n - 1, dtype=np.int64)
+    inside[:n] = far
+    for step, (one, other) in enumerate(linkage(coordinates, "single")[:, :2].astype(np.int64)):
+        size[n + step] = size[one] + size[other]
+        inside[n + step] = inside[one] + inside[other]
+    return bool(inside[size <= n // 3].max() > _TOGETHER * among)
 
 
 def factors_by_chance(model: AnswerModel) -> Iterator[FloatArray]:

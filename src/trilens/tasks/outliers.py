@@ -26,6 +26,7 @@ from trilens.tasks.embed import points_of
 from trilens.tasks.method import check_counted, check_method, check_model, choose_method
 from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.outlier_test import (
+    OutlierShape,
     OutlierTest,
     factors_by_chance,
     outlier_factors,
@@ -33,6 +34,7 @@ from trilens.tasks.outlier_test import (
     outliers_on_map,
 )
 from trilens.tasks.preconditions import why_nothing_can_be_claimed
+from trilens.tasks.tails import Tail
 
 #: Of more tied objects than these only the number is told.
 MOST_TIED = 20
@@ -52,9 +54,19 @@ class Outliers(Tabular):
         Their scores, low for an outlier: centrality, or minus the local outlier factor.
     suggested : int
         How many objects stand apart by more than chance.
+    shape : {"outliers", "long tail", "none"}
+        What the far objects are. They stand apart if neither a Gaussian cloud nor one with a
+        long tail explains them, and make a long tail if only the latter does.
+    tail : tuple of str or None
+        The objects of a long tail, the farthest out first; None where there is none.
     p_value, level : float or None
-        How often a cloud without outliers has as much that seems to stand apart; up to
-        ``level`` it is claimed. None where nothing can be claimed.
+        The larger one of the two that follow; up to ``level`` it is claimed that objects stand
+        apart. None where nothing can be claimed.
+    p_gaussian : float or None
+        How often a Gaussian cloud has as much that seems to stand apart.
+    p_heavy : float or None
+        How often a cloud with a tail like that of the map leaves such a gap. None where depths
+        are compared.
     caution : str or None
         Why nothing can be claimed.
     tied : tuple of str
@@ -74,7 +86,11 @@ class Outliers(Tabular):
     scores: FloatArray
     depths: FloatArray
     suggested: int
+    shape: OutlierShape
+    tail: tuple[str, ...] | None
     p_value: float | None
+    p_gaussian: float | None
+    p_heavy: float | None
     level: float
     caution: str | None
     tied: tuple[str, ...]
@@ -97,7 +113,11 @@ class Outliers(Tabular):
                 {"object": name, "depth": depth, "score": score} for name, depth, score in rows
             ],
             "suggested": self.suggested,
+            "shape": self.shape,
+            "tail": None if self.tail is None else list(self.tail),
             "p_value": self.p_value,
+            "p_gaussian": self.p_gaussian,
+            "p_heavy": self.p_heavy,
             "level": self.level,
             "caution": self.caution,
             "method": self.method,
@@ -127,7 +147,8 @@ def outliers(
         tell what stands apart. Files too large to hold are counted where that suffices.
     n : int, optional
         How many. Without ``n`` and ``contamination`` those that stand apart by more than
-        chance, which may be none: in at most 5 % of clouds without outliers there are any.
+        chance, which may be none: in at most 5 % of clouds without outliers there are any. A
+        cloud that thins out into a long tail has none either; the tail is then named.
     contamination : float, optional
         The share of outliers, at least 0 and at most 0.5; rounded to the nearest number.
     method : str
@@ -182,7 +203,11 @@ def outliers(
         scores=score[chosen],
         depths=depth[chosen],
         suggested=int(apart.objects.sum()),
+        shape=apart.shape,
+        tail=None if apart.tail is None else tuple(names[i] for i in order[apart.tail[order]]),
         p_value=apart.p_value,
+        p_gaussian=apart.p_gaussian,
+        p_heavy=apart.p_heavy,
         caution=None if reason is None else f"what stands apart cannot be told: {reason}",
         level=apart.level,
         tied=tuple(names[i] for i in tied),
@@ -206,9 +231,13 @@ def _score(
         if model is None or given.n_objects < _LEAST_OBJECTS:
             return np.full(given.n_objects, -1.0), nobody, reason or "there are too few objects"
         inner = model.in_order
-        factors = outlier_factors(inner.map.embedding_)[model.ordered.rank]
-        apart = nobody if reason else outliers_on_map(factors, factors_by_chance(inner))
-        return -factors, apart, reason
+        places = inner.map.embedding_
+        factors = outlier_factors(places)[model.ordered.rank]
+        if reason:
+            return -factors, nobody, reason
+        by_chance = factors_by_chance(inner)
+        tail = Tail(places[model.ordered.rank], given.kind)
+        return -factors, outliers_on_map(factors, by_chance, tail), None
     if method == "depth":
         depth = centrality(given)
         appears = count_central(given).appears

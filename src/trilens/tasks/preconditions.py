@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from trilens.kinds import chance
 from trilens.maps.choice_map import ChoiceMap
 from trilens.statements import Statements
+from trilens.tasks.reliability.agreement import cells_of, raters_of
 
 #: How much better than guesses held-out answers must be predicted, in mean log-likelihood times
 #: the root of the number of answers. Fifteen studies of guesses reached 0.07 at most; answers of
 #: which 30 % are wrong, 60 about each of 40 objects, 2 and more (``closer``, where these are too
 #: few to tell: 0.4).
 _BEYOND_GUESSES = 0.5
+#: Guesses agree as much as the answers in at most so many studies.
+_AGREEING_GUESSES = 0.005
 
 
 def why_nothing_can_be_claimed(statements: Statements, fitted: ChoiceMap | None) -> str | None:
@@ -37,8 +41,41 @@ def why_nothing_can_be_claimed(statements: Statements, fitted: ChoiceMap | None)
         return None
     if not fitted.cv_scores_:
         return "there are too few different questions"
-    chance = -np.log(2 if statements.kind == "closer" else 3)
-    gain = max(fitted.cv_scores_.values()) - chance
-    if gain * np.sqrt(len(statements)) < _BEYOND_GUESSES:
+    gain = max(fitted.cv_scores_.values()) - np.log(chance(statements.kind))
+    predicted = gain * np.sqrt(len(statements)) >= _BEYOND_GUESSES
+    if not predicted and agreeing_guesses(statements) > _AGREEING_GUESSES:
         return "the answers cannot be told from guesses"
     return None
+
+
+def agreeing_guesses(statements: Statements) -> float:
+    """How often guesses agree as much as these answers do, where questions were repeated.
+
+    A short list that everybody answers leaves too few other questions to predict one from, but
+    those who look at the objects agree about it. Compared are answers of different raters. If
+    all are guesses, any two pairs of answers agree independently of each other; the third
+    moment, in which three answers to one question count together, makes the distribution
+    Pearson's of type III.
+
+    Examples
+    --------
+    >>> agreeing_guesses(Statements([[0, 1, 2], [0, 1, 2], [3, 4, 5], [3, 4, 5]] * 5)) < 1e-6
+    True
+    >>> agreeing_guesses(Statements([[0, 1, 2], [3, 4, 5]]))
+    1.0
+    """
+    from scipy.stats import pearson3
+
+    unit, who = raters_of(statements)
+    if unit is None and statements.raters is not None:
+        return 1.0  # one rater, who may remember
+    cells = cells_of(statements, who)
+    pairs, agreeing = (float(counts.sum()) / 2 for counts in cells.between)
+    if pairs == 0:
+        return 1.0
+    p, asked = chance(statements.kind), cells.all_votes.sum(axis=1)
+    variance = pairs * p * (1 - p)
+    threes = float((asked * (asked - 1) * (asked - 2)).sum())
+    third = variance * (1 - 2 * p) + threes * p**2 * (1 - p)
+    beyond = (agreeing - p * pairs) / np.sqrt(variance)
+    return float(pearson3.sf(beyond, third / variance**1.5))

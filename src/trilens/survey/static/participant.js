@@ -99,8 +99,9 @@
         return reply;
       } catch {
         clearTimeout(slow);
-        const hopeless = answering && study.failed_code && performance.now() - since > HOPELESS;
-        if (hopeless) note(`${say("give_up")} ${study.failed_code}`);
+        const code = answering && current && current.failed_code;
+        const hopeless = code && performance.now() - since > HOPELESS;
+        if (hopeless) note(`${say("give_up")} ${code}`);
         else note(say(answering ? "offline" : "waiting"));
         await rest(wait);
       }
@@ -159,6 +160,7 @@
       $("copy").hidden = !navigator.clipboard;
       $("copy").textContent = say("copy");
       $("receipt").textContent = reply.receipt;
+      $("somebody").hidden = Boolean(person); // the platform sends each person by a link of theirs
       memory.put("receipt", null); // from now on the server shows it
       screen("thanks");
     } else {

@@ -377,7 +377,7 @@ def _on_map(
         )
     if reason is not None:
         said = f"whether there are groups cannot be told: {reason}"
-        suggestion = replace(suggestion, n_clusters=1, p_value=None, caution=said)
+        suggestion = replace(suggestion, n_clusters=1, p_value=None, caution=said, shape="cloud")
     step(0.9)
     number = suggestion.n_clusters if n_clusters is None else n_clusters
     found = coordinate_clusters(points, number, k, sigma, seed)
@@ -485,9 +485,7 @@ def _clusters(
     known: Sequence[Any] | None,
     given: bool,
 ) -> Clusters:
-    # numbered in the order of the names, wherever the answers lie and however they are sorted
-    order = object_order(names, len(names))
-    found[order] = in_order_of_appearance(found[order])
+    found = numbered(found, names)
     number = int(found.max(initial=-1)) + 1
     width = None
     if points is not None and number > 1 and len(points) <= _MOST_SILHOUETTES:
@@ -501,6 +499,18 @@ def _clusters(
         purity(found[labelled], [str(known[i]) for i in labelled]) if known and labelled else None
     )
     return Clusters(found, names, number, given, parameters, groups, suggestion, stability, pure)
+
+
+def numbered(labels: IntArray, names: tuple[str, ...]) -> IntArray:
+    """The same groups, numbered in the order of the names, however the answers are sorted."""
+    order, found = object_order(names, len(names)), np.empty_like(labels)
+    found[order] = in_order_of_appearance(labels[order])
+    return found
+
+
+def groups_on_map(points: FloatArray, number: int, names: tuple[str, ...], seed: int) -> IntArray:
+    """The groups that `cluster` finds on a map, where their number is known."""
+    return numbered(coordinate_clusters(points, number, *_neighbours(None, None), seed), names)
 
 
 def _group(

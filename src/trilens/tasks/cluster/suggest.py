@@ -11,6 +11,7 @@ import numpy as np
 from trilens._typing import FloatArray, IntArray
 from trilens.tasks.clouds import CLOUDS, LEVEL, Shape, clouds, nearest_of, p_value
 from trilens.tasks.cluster.spectral import laplacian_eigenvectors, neighbour_graph
+from trilens.tasks.shapes import Shape as MapShape, Shapes, fit_shapes, is_straight
 
 _MOST_CLUSTERS = 8
 #: Points of a cloud, and objects of the map that are compared with it: beyond that a mean over
@@ -28,6 +29,16 @@ _SHAPES: tuple[Shape, ...] = ("gaussian", "box")
 CENTRAL_CAUTION = (
     "answers about the most central object cannot tell how wide a gap between two groups is: "
     "two groups may look like one long cloud"
+)
+#: Why a map of another shape is not divided.
+NO_GROUPS = {
+    "line": "the objects lie along a line without a gap: to divide them would be arbitrary",
+    "ring": "the objects lie on a ring without a gap: to divide them would be arbitrary",
+    "arms": "the objects lie on arms that meet: to call the arms groups would be arbitrary",
+}
+_NO_DIP = (
+    "the map falls into parts, but a skewed cloud, a long tail or a curve would as well: groups "
+    "are not claimed"
 )
 
 
@@ -71,9 +82,12 @@ class ClusterSuggestion:
         The best number of two or more clusters, groups or not.
     p_value : float or None
         How often a cloud without groups falls into parts so tight: the larger one of the
-        shares of Gaussian and of uniform clouds. Groups are suggested up to 0.05.
+        shares of Gaussian and of uniform clouds. Groups are suggested up to 0.05. None where
+        that cannot be told, and where the map is no cloud.
     caution : str or None
-        What the answers cannot tell.
+        What the answers cannot tell, or why a map that is no cloud is not divided.
+    shape : str
+        "groups", or what the map is otherwise: "cloud", "line", "ring" or "arms".
     """
 
     n_clusters: int
@@ -81,6 +95,7 @@ class ClusterSuggestion:
     best: int
     p_value: float | None
     caution: str | None = None
+    shape: MapShape = "cloud"
 
     def to_dict(self) -> dict[str, Any]:
         """The number and the evidence, in plain types."""
@@ -89,6 +104,7 @@ class ClusterSuggestion:
             "best": self.best,
             "p_value": self.p_value,
             "caution": self.caution,
+            "shape": self.shape,
             "candidates": [
                 {
                     "n_clusters": c.n_clusters,
@@ -117,7 +133,11 @@ def suggest_clusters(
     the largest score are tight (`within_shares`): more so, in standard deviations beyond the
     mean of as many clusters in clouds without groups, than those of all but 5 % of the clouds,
     of Gaussian as well as of uniform ones. Then the number is suggested whose score times
-    tightness beyond uniform clouds is the largest; else 1 is.
+    tightness beyond uniform clouds is the largest. There also are groups, though they are of
+    unequal sizes, if a mixture of Gaussians describes the map better than every other shape
+    (`fit_shapes`), and better than a plain cloud by more than in all but 2.5 % of either
+    clouds. Else 1 is suggested; and also where a skewed cloud, a long tail, a line, a ring or
+    arms describe the map better than groups with a dip between them.
 
     Parameters
     ----------
@@ -134,32 +154,79 @@ def suggest_clusters(
     >>> suggest_clusters(three).n_clusters
     3
     """
+    return examine(coordinates, errors, kind, max_clusters, random_state).suggestion
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What is known of the shape of a map.
+
+    Attributes
+    ----------
+    suggestion : ClusterSuggestion
+    shapes : Shapes
+        Fitted to ``map``.
+    map : MapAlongAxes or None
+        None where there are too few objects, or too few that differ.
+    """
+
+    suggestion: ClusterSuggestion
+    shapes: Shapes
+    map: MapAlongAxes | None
+
+
+def examine(
+    coordinates: FloatArray,
+    errors: FloatArray | None = None,
+    kind: str = "odd",
+    max_clusters: int = _MOST_CLUSTERS,
+    random_state: int = 0,
+) -> Examined:
+    """Whether a map has groups, or what shape it has otherwise; see `suggest_clusters`."""
     from threadpoolctl import threadpool_limits
 
     n = len(coordinates)
     numbers = range(2, min(max_clusters, n - 2) + 1)
     if not numbers or len(np.unique(coordinates, axis=0)) < max(numbers):
-        return ClusterSuggestion(1, (), 1, None)
+        return Examined(ClusterSuggestion(1, (), 1, None), Shapes({}), None)
     rng = np.random.default_rng([random_state, 19])
     with threadpool_limits(1):
-        map_ = _Map.of(coordinates, errors)
+        map_ = MapAlongAxes.of(coordinates, errors)
         own = _Divisions([map_.points], [map_.errors], numbers)
+        shapes = own.shapes(0)
         tight = np.array([own.tightness(i)[0] for i in range(len(numbers))])
         drawn = [_clouds_like(map_, shape, numbers, CLOUDS, rng) for shape in _SHAPES]
         level = np.mean([one.separation for one in drawn], axis=(0, 1))
         at = int(own.best(level)[0])
         tests = [_Test(one, level, at) for one in drawn]
         p = max(test.p_value(tight) for test in tests)
-        if LEVEL / 2 < p <= _CLEARLY_NOT:
+        if LEVEL / 2 < p <= _CLEARLY_NOT and shapes.divided:
             # not clear yet: more clouds, so that chance has less of a say
-            for shape, test in zip(_SHAPES, tests, strict=True):
-                test.compare(_clouds_like(map_, shape, numbers, _MORE_CLOUDS, rng))
+            for one, test in zip(_SHAPES, tests, strict=True):
+                test.compare(_clouds_like(map_, one, numbers, _MORE_CLOUDS, rng))
             p = max(test.p_value(tight) for test in tests)
         # which number, if any: also by how much tighter it is than in uniform clouds
         score = (own.score(level) * np.maximum(tests[-1].beyond(tight), 0))[0]
         at = int(score.argmax()) if score.max() > 0 else at
+        if p > LEVEL and shapes.groups > 0:
+            unequal = max(
+                p_value(shapes.beyond_plain, some.beyond_plain(shapes.beyond_plain))
+                for some in drawn
+            )
+            if 2 * unequal <= LEVEL:
+                p, at = 2 * unequal, len(shapes.fits["groups"].knots) - 2
     best = numbers[at]
-    suggested = best if p <= LEVEL else 1
+    shape: MapShape = "groups" if p <= LEVEL and shapes.divided else "cloud"
+    cautions: list[str] = []
+    if shape == "cloud":
+        straight = is_straight(map_.points, map_.errors)
+        shape = "line" if straight and shapes.fits else shapes.curve or "cloud"
+        if shape != "cloud":
+            cautions.append(NO_GROUPS[shape])
+        elif p <= LEVEL:
+            cautions.append(_NO_DIP)
+    said = None if cautions else p
+    suggested = best if shape == "groups" else 1
     candidates = tuple(
         Candidate(
             number,
@@ -170,19 +237,34 @@ def suggest_clusters(
         )
         for i, number in enumerate(numbers)
     )
-    caution = CENTRAL_CAUTION if kind == "central" and suggested <= 2 else None
-    return ClusterSuggestion(suggested, candidates, best, p, caution)
+    if kind == "central" and suggested <= 2:
+        cautions.append(CENTRAL_CAUTION)
+    caution = "; ".join(cautions) or None
+    found = ClusterSuggestion(suggested, candidates, best, said, caution, shape)
+    return Examined(found, shapes, map_)
 
 
 @dataclass(frozen=True)
-class _Map:
-    """A map along its axes, or some objects of it, with the errors of their places."""
+class MapAlongAxes:
+    """A map along its axes, or some objects of it, with the errors of their places.
+
+    Attributes
+    ----------
+    points : (m, d') array
+    errors : (m, d', d') array
+    every : (n, d') array
+        All objects.
+    variances : (n,) array
+        Of the errors of all objects, the mean over the axes.
+    """
 
     points: FloatArray
     errors: FloatArray
+    every: FloatArray
+    variances: FloatArray
 
     @classmethod
-    def of(cls, coordinates: FloatArray, errors: FloatArray | None) -> _Map:
+    def of(cls, coordinates: FloatArray, errors: FloatArray | None) -> MapAlongAxes:
         n, d = coordinates.shape
         unit = np.abs(coordinates).max()
         centred = coordinates / unit
@@ -193,7 +275,9 @@ class _Map:
         least = 1e-12 * float(centred.var(axis=0).max()) * np.eye(len(axes))
         given = np.zeros((n, d, d)) if errors is None else errors / unit / unit
         turned = np.einsum("ai,nij,bj->nab", axes, given[some], axes)
-        return cls(centred[some] @ axes.T, turned + least)
+        every = centred @ axes.T
+        mean = np.einsum("ai,nij,aj->n", axes, given, axes) / len(axes)
+        return cls(every[some], turned + least, every, mean)
 
 
 class _Divisions:
@@ -207,7 +291,7 @@ class _Divisions:
     def __init__(
         self, maps: Sequence[FloatArray], errors: Sequence[FloatArray], numbers: Sequence[int]
     ) -> None:
-        self._errors = errors
+        self._maps, self._errors = maps, errors
         self._parts = [divide(points, numbers) for points in maps]
         self.separation = np.array([[part.silhouette for part in one] for one in self._parts])
         self.gap = np.array([_spectral_gaps(points, numbers) for points in maps])
@@ -221,6 +305,23 @@ class _Divisions:
         """For each map the place of the number of clusters with the largest score."""
         found: IntArray = self.score(level).argmax(axis=1)
         return found
+
+    def shapes(self, which: int, only: bool = False) -> Shapes:
+        """Of one of the maps."""
+        labels = [part.labels for part in self._parts[which]]
+        return fit_shapes(self._maps[which], self._errors[which], labels, only)
+
+    def beyond_plain(self, enough: float) -> FloatArray:
+        """How much better than plain clouds groups describe each map.
+
+        One that is better than ``enough`` settles it: two of them are too many.
+        """
+        found: list[float] = []
+        for i in range(len(self._parts)):
+            found.append(self.shapes(i, only=True).beyond_plain)
+            if found[-1] >= enough:
+                break
+        return np.array(found + [-np.inf] * (len(self._parts) - len(found)))
 
     def tightness(self, at: int, which: IntArray | None = None) -> FloatArray:
         """Of one number of clusters, of some of the maps: -log of the share within."""
@@ -279,7 +380,11 @@ class _Test:
 
 
 def _clouds_like(
-    map_: _Map, shape: Shape, numbers: Sequence[int], how_many: int, rng: np.random.Generator
+    map_: MapAlongAxes,
+    shape: Shape,
+    numbers: Sequence[int],
+    how_many: int,
+    rng: np.random.Generator,
 ) -> _Divisions:
     drawn = list(clouds(map_.points, shape, _MOST_POINTS, rng, map_.errors, how_many))
     nearest = nearest_of(map_.points)

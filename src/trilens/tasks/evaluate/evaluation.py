@@ -35,6 +35,7 @@ from trilens.tasks.reliability.agreement import (
     share_interval,
     spread,
 )
+from trilens.tasks.reliability.cautions import gave_much
 from trilens.tasks.reliability.reliability import reachable_share
 
 #: Samples of the bootstrap.
@@ -43,8 +44,6 @@ _SAMPLES, _SAMPLES_AT_A_TIME = 2000, 200
 _FLIPS = 9999
 #: From so many raters on an interval is for other raters, too.
 _LEAST_RATERS = 3
-#: More than this share of the answers, and than twice an equal share, is much for one rater.
-_MUCH = 0.2
 #: Objects that are listed for two models, from so many answers on.
 _LISTED, _LEAST_ANSWERS = 5, 10
 
@@ -416,7 +415,7 @@ class AnswerClusters:
                 return None
             who = "one rater" if self.n_raters == 1 else f"{self.n_raters} raters"
             return f"the answers are of {who}: intervals are about other questions to the same"
-        if self.most <= max(_MUCH, 2 / self.n_raters):
+        if not gave_much(self.most, self.n_raters):
             return None
         return (
             f"one rater gave {self.most:.0%} of the answers, more than a fifth: the accuracy is "

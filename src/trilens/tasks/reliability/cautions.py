@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trilens._typing import IntArray
+from trilens._typing import AnyArray, IntArray
 from trilens.statements import Statements
+from trilens.tasks.design import Design
 from trilens.tasks.reliability.agreement import AsDict, Rate, Repeats
 from trilens.tasks.reliability.raters import RaterCheck
 
@@ -22,6 +23,8 @@ _MANY_WRONG = 0.25
 _FEW_REPEATS = 50
 #: With fewer different rows equal numbers of them may be chance or design.
 _FEW_ROWS = 20
+#: More than this share of the answers, and than twice an equal share, is much for one rater.
+MUCH = 0.2
 #: Beyond, telling rows apart takes seconds.
 _MOST_ROWS = 300_000
 
@@ -34,7 +37,8 @@ class Caution(AsDict):
     ----------
     code : str
         ``no-statements``, ``unseen``, ``rare``, ``apart``, ``copies``, ``noise``, ``wrong``,
-        ``guessing``, ``most-guess``, ``same-place``, ``contradictions`` or ``counted``.
+        ``guessing``, ``differs``, ``inverted``, ``unclear``, ``most-guess``, ``same-place``,
+        ``one-rater``, ``contradictions``, ``design`` or ``counted``.
     what, therefore, remedy : str
         What was seen, what cannot be concluded, what to do.
     names : tuple of str
@@ -167,6 +171,21 @@ def about_noise(m: int, hits: int, chance: float) -> list[Caution]:
     ]
 
 
+def about_design(asked: Design) -> list[Caution]:
+    """Questions that were not drawn at random."""
+    if asked.counts_hold:
+        return []
+    return [
+        Caution(
+            "design",
+            f"The questions were not drawn at random: {'; '.join(asked.why)}.",
+            "Shares of the answers speak for these questions only; what is said about all "
+            "questions rests on the choice model.",
+            "Ask random triples of objects, different ones of each rater.",
+        )
+    ]
+
+
 def about_errors(error_rate: Rate) -> list[Caution]:
     """Whether many answers are wrong."""
     if error_rate.estimate < _MANY_WRONG:
@@ -185,7 +204,7 @@ def about_errors(error_rate: Rate) -> list[Caution]:
 def about_raters(
     checks: Sequence[RaterCheck], share: float, unit: str, *, noise: bool
 ) -> list[Caution]:
-    """Who is careless, who always chooses the same place, and whether most raters are careless.
+    """Who is careless, who sees it differently, and whether most raters are careless.
 
     Parameters
     ----------
@@ -216,12 +235,13 @@ def about_raters(
             Caution(
                 "guessing",
                 f"The answers of {counted(len(careless), unit)} fit those of the others no better "
-                "than guesses.",
+                "than guesses, and do not go together with each other either.",
                 "They blur every result.",
                 f"Look at {_these(careless, unit)}, and run the analysis again without them.",
                 careless,
             )
         )
+    found += _about_misfits(checks, unit)
     if one_place:
         found.append(
             Caution(
@@ -230,6 +250,79 @@ def about_raters(
                 "Such answers do not depend on the objects.",
                 f"Run the analysis again without {_these(one_place, unit)}.",
                 one_place,
+            )
+        )
+    return found
+
+
+def about_amounts(who: AnyArray | None, unit: str) -> list[Caution]:
+    """Whether one rater gave much of all answers."""
+    if who is None:
+        return []
+    names, answers = np.unique(who, return_counts=True)
+    most = int(answers.argmax())
+    share = float(answers[most]) / len(who)
+    if not gave_much(share, len(names)) or str(names[most]) == "":
+        return []
+    return [
+        Caution(
+            "one-rater",
+            f"One {unit} gave {share:.0%} of the answers.",
+            f"What holds for all answers holds mostly for that {unit}; for other {unit}s it is "
+            "less certain than so many answers suggest.",
+            f"Ask more {unit}s, or compare with the results without this one.",
+            (str(names[most]),),
+        )
+    ]
+
+
+def gave_much(share: float, raters: int) -> bool:
+    """Whether a share of the answers is much for one of so many raters.
+
+    >>> gave_much(0.3, 12), gave_much(0.3, 4), gave_much(0.15, 100)
+    (True, False, False)
+    """
+    return share > max(MUCH, 2 / raters)
+
+
+def _about_misfits(checks: Sequence[RaterCheck], unit: str) -> list[Caution]:
+    """Those who do not fit the others and are not known to be careless."""
+    differs, inverted, unclear = (
+        tuple(check.rater for check in checks if check.verdict == verdict)
+        for verdict in ("differs", "inverted", "unclear")
+    )
+    found = []
+    if differs:
+        sees = "sees" if len(differs) == 1 else "see"
+        found.append(
+            Caution(
+                "differs",
+                f"{counted(len(differs), unit)} {sees} it differently: these answers do not fit "
+                f"those of the others, but they are no guesses.",
+                "One map for all does not show what they see.",
+                "Do not exclude them for that; look at them by themselves (trilens individuals).",
+                differs,
+            )
+        )
+    if inverted:
+        found.append(
+            Caution(
+                "inverted",
+                f"{counted(len(inverted), unit)} answered the opposite of the others.",
+                "The question was probably misread.",
+                f"Ask {_these(inverted, unit)}; turn the answers round, or exclude them.",
+                inverted,
+            )
+        )
+    if unclear:
+        does = "does" if len(unclear) == 1 else "do"
+        found.append(
+            Caution(
+                "unclear",
+                f"{counted(len(unclear), unit)} {does} not fit the others.",
+                "There are too few answers to tell carelessness from another view.",
+                "Do not exclude them for that; ask them more questions, some of them twice.",
+                unclear,
             )
         )
     return found

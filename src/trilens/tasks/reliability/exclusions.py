@@ -194,8 +194,9 @@ def exclusions_of(
     -------
     exclusions : tuple of Exclusion
     marks : (m,) array of str
-        ``""``, ``"left-out"``, ``"test-question"``, ``"failed-tests"``, ``"one-place"`` or
-        ``"guessing"``: the first rule that applies. The first two are not used in any figure.
+        ``""``, ``"left-out"``, ``"test-question"``, ``"failed-tests"``, ``"one-place"``,
+        ``"guessing"`` or ``"inverted"``: the first rule that applies. The first two are
+        not used in any figure.
     """
     m = len(statements)
     marks = np.full(m, "", dtype="U13")
@@ -227,6 +228,11 @@ def exclusions_of(
         (f"{unit}s that failed the test questions", "failed-tests", _failed),
         (f"{unit}s with most answers in one place", "one-place", lambda c: c.one_place),
         (f"{unit}s with answers no better than guesses", "guessing", lambda c: c.guessing),
+        (
+            f"{unit}s with answers opposite to the others'",
+            "inverted",
+            lambda c: c.verdict == "inverted",
+        ),
     ):
         names = tuple(check.rater for check in checks if judged(check))
         if names:

@@ -13,6 +13,7 @@ from trilens._typing import FloatArray, IntArray, Progress
 from trilens.depth import LEAST_RATERS
 from trilens.maps.choice_map import ChoiceMap
 from trilens.statements import Statements
+from trilens.tasks.design import question_of
 from trilens.tasks.medoid import medoid_set
 from trilens.tasks.method import LEAST_PER_OBJECT, choose_method
 from trilens.tasks.model import AnswerModel
@@ -23,6 +24,10 @@ _PARTS = ((8, 4), (4, 4), (2, 4))
 #: Nothing is forecast beyond this many times the present number of answers.
 _FARTHEST = 100.0
 _Z = 1.96
+_SAME_QUESTIONS = (
+    "The same {:,} questions were answered again and again: more raters with these questions would "
+    "not widen what was asked. The forecast is for more questions, answered as often."
+)
 
 
 @dataclass(frozen=True)
@@ -143,7 +148,7 @@ class Forecast(AsDict):
     objects : int
     points : tuple of CurvePoint
         The curve; the last point is all answers.
-    unit : {"rater", "answer"}
+    unit : {"rater", "answer", "question"}
         What the parts were made of.
     set_line, map_line : Line
         The lines that are extrapolated.
@@ -151,6 +156,8 @@ class Forecast(AsDict):
         The goals: objects in the set, and the accuracy of the map.
     back_test : Expected or None
         The present size of the set as half of the answers would have forecast it.
+    note : str
+        What more answers would have to be for this to hold, where it is not obvious.
     """
 
     answers: int
@@ -162,6 +169,7 @@ class Forecast(AsDict):
     back_test: Expected | None
     set_goal: int
     map_goal: float
+    note: str = ""
 
     def set_size(self, answers: float) -> Expected:
         """The size of the medoid set with this many answers in total."""
@@ -193,6 +201,7 @@ class Forecast(AsDict):
         facts = {
             "answers": self.answers,
             "unit": self.unit,
+            "note": self.note,
             "points": self.points,
             "set_size": [self.set_size(m) for m in ahead],
             "map_accuracy": [self.map_accuracy(m) for m in ahead],
@@ -231,8 +240,11 @@ def learning_curve(
     """The medoid set and the map from parts of the answers, and what more answers would bring.
 
     The answers are divided into eighths, quarters and halves, of whole raters where each part
-    has eight of them. The number of dimensions and the penalty are those of all answers. The
-    odds of an object to be in the set fall with a power of the number of answers. If the
+    has eight of them. Where few questions were answered many times (one list for all), the parts
+    are of whole questions: more raters with the same list would not widen what was asked, and
+    what is forecast is more questions, answered as often. The number of dimensions and the
+    penalty are those of all answers. The odds of an object to be in the set fall with a power of
+    the number of answers. If the
     distances on two maps of different parts have the correlation r, each has sqrt(r) with those
     of unlimited answers (Spearman, 1904), and (1 - r) / r falls with a power of the answers that
     is 1 where all error is chance (Spearman and Brown, 1910).
@@ -240,16 +252,23 @@ def learning_curve(
     None where the answers are too few to be divided, or so many that the model is not used.
     """
     m, n = len(statements), statements.n_objects
-    usable = [(p, k) for p, k in _PARTS if 3 * (m // p) >= LEAST_PER_OBJECT * n and m // p >= 50]
+    asked = model.design
+    many = asked.questions if asked.few_questions else m
+    usable = [
+        (p, k) for p, k in _PARTS if 3 * (many // p) >= LEAST_PER_OBJECT * n and many // p >= 50
+    ]
     if choose_method("embed", statements) != "choice" or n < 4 or len(usable) < 2:
         return None
     rng = np.random.default_rng([seed, 7])
-    rater = _raters(statements, usable[0][0])
+    clusters = _raters(statements, usable[0][0])
+    unit = "answer" if clusters is None else "rater"
+    if asked.few_questions:
+        unit, clusters = "question", _questions(statements)
     divisions: list[list[_Division]] = [[] for _ in usable]
     total, done = sum(wanted for _, wanted in usable), 0
     for (parts, wanted), found in zip(usable, divisions, strict=True):
         while sum(len(each.sizes) for each in found) < wanted:
-            divided = _divided(m, rater, parts, rng)[:wanted]
+            divided = _divided(m, clusters, parts, rng)[:wanted]
             found.append(_divide(statements, model, divided, seed))
             done += len(divided)
             if progress is not None:
@@ -271,12 +290,13 @@ def learning_curve(
         answers=m,
         objects=n,
         points=tuple(points),
-        unit="answer" if rater is None else "rater",
+        unit=unit,
         set_line=fit_line(np.array([*at, 0.0]), odds, errors, _SET),
         map_line=map_line,
         back_test=_size_ahead(before, m * float(np.exp(at[-1])), float(m), n),
         set_goal=set_goal,
         map_goal=map_goal,
+        note=_SAME_QUESTIONS.format(asked.questions) if asked.few_questions else "",
     )
 
 
@@ -331,10 +351,15 @@ def _raters(statements: Statements, parts: int) -> IntArray | None:
     return rater.astype(np.int64) if len(known) >= parts * LEAST_RATERS else None
 
 
+def _questions(statements: Statements) -> IntArray:
+    """The number of the question of each answer."""
+    return np.unique(question_of(statements), return_inverse=True)[1].astype(np.int64)
+
+
 def _divided(
-    m: int, rater: IntArray | None, parts: int, rng: np.random.Generator
+    m: int, clusters: IntArray | None, parts: int, rng: np.random.Generator
 ) -> list[IntArray]:
-    unit = np.arange(m) if rater is None else rater
+    unit = np.arange(m) if clusters is None else clusters
     part = (rng.permutation(int(unit.max()) + 1) % parts)[unit]
     return [np.flatnonzero(part == p) for p in range(parts)]
 

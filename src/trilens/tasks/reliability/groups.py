@@ -16,6 +16,7 @@ from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.geometry import procrustes
 from trilens.statements import Statements
 from trilens.statements.columns import as_list, is_missing
+from trilens.statements.combine import question_keys, questions
 from trilens.tasks.method import choose_method
 from trilens.tasks.model import AnswerModel
 from trilens.tasks.reliability.agreement import Agreement, AsDict, agreement_between, cells_of
@@ -26,6 +27,11 @@ GroupsLike: TypeAlias = Mapping[Any, Any] | Iterable[Any]
 _PERMUTATIONS = 999
 #: Random divisions of the raters, with which the maps of the groups are compared.
 _RANDOM_MAPS = 5
+#: Groups have lists of their own where raters of different groups have fewer questions in common
+#: than this share of what raters of one group have, by more than so many standard errors.
+_AS_MUCH_IN_COMMON, _BEYOND = 0.95, 4.0
+#: With fewer questions in common groups with lists of their own are not compared.
+_LEAST_SHARED = 5
 #: Numbers that permutations are worked out with at a time.
 _CHUNK = 20_000_000
 #: More groups than these are not compared.
@@ -48,7 +54,8 @@ class Group(AsDict):
     plane : (n, 2) array or None
         A map of the group's answers, aligned with the map of all; None where they are too few.
     disparity : float or None
-        The share of the variance of the map of all other raters that it does not account for.
+        The share of the variance of the map of all other raters that it does not account for;
+        None where groups have lists of their own: other questions make other maps.
     disparity_by_chance : float or None
         The mean of the same for as many raters drawn at random.
     """
@@ -77,7 +84,13 @@ class GroupComparison(AsDict):
     groups : tuple of Group
     p_value : float or None
         How often groups of the same sizes, drawn at random from the same raters, differ as
-        much; None where a group has fewer than two raters, so that nothing can be told.
+        much; None where that cannot be told.
+    why_not : str or None
+        Why there is no ``p_value``.
+    shared : int or None
+        Where groups have lists of their own: how many questions all groups were asked. The test
+        rests on the answers to these. None where the lists do not depend on the groups: then it
+        rests on all answers.
     permutations : int
     across : float or None
         How often two raters of different groups agree; None where none were asked the same.
@@ -87,6 +100,8 @@ class GroupComparison(AsDict):
 
     groups: tuple[Group, ...]
     p_value: float | None
+    why_not: str | None
+    shared: int | None
     permutations: int
     across: float | None
     without_group: int
@@ -150,6 +165,11 @@ def compare_groups(
     call the pair near or far beyond what the model of all answers expects, each by its
     variance. Whole raters are exchanged between the groups, not answers: the test keeps its
     level however careless or self-willed single raters are.
+
+    Raters who were asked other questions cannot be exchanged. Where groups have lists of their
+    own, the test rests on the questions that all groups were asked, and on what each group
+    answers beyond the mean of all answers to the question; where there are none, there is no
+    test: a difference of groups cannot be told from one of questions.
     """
     names = sorted({g for g in group if g is not None}, key=natural)
     if not names:
@@ -171,10 +191,8 @@ def compare_groups(
     group_of_rater = np.zeros(len(raters), dtype=np.int64)
     group_of_rater[rater] = of
     sizes = np.bincount(group_of_rater, minlength=len(names))
-    p_value = None
-    if sizes.min() >= 2:
-        p_value = _permutation_test(S, rater, group_of_rater, model, seed, permutations)
-    maps = _maps(S, rater, group_of_rater, len(names), model, seed)
+    test = differing_groups(S, rater, group_of_rater, model, seed, permutations)
+    maps = _maps(S, rater, group_of_rater, len(names), model, seed, compare=test.shared is None)
     found = tuple(
         Group(
             name=name,
@@ -188,28 +206,141 @@ def compare_groups(
         for g, name in enumerate(names)
     )
     everyone = len(np.unique(who))
-    return GroupComparison(found, p_value, permutations, _across(S, of), everyone - len(raters))
+    return GroupComparison(
+        found,
+        test.p_value,
+        test.why_not,
+        test.shared,
+        permutations,
+        _across(S, of),
+        everyone - len(raters),
+    )
+
+
+@dataclass(frozen=True)
+class GroupTest:
+    """Whether groups answer differently; see `GroupComparison`."""
+
+    p_value: float | None
+    why_not: str | None
+    shared: int | None
+
+
+def differing_groups(
+    statements: Statements,
+    rater: IntArray,
+    group_of_rater: IntArray,
+    model: AnswerModel | None,
+    seed: int = 0,
+    permutations: int = _PERMUTATIONS,
+) -> GroupTest:
+    """The test of `compare_groups`, with raters and groups as numbers from 0 on."""
+    n = int(group_of_rater.max()) + 1
+    if np.bincount(group_of_rater, minlength=n).min() < 2:
+        return GroupTest(None, "a group has fewer than two raters", None)
+    question = np.unique(question_keys(statements)[0], return_inverse=True)[1].astype(np.int64)
+    if not _lists_of_their_own(statements, question, rater, group_of_rater):
+        expected = _by_model(statements, model)
+        p = _permutation_test(statements, rater, group_of_rater, expected, seed, permutations)
+        return GroupTest(p, None, None)
+    asked = np.unique(question * n + group_of_rater[rater])
+    everywhere = np.bincount(asked // n) == n
+    shared, rows = int(everywhere.sum()), everywhere[question]
+    if shared < _LEAST_SHARED:
+        number = "no question was" if shared == 0 else f"only {shared} questions were"
+        if shared == 1:
+            number = "only one question was"
+        return GroupTest(
+            None,
+            f"the groups have lists of their own, and {number} asked in all of them, so that a "
+            f"difference of groups cannot be told from one of questions; ask all groups some of "
+            f"the same questions",
+            shared,
+        )
+    known, inside = np.unique(rater[rows], return_inverse=True)
+    own = group_of_rater[known]
+    if np.bincount(own, minlength=n).min() < 2:
+        why_not = "in a group fewer than two raters were asked what all groups were asked"
+        return GroupTest(None, why_not, shared)
+    part = statements.take(rows)
+    p = _permutation_test(part, inside, own, _by_question(part), seed, permutations)
+    return GroupTest(p, None, shared)
+
+
+def _lists_of_their_own(
+    statements: Statements, question: IntArray, rater: IntArray, group_of_rater: IntArray
+) -> bool:
+    """Whether raters of one group have more questions, or pairs, in common than others have.
+
+    Common questions of two raters are counted, of the pairs of answers that could be to the
+    same question. The answers are not looked at.
+    """
+    pairs = _pairs(statements)
+    c = pairs.shape[1]
+    for what, who in ((question, rater), (pairs.ravel(), np.repeat(rater, c))):
+        n = len(group_of_rater)
+        cell = np.unique(what * np.int64(n) + who)
+        asked, by = cell // n, cell % n
+        groups = int(group_of_rater.max()) + 1
+        each = np.bincount(by, minlength=n).astype(np.float64)
+        alike = np.bincount(asked * groups + group_of_rater[by], minlength=1).astype(np.float64)
+        within = (float((alike**2).sum()) - len(cell)) / 2
+        every = (float((np.bincount(asked).astype(np.float64) ** 2).sum()) - len(cell)) / 2
+        of_group = np.bincount(group_of_rater, each)
+        could_within = (float((of_group**2).sum()) - float((each**2).sum())) / 2
+        could = (float(each.sum()) ** 2 - float((each**2).sum())) / 2
+        if every == 0 or could_within == 0 or could == could_within:
+            continue
+        share = could_within / could
+        beyond = (within - every * share) / np.sqrt(every * share * (1 - share))
+        rate, across = within / could_within, (every - within) / (could - could_within)
+        if beyond > _BEYOND and across < _AS_MUCH_IN_COMMON * rate:
+            return True
+    return False
+
+
+def _pairs(statements: Statements) -> IntArray:
+    """A number for the pair that each possible answer is about, (m, 3 or 2)."""
+    compared = sides(statements.kind, statements.triples.astype(np.int64))
+    n = statements.n_objects
+    codes = np.stack([np.minimum(i, j) * n + np.maximum(i, j) for i, j in compared], axis=1)
+    pair = np.unique(codes.ravel(), return_inverse=True)[1]
+    return pair.astype(np.int64).reshape(codes.shape)
+
+
+def _by_model(statements: Statements, model: AnswerModel | None) -> FloatArray:
+    """How likely the answers are that could be given, the given one first."""
+    c = n_answers(statements.kind)
+    if model is None:
+        return np.full((len(statements), c), 1 / c)
+    return np.asarray(model.map.predict_proba(statements))
+
+
+def _by_question(statements: Statements) -> FloatArray:
+    """The same by all answers to the question."""
+    question, answer, triple = questions(statements)
+    votes = np.bincount(question * 3 + answer, minlength=3 * len(triple)).reshape(-1, 3)
+    shares = (votes / votes.sum(axis=1, keepdims=True))[question]
+    if statements.kind == "closer":
+        order = np.stack([answer, 1 - answer], axis=1)
+    else:
+        place = triple[question][:, None, :] == statements.triples[:, :, None]
+        order = place.argmax(axis=2)
+    return np.take_along_axis(shares, order.astype(np.int64), axis=1)
 
 
 def _excess(
-    statements: Statements, rater: IntArray, n_raters: int, model: AnswerModel | None
+    statements: Statements, rater: IntArray, n_raters: int, expected: FloatArray
 ) -> tuple[Any, Any]:
     """By rater and pair: answers beyond what is expected, and their variance; sparse (r, p)."""
     from scipy.sparse import coo_array
 
-    c = n_answers(statements.kind)
-    if model is None:
-        P = np.full((len(statements), c), 1 / c)
-    else:
-        P = model.map.predict_proba(statements)
-    compared = sides(statements.kind, statements.triples.astype(np.int64))
-    n = statements.n_objects
-    codes = np.stack([np.minimum(i, j) * n + np.maximum(i, j) for i, j in compared], axis=1)
-    known, pair = np.unique(codes.ravel(), return_inverse=True)
+    P, c = expected, expected.shape[1]
+    pair = _pairs(statements).ravel()
     beyond = -P
     beyond[:, 0] += 1.0
     at = (np.repeat(rater, c), pair)
-    shape = (n_raters, len(known))
+    shape = (n_raters, int(pair.max()) + 1)
     excess = coo_array((beyond.ravel(), at), shape=shape).tocsr()
     variance = coo_array(((P * (1 - P)).ravel(), at), shape=shape).tocsr()
     return excess, variance
@@ -219,12 +350,12 @@ def _permutation_test(
     statements: Statements,
     rater: IntArray,
     group_of_rater: IntArray,
-    model: AnswerModel | None,
+    expected: FloatArray,
     seed: int,
     permutations: int,
 ) -> float:
     n_raters, n_groups = len(group_of_rater), int(group_of_rater.max()) + 1
-    excess, variance = _excess(statements, rater, n_raters, model)
+    excess, variance = _excess(statements, rater, n_raters, expected)
     rng = np.random.default_rng([seed, 5])
     own = _difference(group_of_rater[None], n_groups, excess, variance)[0]
     at_a_time = max(1, _CHUNK // max(excess.shape[1], 1))
@@ -255,6 +386,8 @@ def _maps(
     n_groups: int,
     model: AnswerModel | None,
     seed: int,
+    *,
+    compare: bool,
 ) -> list[tuple[FloatArray | None, float | None, float | None]]:
     """A map of each group aligned with that of all; how far it, and a random one, is off."""
     nothing: list[tuple[FloatArray | None, float | None, float | None]] = [(None,) * 3] * n_groups
@@ -267,13 +400,16 @@ def _maps(
         if choose_method("embed", mine) != "choice":
             continue
         plane = _plane(mine, model)
+        aligned = procrustes(plane, model.plane)[0]
+        if not compare:
+            found[g] = aligned, None, None
+            continue
         rest = _plane(statements.take(group_of_rater[rater] != g), model)
         by_chance = []
         for _ in range(_RANDOM_MAPS):
             inside = rng.permutation(group_of_rater)[rater] == g
             some, others = (_plane(statements.take(part), model) for part in (inside, ~inside))
             by_chance.append(procrustes(some, others)[1])
-        aligned = procrustes(plane, model.plane)[0]
         found[g] = aligned, procrustes(plane, rest)[1], float(np.mean(by_chance))
     return found
 

@@ -1,15 +1,16 @@
 """Raters, one by one: how well each one's answers fit a map of the others' answers.
 
 First maps of some answers predict the others (`hold_out`); then each rater's answers are judged
-by these predictions (`judge_raters`), and so is the share of wrong answers (`error_rate_of`,
-`wrong_rate_of`); a `RaterCheck` puts together what is known about one rater.
+by these predictions (`judge_raters`), those that do not fit by themselves and by each other
+(`verdicts_of`), and so is the share of wrong answers (`error_rate_of`, `wrong_rate_of`); a
+`RaterCheck` puts together what is known about one rater.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -18,7 +19,13 @@ from trilens.kinds import chance, n_answers, wrong_by_chance
 from trilens.maps.choice_map import ChoiceMap
 from trilens.statements import Kind, Statements
 from trilens.statements.combine import question_keys
+from trilens.tasks.reliability.affinity import sense_of, usual_sense
 from trilens.tasks.reliability.agreement import MOST_ANSWERS, AsDict, Rate, cells_of
+
+#: What is said of a rater: *careless* fits neither the others nor themselves; *inverted* says
+#: the opposite of the others; *differs* does not fit the others, and yet knows what to say;
+#: *unclear* may be careless or differ.
+Verdict: TypeAlias = Literal["careful", "careless", "inverted", "differs", "unclear", "not judged"]
 
 #: Raters with fewer answers are not judged.
 FEW_ANSWERS = 12
@@ -49,10 +56,25 @@ _SHARPNESS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4)
 _FALSE_ALARMS = 0.005
 #: Careful raters drawn to find out what these would look like.
 _DRAWN = 4000
+#: Guesses look inverted with at most one in so many raters.
+_INVERTED = 200.0
+#: The share of guessing raters who may seem to know what to say, and beyond which they are
+#: called careless.
+_DIFFERS, _UNCLEAR = 0.01, 0.05
+#: How many times as likely guesses must be where other misfits are known to differ.
+_DECISIVE = 10.0
+#: By how many standard deviations careful raters as many as the misfits must stand out from
+#: guesses, together, for misfits that do not to be called careless.
+_TELLING = 1.0
 #: Lapse rates of all answers together, and the drop of the log likelihood that ends a 95 %
 #: interval.
 _LAPSES = np.linspace(0.0, 1.0, 201)
 _DROP = 1.92
+#: Raters' weights are not sought of more answers, and of fewer raters; and count from this
+#: spread of their logarithms on.
+_MOST_WEIGHED, _FEWEST_RATERS, _SPREAD = 20_000, 4, 0.15
+#: Lapses that are taken out of probabilities at most.
+_MOST_LAPSED = 0.95
 #: The shares of the questions that count as clear.
 _CLEAR = (0.25, 0.5)
 _Z = 1.96
@@ -70,15 +92,16 @@ class HeldOut:
     @cached_property
     def right(self) -> FloatArray:
         """1 where the given answer is the likeliest; 1 / k where it is one of k equally likely."""
-        return _is_best(self.chances)
+        return is_best(self.chances)
 
     @cached_property
     def fitted(self) -> FloatArray:
         """The same by the map of all answers."""
-        return _is_best(self.seen)
+        return is_best(self.seen)
 
 
-def _is_best(chances: FloatArray) -> FloatArray:
+def is_best(chances: FloatArray) -> FloatArray:
+    """1 where the given answer is the likeliest; 1 / k where it is one of k equally likely."""
     best = chances.max(axis=1, keepdims=True) == chances
     return np.asarray(best[:, 0] / best.sum(axis=1))
 
@@ -199,6 +222,14 @@ class Judgement:
     #: (R,): the probability that all answers are guesses, given the share of careless raters.
     careless: FloatArray
     share: float
+    #: (R,): how many times as likely the answers are as the opposite of a careful rater's as if
+    #: all are guesses.
+    inverted: FloatArray
+
+    @property
+    def misfits(self) -> BoolArray:
+        """(R,): whose answers fit those of the others no better than guesses."""
+        return (self.odds > self.bound) | (self.inverted > _INVERTED)
 
 
 def judged(
@@ -252,6 +283,8 @@ def judge_raters(
     assert found is not None
     flattened, careful, guessed, prior, share = found
     odds = np.exp(np.clip(guessed - _mixed(careful, prior), -600.0, 600.0))
+    opposite = _to_power(flattened, -1.0)[:, 0]
+    against = _mixed(_log_likelihoods(opposite, rater, n_raters, _CAREFUL, c), prior)
     grid = _log_likelihoods(flattened[:, 0], rater, n_raters, _RATER_LAPSES, c)
     density = np.exp(grid - grid.max(axis=1, keepdims=True))
     below = np.cumsum(density, axis=1) / density.sum(axis=1, keepdims=True)
@@ -267,7 +300,58 @@ def judge_raters(
         high=high,
         careless=share * odds / (share * odds + 1 - share),
         share=share,
+        inverted=np.exp(np.clip(against - guessed, -600.0, 600.0)),
     )
+
+
+def verdicts_of(
+    statements: Statements, rater: IntArray, n_raters: int, judgement: Judgement, seed: int
+) -> list[Verdict]:
+    """Tell those who do not fit the others apart.
+
+    One who guesses does not fit anything. One who sees something else does: their own other
+    answers, or those of others who see it like this; see `sense_of`. That takes fewer
+    answers where several raters share a view. Where careful raters, as many as do not fit,
+    with as many answers, would hardly differ from guesses, nothing is said.
+    """
+    answers = np.bincount(rater, minlength=n_raters)
+    told: list[Verdict] = ["careful" if few >= FEW_ANSWERS else "not judged" for few in answers]
+    one_place = _same_place(statements, rater, n_raters)[1]
+    rest = []
+    for i in np.flatnonzero(judgement.misfits & (answers >= FEW_ANSWERS)).tolist():
+        told[i] = "inverted" if judgement.inverted[i] > _INVERTED else "careless"
+        if told[i] == "careless" and not one_place[i]:
+            rest.append(i)
+    if not rest:
+        return told
+    known, part, of = np.array(rest), *_only(statements, rater, rest)
+    sense = sense_of(part, of, len(rest), seed)
+    for i, p in zip(rest, sense.p_value, strict=True):
+        if p <= _UNCLEAR:
+            told[i] = "differs" if p <= _DIFFERS else "unclear"
+    careful = [i for i in range(n_raters) if told[i] == "careful"]
+    if not careful or all(told[i] != "careless" for i in rest):
+        return told
+    expected = answers[known] * usual_sense(*_only(statements, rater, careful), len(careful), seed)
+    if np.sqrt((expected**2).sum()) < _TELLING:
+        undecided = np.ones(len(rest), dtype=bool)
+    elif (sense.p_value * len(rest) <= _DIFFERS).any():
+        for_guesses = expected * (expected / 2 - sense.own)
+        undecided = for_guesses < np.log(_DECISIVE)
+    else:
+        return told
+    for k, i in enumerate(rest):
+        if told[i] == "careless" and undecided[k]:
+            told[i] = "unclear"
+    return told
+
+
+def _only(
+    statements: Statements, rater: IntArray, raters: list[int]
+) -> tuple[Statements, IntArray]:
+    """The statements of some raters, and which of these gave each."""
+    rows = np.flatnonzero(np.isin(rater, raters))
+    return statements.take(rows), np.searchsorted(raters, rater[rows])
 
 
 def _to_power(chances: FloatArray, power: float) -> FloatArray:
@@ -345,27 +429,67 @@ def _bound(chances: FloatArray, rater: IntArray, n_raters: int, prior: FloatArra
     return float(np.exp(np.clip(np.quantile(logs, 1 - _FALSE_ALARMS), 0.0, 600.0)))
 
 
-def error_rate_of(held_out: HeldOut, kind: Kind) -> Rate:
+def error_rate_of(
+    held_out: HeldOut,
+    kind: Kind,
+    rater: IntArray | None = None,
+    careless: BoolArray | None = None,
+    own: FloatArray | None = None,
+) -> Rate:
     """The error rate on clear questions.
 
     A map that has seen the answers takes some of the wrong ones for right: its lapse rate gives
     the lower end. Of the questions that a map of other answers calls clearest (a quarter of
     them, and half of them), some are not clear, so that the share of answers other than its own
-    gives the upper end. The estimate lies half-way between the two shares.
+    gives the upper end. The estimate lies half-way between the two shares. Where raters are
+    known, either end allows for how much they vary: answers of one rater err together.
+
+    Parameters
+    ----------
+    careless : (m,) array of bool, optional
+        The answers of raters who are known to be careless, and do not vary with the others.
+    own : (m, c) array of float, optional
+        The probabilities as each rater sees the objects, where raters differ: what one map for
+        all takes for lapses may be another view.
     """
-    least, low = (wrong_by_chance(kind) * share for share in _lapse_rate(held_out.seen))
+    seen = [held_out.seen] if own is None else [held_out.seen, own]
+    share = wrong_by_chance(kind)
+    least, low = (share * end for end in min(_lapse_rate(P, rater, careless) for P in seen))
     best = held_out.chances.max(axis=1)
     others, highs = [], []
     for part in _CLEAR:
         clear = best >= np.quantile(best, 1 - part)
-        other, count = 1 - float(held_out.right[clear].mean()), int(clear.sum())
+        wrong = 1 - held_out.right[clear]
+        other, count = float(wrong.mean()), int(clear.sum())
+        error = np.sqrt(max(other * (1 - other), 0.25 / count) / count)
         others.append(other)
-        highs.append(other + _Z * np.sqrt(max(other * (1 - other), 0.25 / count) / count))
+        who, never = (None if x is None else x[clear] for x in (rater, careless))
+        highs.append(other + _margin(error, wrong, who, never))
     high = float(max(highs))
     return Rate((least + max(least, min(others))) / 2, min(low, high), max(low, high))
 
 
-def _lapse_rate(chances: FloatArray) -> tuple[float, float]:
+def _margin(
+    error: float, values: FloatArray, rater: IntArray | None, careless: BoolArray | None
+) -> float:
+    """Half the length of a 95 % interval of a mean, with raters as clusters where known."""
+    from scipy.special import stdtrit
+
+    if rater is None:
+        return _Z * error
+    who, of = np.unique(rater, return_inverse=True)
+    if len(who) < 2:
+        return _Z * error
+    kind = np.zeros(len(values), dtype=np.int64) if careless is None else careless.astype(np.int64)
+    mean = np.bincount(kind, values) / np.maximum(np.bincount(kind), 1)
+    sums, count = np.bincount(of, values - mean[kind]), len(who)
+    between = np.sqrt((sums**2).sum() * count / (count - 1)) / len(values)
+    return float(max(_Z * error, stdtrit(count - 1, 0.975) * between))
+
+
+def _lapse_rate(
+    chances: FloatArray, rater: IntArray | None, careless: BoolArray | None
+) -> tuple[float, float]:
     own, c = chances[:, 0], chances.shape[1]
     # some hundred cells of similar chances serve as well as all answers
     count, edge = np.histogram(own, bins=400, range=(0.0, 1.0))
@@ -375,7 +499,63 @@ def _lapse_rate(chances: FloatArray) -> tuple[float, float]:
     likelihood = log @ count[count > 0]
     best = int(likelihood.argmax())
     inside = np.flatnonzero(likelihood >= likelihood[best] - _DROP)
-    return float(_LAPSES[best]), float(_LAPSES[inside[0]])
+    rate, low = float(_LAPSES[best]), float(_LAPSES[inside[0]])
+    if rater is None or rate == 0.0:
+        return rate, low
+    slope = (1 / c - own) / ((1 - rate) * own + rate / c)
+    steps = slope * len(own) / (slope**2).sum()
+    return rate, max(0.0, min(low, rate - _margin(0.0, steps, rater, careless)))
+
+
+def as_each_sees(
+    statements: Statements, rater: IntArray, careless: BoolArray, fitted: ChoiceMap
+) -> FloatArray | None:
+    """The probabilities of attentive answers on a map whose dimensions each rater weighs.
+
+    Careless raters see nothing, and have those of the others. None where the weights hardly
+    vary, or cannot be told.
+
+    Parameters
+    ----------
+    careless : (m,) array of bool
+    fitted : ChoiceMap
+        Of the statements; the map has its dimensions and its penalty.
+    """
+    looking = statements.take(~careless)
+    if (
+        fitted.n_components_ < 2
+        or len(statements) > _MOST_WEIGHED
+        or not len(looking)
+        or len(np.unique(rater[~careless])) < _FEWEST_RATERS
+    ):
+        return None
+    length: Any = fitted.length_
+    seen = ChoiceMap(
+        fitted.n_components_,
+        l2=fitted.l2_,
+        length=length,
+        raters="weights",
+        random_state=0,
+        n_threads=fitted.n_threads,
+    ).fit(by_number(looking, rater[~careless]))
+    if seen.rater_spread_.max(initial=0.0) < _SPREAD:
+        return None
+    P = seen.predict_proba(by_number(statements, rater))
+    lapse = np.array([seen.rater_lapses_.get(r, seen.lapse_) for r in range(int(rater.max()) + 1)])
+    own = np.minimum(lapse[rater], _MOST_LAPSED)[:, None]
+    attentive = np.maximum(P - own / P.shape[1], 0.0) / (1 - own)
+    return np.asarray(attentive / attentive.sum(axis=1, keepdims=True))
+
+
+def by_number(statements: Statements, rater: IntArray) -> Statements:
+    """The same answers by raters with these numbers: rounds may stand for raters."""
+    return Statements(
+        statements.triples,
+        statements.n_objects,
+        names=statements._names,
+        kind=statements.kind,
+        raters=rater,
+    )
 
 
 def wrong_rate_of(held_out: HeldOut) -> Rate:
@@ -421,8 +601,13 @@ class RaterCheck(AsDict):
     judged : bool
         Whether it can be said if the rater is careless: there are enough answers, and the
         answers of all raters together can be predicted at all.
+    verdict : str
+        ``careful``; ``careless``: no better than guesses, by the others' answers and by their
+        own; ``inverted``: the opposite of the others' answers; ``differs``: does not fit
+        the others, but is no guess, since the answers go together with each other or with
+        those of other such raters; ``unclear``: careless, or of another view; ``not judged``.
     guessing, one_place : bool
-        Whether the answers are no better than guesses, or mostly in the same place.
+        Whether the rater is careless, or answered mostly in the same place.
     """
 
     rater: str
@@ -440,6 +625,7 @@ class RaterCheck(AsDict):
     catch_asked: int
     catch_right: int
     judged: bool
+    verdict: Verdict
     guessing: bool
     one_place: bool
 
@@ -451,9 +637,8 @@ def check_raters(
     inside: IntArray,
     hits: FloatArray,
     judgement: Judgement,
+    verdicts: list[Verdict],
     tests: dict[str, tuple[int, int]],
-    *,
-    can_tell: bool,
 ) -> tuple[RaterCheck, ...]:
     """A row for each rater.
 
@@ -466,14 +651,10 @@ def check_raters(
         were predicted.
     tests : dict
         Test questions asked, and answered correctly, by rater.
-    can_tell : bool
-        Whether any answers can be predicted at all.
     """
     n = len(names)
     answers, looked = np.bincount(rater, minlength=n), np.bincount(inside, minlength=n)
     predicted = np.divide(hits, looked, out=np.zeros(n), where=looked > 0)
-    judged = (looked >= FEW_ANSWERS) & can_tell
-    guessing = judged & (judgement.odds > judgement.bound)
     share, one_place = _same_place(statements, rater, n)
     median, fast = _seconds(statements, rater, n)
     first = np.arange(min(len(rater), MOST_ANSWERS))
@@ -497,8 +678,9 @@ def check_raters(
             same_place=None if share is None else float(share[i]),
             catch_asked=tests.get(str(names[i]), (0, 0))[0],
             catch_right=tests.get(str(names[i]), (0, 0))[1],
-            judged=bool(judged[i]),
-            guessing=bool(guessing[i]),
+            judged=verdicts[i] != "not judged",
+            verdict=verdicts[i],
+            guessing=verdicts[i] == "careless",
             one_place=bool(one_place[i]),
         )
         for i in in_order

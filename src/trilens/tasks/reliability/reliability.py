@@ -19,6 +19,7 @@ from trilens.statements import Kind, Statements
 from trilens.statements.combine import question_keys
 from trilens.statements.selection import Selection
 from trilens.tasks.data import Data, is_streamed, statements_of, streamed_map
+from trilens.tasks.design import design
 from trilens.tasks.method import check_model, choose_method
 from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.reliability.agreement import (
@@ -39,8 +40,10 @@ from trilens.tasks.reliability.cautions import (
     NO_STATEMENTS,
     NOT_HELD,
     Caution,
+    about_amounts,
     about_appearances,
     about_contradictions,
+    about_design,
     about_duplicates,
     about_errors,
     about_noise,
@@ -68,16 +71,22 @@ from trilens.tasks.reliability.groups import (
 from trilens.tasks.reliability.raters import (
     FEW_ANSWERS,
     FOLDS,
+    HeldOut,
     RaterCheck,
+    Verdict,
+    as_each_sees,
     can_hold_out,
     check_raters,
     error_rate_of,
     hold_out,
     judged,
     looked_at,
+    verdicts_of,
     wrong_rate_of,
 )
 
+#: Raters whose errors cannot be told by the others' answers.
+_OF_ANOTHER_VIEW = ("differs", "inverted", "unclear")
 #: A map of files predicts nothing to speak of where it is better than chance by less than this.
 _NO_USE = 0.005
 
@@ -364,6 +373,8 @@ def reliability(
             *about_appearances(given.names, given.appearances),
             *about_parts(given, parts),
             *about_duplicates(given),
+            *about_amounts(who, unit or "rater"),
+            *about_design(design(given)),
             *held_out.cautions,
             *about_contradictions(repeats, chance(given.kind)),
         ),
@@ -480,16 +491,27 @@ def _held_out(
     noise = about_noise(len(first.right), int(first.right.sum()), chance(given.kind))
     last, share, cautions = first, None, list(noise)
     checks: tuple[RaterCheck, ...] = ()
+    careless = own = None
     if names is not None and rater is not None and inside is not None:
         judging, judgement = judged(part, inside, len(names), model.map, first, seed)
-        last, share = first if noise else judging, judgement.share
+        last = first if noise else judging
         hits = np.bincount(inside, first.right, len(names)).astype(np.float64)
         # where no answer can be predicted, nobody can be told from a careless rater
-        checks = check_raters(
-            given, names, rater, inside, hits, judgement, tests, can_tell=not noise
-        )
+        verdicts: list[Verdict] = ["not judged"] * len(names)
+        if not noise:
+            verdicts = verdicts_of(part, inside, len(names), judgement, seed)
+        checks = check_raters(given, names, rater, inside, hits, judgement, verdicts, tests)
+        others = sum(v in _OF_ANOTHER_VIEW for v in verdicts)
+        share = max(judgement.share - others / len(names), 0.0)
         cautions += about_raters(checks, share, unit or "rater", noise=bool(noise))
-    error = error_rate_of(last, given.kind)
+        rows = np.flatnonzero([verdicts[r] not in _OF_ANOTHER_VIEW for r in inside])
+        if len(rows):
+            # what those of another view get wrong, the map of the others does not know
+            last, inside = HeldOut(last.chances[rows], last.seen[rows]), inside[rows]
+            part = part.take(rows)
+        careless = np.array([verdicts[r] == "careless" for r in inside])
+        own = None if noise else as_each_sees(part, inside, careless, model.map)
+    error = error_rate_of(last, given.kind, inside, careless, own)
     if not noise:
         cautions += about_errors(error)
     return _HeldOut(
@@ -577,7 +599,7 @@ def _sentences(found: Reliability) -> Iterator[str]:
         yield (
             f"Groups of {found.unit}s ({sizes}) {verb} (permutation test, "
             f"{found.groups.permutations:,} permutations of {found.unit}s, "
-            f"p = {found.groups.p_value:.3f})."
+            f"p = {found.groups.p_value:.3f}{_on_shared(found.groups.shared)})."
         )
     from trilens import __version__
 
@@ -655,6 +677,10 @@ def _said_of_raters(found: Reliability) -> Iterator[str]:
     if advised:
         listed = "; ".join(f"{step.rule} ({step.raters:,})" for step in advised)
         yield f"{listed[:1].upper()}{listed[1:]} were flagged but not excluded."
+
+
+def _on_shared(questions: int | None) -> str:
+    return "" if questions is None else f", on the {questions:,} questions asked in all groups"
 
 
 def _were(n: int) -> str:

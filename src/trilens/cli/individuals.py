@@ -1,0 +1,30 @@
+"""`trilens individuals`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trilens.cli import options
+from trilens.cli.output import Output
+
+if TYPE_CHECKING:
+    from trilens.answers import Answers
+
+
+@options.command("individuals")
+@options.statement_options
+@options.seed_option
+@options.table_output("the raters to a file")
+def command(answers: Answers, random_state: int, out: Output) -> None:
+    """Find out whether raters see the same things.
+
+    Prints whether they differ beyond chance, on which dimension, which groups there are, and how
+    well each rater's answers are predicted.
+
+    \b
+    Example: trilens individuals answers.csv -o raters.csv
+    """
+    from trilens.tasks.individuals import individuals
+
+    found = individuals(answers, random_state=random_state)
+    out.show(found.columns(), found.to_dict(), found.sentences())

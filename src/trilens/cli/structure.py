@@ -1,0 +1,47 @@
+"""`trilens structure`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from trilens.cli import options
+from trilens.cli.output import Output, bar
+
+if TYPE_CHECKING:
+    from trilens.answers import Answers
+    from trilens.tasks.structure import Structure
+
+
+@options.command("structure")
+@options.statement_options
+@options.seed_option
+@options.table_output("where each object lies to a file")
+def command(answers: Answers, random_state: int, out: Output) -> None:
+    """Name the shape that the objects form.
+
+    A cloud, a line, a ring, arms, groups or groups in groups. Says "cloud" unless another shape
+    stands out from chance.
+
+    \b
+    Example: trilens structure answers.csv
+    """
+    from trilens.tasks.structure import structure
+
+    with bar("looking for a shape") as progress:
+        found = structure(answers, random_state=random_state, progress=progress)
+    # of a cloud there is nothing to list
+    shown = {} if found.position is None and found.part is None else found.columns()
+    out.show(found.columns(), found.to_dict(), _notes(found), shown=shown)
+
+
+def _notes(found: Structure) -> Iterator[str]:
+    yield found.sentence
+    if found.scores:
+        others = sorted(found.scores.items(), key=lambda item: -item[1])
+        listed = ", ".join(f"{name} {score:+.1f}" for name, score in others if name != "cloud")
+        yield f"better than a cloud by, in log-likelihood: {listed}"
+    if found.p_value is not None:
+        yield f"p = {found.p_value:.3f} for groups, compared with clouds without groups"
+    if found.caution is not None and not found.caution.startswith("what shape"):
+        yield found.caution

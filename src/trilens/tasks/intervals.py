@@ -1,0 +1,128 @@
+"""How central each object is, with an interval: by counting where the design allows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trilens._parameters import one_of, real_number, seed_of, wrong
+from trilens._typing import RandomState
+from trilens.answers import Answers, read_or_count
+from trilens.counts import CentralCounts, Counted, PairCounts
+from trilens.depth import DepthIntervals, counted_intervals
+from trilens.errors import ParameterError
+from trilens.kinds import n_answers, wrong_by_chance
+from trilens.statements import as_statements
+from trilens.tasks.data import Data
+from trilens.tasks.design import design
+from trilens.tasks.method import check_model, choose_method
+
+if TYPE_CHECKING:
+    from trilens.maps.choice_map import ChoiceMap
+    from trilens.tasks.model import AnswerModel
+
+#: Half the width of a 95 % interval, in standard errors.
+_Z = 1.96
+
+
+def depth_intervals(
+    statements: Data,
+    level: float = 0.95,
+    *,
+    method: str = "auto",
+    model: AnswerModel | ChoiceMap | None = None,
+    random_state: RandomState = 0,
+) -> DepthIntervals:
+    """Intervals for centrality, and the objects that could be the medoid.
+
+    What each interval is about is the expected centrality of its object: the share of all
+    questions about it, asked or not, in which answers like these single it out. Counts speak for
+    all questions if these were drawn at random (`trilens.tasks.design`); then the intervals are
+    those of `trilens.depth.counted_intervals`. Elsewhere (one list for all raters, blocks,
+    landmarks, uneven frequencies, questions that follow from answers) the choice model speaks,
+    whose likelihood does not mind which questions were asked: the interval is that of the depth
+    on maps drawn from the posterior, lapses included.
+
+    Parameters
+    ----------
+    statements : Answers, Statements, (m, 3) array, Counted or CentralCounts
+        Of any kind. Counts do not know the design and the raters; they are taken at their word.
+    level : float
+        Between 0 and 1.
+    method : {"auto", "counting", "choice"}
+        ``"auto"``: counting where the design allows it, else the choice model.
+    model : AnswerModel or ChoiceMap, optional
+        Where one has been fitted to the statements.
+    random_state
+        Of the choice model.
+
+    Examples
+    --------
+    >>> S = [[0, 1, 2]] * 30 + [[1, 0, 2]] * 5
+    >>> interval = depth_intervals(S)
+    >>> interval.low.round(2).tolist(), interval.high.round(2).tolist()
+    ([0.7, 0.05, 0.0], [0.95, 0.3, 0.1])
+    >>> interval.medoid_set.tolist(), interval.method
+    ([True, False, False], 'counting')
+    """
+    if not 0 < real_number("level", level) < 1:
+        raise wrong("level", level, "between 0 and 1")
+    one_of("method", method, ("auto", "counting", "choice"))
+    data = read_or_count(statements) if isinstance(statements, Answers) else statements
+    if isinstance(data, PairCounts):
+        raise ParameterError("intervals of depth need the counts per object, not of pairs")
+    if isinstance(data, Counted | CentralCounts):
+        if method == "choice":
+            raise ParameterError(
+                "intervals by the model need the statements, not counts of them",
+                parameter="method",
+            )
+        return counted_intervals(data, level)
+    given = as_statements(data)
+    if method == "counting" or len(given) == 0:
+        return counted_intervals(given, level)
+    asked = design(given)
+    if method == "auto" and (asked.counts_hold or choose_method("medoid", given) != "choice"):
+        about = "" if asked.counts_hold else f"these questions only: {'; '.join(asked.why)}"
+        return counted_intervals(given, level, about=about)
+    from trilens.tasks.model import answer_model
+
+    known = check_model(model, given, random_state) or answer_model(given, seed_of(random_state))
+    return _by_model(known, level)
+
+
+def _by_model(model: AnswerModel, level: float) -> DepthIntervals:
+    from trilens.tasks.medoid import medoid_set
+
+    inner, rank = model.in_order, model.ordered.rank
+    given = model.statements
+    rng = np.random.default_rng([model.seed, 31])
+    drawn = inner.assisted.depth + inner.assisted.copies
+    drawn = drawn + inner.assisted.bias * rng.standard_normal(drawn.shape)
+    lapse = float(inner.map.lapse_of(inner.statements).mean())
+    low, high = (end / wrong_by_chance(given.kind) for end in inner.map.error_rate_interval_)
+    spread = (high - low) / (2 * _Z)
+    lapses = np.clip(lapse + spread * rng.standard_normal(len(drawn)), 0.0, 1.0)
+    # a lapse singles out each object equally often
+    singled = 1 / n_answers(given.kind)
+    by_lapse = 1 - singled if given.kind == "odd" else singled
+    expected = (1 - lapses[:, None]) * np.clip(drawn, 0.0, 1.0) + lapses[:, None] * by_lapse
+    tail = (1 - level) / 2
+    ends = np.quantile(expected, [tail, 1 - tail], axis=0)
+    middle = expected.mean(axis=0)
+    unseen = inner.statements.appearances == 0
+    middle[unseen], ends[0, unseen], ends[1, unseen] = 0.0, 0.0, 1.0
+    return DepthIntervals(
+        middle[rank],
+        ends[0][rank],
+        ends[1][rank],
+        medoid_set(inner, level)[rank],
+        level,
+        given._names,
+        "choice",
+        f"all questions, by the choice model, as counts speak for these questions only: "
+        f"{'; '.join(model.design.why)}"
+        if model.design.why
+        else "all questions, by the choice model",
+    )

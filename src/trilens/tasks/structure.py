@@ -1,0 +1,340 @@
+"""`structure`: whether the objects form a cloud, a line, a ring, arms or groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from trilens._parameters import check_progress, seed_of
+from trilens._tabular import Tabular
+from trilens._typing import FloatArray, IntArray, Progress
+from trilens.maps.choice_map import ChoiceMap
+from trilens.tasks.cluster.groups import groups_on_map, numbered
+from trilens.tasks.cluster.suggest import Examined, MapAlongAxes, divide, examine
+from trilens.tasks.data import Data, in_order, statements_of
+from trilens.tasks.method import check_model
+from trilens.tasks.model import AnswerModel, answer_model
+from trilens.tasks.preconditions import why_nothing_can_be_claimed
+from trilens.tasks.shapes import LEAST_OBJECTS, Fitted, fit_shapes
+
+Name: TypeAlias = Literal["cloud", "line", "ring", "arms", "groups", "groups in groups"]
+
+#: Two levels of groups: those of the upper one are so many times as far apart.
+_TWO_LEVELS = 1.8
+#: A group is divided further into at most so many.
+_MOST_INNER = 5
+
+
+@dataclass(frozen=True)
+class Structure(Tabular):
+    """The shape that the objects form.
+
+    Attributes
+    ----------
+    shape : str
+        "cloud", "line", "ring", "arms", "groups" or "groups in groups". "cloud" is what is said
+        unless something else stands out from chance.
+    sentence : str
+        What that means.
+    names : tuple of str
+        The objects.
+    position : (n,) array or None
+        Of each object along a line, from 0 to 1; on a ring, in degrees; on its arm, from 0
+        where the arms meet to 1 at the end.
+    part : (n,) array of int or None
+        Which arm or group each object is in, from 0 on.
+    inner : (n,) array of int or None
+        Of groups in groups, which of the smaller ones.
+    p_value : float or None
+        How often a cloud without groups falls into parts so clear; None where it is not told.
+    scores : dict of str to float
+        How much better than the best cloud each shape describes the map: in log-likelihood,
+        less a penalty for its parameters. Empty where no shape was looked for.
+    caution : str or None
+        What the answers cannot tell.
+    """
+
+    shape: Name
+    sentence: str
+    names: tuple[str, ...] = field(repr=False)
+    position: FloatArray | None = field(repr=False)
+    part: IntArray | None = field(repr=False)
+    inner: IntArray | None = field(repr=False)
+    p_value: float | None
+    scores: dict[str, float] = field(repr=False)
+    caution: str | None
+
+    @property
+    def order(self) -> tuple[str, ...] | None:
+        """The objects as they follow each other along a line or around a ring."""
+        if self.shape not in ("line", "ring") or self.position is None:
+            return None
+        return tuple(self.names[i] for i in np.argsort(self.position, kind="stable"))
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """What is known of each object; arms and groups are counted from 1."""
+        found: dict[str, Sequence[Any]] = {"object": self.names}
+        if self.part is not None:
+            name = "arm" if self.shape == "arms" else "group"
+            found[name] = [str(i + 1) for i in self.part.tolist()]
+        if self.inner is not None:
+            found["inner group"] = [str(i + 1) for i in self.inner.tolist()]
+        if self.position is not None:
+            found[_POSITION[self.shape]] = self.position.tolist()
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as ``trilens structure --json`` prints them."""
+        facts: dict[str, Any] = {
+            "shape": self.shape,
+            "sentence": self.sentence,
+            "p_value": self.p_value,
+            "scores": self.scores,
+            "caution": self.caution,
+        }
+        if self.order is not None:
+            facts["order"] = list(self.order)
+        if self.part is not None:
+            name = "arm" if self.shape == "arms" else "group"
+            facts[name] = dict(zip(self.names, self.part.tolist(), strict=True))
+        if self.inner is not None:
+            facts["inner_group"] = dict(zip(self.names, self.inner.tolist(), strict=True))
+        if self.position is not None:
+            values = self.position.tolist()
+            facts[_POSITION[self.shape]] = dict(zip(self.names, values, strict=True))
+        return facts
+
+
+#: What a position is called.
+_POSITION = {"line": "position", "ring": "angle", "arms": "outwards"}
+
+
+def structure(
+    statements: Data,
+    *,
+    random_state: Any = 0,
+    model: AnswerModel | ChoiceMap | None = None,
+    progress: Progress | None = None,
+) -> Structure:
+    """Name the shape that the objects form: a cloud, a line, a ring, arms or groups.
+
+    Each shape is fitted to the choice map, with the errors of its places; how often the right
+    one is named is measured in ``docs/claims.md``. Where it is groups, their number is the one
+    that `cluster` suggests.
+
+    Parameters
+    ----------
+    statements : Answers, Statements or (m, 3) array
+    random_state : int
+    model : AnswerModel or ChoiceMap, optional
+        The map of the statements, where it has been made already.
+    progress : callable, optional
+        Called with the share of the work that is done.
+
+    Examples
+    --------
+    >>> from trilens.simulate import Points, simulate_statements
+    >>> angle = np.linspace(0, 6, 30)
+    >>> ring = Points(np.c_[np.cos(angle), np.sin(angle)], np.zeros(30, dtype=int))
+    >>> found = structure(simulate_statements(ring, 2000, random_state=1))
+    >>> found.sentence
+    'The objects lie on a ring: there is no most central object.'
+    """
+    check_progress(progress)
+    seed = seed_of(random_state)
+    given = statements_of(statements, "structure")
+    model = check_model(model, given, seed)
+    ordered = in_order(given)
+    names = ordered.statements.names
+    if len(given) == 0:
+        return _untold("there are no answers", given.names)
+    if model is None:
+        model = answer_model(given, seed, progress)
+    fitted = model.in_order.map
+    reason = why_nothing_can_be_claimed(ordered.statements, fitted)
+    if reason is not None:
+        return _untold(reason, given.names)
+    found = structure_of_map(
+        fitted.embedding_, fitted.place_errors_, given.kind, names=names, random_state=seed
+    )
+    rank = ordered.rank
+
+    def as_given(values: Any) -> Any:
+        return None if values is None else values[rank]
+
+    return replace(
+        found,
+        names=given.names,
+        position=as_given(found.position),
+        part=as_given(found.part),
+        inner=as_given(found.inner),
+    )
+
+
+def structure_of_map(
+    coordinates: FloatArray,
+    errors: FloatArray | None = None,
+    kind: str = "odd",
+    *,
+    names: tuple[str, ...] | None = None,
+    random_state: int = 0,
+) -> Structure:
+    """The shape of a map.
+
+    Parameters
+    ----------
+    coordinates : (n, d) array
+    errors : (n, d, d) array, optional
+        How far each place may be off, as covariances.
+    kind : str
+        Of the statements, for the caution.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> structure_of_map(np.c_[rng.uniform(0, 9, 40), 0.1 * rng.normal(size=40)]).shape
+    'line'
+    """
+    n = len(coordinates)
+    names = tuple(map(str, range(n))) if names is None else names
+    if n < LEAST_OBJECTS:
+        return _untold(f"there are fewer than {LEAST_OBJECTS} objects", names)
+    found = examine(coordinates, errors, kind, random_state=random_state)
+    if found.map is None:
+        return _untold("too few objects differ", names)
+    told, shape = found.suggestion, found.suggestion.shape
+    made = Structure(
+        "cloud",
+        "The objects form one cloud: no line, ring, arms or groups stand out from chance.",
+        names,
+        None,
+        None,
+        None,
+        told.p_value,
+        found.shapes.scores,
+        told.caution,
+    )
+    if shape == "groups":
+        labels = groups_on_map(coordinates, told.n_clusters, names, random_state)
+        return _of_groups(made, found.map, labels)
+    if shape == "line":
+        return _of_line(made, found)
+    if shape == "ring":
+        return _of_ring(made, found.map, found.shapes.fits["ring"])
+    if shape == "arms":
+        return _of_arms(made, found.map, found.shapes.fits["arms"])
+    return made
+
+
+def _untold(reason: str, names: tuple[str, ...]) -> Structure:
+    said = f"what shape the objects form cannot be told: {reason}"
+    sentence = f"{said[0].upper()}{said[1:]}."
+    return Structure("cloud", sentence, names, None, None, None, None, {}, said)
+
+
+def _of_line(made: Structure, found: Examined) -> Structure:
+    assert found.map is not None
+    curve = found.shapes.curve == "line"
+    if curve:
+        position = _near(found.map, found.shapes.fits["line"]) @ found.shapes.fits["line"].along
+    else:
+        position = found.map.every[:, 0]
+    low, high = position.min(), position.max()
+    position = (position - low) / (high - low)
+    # either end could come first: the first object lies in the first half
+    if position[0] > 0.5:
+        position = 1 - position
+    first, last = (made.names[i] for i in (position.argmin(), position.argmax()))
+    bent = "a bent line" if curve else "a line"
+    sentence = f"The objects lie along {bent}, from {first} to {last}."
+    return replace(made, shape="line", sentence=sentence, position=position)
+
+
+def _of_ring(made: Structure, map_: MapAlongAxes, ring: Fitted) -> Structure:
+    near = _near(map_, ring)
+    angle = np.arctan2(near @ np.sin(ring.along), near @ np.cos(ring.along))
+    angle = np.degrees(angle - angle[0]) % 360
+    # either way round could come first: the second object is less than half-way round
+    if angle[1] > 180:
+        angle = (360 - angle) % 360
+    sentence = "The objects lie on a ring: there is no most central object."
+    return replace(made, shape="ring", sentence=sentence, position=angle)
+
+
+def _of_arms(made: Structure, map_: MapAlongAxes, arms: Fitted) -> Structure:
+    near = _near(map_, arms)
+    number = len(arms.weights)
+    each = near @ (arms.part[:, None] == np.arange(number))
+    part = each.argmax(axis=1)
+    outwards = near @ arms.along
+    middle = made.names[int(outwards.argmin())]
+    sentence = f"The objects lie on {number} arms that meet near {middle}."
+    part = numbered(part, made.names)
+    return replace(made, shape="arms", sentence=sentence, position=outwards, part=part)
+
+
+def _of_groups(made: Structure, map_: MapAlongAxes, labels: IntArray) -> Structure:
+    made = replace(made, shape="groups", part=labels)
+    number, sizes = int(labels.max()) + 1, np.bincount(labels)
+    inner = _divided(map_, labels)
+    if inner is not None:
+        labels, inner = labels, numbered(inner, made.names)
+    else:
+        outer = _joined(map_.every, labels)
+        if outer is not None:
+            labels, inner = numbered(outer, made.names), labels
+    if inner is None:
+        said = ", ".join(map(str, sizes[:-1].tolist()))
+        sentence = f"The objects form {number} groups, of {said} and {sizes[-1]} objects."
+        return replace(made, sentence=sentence)
+    number, smaller = int(labels.max()) + 1, int(inner.max()) + 1
+    sentence = f"The objects form {number} groups, which fall into {smaller} smaller ones."
+    return replace(made, shape="groups in groups", sentence=sentence, part=labels, inner=inner)
+
+
+def _divided(map_: MapAlongAxes, labels: IntArray) -> IntArray | None:
+    """The groups within groups, where groups describe one of them better than all else."""
+    found, number = labels.copy(), int(labels.max()) + 1
+    for group in range(number):
+        members = np.flatnonzero(labels == group)
+        # evenly through the objects
+        members = members[np.unique(np.linspace(0, len(members) - 1, 200).astype(int))]
+        if len(members) < LEAST_OBJECTS:
+            continue
+        points, errors = map_.every[members], map_.variances[members]
+        axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2]
+        points = points @ axes.T
+        parts = [part.labels for part in divide(points, range(2, _MOST_INNER + 1))]
+        shapes = fit_shapes(points, errors[:, None, None] * np.eye(points.shape[1]), parts)
+        if shapes.groups <= 0:
+            continue
+        every = np.flatnonzero(labels == group)
+        near = shapes.fits["groups"].near(map_.every[every] @ axes.T, map_.variances[every])
+        inside = near.argmax(axis=1)
+        found[every[inside > 0]] = found.max() + inside[inside > 0]
+    return None if (found == labels).all() else found
+
+
+def _joined(points: FloatArray, labels: IntArray) -> IntArray | None:
+    """Groups of the groups, where some are much farther apart than others."""
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    number = int(labels.max()) + 1
+    if number < 3:
+        return None
+    centres = np.array([points[labels == group].mean(axis=0) for group in range(number)])
+    tree = linkage(centres, "single")
+    height = tree[:, 2]
+    ratio = height[1:] / height[:-1]
+    at = int(ratio.argmax())
+    if ratio[at] < _TWO_LEVELS:
+        return None
+    outer = fcluster(tree, height[at], "distance") - 1
+    return np.asarray(outer[labels], dtype=np.int64)
+
+
+def _near(map_: MapAlongAxes, shape: Fitted) -> FloatArray:
+    return shape.near(map_.every, map_.variances)
