@@ -41,7 +41,7 @@ class Answers:
     source : path, folder, pattern, URL, list of these, or a table
         A table is a pandas, polars or Arrow one, or anything that `Statements` takes. A file of
         counts (`write_counts`) serves those questions that counts can answer.
-    kind, columns, objects, preset, header, counts_from, encoding, skip_bad
+    kind, columns, objects, preset, header, counts_from, encoding, rater_from_name, skip_bad
         As in `read_statements`.
     where : list of str
         Use only the answers for which all these conditions hold, such as ``"country = DE"``.
@@ -78,6 +78,7 @@ class Answers:
         header: bool | None = None,
         counts_from: int | None = None,
         encoding: str | None = None,
+        rater_from_name: bool = False,
         skip_bad: bool | PathLike = False,
         where: Sequence[str] | str = (),
         exclude_raters: Sequence[Any] | str = (),
@@ -88,6 +89,7 @@ class Answers:
         self.kind, self.columns, self.objects = kind, columns, objects
         self.preset, self.header, self.counts_from = preset, header, counts_from
         self.encoding, self.skip_bad = encoding, skip_bad
+        self.rater_from_name = rater_from_name
         self.where = (where,) if isinstance(where, str) else tuple(as_list(where, "where"))
         if isinstance(exclude_raters, str):
             exclude_raters = (exclude_raters,)
@@ -162,6 +164,7 @@ class Answers:
             "header": self.header,
             "counts_from": self.counts_from,
             "encoding": self.encoding,
+            "rater_from_name": self.rater_from_name,
             "skip_bad": self.skip_bad,
         }
 
@@ -336,11 +339,14 @@ class Answers:
             preset=self.preset,
             header=self.header,
             counts_from=self.counts_from,
+            rater_from_name=self.rater_from_name,
             skip_bad=skips,
             objects=listed,
         )
         if self.in_files:
             found = read_files(self.source, options, listed, extra, encoding=self.encoding)
+            if self._found is None:
+                found.reading.warn()
         else:
             found = read_tables([frame_table(self.source, options)], listed, extra)
         if not isinstance(self.skip_bad, bool):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from oddfiles import OddFile, Truth, odd_file
-from trilens.errors import TrilensError
+from trilens.errors import AssumedKindWarning, TrilensError
 from trilens.files import Reading, read_statements
 from trilens.statements import Statements
 
@@ -65,7 +65,7 @@ def outcome(file: OddFile, folder: Path) -> tuple[str, str]:
     for attempt in ("as it is", "by the hint"):
         told: list[Reading] = []
         try:
-            with warnings.catch_warnings(record=True):
+            with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 S = read_statements(path, tell=told.append, **options)
         except TrilensError as error:
@@ -79,7 +79,10 @@ def outcome(file: OddFile, folder: Path) -> tuple[str, str]:
         if problem:
             silent = "misread" if attempt == "as it is" else "misled"
             return silent, f"{problem}; {options}"
-        if not told[0].kind_told and told[0].kind != file.truth.kind:
+        loud = any(issubclass(each.category, AssumedKindWarning) for each in caught)
+        if loud == told[0].kind_told:
+            return "misread", "a kind that is assumed is said aloud"
+        if loud and told[0].kind != file.truth.kind:
             if attempt == "by the hint":
                 return "misled" if "columns" in options else "refused", f"kind after {options}"
             options["kind"] = file.truth.kind  # it is said that the kind is assumed

@@ -236,13 +236,21 @@ _READING_OPTIONS = (
     ),
     _of_section(
         READING,
+        "--rater-from-name",
+        is_flag=True,
+        help="Each file of a folder, a pattern or an archive has the answers of one rater: the "
+        "file's name is the rater.",
+    ),
+    _of_section(
+        READING,
         "--skip-bad",
         is_flag=True,
         help="Skip invalid rows and report how many.",
     ),
 )
 _READING_NAMES = (
-    "kind", "columns", "objects", "preset", "header", "counts_from", "encoding", "skip_bad",
+    "kind", "columns", "objects", "preset", "header", "counts_from", "encoding",
+    "rater_from_name", "skip_bad",
 )  # fmt: skip
 quiet_option = _of_section(
     READING, "--quiet", is_flag=True, help="Do not report how FILE was read."
@@ -391,11 +399,17 @@ def _report_reading(answers: Answers, quiet: bool, reported: bool) -> None:
     if answers.selection is not None:
         for step in answers.selection.steps:
             note(f"{step.rule}: {counted(step.answers, 'answer')} left out, {step.left:,} left")
-    if quiet or not reported:
+    if not reported:
         return
-    note(f"read {known}")
-    for fault in known.named_faults():
-        note(f"skipped {fault}")
+    if not quiet:
+        note(f"read {known}")
+        for fault in known.named_faults():
+            note(f"skipped {fault}")
+    if known.caution is not None:
+        from trilens.cli import flags_of
+        from trilens.errors import TrilensError
+
+        note(f"caution: {TrilensError(known.caution).said(flags_of(None))}")
 
 
 def read_comparisons_of(answers: Answers) -> Comparisons:

@@ -73,6 +73,8 @@ class ReadOptions:
         Whether a record that names none of the objects is no answer and no mistake.
     skip_bad
         Whether bad rows are left out and counted.
+    rater_from_name
+        Whether the name of a file is that of the rater.
     listed
         The names that the caller lists; a cell with such a name is never a missing one.
     """
@@ -85,6 +87,7 @@ class ReadOptions:
     passes_over: bool = False
     preset: Preset | None = None
     skip_bad: bool = False
+    rater_from_name: bool = False
     listed: frozenset[str] = field(default=frozenset(), repr=False)
 
 
@@ -96,6 +99,7 @@ def read_options(
     header: bool | None = None,
     counts_from: int | None = None,
     skip_bad: bool = False,
+    rater_from_name: bool = False,
     objects: ObjectList | None = None,
 ) -> ReadOptions:
     """The caller's wishes with the preset's; the caller's own go first.
@@ -108,7 +112,8 @@ def read_options(
         )
     if counts_from is not None:
         whole_number("counts_from", counts_from, most=1)
-    for what, value in (("header", header), ("skip_bad", skip_bad)):
+    flags = (("header", header), ("skip_bad", skip_bad), ("rater_from_name", rater_from_name))
+    for what, value in flags:
         if value is not None and not isinstance(value, bool):
             raise ParameterError(f"{what} is {one_line(repr(value), 40)}; it must be True or False")
     options = ReadOptions(
@@ -117,6 +122,7 @@ def read_options(
         header,
         counts_from,
         skip_bad=skip_bad,
+        rater_from_name=rater_from_name,
         listed=frozenset(() if objects is None else objects.names),
         preset=preset,  # type: ignore[arg-type]
     )

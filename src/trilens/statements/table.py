@@ -131,6 +131,8 @@ class NamedTable:
         Whether it has row groups, of which some can be read alone.
     faults
         Rows that could not be cut into cells, by their number, once they were read.
+    notes
+        What to say of the file, such as which of its sheets was read.
     """
 
     label: str | None
@@ -146,6 +148,7 @@ class NamedTable:
     may_be_empty: bool = True
     has_groups: bool = False
     faults: dict[int, Fault] = field(default_factory=dict, repr=False)
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 class _FirstRows(Sequence[Sequence[str]]):
@@ -219,6 +222,8 @@ class AnswerTable:
         The kind of statements that the table tells by itself.
     stored : ObjectList or None
         All objects, where the table keeps a list of them.
+    rater : str or None
+        Who gave all of its answers, where its name says so.
     """
 
     table: NamedTable
@@ -226,6 +231,7 @@ class AnswerTable:
     options: ReadOptions
     kind: Kind | None
     stored: ObjectList | None = None
+    rater: str | None = None
     decided: Decided = field(default_factory=Decided, repr=False)
 
     @classmethod
@@ -259,7 +265,7 @@ class AnswerTable:
     @property
     def notes(self) -> list[str]:
         """What the values decided, once they have been read."""
-        return list(self.decided.notes.values())
+        return [*self.table.notes.values(), *self.decided.notes.values()]
 
     @property
     def faults(self) -> list[Fault]:
@@ -291,7 +297,11 @@ class AnswerTable:
             fast; otherwise, and wherever some name is no integer, names come as text.
         """
         fields = set(fields)
-        others = {role: at for role, at in self.layout.others.items() if role in fields}
+        others = {
+            role: at
+            for role, at in self.layout.others.items()
+            if role in fields and not (role == "rater" and self.rater is not None)
+        }
         further = {name: self.layout.position(name, self.label) for name in extra}
         tests = [(self._tested(condition), condition) for condition in where]
         used = others | {role: at for (role, at), _ in tests if role is not None}
@@ -395,6 +405,11 @@ class AnswerTable:
             others["seconds"] = self._seconds(columns[at], names[at], rows)
             if self.decided.unit is None:
                 self._judge_unit(others["seconds"])
+        if self.rater is not None:
+            one = pa.DictionaryArray.from_arrays(
+                np.zeros(len(rows.table), dtype=np.int32), [self.rater]
+            )
+            others["rater"] = pa.chunked_array([one])
         extra = (further or {}).items()
         return Batch(
             pa.table({}),

@@ -1,0 +1,75 @@
+"""A folder or an archive with one file per participant, whose name is the rater's."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+
+from commandline import run
+from trilens.errors import ParameterError
+from trilens.files import read_statements, scan_statements
+
+ROWS = "odd,other_1,other_2,rt\na,b,c,812\nb,c,d,1043\nc,d,a,977\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("P01", "P02", "P 03"):
+        (tmp_path / f"{name}.csv").write_text(ROWS)
+    (tmp_path / "README.txt").write_text("who, what, when\n")
+    return tmp_path
+
+
+def test_each_file_is_a_rater(folder):
+    told = []
+    S = read_statements(folder, rater_from_name=True, tell=told.append)
+    assert S.raters.tolist() == ["P 03"] * 3 + ["P01"] * 3 + ["P02"] * 3
+    assert told[0].raters == 3
+    # one note for all files
+    assert str(told[0]).count("taken as ms") == 1
+    assert "likewise in 2 other files" in str(told[0])
+    parts = list(scan_statements(folder, chunk_rows=2, rater_from_name=True))
+    assert np.concatenate([part.raters for part in parts]).tolist() == S.raters.tolist()
+    shown = json.loads(run("describe", folder, "--rater-from-name", "--json").stdout)
+    assert [each["rater"] for each in shown["raters"]] == ["P 03", "P01", "P02"]
+    assert read_statements(folder).raters is None
+
+
+def test_members_of_an_archive_in_folders_of_their_own(tmp_path):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for who in ("anna", "bo"):
+            archive.writestr(f"study/{who}/data.csv", ROWS)
+    (tmp_path / "study.zip").write_bytes(packed.getvalue())
+    S = read_statements(tmp_path / "study.zip", rater_from_name=True)
+    assert S.raters.tolist() == ["anna"] * 3 + ["bo"] * 3
+
+
+def test_the_sheets_that_were_not_read_are_named(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in ROWS.splitlines():
+        book.active.append(row.split(","))
+    book.create_sheet("notes")
+    book.save(tmp_path / "a.xlsx")
+    told = []
+    read_statements(tmp_path / "a.xlsx", tell=told.append)
+    assert "read sheet Sheet; not read: notes" in str(told[0])
+
+
+def test_raters_whose_names_have_commas(tmp_path):
+    rows = 'odd,other_1,other_2,rater\na,b,c,"Müller, Jörg"\nb,c,d,x\nc,d,a,y\n'
+    (tmp_path / "a.csv").write_text(rows)
+    for given in (['"Müller, Jörg",x'], ['"Müller, Jörg"', "x"]):
+        options = [word for name in given for word in ("--exclude-raters", name)]
+        found = json.loads(run("describe", tmp_path / "a.csv", *options, "--json").stdout)
+        assert [each["rater"] for each in found["raters"]] == ["y"]
+
+
+def test_it_must_be_said_plainly(folder):
+    with pytest.raises(ParameterError, match="rater_from_name is .yes."):
+        read_statements(folder, rater_from_name="yes")
