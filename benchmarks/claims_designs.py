@@ -51,9 +51,10 @@ def statements(made: Study) -> tl.Statements:
 def medoid(made: Study) -> Row:
     """The 95 % set of the most central object, and the intervals of depth."""
     S = statements(made)
-    found = tl.medoid(S)
+    model = answer_model(S)
+    found = tl.medoid(S, model=model)
     inside = {S.names.index(name) for name in found.candidates}
-    intervals = tl.depth_intervals(S)
+    intervals = tl.depth_intervals(S, model=model)
     covered = (intervals.low <= made.expected) & (made.expected <= intervals.high)
     return {
         "nearest": made.nearest in inside,

@@ -25,8 +25,16 @@ from trilens.statements import Statements, Summary
 from trilens.tasks.classify.classes import Classification, classify
 from trilens.tasks.cluster.groups import Clusters, cluster
 from trilens.tasks.cluster.spectral import check_n_clusters
-from trilens.tasks.data import Data, is_streamed, statements_of, streamed_map
+from trilens.tasks.data import (
+    PAIRED_OBJECTS,
+    Data,
+    is_streamed,
+    model_of_many,
+    statements_of,
+    streamed_map,
+)
 from trilens.tasks.graph import Graph, neighbours
+from trilens.tasks.individuals import Individuals, can_compare, individuals
 from trilens.tasks.intervals import depth_intervals
 from trilens.tasks.labels import LabelsLike, label_of_each
 from trilens.tasks.medoid import Medoid, medoid
@@ -70,6 +78,9 @@ class Analysis:
         The groups, and how many there are.
     structure : Structure or None
         The shape that the objects form; None where the map cannot tell.
+    individuals : Individuals or None
+        Whether raters see different things; None where raters are not known, or have too few
+        answers.
     classes : Classification or None
         None where no labels were given.
     appearances : (n,) array
@@ -92,6 +103,7 @@ class Analysis:
     graph: Graph
     clusters: Clusters
     structure: Structure | None
+    individuals: Individuals | None
     classes: Classification | None
     appearances: IntArray = field(repr=False)
     seconds: FloatArray | None = field(repr=False)
@@ -104,8 +116,9 @@ class Analysis:
         """The facts as ``trilens analyze --json`` prints them.
 
         Text, numbers, lists and dicts only, without NaN. ``describe``, ``medoid``, ``outliers``,
-        ``graph``, ``cluster``, ``structure`` and ``classify`` hold what the commands of these names
-        print; ``objects`` has a row for each object.
+        ``graph``, ``cluster``, ``structure``, ``individuals`` (without predictions) and
+        ``classify`` hold what the commands of these names print; ``objects`` has a row for each
+        object.
         """
         from trilens import __version__
 
@@ -122,6 +135,7 @@ class Analysis:
             "graph": self.graph.to_dict(),
             "cluster": self.clusters.to_dict(),
             "structure": None if self.structure is None else self.structure.to_dict(),
+            "individuals": None if self.individuals is None else self.individuals.to_dict(),
             "classify": None if self.classes is None else self.classes.to_dict(),
             "objects": self._objects(),
             "how": {
@@ -185,7 +199,7 @@ class Analysis:
             row["outlier_score"] = float(self.outliers.all_scores[i])
             row["x"], row["y"] = float(self.plane[i, 0]), float(self.plane[i, 1])
             row["cluster"] = int(self.clusters.labels[i])
-            row["stays"] = None if stays is None else float(stays[i])
+            row["stays"] = None if stays is None or np.isnan(stays[i]) else float(stays[i])
             if self.classes is not None:
                 row["class"] = self.classes.given[i]
                 row["answers_say"] = self.classes.found[i].item()
@@ -206,10 +220,9 @@ def analyze(
 ) -> Analysis:
     """Ask every question.
 
-    Files too large to hold are counted, and mapped once as they are read; the parts are what
-    the commands say of the same files. What cannot be told from them is None, or says why: how
-    many groups there are, which objects are outliers, and everything about raters and repeated
-    questions.
+    Files too large to hold are counted, and mapped as they are read; the parts are what the
+    commands say of the same files. What is not looked at in them is None: single raters and
+    repeated questions.
 
     Parameters
     ----------
@@ -218,7 +231,7 @@ def analyze(
     labels : dict by name, or (n_objects,) iterable, optional
         The class of each object; None where it is unlabelled.
     n_clusters : int, optional
-        By default as many as the answers suggest; of large files, none are claimed.
+        By default as many as the answers suggest.
     title, source, command : str, optional
         For the page; the source is by default the file of the answers.
     progress : callable, optional
@@ -243,25 +256,30 @@ def analyze(
     known = None if labels is None else label_of_each(labels, given.names)
     if n_clusters is not None:
         check_n_clusters(n_clusters, given.n_objects)
-    fitted, method = None, "choice" if streamed is None else streamed.method
+    model: AnswerModel | StreamedMap | None = streamed
+    method = "choice"
     if isinstance(given, Statements):
-        method = choose_method("embed", given)
-        if method == "choice":
-            fitted = answer_model(given, seed, progress=lambda share: step(0.25 * share))
-    model = fitted if streamed is None else streamed
+        model = model_of_many(given, "embed", None, seed, lambda share: step(0.25 * share))
+        if model is None:
+            method = choose_method("embed", given)
+        if method == "choice" and model is None:
+            model = answer_model(given, seed, progress=lambda share: step(0.25 * share))
     step(0.3)
     if streamed is None and isinstance(statements, Answers) and statements.selects:
         # of all answers, so that it says which were left out
         reliable = reliability(statements, random_state=seed)
     else:
-        reliable = reliability(given, random_state=seed, model=model)
+        own = model if streamed is not None or isinstance(model, AnswerModel) else None
+        reliable = reliability(given, random_state=seed, model=own)
     step(0.45)
     # counts do not tell the medoid of each class
     classed = known if isinstance(given, Statements) else None
-    central = medoid(given, labels=classed, random_state=seed, model=fitted)
-    outlying = outliers(given, random_state=seed, model=fitted)
+    central = medoid(given, labels=classed, random_state=seed, model=model)
+    outlying = outliers(given, random_state=seed, model=model)
     step(0.6)
-    graph = neighbours(given, random_state=seed, model=model)
+    paired = streamed is None and given.n_objects <= PAIRED_OBJECTS
+    by_pairs = paired and isinstance(model, StreamedMap)
+    graph = neighbours(given, random_state=seed, model=None if by_pairs else model)
     groups = cluster(
         given,
         n_clusters,
@@ -272,7 +290,11 @@ def analyze(
     )
     step(0.9)
     classes = None if known is None else classify(given, known, random_state=seed, model=model)
+    people = None
+    if fitted is not None and isinstance(given, Statements) and can_compare(given):
+        people = individuals(given, predict=False, random_state=seed, model=fitted)
     step(1.0)
+    fitted = model if isinstance(model, AnswerModel) else None
     return Analysis(
         describe=given.summary(),
         reliability=reliable,
@@ -284,6 +306,7 @@ def analyze(
         graph=graph,
         clusters=groups,
         structure=None if fitted is None else structure(given, random_state=seed, model=fitted),
+        individuals=people,
         classes=classes,
         appearances=given.appearances,
         seconds=given.seconds if isinstance(given, Statements) else None,

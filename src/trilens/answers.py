@@ -26,8 +26,17 @@ from trilens.statements.layout import ColumnsLike, read_options
 from trilens.statements.reading import Reading, ReadTables, read_tables
 from trilens.statements.selection import Condition
 
-#: Files from so many bytes on are not held in memory, but read as often as a question needs.
-STREAMED_BYTES = 1 << 26
+#: Files from so many bytes on are not held in memory, but read as often as a question needs. None:
+#: those that would need more than `HELD_SHARE` of the memory that is available.
+STREAMED_BYTES: int | None = None
+HELD_SHARE = 0.25
+#: What reading takes at most, by the bytes of a file (measured: 6 for CSV, 12 for Parquet; what is
+#: compressed whole may be much larger than it looks).
+_EXPANDS = {".parquet": 12, ".arrow": 12, ".feather": 12, ".npz": 12}
+_COMPRESSED, _PLAIN = 30, 8
+_ENDINGS_OF_COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip", ".lz4")
+#: Where the machine does not say what it has.
+_USUAL_MEMORY = 4 << 30
 
 
 class Answers:
@@ -54,6 +63,9 @@ class Answers:
     min_checks : float, optional
         Leave out raters who answered a smaller share of their catch questions rightly; these
         are questions in which an object is shown twice.
+    cluster : str or Dask client, optional
+        Where the files are counted and mapped: ``"local:N"`` for N processes of this machine,
+        ``"tcp://host:8786"`` for a Dask scheduler. The files are then not held in memory here.
 
     Examples
     --------
@@ -84,8 +96,9 @@ class Answers:
         exclude_raters: Sequence[Any] | str = (),
         min_seconds: float | None = None,
         min_checks: float | None = None,
+        cluster: Any = None,
     ) -> None:
-        self.source = source
+        self.source, self.cluster = source, cluster
         self.kind, self.columns, self.objects = kind, columns, objects
         self.preset, self.header, self.counts_from = preset, header, counts_from
         self.encoding, self.skip_bad = encoding, skip_bad
@@ -100,6 +113,11 @@ class Answers:
         self._selection: Selection | None = None
         self._counted: Counted | None = None
         self._last_counted: Counted | None = None
+        if cluster is not None and not self.in_files:
+            raise ParameterError(
+                "only files are counted on a cluster; these answers are in memory",
+                parameter="cluster",
+            )
 
     def __repr__(self) -> str:
         shown = self.source if self.in_files else type(self.source).__name__
@@ -118,13 +136,28 @@ class Answers:
     @cached_property
     def n_bytes(self) -> int:
         """Bytes of all files; 0 in memory, and for what can be read only once."""
+        return sum(size for _, size in self._sizes)
+
+    @cached_property
+    def _sizes(self) -> list[tuple[str, int]]:
+        """Every file and its bytes."""
         if not self.in_files or self.source == "-":
-            return 0
+            return []
         try:
             paths = [os.fspath(path) for path in file_paths(self.source)]
-            return sum(size_of(path) if is_url(path) else os.stat(path).st_size for path in paths)
+            return [
+                (path, size_of(path) if is_url(path) else os.stat(path).st_size) for path in paths
+            ]
         except (TrilensError, OSError, ValueError):
-            return 0  # reading it says what is wrong
+            return []  # reading it says what is wrong
+
+    @property
+    def _fits(self) -> bool:
+        """Whether there is room to read the files whole."""
+        if STREAMED_BYTES is not None:
+            return self.n_bytes < STREAMED_BYTES
+        needed = sum(size * _expansion(path) for path, size in self._sizes)
+        return needed <= HELD_SHARE * available_memory()
 
     @property
     def selects(self) -> bool:
@@ -151,7 +184,14 @@ class Answers:
         by_place = any(Condition.of(text).column.casefold() == "place" for text in self.where)
         # only a whole reading has all the bad rows
         wants_faults = not isinstance(self.skip_bad, bool)
-        return by_rater or by_place or wants_faults or self.n_bytes < STREAMED_BYTES
+        if by_rater or by_place or wants_faults:
+            return True
+        return self.cluster is None and self._fits
+
+    @property
+    def streamed(self) -> bool:
+        """Whether a map of the answers is made by passes over the files, whose objects it has."""
+        return not self.held and self.objects is None
 
     @property
     def options(self) -> dict[str, Any]:
@@ -177,7 +217,9 @@ class Answers:
     @cached_property
     def everything(self) -> Answers:
         """The same answers, none left out; itself where all are used."""
-        return Answers(self.source, **self.options) if self.selects else self
+        if not self.selects:
+            return self
+        return Answers(self.source, **self.options, cluster=self.cluster)
 
     @property
     def reading(self) -> Reading | None:
@@ -267,6 +309,7 @@ class Answers:
             Of this process, where there is no cluster; by default one per core.
         cluster : str or Dask client, optional
             ``"local:N"``: N processes of this machine. ``"tcp://host:8786"``: a Dask scheduler.
+            By default that of these answers.
         checkpoint : path or URL, optional
             A folder that keeps the counts of each finished file, or part of a large Parquet
             file: a second run counts only what is missing. Workers must see the same folder.
@@ -293,7 +336,7 @@ class Answers:
             labels=labels,
             where=self.where,
             n_threads=n_threads,
-            cluster=cluster,
+            cluster=self.cluster if cluster is None else cluster,
             checkpoint=checkpoint,
             first=self._counted,
             progress=progress,
@@ -371,20 +414,58 @@ class Answers:
         return found
 
 
+def available_memory() -> int:
+    """Bytes of memory that this process may still take, as far as the machine says."""
+    found = []
+    try:
+        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, OSError, ValueError):  # not on Windows
+        found.append(_USUAL_MEMORY)
+    try:
+        facts = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+        found.append(1024 * int(facts["MemAvailable"].split()[0]))
+    except (OSError, KeyError, ValueError):
+        pass
+    try:  # a container may have less than its machine
+        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+        used = Path("/sys/fs/cgroup/memory.current").read_text()
+        found.append(max(int(limit) - int(used), 0))
+    except (OSError, ValueError):
+        pass
+    return min(found)
+
+
+def _expansion(path: str) -> int:
+    """Bytes of memory for each byte of a file."""
+    low = path.lower()
+    if low.endswith(_ENDINGS_OF_COMPRESSED):
+        return _COMPRESSED
+    return _EXPANDS.get(Path(low).suffix, _PLAIN)
+
+
 #: What every question takes.
 AnswersLike: TypeAlias = Answers | StatementsLike
 
 
-def read_or_count(data: Answers, *, pairs: bool = False) -> Statements | Counted:
+def read_or_count(
+    data: Answers,
+    *,
+    pairs: bool = False,
+    n_threads: int | None = None,
+    cluster: Any = None,
+    progress: Progress | None = None,
+) -> Statements | Counted:
     """The statements where they are held in memory, otherwise their counts.
 
     Parameters
     ----------
     pairs : bool
         Whether the counts must include those of pairs.
+    n_threads, cluster, progress
+        As in `Answers.count`.
     """
     if data.in_counts or not data.held:
-        return data.count(pairs=pairs)
+        return data.count(pairs=pairs, n_threads=n_threads, cluster=cluster, progress=progress)
     return data.read()
 
 

@@ -12,7 +12,7 @@ import trilens as tl
 from trilens import answers
 from trilens.counts.partition import Plan, partitions
 from trilens.errors import ParameterError
-from trilens.maps import lens_map, streamed
+from trilens.maps import lens_map, passes, streamed
 from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.streamed import (
     HeldOutAnswers,
@@ -339,7 +339,7 @@ def test_the_scale_is_that_of_answers_kept_aside() -> None:
 
 
 def test_rows_are_cut_the_same_way_on_any_number_of_threads(monkeypatch) -> None:
-    monkeypatch.setattr(streamed, "_ROWS", 100)
+    monkeypatch.setattr(passes, "_ROWS", 100)
     rows = HeldRows("central", np.zeros((1001, 3), dtype=np.int32))
     assert sum(len(part.triples) for part in rows.parts()) == 1001
     assert len(rows.parts()) == 11

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import trilens as tl
 from people import survey
@@ -265,8 +266,10 @@ def test_with_all_questions_to_all_raters_it_is_the_analysis_of_variance():
     common -= (rest**2).sum() / (raters - 1) / (questions - 1)
     assert found.value == pytest.approx(mean)
     assert found.variance == pytest.approx((squares + common) / table.size, rel=1e-3)
-    freedom = (squares + common) ** 2 / (squares**2 / 8 + common**2 / 39)
-    assert found.freedom == pytest.approx(freedom, rel=1e-3)
+    few, many = stats.t.ppf(0.975, [8, 39])
+    reach = np.sqrt(few**2 * squares + many**2 * common) / np.sqrt(squares + common)
+    assert stats.t.ppf(0.975, found.freedom) == pytest.approx(reach, rel=1e-3)
+    assert 8 < found.freedom < 39
 
 
 def _unequal(amounts, seed, lapses=0.5):

@@ -42,6 +42,7 @@ def large(monkeypatch) -> None:
     monkeypatch.setattr("trilens.answers.STREAMED_BYTES", 0)
     monkeypatch.setattr("trilens.tasks.data.PAIRED_OBJECTS", 100)
     monkeypatch.setattr("trilens.tasks.cluster.groups.PAIRED_OBJECTS", 100)
+    monkeypatch.setattr("trilens.tasks.graph.PAIRED_OBJECTS", 4096)
 
     def never(*arguments, **options):
         raise AssertionError("the statements were read whole")
@@ -98,11 +99,12 @@ def test_hidden_labels_say_how_good_the_classes_are(study) -> None:
     assert chance.contradictions == ()
 
 
-def test_the_medoid_and_the_outliers_are_counted(study, large) -> None:
+def test_the_medoid_and_the_outliers_are_counted_where_that_is_asked_for(study, large) -> None:
     counts = tl.count_central(study[0])
     answers = tl.Answers(study[0])
-    assert tl.medoid(answers).to_dict() == tl.medoid(counts).to_dict()
-    assert tl.outliers(answers, 5).to_dict() == tl.outliers(counts, 5).to_dict()
+    assert tl.medoid(answers, "depth").to_dict() == tl.medoid(counts).to_dict()
+    found = tl.outliers(answers, 5, method="depth")
+    assert found.to_dict() == tl.outliers(counts, 5).to_dict()
     with pytest.raises(AssertionError, match="read whole"):
         tl.medoid(tl.Answers(study[0]), "soe")
 
@@ -139,20 +141,18 @@ def test_the_commands_take_it_for_many_objects(study, table, tmp_path: Path, lar
     assert "-k" in done.stderr
 
 
-def test_groups_are_found_and_their_number_is_not_claimed(study, table, large) -> None:
+def test_groups_are_found_and_so_is_their_number(study, table, large) -> None:
     file, truth = study
     told = _told("cluster", file, "--n-clusters", 3, "--labels", table)
     assert tl.purity([told["clusters"][str(i)] for i in range(200)], truth) > 0.97
     assert told["purity"] > 0.97
     assert told["method"] == "choice"
-    assert told["suggestion"] is None
+    assert told["suggestion"]["n_clusters"] == 3
     told = _told("cluster", file)
-    assert told["n_clusters"] == 1
+    assert told["n_clusters"] == 3
     assert not told["given"]
-    assert told["suggestion"]["p_value"] is None
-    assert "cannot be told" in told["suggestion"]["caution"]
-    done = _run("cluster", file)
-    assert "give the number of groups" in done.stderr
+    assert told["suggestion"]["p_value"] <= 0.05
+    assert told["agreement"] > 0.95
 
 
 @pytest.mark.slow
@@ -201,18 +201,30 @@ def test_the_report_says_what_the_commands_say(study, table, tmp_path: Path, lar
     html = page.read_text()
     assert "too large to hold" in html
     assert "questions asked at least twice" not in html
-    assert re.search(r"Three groups of \d+, \d+ and \d+ objects, as requested", html)
+    assert re.search(r"Three groups of \d+, \d+ and \d+ objects, as the answers suggest", html)
 
 
-def test_the_report_claims_no_groups(study, tmp_path: Path, large) -> None:
+def test_the_report_claims_what_that_of_a_small_file_does(study, tmp_path: Path, large) -> None:
     page = tmp_path / "report.html"
     done = _run("analyze", study[0], "-o", page)
     assert done.exit_code == 0, done.output
     html = page.read_text()
-    assert "Whether there are groups, and how many, cannot be told" in html
-    assert "What stands apart cannot be told" in html
-    assert "The objects form one cloud" not in html
-    assert "too little to divide" not in html
+    assert "cannot be told" not in html
+    assert "The objects form three groups" in html
+
+
+def test_guesses_in_large_files_support_no_claim(tmp_path: Path, large) -> None:
+    rng = np.random.default_rng(0)
+    triples = rng.permuted(np.tile(np.arange(60), (6000, 1)), axis=1)[:, :3]
+    tl.write_statements(tl.Statements(triples, 60), tmp_path / "a.parquet")
+    answers = tl.Answers(tmp_path / "a.parquet")
+    found = tl.cluster(answers)
+    assert found.n_clusters == 1
+    assert "cannot be told from guesses" in found.suggestion.caution
+    assert "cannot be told from guesses" in tl.outliers(answers).caution
+    central = tl.medoid(answers)
+    assert central.method == "depth"
+    assert len(central.candidates) > 40
 
 
 @pytest.mark.slow

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -105,3 +107,19 @@ def test_of_very_many_objects_some_stand_for_the_others():
 
 def test_objects_in_one_place_have_no_tail():
     assert Tail(np.zeros((20, 2))).p_value == 1.0
+
+
+def test_a_tail_is_said_on_the_screen_and_in_the_report():
+    from trilens.cli.outliers import _notes
+    from trilens.report import words
+
+    S = simulate_statements(gaussian(9, random_state=0), 40, random_state=1)
+    found = replace(
+        outliers(S, method="depth"), shape="long tail", tail=("b", "a"), p_value=0.3, caution=None
+    )
+    said = next(_notes(found))
+    assert said.startswith("the objects thin out into a long tail; none stands apart from it")
+    assert said.endswith("farthest out: b, a")
+    facts = {"describe": {"statements": 40}, "outliers": found.to_dict()}
+    assert "into a long tail; none stands apart" in words.outliers(facts)
+    assert "<bdi>b</bdi> and <bdi>a</bdi>" in words.outliers(facts)

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from trilens.report import Pictures
 
 #: Options that do not change what the report says.
-_WITHOUT_EFFECT = ("output", "as_json", "tables", "quiet", "bad_rows")
+_WITHOUT_EFFECT = ("output", "as_json", "tables", "quiet", "bad_rows", "cluster")
 
 
 @options.command("analyze")
 @options.statement_options
+@options.cluster_option
 @options.output_options(
     "Report to write; with --json none is needed.", show_default="report.html", metavar="FILE"
 )

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     show_default="by cross-validation",
 )
 @options.seed_option
+@options.cluster_option
 @options.table_output("the classes of all objects to a label file")
 def command(
     answers: Answers,

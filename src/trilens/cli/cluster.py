@@ -36,6 +36,7 @@ _MOST_LISTED = 5000
 @options.labels_option
 @options.dim_option
 @options.seed_option
+@options.cluster_option
 @options.table_output("the groups to a label file")
 def command(
     answers: Answers,

@@ -19,11 +19,7 @@ from trilens.cli.output import Output, bar, counted, note, print_json
 @click.option(
     "--classes", metavar="FILE", help="Also count classes: a table with the columns object,label."
 )
-@click.option(
-    "--cluster",
-    metavar="ADDRESS",
-    help="Where to count: local[:N] processes, or a Dask scheduler, tcp://host:8786.",
-)
+@options.cluster_option
 @click.option(
     "--checkpoint",
     metavar="DIR",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 @options.command("depth")
 @options.statement_options
+@options.cluster_option
 @options.table_output("the table to a file")
 def command(answers: Answers, out: Output) -> None:
     """Print how central each object is.

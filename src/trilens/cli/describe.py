@@ -23,6 +23,7 @@ _NOT_IN_COUNTS = (
 
 @options.command("describe")
 @partial(options.statement_options, reported=False)
+@options.cluster_option
 @options.table_output("a table of the raters to a file")
 def command(answers: Answers, out: Output) -> None:
     """Summarize what was collected.

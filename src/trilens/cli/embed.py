@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Number of dimensions of the map.",
 )
+@options.cluster_option
 @options.table_output("the coordinates to a file", required=True)
 @options.seed_option
 def command(

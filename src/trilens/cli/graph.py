@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 )
 @click.option("--sigma", type=float, help="Weight the edges by exp(-V^2 / sigma^2).")
 @options.error_rate_option
+@options.cluster_option
 @options.output_options(
     "Edge list (.csv, .tsv, .txt), .graphml or .npz, by the ending.", required=True
 )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 )
 @options.dim_option
 @options.seed_option
+@options.cluster_option
 @options.table_output("the table to a file")
 def command(
     answers: Answers,

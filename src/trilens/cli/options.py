@@ -296,6 +296,14 @@ _STATEMENT_OPTIONS = (
 )
 
 
+cluster_option = click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Where to count and to map large files: local[:N] processes, or a Dask scheduler, "
+    "tcp://host:8786.",
+)
+
+
 def reading_options(command: F) -> F:
     """How files are to be read; the command gets it as ``reading``, for `Answers`."""
 
@@ -330,6 +338,7 @@ def statement_options(command: F, *, reported: bool = True) -> F:
         min_seconds: float | None,
         min_checks: float | None,
         exclude_raters: tuple[str, ...],
+        cluster: str | None = None,
         **rest: Any,
     ) -> Any:
         from trilens.answers import Answers
@@ -350,6 +359,7 @@ def statement_options(command: F, *, reported: bool = True) -> F:
             min_seconds=min_seconds,
             min_checks=min_checks,
             exclude_raters=[name for name in raters if name],
+            cluster=cluster,
         )
         if answers.in_counts:
             _refuse(answers, ("kind", "columns", "objects"), "a file of counts")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @options.method_option("outliers", "Lowest depth (Algorithm 2), or local outlier factor on a map.")
 @options.dim_option
 @options.seed_option
+@options.cluster_option
 @options.table_output("the outliers to a file")
 def command(
     answers: Answers,

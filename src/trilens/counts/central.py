@@ -83,12 +83,16 @@ def held_or_counted(
     """Statements that are in memory, or the counts of what lies in files."""
     from_path = is_path(given)
     if from_path or hasattr(given, "in_counts"):
-        from trilens.answers import Answers
+        from trilens.answers import Answers, read_or_count
 
-        answers = Answers(given) if from_path else cast(Answers, given)
-        if from_path or answers.in_counts or not answers.held:
-            return answers.count(pairs=pairs, n_threads=n_threads, cluster=cluster)
-        given = answers.read()
+        if from_path:
+            return Answers(given).count(pairs=pairs, n_threads=n_threads, cluster=cluster)
+        found = read_or_count(
+            cast(Answers, given), pairs=pairs, n_threads=n_threads, cluster=cluster
+        )
+        if not isinstance(found, Statements):
+            return found
+        given = found
     if cluster is not None:
         raise ParameterError(
             "only files are counted on a cluster; these statements are in memory",

@@ -306,22 +306,48 @@ def _count(partition: Partition, plan: Plan) -> Counted:
     return total
 
 
-def each_batch(partition: Partition, plan: Plan) -> Iterator[tuple[Kind, list[AnyArray]]]:
-    """The kind and the three columns of ids of some rows at a time; the objects are known."""
+def each_batch(
+    partition: Partition, plan: Plan, *, raters: bool = False
+) -> Iterator[tuple[Kind, list[AnyArray], AnyArray | None]]:
+    """The kind, the three columns of ids and the raters of some rows; the objects are known.
+
+    Raters are numbers that are the same wherever a name is read (`rater_keys`); None where they
+    are not asked for, or not known.
+    """
     objects = plan.known_objects
     assert objects is not None, "a first pass finds the objects"
     refuse_changed(partition)
+    fields = ("rater",) if raters else ()
     for table, kind in _tables(partition, plan):
         # ids that are their own names were checked when they were counted
         checked = plan.names is None and table.layout.form == "statement" and not plan.skip_bad
-        for batch in _batches(table, partition, plan):
-            if checked and batch.integers:
-                yield kind, batch.arrays()
+        for batch in _batches(table, partition, plan, fields):
+            kept = batch if checked and batch.integers else _sound(batch, table, plan)
+            if not len(kept):
                 continue
-            kept = _sound(batch, table, plan)
-            if len(kept):
-                yield kind, list(statements_of(kept, objects, kind).triples.T)
+            who = rater_keys(kept.known("rater")) if "rater" in kept.others else None
+            if checked and batch.integers:
+                yield kind, batch.arrays(), who
+            else:
+                yield kind, list(statements_of(kept, objects, kind).triples.T), who
     refuse_changed(partition)
+
+
+def rater_keys(raters: AnyArray) -> AnyArray:
+    """A number for each rater, (m,) uint64: a hash of the name; 0 where it is missing.
+
+    >>> one, other, nobody, again = rater_keys(np.array(["ann", "bob", "", "ann"])).tolist()
+    >>> one == again, one == other, nobody
+    (True, False, 0)
+    """
+    known, place = np.unique(raters, return_inverse=True)
+    hashes = [
+        int.from_bytes(hashlib.blake2b(str(name).encode(), digest_size=8).digest())
+        if str(name)
+        else 0
+        for name in known.tolist()
+    ]
+    return np.array(hashes, dtype=np.uint64)[place]
 
 
 def _tables(partition: Partition, plan: Plan) -> Iterator[tuple[AnswerTable, Kind]]:
@@ -330,11 +356,13 @@ def _tables(partition: Partition, plan: Plan) -> Iterator[tuple[AnswerTable, Kin
         yield table, table.kind or plan.options.kind or "central"
 
 
-def _batches(table: AnswerTable, partition: Partition, plan: Plan) -> Iterator[Batch]:
+def _batches(
+    table: AnswerTable, partition: Partition, plan: Plan, fields: Sequence[str] = ()
+) -> Iterator[Batch]:
     """The rows that are asked for, some at a time, and of these no more than is needed."""
     batches = table.batches(
         # of bad rows that are skipped, those are too whose time or place is none
-        fields=("seconds", "place") if plan.skip_bad else (),
+        fields=[*fields, "seconds", "place"] if plan.skip_bad else fields,
         where=[Condition.of(text) for text in plan.where],
         integers=table.stored is None or table.stored.integers,
         block_bytes=BLOCK_BYTES,

@@ -515,6 +515,32 @@ def multiply(
                 Y[z, k] += one * v + other * u
 
 
+@compiled(inline="always")
+def _triangle(
+    X: FloatArray, i: Any, j: Any, k: Any, closer: bool, sign: float, e: FloatArray
+) -> tuple[float, float, float, float, float, float]:
+    """The sides as differences in ``e``, one by their lengths, and how likely each is chosen."""
+    v0, v1, v2 = 1e-300, 1e-300, 1e-300
+    for t in range(X.shape[1]):
+        e0, e1, e2 = X[j, t] - X[k, t], X[i, t] - X[k, t], X[i, t] - X[j, t]
+        v0 += e0 * e0
+        v1 += e1 * e1
+        v2 += e2 * e2
+        e[0, t], e[1, t], e[2, t] = e0, e1, e2
+    v0, v1, v2 = np.sqrt(v0), np.sqrt(v1), np.sqrt(v2)
+    u0, u1, u2 = sign * v0, sign * v1, sign * v2
+    # odds beside those of the likeliest side
+    if closer:
+        top = max(u1, u2)
+        p0 = 0.0
+    else:
+        top = max(u0, u1, u2)
+        p0 = np.exp(u0 - top)
+    p1, p2 = np.exp(u1 - top), np.exp(u2 - top)
+    z = 1.0 / (p0 + p1 + p2)
+    return 1.0 / v0, 1.0 / v1, 1.0 / v2, p0 * z, p1 * z, p2 * z
+
+
 @compiled(fastmath=True)
 def score(
     a: AnyArray,
@@ -537,30 +563,9 @@ def score(
     loss, product = 0.0, 1.0
     for r in range(len(a)):
         i, j, k = np.uint64(a[r]), np.uint64(b[r]), np.uint64(c[r])
-        v0, v1, v2 = 1e-300, 1e-300, 1e-300
-        for t in range(d):
-            e0, e1, e2 = X[j, t] - X[k, t], X[i, t] - X[k, t], X[i, t] - X[j, t]
-            v0 += e0 * e0
-            v1 += e1 * e1
-            v2 += e2 * e2
-            e[0, t], e[1, t], e[2, t] = e0, e1, e2
-        v0, v1, v2 = np.sqrt(v0), np.sqrt(v1), np.sqrt(v2)
-        u0, u1, u2 = sign * v0, sign * v1, sign * v2
-        # odds beside those of the likeliest side
-        if closer:
-            top = max(u1, u2)
-            p0 = 0.0
-        else:
-            top = max(u0, u1, u2)
-            p0 = np.exp(u0 - top)
-        p1, p2 = np.exp(u1 - top), np.exp(u2 - top)
-        z = 1.0 / (p0 + p1 + p2)
-        p0, p1, p2 = p0 * z, p1 * z, p2 * z
+        s0, s1, s2, p0, p1, p2 = _triangle(X, i, j, k, closer, sign, e)
         P, _, attentive = _mixture(max(p2 if closer else p0, 1e-140), 1.0, lapse, share)
         loss, product = _add_log(P, 1.0, loss, product)
-        s0 = 1.0 / v0
-        s1 = 1.0 / v1
-        s2 = 1.0 / v2
         # slopes of -log P in the lengths
         g0, g1, g2 = attentive * p0, attentive * p1, attentive * p2
         if closer:
@@ -587,6 +592,247 @@ def score(
                 sums[k, at] += z0 * f0 + z1 * f1
                 at += 1
     return loss - float(np.log(product))
+
+
+@compiled()
+def question_keys(a: AnyArray, b: AnyArray, c: AnyArray, salt: int, out: AnyArray) -> None:
+    """A number for the question of each statement, whatever was answered."""
+    for i in range(len(a)):
+        out[i] = _mixed(_mixed(a[i]) + _mixed(b[i]) + _mixed(c[i]) + np.uint64(salt))
+
+
+@compiled(fastmath=True)
+def pull(
+    a: AnyArray,
+    b: AnyArray,
+    c: AnyArray,
+    closer: bool,
+    sign: float,
+    X: FloatArray,
+    lapse: float,
+    keys: AnyArray,
+    out: AnyArray,
+) -> None:
+    """Add the slopes of -log P, and what P leaves over, with signs by lot; ``out`` (n, d + 1, K).
+
+    The K signs of a statement are bits of its key: the same for all statements with that key.
+    What is left over is whether an object was singled out, less how likely that was.
+    """
+    d, K = X.shape[1], out.shape[2]
+    share = 0.5 if closer else 1.0 / 3.0
+    e = np.empty((3, d))
+    w = np.empty(K, dtype=np.float32)
+    for r in range(len(a)):
+        i, j, k = np.uint64(a[r]), np.uint64(b[r]), np.uint64(c[r])
+        s0, s1, s2, p0, p1, p2 = _triangle(X, i, j, k, closer, sign, e)
+        _, _, attentive = _mixture(max(p2 if closer else p0, 1e-140), 1.0, lapse, share)
+        g0, g1, g2 = attentive * p0, attentive * p1, attentive * p2
+        if closer:
+            g2 -= attentive
+        else:
+            g0 -= attentive
+        g0, g1, g2 = sign * g0 * s0, sign * g1 * s1, sign * g2 * s2
+        bits = _mixed(keys[r])
+        for q in range(K):
+            w[q] = np.float32(1.0) if (bits >> np.uint64(q)) & np.uint64(1) else np.float32(-1.0)
+        for t in range(d):
+            e0, e1, e2 = e[0, t], e[1, t], e[2, t]
+            on_i = np.float32(g1 * e1 + g2 * e2)
+            on_j = np.float32(g0 * e0 - g2 * e2)
+            on_k = np.float32(-g0 * e0 - g1 * e1)
+            for q in range(K):
+                out[i, t, q] += on_i * w[q]
+                out[j, t, q] += on_j * w[q]
+                out[k, t, q] += on_k * w[q]
+        seeing, guess = 1.0 - lapse, lapse * share
+        if closer:
+            l0, l1, l2 = 0.0, 1.0 - seeing * p2 - guess, -seeing * p1 - guess
+        else:
+            l0, l1, l2 = 1.0 - seeing * p0 - guess, -seeing * p1 - guess, -seeing * p2 - guess
+        m0, m1, m2 = np.float32(l0), np.float32(l1), np.float32(l2)
+        for q in range(K):
+            out[i, d, q] += m0 * w[q]
+            out[j, d, q] += m1 * w[q]
+            out[k, d, q] += m2 * w[q]
+
+
+@compiled(fastmath=True)
+def expect(
+    a: AnyArray,
+    b: AnyArray,
+    c: AnyArray,
+    closer: bool,
+    sign: float,
+    X: FloatArray,
+    lapse: float,
+    out: FloatArray,
+) -> None:
+    """Add how often each object is expected to be singled out, and the variance; (n, 2)."""
+    e = np.empty((3, X.shape[1]))
+    seeing, guess = 1.0 - lapse, lapse * (0.5 if closer else 1.0 / 3.0)
+    for r in range(len(a)):
+        i, j, k = np.uint64(a[r]), np.uint64(b[r]), np.uint64(c[r])
+        _, _, _, p0, p1, p2 = _triangle(X, i, j, k, closer, sign, e)
+        P0, P1, P2 = seeing * p0 + guess, seeing * p1 + guess, seeing * p2 + guess
+        if closer:
+            P1, P2 = P2, P1
+        else:
+            out[i, 0] += P0
+            out[i, 1] += P0 * (1.0 - P0)
+        out[j, 0] += P1
+        out[j, 1] += P1 * (1.0 - P1)
+        out[k, 0] += P2
+        out[k, 1] += P2 * (1.0 - P2)
+
+
+@compiled(fastmath=True)
+def bend(
+    a: AnyArray,
+    b: AnyArray,
+    c: AnyArray,
+    closer: bool,
+    sign: float,
+    X: FloatArray,
+    lapse: float,
+    V: AnyArray,
+    out: AnyArray,
+) -> None:
+    """Add the Fisher information of the places times K vectors; ``V``, ``out`` (n, d, K)."""
+    d, K = X.shape[1], V.shape[2]
+    share = 0.5 if closer else 1.0 / 3.0
+    e = np.empty((3, d))
+    t0 = np.empty(K, dtype=np.float32)
+    t1, t2 = t0.copy(), t0.copy()
+    for r in range(len(a)):
+        i, j, k = np.uint64(a[r]), np.uint64(b[r]), np.uint64(c[r])
+        s0, s1, s2, p0, p1, p2 = _triangle(X, i, j, k, closer, sign, e)
+        a00, a11, a22, a01, a02, a12 = _information(p0, p1, p2, lapse, share)
+        b00, b11, b22 = (
+            np.float32(a00 * s0 * s0),
+            np.float32(a11 * s1 * s1),
+            np.float32(a22 * s2 * s2),
+        )
+        b01, b02, b12 = (
+            np.float32(a01 * s0 * s1),
+            np.float32(a02 * s0 * s2),
+            np.float32(a12 * s1 * s2),
+        )
+        t0[:] = 0
+        t1[:] = 0
+        t2[:] = 0
+        for t in range(d):
+            e0, e1, e2 = np.float32(e[0, t]), np.float32(e[1, t]), np.float32(e[2, t])
+            for q in range(K):
+                x, y, z = V[i, t, q], V[j, t, q], V[k, t, q]
+                t0[q] += e0 * (y - z)
+                t1[q] += e1 * (x - z)
+                t2[q] += e2 * (x - y)
+        for q in range(K):
+            x, y, z = t0[q], t1[q], t2[q]
+            t0[q] = b00 * x + b01 * y + b02 * z
+            t1[q] = b01 * x + b11 * y + b12 * z
+            t2[q] = b02 * x + b12 * y + b22 * z
+        for t in range(d):
+            e0, e1, e2 = np.float32(e[0, t]), np.float32(e[1, t]), np.float32(e[2, t])
+            for q in range(K):
+                f0, f1, f2 = e0 * t0[q], e1 * t1[q], e2 * t2[q]
+                out[i, t, q] += f1 + f2
+                out[j, t, q] += f0 - f2
+                out[k, t, q] -= f0 + f1
+
+
+@compiled(fastmath=True)
+def drawn_shares(
+    X: FloatArray,
+    who: AnyArray,
+    one: AnyArray,
+    two: AnyArray,
+    closer: bool,
+    sign: float,
+    mean: FloatArray,
+    square: FloatArray,
+) -> None:
+    """How often each of some objects is chosen beside pairs of others; and the mean square.
+
+    For ``closer`` the first of a pair is the anchor, and the second the rival.
+    """
+    d = X.shape[1]
+    base = np.empty(len(one))
+    for p in range(len(one)):
+        v = 0.0
+        for t in range(d):
+            v += (X[one[p], t] - X[two[p], t]) ** 2
+        base[p] = sign * np.sqrt(v)
+    for w in range(len(who)):
+        x, total, squares, many = who[w], 0.0, 0.0, 0
+        for p in range(len(one)):
+            j, k = one[p], two[p]
+            if j == x or k == x:
+                continue
+            to_j, to_k = 0.0, 0.0
+            for t in range(d):
+                to_j += (X[x, t] - X[j, t]) ** 2
+                to_k += (X[x, t] - X[k, t]) ** 2
+            to_j = sign * np.sqrt(to_j)
+            if closer:
+                share = 1.0 / (1.0 + np.exp(min(base[p] - to_j, _CERTAIN)))
+            else:
+                to_k = sign * np.sqrt(to_k)
+                beside = np.exp(min(to_j - base[p], _CERTAIN)) + np.exp(
+                    min(to_k - base[p], _CERTAIN)
+                )
+                share = 1.0 / (1.0 + beside)
+            total += share
+            squares += share * share
+            many += 1
+        mean[w] = total / many if many else np.nan
+        square[w] = squares / many if many else np.nan
+
+
+@compiled(fastmath=True)
+def shares_at(
+    places: FloatArray,
+    one: FloatArray,
+    two: FloatArray,
+    closer: bool,
+    sign: float,
+    mean: FloatArray,
+) -> None:
+    """As `drawn_shares`, for objects that might be in other places, beside pairs of places."""
+    d, many = places.shape[1], len(one)
+    base = np.empty(many)
+    for p in range(many):
+        v = 0.0
+        for t in range(d):
+            v += (one[p, t] - two[p, t]) ** 2
+        base[p] = sign * np.sqrt(v)
+    for w in range(len(places)):
+        total = 0.0
+        for p in range(many):
+            to_j, to_k = 0.0, 0.0
+            for t in range(d):
+                to_j += (places[w, t] - one[p, t]) ** 2
+                to_k += (places[w, t] - two[p, t]) ** 2
+            u = min(sign * np.sqrt(to_j) - base[p], _CERTAIN)
+            if closer:
+                total += 1.0 / (1.0 + np.exp(-u))
+            else:
+                v = min(sign * np.sqrt(to_k) - base[p], _CERTAIN)
+                total += 1.0 / (1.0 + np.exp(u) + np.exp(v))
+        mean[w] = total / many
+
+
+@compiled(fastmath=True)
+def mean_distances_at(places: FloatArray, to: FloatArray, out: FloatArray) -> None:
+    """The mean distance of some places to others."""
+    for w in range(len(places)):
+        total = 0.0
+        for p in range(len(to)):
+            v = 0.0
+            for t in range(places.shape[1]):
+                v += (places[w, t] - to[p, t]) ** 2
+            total += np.sqrt(v)
+        out[w] = total / len(to)
 
 
 # ---- draws of the map ---------------------------------------------------------------------------

@@ -34,7 +34,6 @@ from trilens.maps.estimator import (
     NOT_STREAMED,
     MapEstimator,
     check_components,
-    is_streamed,
     refuse_for_streams,
 )
 from trilens.maps.fit import (
@@ -251,7 +250,7 @@ class ChoiceMap(MapEstimator):
         progress
             Called with the share of the work that is done at most; silent by default.
         """
-        if isinstance(S, Answers) and is_streamed(S):
+        if isinstance(S, Answers) and S.streamed:
             return self._stream(S, weights, progress)
         statements = as_statements(S)
         refuse_answers(y, S, statements)

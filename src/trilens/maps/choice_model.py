@@ -131,7 +131,7 @@ class ChoiceModel:
         else:
             wanted = of_one if n * of_one <= 3 * _ALL_TRIPLES else max(1000, _DRAWN_TRIPLES // n)
         if wanted < of_one or n > 20_000:
-            shares, error = self._drawn_shares(wanted, generator(random_state))
+            shares, error = self.drawn_shares(wanted, generator(random_state))
         else:
             shares, error, wanted = self._all_shares() / of_one, np.zeros(n), of_one
         return ModelDepth(1 - shares if self.kind == "odd" else shares, error, wanted)
@@ -198,27 +198,50 @@ class ChoiceModel:
             sums[x] = share.sum()
         return sums
 
-    def _drawn_shares(
-        self, n_pairs: int, rng: np.random.Generator
+    def drawn_shares(
+        self, n_pairs: int, rng: np.random.Generator, who: IntArray | None = None
     ) -> tuple[FloatArray, FloatArray]:
-        """Mean shares over pairs of others that are the same for all objects, and their errors."""
+        """Mean shares over pairs of others that are the same for all objects, and their errors.
+
+        Parameters
+        ----------
+        n_pairs
+        rng
+        who : (k,) int64, optional
+            The objects that are meant; by default all.
+        """
+        from trilens.maps import _kernels
+
         n = len(self.embedding)
         j = rng.integers(n, size=n_pairs)
         k = (j + rng.integers(1, n, size=n_pairs)) % n
+        who = np.arange(n) if who is None else who
+        mean, square = np.empty(len(who)), np.empty(len(who))
+        X = np.ascontiguousarray(self.embedding, dtype=np.float64)
+        if self.length != "distance":
+            return self._drawn_one_by_one(j, k, who)
+        _kernels.drawn_shares(
+            X, who, j, k, self.kind == "closer", float(sign(self.kind)), mean, square
+        )
+        return mean, np.sqrt(np.maximum(square - mean**2, 0.0) / n_pairs)
+
+    def _drawn_one_by_one(
+        self, j: IntArray, k: IntArray, who: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
         # An object that is itself in a pair cannot be asked with it.
         base = self._side(j, k)
-        mean, error = np.empty(n), np.empty(n)
-        for x in range(n):
+        mean, error = np.empty(len(who)), np.empty(len(who))
+        for at, x in enumerate(who.tolist()):
             others = (j != x) & (k != x)
-            to_j = self._side(np.full(n_pairs, x), j)
+            to_j = self._side(np.full(len(j), x), j)
             if self.kind == "closer":
                 # Anchor j, rival k.
                 chance = _softmax_first(to_j, base)
             else:
-                chance = _softmax_first(base, to_j, self._side(np.full(n_pairs, x), k))
+                chance = _softmax_first(base, to_j, self._side(np.full(len(j), x), k))
             chance = chance[others]
-            mean[x] = chance.mean() if len(chance) else np.nan
-            error[x] = chance.std() / np.sqrt(len(chance)) if len(chance) else np.nan
+            mean[at] = chance.mean() if len(chance) else np.nan
+            error[at] = chance.std() / np.sqrt(len(chance)) if len(chance) else np.nan
         return mean, error
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trilens._parameters import is_whole, one_of, wrong
 from trilens._typing import AnyArray, FloatArray, IntArray
-from trilens.answers import Answers, AnswersLike
+from trilens.answers import AnswersLike
 from trilens.errors import ParameterError, parameter_name
 from trilens.kinds import n_answers, sides, sign
 from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_data, violations
@@ -25,11 +25,6 @@ from trilens.statements.value import refuse_answers
 _CHUNK = 1 << 17
 
 Names: TypeAlias = tuple[str, ...] | None
-
-
-def is_streamed(S: Any) -> bool:
-    """Whether a map of answers is made by passes over them: they are too large to hold."""
-    return isinstance(S, Answers) and not S.held and S.objects is None
 
 
 #: Why something is not available.

@@ -15,6 +15,8 @@ from trilens.errors import ParameterError
 _ALL_PAIRS = 2000
 #: Points that are compared with all others at a time.
 _BLOCK = 256
+#: Of more points, the density is that of so many of them.
+_MOST_LOCAL = 5000
 
 
 def total_distance(coordinates: FloatArray) -> FloatArray:
@@ -161,7 +163,8 @@ def local_outliers(coordinates: ArrayLike, n_neighbors: int = 10) -> FloatArray:
     Returns
     -------
     (n,) float64
-        About 1 for an object like its neighbours; the higher, the more outlying.
+        About 1 for an object like its neighbours; the higher, the more outlying. Of more than
+        5000 objects so many, evenly through all, are the neighbours.
 
     Examples
     --------
@@ -181,5 +184,11 @@ def local_outliers(coordinates: ArrayLike, n_neighbors: int = 10) -> FloatArray:
     with warnings.catch_warnings():
         # Equal points have no distance to each other; the factors stay finite all the same.
         warnings.filterwarnings("ignore", "Duplicate values are leading to incorrect results")
-        factors = LocalOutlierFactor(n_neighbors=k).fit(points).negative_outlier_factor_
+        if len(points) <= _MOST_LOCAL:
+            factors = LocalOutlierFactor(n_neighbors=k).fit(points).negative_outlier_factor_
+        else:
+            some = np.linspace(0, len(points) - 1, _MOST_LOCAL).astype(np.int64)
+            local = LocalOutlierFactor(n_neighbors=k, novelty=True).fit(points[some])
+            factors = local.score_samples(points)
+            factors[some] = local.negative_outlier_factor_
     return np.asarray(-factors, dtype=np.float64)

@@ -17,7 +17,6 @@ from trilens.maps.estimator import (
     MapEstimator,
     Names,
     check_components,
-    is_streamed,
     refuse_for_streams,
 )
 from trilens.maps.likelihood import object_order
@@ -334,8 +333,8 @@ class LensMap(MapEstimator):
         """The counts of pairs, None where these are too many, and the names of the objects."""
         if isinstance(S, PairCounts):
             return S, None
-        if isinstance(S, Answers) and (S.in_counts or is_streamed(S)):
-            if is_streamed(S) and S.count().n_objects > SMOOTHED_OBJECTS:
+        if isinstance(S, Answers) and (S.in_counts or S.streamed):
+            if S.streamed and S.count().n_objects > SMOOTHED_OBJECTS:
                 return None, None
             found = S.count(pairs=True)
             return found.pairs, found.known_names

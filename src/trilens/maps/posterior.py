@@ -37,8 +37,9 @@ _HEAT, _STAGES = 20.0, 12
 _SPREAD = (0.1, 1000.0)
 #: A lapse of less is taken for this.
 _LEAST_LAPSE = 1e-4
-#: Raters whose lapses are between the same of these count as alike in a chain.
-_LAPSE_CLASSES = (0.5,)
+#: Raters who lapse more often are kept apart from the others; within either class the mean
+#: lapse serves, so that equal answers are looked at once.
+_CARELESS = 0.5
 #: Stands for no penalty.
 _NO_L2 = 1e-6
 
@@ -67,7 +68,7 @@ def draw_maps(
     different = collect_choices(statements, keep_rows=True)
     lapses = np.full(len(statements), model.lapse) if lapse_of is None else lapse_of
     lapses = np.maximum(lapses, _LEAST_LAPSE)
-    choices, lapse = _in_classes(statements, different, lapses)
+    choices, lapse = _in_classes(different, lapses)
     rounds = int(_WORK / (3 * len(choices) * _LOOKS))
     if rounds >= _LEAST_ROUNDS:
         return _chain(choices, lapse, model, n_draws, rng, dispersion, min(rounds, _MOST_ROUNDS))
@@ -76,15 +77,12 @@ def draw_maps(
     return _laplace(choices, lapse, model, l2, n_draws, rng, dispersion)
 
 
-def _in_classes(
-    statements: Statements, different: Choices, lapses: FloatArray
-) -> tuple[Choices, FloatArray]:
+def _in_classes(different: Choices, lapses: FloatArray) -> tuple[Choices, FloatArray]:
     """Different answers of raters who lapse about as often, and their mean lapse."""
     assert different.row is not None
-    kind = np.searchsorted(_LAPSE_CLASSES, lapses)
-    codes, place = np.unique(different.row * 8 + kind, return_inverse=True)
+    codes, place = np.unique(2 * different.row + (lapses > _CARELESS), return_inverse=True)
     count = np.bincount(place).astype(np.float64)
-    triples = different.triples[codes // 8]
+    triples = different.triples[codes // 2]
     found = Choices(triples, count, different.kind, different.n_objects, place)
     return found, np.bincount(place, lapses) / count
 

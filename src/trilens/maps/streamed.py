@@ -12,26 +12,39 @@ also say when to stop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trilens._parameters import generator, one_of, real_number, whole_number
-from trilens._typing import AnyArray, BoolArray, FloatArray, Int32Array, Progress
+from trilens._typing import FloatArray, Int32Array, IntArray, Progress
 from trilens.answers import Answers
 from trilens.counts import Counted
-from trilens.counts.engines import Engine, open_engine
-from trilens.counts.partition import Partition, Plan, each_batch, partitions
-from trilens.errors import ParameterError, option
+from trilens.counts.engines import Engine
+from trilens.counts.partition import Plan
+from trilens.errors import ParameterError
 from trilens.kinds import Kind, chance, sides, sign, wrong_by_chance
 from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.fit import expit, principal_axes
 from trilens.maps.likelihood import mixture
 from trilens.maps.pairs import squared
+from trilens.maps.passes import (
+    HeldRows,
+    Passes,
+    QuestionSample,
+    Sums,
+    prior_of,
+    product,
+    sampled_rows,
+    score,
+    total,
+)
+from trilens.statements import Statements
+
+if TYPE_CHECKING:
+    from trilens.maps.streamed_errors import MapErrors
 
 #: Vectors beside those that are wanted: they make the others come sooner.
 _MORE = 8
@@ -53,8 +66,14 @@ _LEAST_SHARE = 0.002
 _START_STEPS = 12
 #: The rough fit before that of odd or closer answers: dimensions more, and steps.
 _WIDER, _ROUGH_STEPS = 2, 6
-#: The share of the questions that is kept aside, and how many statements at most.
+#: The share of the questions that is kept aside, and how many statements at most; of few
+#: statements a larger share, so that these are enough to choose by.
 _ASIDE, _MOST_ASIDE = 0.05, 1_000_000
+_FEW_ASIDE, _LARGEST_ASIDE = 2000, 0.2
+#: The penalty of wide maps: the least one of `ChoiceMap`.
+_L2 = 1e-3
+#: Steps with all statements, once nothing is left to choose.
+_LAST_STEPS = 3
 #: Answers kept aside that the scale and the lapse are fitted to.
 _MOST_TUNED = 100_000
 #: The part of the last step that is gone on with, and the parts of a step where none is better.
@@ -64,8 +83,6 @@ _SHORTER = (0.5, 0.25, 0.1)
 _LONGEST = 0.5
 #: A step must bring the mean -log likelihood of the answers kept aside down by this much.
 _LEAST_GAIN = 5e-5
-#: Statements of a part in memory; fixed, so that sums do not depend on the number of threads.
-_ROWS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +105,9 @@ class StreamedMap:
         The share of the answers kept aside that the choice map predicts; ``aside`` says how
         many these were.
     aside : int
+    passes : Passes or None
+        Over the statements, for what is asked later.
+    seed : int
     """
 
     names: tuple[str, ...]
@@ -98,6 +118,53 @@ class StreamedMap:
     lapse: float | None = None
     predicted: float | None = None
     aside: int = 0
+    passes: Passes | None = field(default=None, repr=False)
+    seed: int = 0
+    _base: StreamedMap | None = field(default=None, repr=False)
+    _rank: IntArray | None = field(default=None, repr=False)
+
+    def among(self, names: tuple[str, ...], rank: IntArray) -> StreamedMap:
+        """The same map with its objects in another order: that of rank i comes i-th."""
+        if (np.diff(rank) == 1).all():
+            return self
+        c = self.counts
+        counts = replace(
+            c,
+            first=c.first[rank],
+            rest=c.rest[rank],
+            near=None if c.near is None else c.near[rank],
+            known_names=names,
+        )
+        X = self.embedding[rank]
+        return replace(self, names=names, embedding=X, counts=counts, _base=self, _rank=rank)
+
+    @property
+    def in_order(self) -> tuple[StreamedMap, IntArray]:
+        """The map with the objects in the order of its fit, and the place of each of these there.
+
+        Random numbers are drawn in that order, so that the same answers say the same.
+        """
+        if self._base is None or self._rank is None:
+            return self, np.arange(len(self.embedding))
+        return self._base, self._rank
+
+    @cached_property
+    def model(self) -> ChoiceModel:
+        """The choice map as a model of answers."""
+        assert self.lapse is not None, "a lens map expects nothing of answers"
+        return ChoiceModel(self.embedding, self.lapse, self.counts.kind)
+
+    @cached_property
+    def errors(self) -> MapErrors | None:
+        """How far the places of the choice map may be off, by two passes; None of a lens map."""
+        from trilens.maps.streamed_errors import map_errors
+
+        if self.lapse is None or self.passes is None:
+            return None
+        if self._base is not None and self._rank is not None:
+            found = self._base.errors
+            return None if found is None else found.among(self._rank)
+        return map_errors(self.passes, self.embedding, self.lapse, self.seed)
 
     @property
     def error_rate(self) -> float | None:
@@ -106,7 +173,7 @@ class StreamedMap:
 
 
 def stream_map(
-    answers: Answers,
+    answers: Answers | Statements,
     n_components: int | None = 2,
     *,
     method: str = "choice",
@@ -124,8 +191,8 @@ def stream_map(
 
     Parameters
     ----------
-    answers : Answers
-        In files; their objects are those that the files name.
+    answers : Answers or Statements
+        In files, whose objects are those that the files name; or in memory.
     n_components : int or None
         None, for the choice map alone: 2, 3, 5 or 8, as the answers kept aside suggest.
     method : {"choice", "lensmap"}
@@ -168,48 +235,23 @@ def stream_map(
     if passes is not None:
         passes = whole_number("passes", passes, least=1)
     shrinkage = real_number("shrinkage", shrinkage, positive=True)
-    if not answers.in_files or answers.in_counts:
-        raise ParameterError("a map is streamed from files of answers; fit ChoiceMap or LensMap")
-    if answers.objects is not None:
-        raise ParameterError(
-            f"a streamed map takes the objects from the files; leave out {option('objects')}"
-        )
-    if counts is None:
-        counts = answers.count(n_threads=n_threads, cluster=cluster)
+    passes_over = Passes.over(answers, counts=counts, n_threads=n_threads, cluster=cluster)
+    counts = passes_over.counts
     n = counts.n_objects
     if n_components is not None and n_components > n - 1:
         raise ParameterError(
             f"n_components is {n_components}, but {n} objects span {n - 1} dimensions"
         )
-    files = _Files(answers, counts)
     step: Progress = (lambda share: None) if progress is None else progress
-    engine = open_engine(cluster, n_threads)
-    here = engine if cluster is None else open_engine(None, n_threads)
-    seed = generator(random_state)
-    try:
+    rng = generator(random_state)
+    with passes_over.engines() as (engine, here):
         if method == "lensmap":
             assert n_components is not None
             turns = _LENS_PASSES if passes is None else passes
-            X, values = lens_vectors(
-                engine, files.parts, files.plan, counts, n_components, turns, shrinkage, seed, step
-            )
+            how = passes_over.parts, passes_over.plan, counts, n_components, turns
+            X, values = lens_vectors(engine, *how, shrinkage, rng, step)
             return StreamedMap(counts.names, X, "lensmap", counts, values)
-        return _choice_map(engine, here, files, n_components, passes, shrinkage, seed, step)
-    finally:
-        here.close()
-        if engine is not here:
-            engine.close()
-
-
-class _Files:
-    """The files, once the objects are known."""
-
-    def __init__(self, answers: Answers, counts: Counted) -> None:
-        self.counts = counts
-        self.parts = partitions(answers.source)
-        how = answers.options | {"skip_bad": bool(answers.skip_bad), "where": answers.where}
-        plan = Plan.of(**how)
-        self.plan = replace(plan, n_objects=counts.n_objects, names=counts.known_names)
+        return _choice_map(engine, here, passes_over, n_components, passes, shrinkage, rng, step)
 
 
 # ---- the lens map ------------------------------------------------------------------------------
@@ -263,7 +305,7 @@ def lens_vectors(
 def _choice_map(
     engine: Engine,
     here: Engine,
-    files: _Files,
+    files: Passes,
     n_components: int | None,
     passes: int | None,
     shrinkage: float,
@@ -273,7 +315,7 @@ def _choice_map(
     counts = files.counts
     m, n, kind = counts.statements, counts.n_objects, counts.kind
     key = int(rng.integers(2**31))
-    kept = min(_ASIDE, _MOST_ASIDE / max(m, 1))
+    kept = min(max(_ASIDE, min(_FEW_ASIDE / max(m, 1), _LARGEST_ASIDE)), _MOST_ASIDE / max(m, 1))
     upto = min(1.0, kept + _MOST_STARTED / max(m, 1))
     meant = QuestionSample(0.0, upto if upto < 1.0 else 2.0, key)
     found = np.concatenate(total(engine, files.parts, sampled_rows, files.plan, meant))
@@ -286,7 +328,7 @@ def _choice_map(
             f"read_statements and fit ChoiceMap"
         )
     progress(0.1)
-    aside = HeldOutAnswers(kind, held)
+    aside = HeldOutAnswers(kind, held, _L2 / m)
     wanted = (n_components,) if n_components is not None else tuple(d for d in LADDER if d < n)
     rows = some
     if len(wanted) > 1:
@@ -313,7 +355,8 @@ def _choice_map(
     if upto >= 1.0:
         # nothing is left to choose: the answers kept aside have their say about the places
         every = HeldRows(kind, np.concatenate([some, held])).parts()
-        X = X - step_of(total(here, every, score, None, X, fitted.lapse, None), X)
+        for _ in range(_LAST_STEPS):
+            X = X - step_of(total(here, every, score, None, X, fitted.lapse, None), X)
     progress(1.0)
     return StreamedMap(
         names=counts.names,
@@ -323,6 +366,8 @@ def _choice_map(
         lapse=fitted.lapse,
         predicted=predicted,
         aside=len(aside),
+        passes=files,
+        seed=key,
     )
 
 
@@ -367,7 +412,7 @@ class Fitted:
     X : (n, d) float64
     lapse : float
     loss : float
-        The mean -log likelihood of the answers kept aside.
+        The mean -log likelihood of the answers kept aside, and the penalty of a wide map.
     """
 
     X: FloatArray
@@ -378,8 +423,8 @@ class Fitted:
 class HeldOutAnswers:
     """Answers that no place is fitted to."""
 
-    def __init__(self, kind: Kind, triples: Int32Array) -> None:
-        self.kind = kind
+    def __init__(self, kind: Kind, triples: Int32Array, penalty: float = 0.0) -> None:
+        self.kind, self.penalty = kind, penalty
         step = max(1, len(triples) // _MOST_TUNED)
         self._triples = triples[::step]
 
@@ -402,16 +447,17 @@ class HeldOutAnswers:
 
         v = self._lengths(X)
         share = 1.0 / len(v)
+        breadth = max(float(np.sqrt(np.mean(X.var(axis=0)))), 1e-300)
+        width = self.penalty * X.size * breadth**2
 
         def loss(at: Any) -> float:
             u = np.exp(min(at[0], 50.0)) * v
             u -= u.max(axis=0)
             np.exp(u, out=u)
             P, _, _ = mixture(np.maximum(u[0], 1e-300), u.sum(axis=0), expit(at[1]), share)
-            return float(-np.log(P).mean())
+            return float(-np.log(P).mean() + width * np.exp(min(2 * at[0], 100.0)))
 
         if lapse is None:
-            breadth = max(float(np.sqrt(np.mean(X.var(axis=0)))), 1e-300)
             starts = [
                 (np.log(2.0**k / breadth), s) for k in range(-4, 9, 2) for s in (-7.0, -1.0, 1.0)
             ]
@@ -479,152 +525,12 @@ def step_of(sums: Sums, X: FloatArray) -> FloatArray:
 
     The places have a Gaussian prior, as wide as the map.
     """
-    n, d = X.shape
-    gradient = sums.of_object[:, :d].copy()
-    information = np.empty((n, d, d))
-    low = np.tril_indices(d)
-    information[:, low[0], low[1]] = sums.of_object[:, d:]
-    information[:, low[1], low[0]] = sums.of_object[:, d:]
-    variance = max(float(X.var(axis=0).mean()), 1e-300)
-    gradient += (X - X.mean(axis=0)) / variance
-    information[:, np.arange(d), np.arange(d)] += 1.0 / variance
+    d = X.shape[1]
+    prior = prior_of(X)
+    gradient = sums.gradient(d) + (X - X.mean(axis=0)) * prior
+    information = sums.information(d) + prior * np.eye(d)
     move = np.asarray(np.linalg.solve(information, gradient[:, :, None])[:, :, 0], np.float64)
     length: FloatArray = np.sqrt((move**2).sum(axis=1, keepdims=True))
-    longest = _LONGEST * float(np.sqrt(variance))
+    longest = _LONGEST / float(np.sqrt(prior))
     move *= np.minimum(1.0, longest / np.maximum(length, 1e-300))
     return move
-
-
-# ---- passes over statements: in files, or some of them in memory -------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class HeldRows:
-    """Statements in memory, as a part of the work."""
-
-    kind: Kind
-    triples: Int32Array
-
-    def parts(self) -> list[HeldRows]:
-        """The same in parts that a thread can take."""
-        many = max(1, -(-len(self.triples) // _ROWS))
-        return [HeldRows(self.kind, some) for some in np.array_split(self.triples, many)]
-
-
-#: What a task is about.
-StreamPart: TypeAlias = Partition | HeldRows
-
-
-@dataclass(frozen=True)
-class QuestionSample:
-    """Which questions are meant: those whose lot lies in ``low`` to ``high``.
-
-    Every question has a lot from 0 to 1 that hangs on its three objects alone: an answer to a
-    question asked again falls on the same side.
-    """
-
-    low: float
-    high: float
-    key: int = 0
-
-    def among(self, a: AnyArray, b: AnyArray, c: AnyArray) -> BoolArray:
-        """Which of some statements are meant, by the columns of their objects."""
-        from trilens.maps import _kernels
-
-        lot = np.empty(len(a))
-        _kernels.lots(_readonly(a), _readonly(b), _readonly(c), self.key, lot)
-        return (lot >= self.low) & (lot < self.high)
-
-
-def batches(
-    part: StreamPart, plan: Plan | None, draw: QuestionSample | None = None
-) -> Iterator[tuple[Kind, list[AnyArray]]]:
-    """The kind and the three columns of ids of some rows at a time."""
-    given: Any
-    if isinstance(part, HeldRows):
-        given = [(part.kind, list(part.triples.T))]
-    else:
-        assert plan is not None
-        given = each_batch(part, plan)
-    for kind, columns in given:
-        ready = [column.astype(np.int32, copy=False) for column in columns]
-        if draw is not None:
-            inside = draw.among(*ready)
-            ready = [column[inside] for column in ready]
-        yield kind, [_readonly(column) for column in ready]
-
-
-def _readonly(column: AnyArray) -> AnyArray:
-    # one type for the compiled loops, whoever owns the memory
-    view = np.ascontiguousarray(column).view()
-    view.flags.writeable = False
-    return view
-
-
-def product(part: StreamPart, plan: Plan | None, X: AnyArray, on: float, off: float) -> AnyArray:
-    """E X over the statements of a part, (n, width) float32."""
-    from trilens.maps import _kernels
-
-    Y = np.zeros_like(X)
-    for kind, (a, b, c) in batches(part, plan):
-        _kernels.multiply(a, b, c, kind == "closer", on, off, X, Y)
-    return Y
-
-
-@dataclass(frozen=True, eq=False)
-class Sums:
-    """What a scoring step needs; ``+`` merges.
-
-    Attributes
-    ----------
-    loss : float
-        -log likelihood.
-    statements : int
-    of_object : (n, d + d (d + 1) / 2) float64
-        The gradient in each object's place, and its information about that place.
-    """
-
-    loss: float
-    statements: int
-    of_object: FloatArray
-
-    def __add__(self, other: Sums) -> Sums:
-        return Sums(
-            self.loss + other.loss,
-            self.statements + other.statements,
-            self.of_object + other.of_object,
-        )
-
-
-def score(
-    part: StreamPart, plan: Plan | None, X: FloatArray, lapse: float, draw: QuestionSample | None
-) -> Sums:
-    """Slopes and information of the choice model over the statements of a part."""
-    from trilens.maps import _kernels
-
-    n, d = X.shape
-    sums = np.zeros((n, d + d * (d + 1) // 2))
-    loss, many = 0.0, 0
-    for kind, (a, b, c) in batches(part, plan, draw):
-        loss += _kernels.score(a, b, c, kind == "closer", sign(kind), X, lapse, sums)
-        many += len(a)
-    return Sums(loss, many, sums)
-
-
-def sampled_rows(part: StreamPart, plan: Plan | None, draw: QuestionSample) -> list[Int32Array]:
-    """The statements of a part whose questions are meant, (m, 3) some at a time."""
-    return [np.stack(columns, axis=1) for _, columns in batches(part, plan, draw)]
-
-
-def total(
-    engine: Engine,
-    parts: list[StreamPart] | list[Partition] | list[HeldRows],
-    work: Any,
-    *arguments: Any,
-) -> Any:
-    """The sum of ``work(part, *arguments)`` over all parts."""
-    return engine.merge(_sum, [engine.submit(work, part, *arguments) for part in parts])
-
-
-def _sum(*parts: Any) -> Any:
-    return reduce(add, parts)

@@ -64,6 +64,10 @@ _ABOUT = {
     "copies": ("About the answers", "every row occurs several times"),
     "same-place": ("About the {}s", "{}s that mostly choose one place on the screen"),
     "one-rater": ("About the {}s", "one {} who gave much of the answers"),
+    "differs": ("About the {}s", "{}s who see it differently"),
+    "inverted": ("About the {}s", "{}s who answered the opposite"),
+    "unclear": ("About the {}s", "{}s who do not fit the others"),
+    "design": ("About the questions", "questions that were not drawn at random"),
     "contradictions": ("About the answers", "answers that contradict each other"),
     "counted": ("About this report", "what counts of very large files cannot show"),
 }

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 
 from trilens._typing import IntArray, Progress
-from trilens.answers import Answers
+from trilens.answers import Answers, read_or_count
 from trilens.counts import CentralCounts, Counted, PairCounts
 from trilens.errors import FormatError, ParameterError, option
+from trilens.kinds import chance
 from trilens.maps.likelihood import object_order, row_order
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.names import CheckedNames, ObjectList
 
 if TYPE_CHECKING:
     from trilens.maps.streamed import StreamedMap
+    from trilens.tasks.method import Question
 
 #: What every question takes; each says which counts suffice.
 Data: TypeAlias = Answers | StatementsLike | Counted | CentralCounts | PairCounts
@@ -26,6 +28,9 @@ Data: TypeAlias = Answers | StatementsLike | Counted | CentralCounts | PairCount
 MAPS_OF_FILES = ("auto", "choice", "lensmap")
 #: Up to so many objects all pairs are counted.
 PAIRED_OBJECTS = 4096
+#: How much better than chance a streamed map must predict the answers kept aside: by so many
+#: standard errors, and by this share, below which a map is of no use.
+_BEYOND_CHANCE, _NO_USE = 3.0, 0.005
 
 
 def statements_of(data: Data, question: str) -> Statements:
@@ -57,9 +62,10 @@ def counts_of(
         return data.with_names()
     if not isinstance(data, Answers):
         return None
-    if data.in_counts or (suffice and not data.held):
-        return data.count(pairs=pairs, progress=progress).with_names()
-    return None
+    if not (suffice or data.in_counts):
+        return None
+    found = read_or_count(data, pairs=pairs, progress=progress)
+    return found.with_names() if isinstance(found, Counted) else None
 
 
 def object_counts(
@@ -132,26 +138,82 @@ def in_order(statements: Statements) -> Ordered:
 
 
 def is_streamed(data: Data, *, most_objects: int = 0) -> TypeGuard[Answers]:
-    """Whether a map is to be made by passes over files.
-
-    So it is where they are too large to hold, all answers in them are used, and the objects are
-    those that they name; of more than ``most_objects``.
-    """
-    if not isinstance(data, Answers) or data.in_counts or data.held:
-        return False
-    if data.selects or data.objects is not None:
+    """Whether a map is to be made by passes over files; of more than ``most_objects``."""
+    if not isinstance(data, Answers) or not data.streamed:
         return False
     return not most_objects or data.count().n_objects > most_objects
 
 
 def streamed_map(
-    answers: Answers,
+    given: Answers | Statements,
     n_components: int | None,
     method: str,
     seed: int,
     progress: Progress | None = None,
 ) -> StreamedMap:
-    """The map of files by passes over them."""
+    """The map by passes over files, or over very many statements."""
     from trilens.maps.streamed import stream_map
 
-    return stream_map(answers, n_components, method=method, random_state=seed, progress=progress)
+    if isinstance(given, Answers):
+        return stream_map(given, n_components, method=method, random_state=seed, progress=progress)
+    ordered = in_order(given)
+    found = stream_map(
+        ordered.statements, n_components, method=method, random_state=seed, progress=progress
+    )
+    return found.among(given.names, ordered.rank)
+
+
+def model_of_many(
+    data: Data,
+    question: Question,
+    model: Any,
+    seed: int,
+    progress: Progress | None = None,
+    *,
+    n_components: int | None = None,
+    most_objects: int = 0,
+) -> StreamedMap | None:
+    """The streamed map that answers a question about very much data; None where another does.
+
+    It does where files are too large to hold, and where statements are too many, or about too
+    many objects, for the model of `trilens.tasks.model`; with ``most_objects`` only beyond so
+    many. Too few answers for each object are counted.
+    """
+    from trilens.maps.streamed import StreamedMap
+    from trilens.tasks.method import is_for_passes
+
+    if model is not None:
+        return model if isinstance(model, StreamedMap) else None
+    many: Answers | Statements
+    if is_streamed(data):
+        counts = data.count(progress=progress)
+        n, m = counts.n_objects, counts.statements
+        if n <= most_objects or not is_for_passes(n, m, large=True):
+            return None
+        many = data
+    elif isinstance(data, Statements) or (isinstance(data, Answers) and data.held):
+        if isinstance(data, Answers) and data.in_counts:
+            return None
+        many = statements_of(data, question)
+        if many.n_objects <= most_objects or not is_for_passes(many.n_objects, len(many)):
+            return None
+    else:
+        return None
+    return streamed_map(many, n_components, "choice", seed, progress)
+
+
+def why_nothing_on_map(placed: StreamedMap) -> str | None:
+    """The reason why no group and no outlier can be told from chance on a streamed map.
+
+    Whether the answers connect all objects is not known.
+    """
+    counts = placed.counts
+    if placed.predicted is None:
+        return f"{placed.method} has no model of the answers"
+    if (counts.appearances == 0).any():
+        return "some objects were never asked about"
+    guess = chance(counts.kind)
+    error = np.sqrt(guess * (1 - guess) / max(placed.aside, 1))
+    if placed.predicted - guess < max(_BEYOND_CHANCE * error, _NO_USE):
+        return "the answers cannot be told from guesses"
+    return None

@@ -22,6 +22,7 @@ from trilens.tasks.data import (
     Data,
     in_order,
     is_streamed,
+    model_of_many,
     objects_of,
     pair_counts,
     statements_of,
@@ -30,6 +31,7 @@ from trilens.tasks.data import (
 from trilens.tasks.method import check_method, choose_method, method_of_pairs
 
 if TYPE_CHECKING:
+    from trilens.maps.streamed import StreamedMap
     from trilens.tasks.model import AnswerModel
 
 
@@ -116,15 +118,18 @@ def embed(
         points = found.fit_transform(statements, progress=progress)
         return Embedding(statements.names, points, chosen, violations(points, statements))
     check_method("embed", method)
-    few = PAIRED_OBJECTS if method == "lensmap" else 0
+    few, seed = PAIRED_OBJECTS if method == "lensmap" else 0, seed_of(random_state)
+    placed: StreamedMap | None = None
     if method in MAPS_OF_FILES and is_streamed(statements, most_objects=few):
         chosen = "choice" if method == "auto" else method
-        seed = seed_of(random_state)
         placed = streamed_map(statements, n_components, chosen, seed, progress)
+    elif method == "auto":
+        placed = model_of_many(statements, "embed", None, seed, progress, n_components=n_components)
+    if placed is not None:
         return Embedding(
             placed.names,
             placed.embedding,
-            chosen,
+            placed.method,
             predicted=placed.predicted,
             error_rate=placed.error_rate,
             aside=placed.aside,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trilens._parameters import real_number, whole_number
+from trilens._parameters import real_number, seed_of, whole_number
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.counts import PairCounts
@@ -16,7 +16,14 @@ from trilens.errors import ParameterError
 from trilens.maps.registry import dimensions
 from trilens.maps.streamed import StreamedMap
 from trilens.statements import Statements
-from trilens.tasks.data import Data, objects_of, pair_counts, statements_of
+from trilens.tasks.data import (
+    PAIRED_OBJECTS,
+    Data,
+    model_of_many,
+    objects_of,
+    pair_counts,
+    statements_of,
+)
 from trilens.tasks.embed import map_of_pairs, points_of
 from trilens.tasks.method import (
     check_method,
@@ -137,9 +144,22 @@ def neighbours(
     >>> found.k, found.edges()
     (1, [(0, 1), (1, 2)])
     """
+    check_method("graph", method)
+    if method in ("auto", "choice") and n_components is None and not error_rate:
+        # the pairs of very many objects cannot be counted
+        model = (
+            model_of_many(
+                statements,
+                "graph",
+                model,
+                seed_of(random_state),
+                progress,
+                most_objects=PAIRED_OBJECTS,
+            )
+            or model
+        )
     if isinstance(model, StreamedMap):
         return _on_map(model.embedding, model.names, model.method, k, sigma)
-    check_method("graph", method)
     suffice = method in ("auto", "krng", "lensmap")
     pairs = pair_counts(statements, suffice, progress)
     if k is not None:

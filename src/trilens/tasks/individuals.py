@@ -274,6 +274,15 @@ def individuals(
     )
 
 
+def can_compare(statements: Statements) -> bool:
+    """Whether there are enough raters with enough answers."""
+    known = group_raters(statements)
+    if known is None:
+        return False
+    counts = np.bincount(known.of[known.of >= 0], minlength=len(known))
+    return bool((counts >= LEAST_ANSWERS).sum() >= LEAST_RATERS)
+
+
 def _raters(statements: Statements) -> tuple[list[str], IntArray, list[str]]:
     """Those with enough answers, which of them gave each answer (or -1), and the others."""
     known = group_raters(statements)

@@ -11,11 +11,20 @@ import numpy as np
 from trilens._parameters import seed_of
 from trilens._tabular import Tabular
 from trilens._typing import BoolArray, FloatArray, IntArray, Progress, RandomState
+from trilens.answers import Answers
 from trilens.counts import CentralCounts
 from trilens.errors import ParameterError, StatementError
 from trilens.maps.likelihood import object_order
+from trilens.maps.streamed import StreamedMap
 from trilens.statements import Statements
-from trilens.tasks.data import Data, object_counts, objects_of, statements_of
+from trilens.tasks.data import (
+    Data,
+    model_of_many,
+    object_counts,
+    objects_of,
+    statements_of,
+    why_nothing_on_map,
+)
 from trilens.tasks.labels import label_of_each, sorted_classes
 from trilens.tasks.method import check_counted, check_method, check_model, choose_method
 
@@ -118,7 +127,7 @@ def medoid(
     labels: Mapping[str, Any] | Iterable[Any] | None = None,
     n_components: int | None = None,
     random_state: RandomState = 0,
-    model: AnswerModel | ChoiceMap | None = None,
+    model: AnswerModel | ChoiceMap | StreamedMap | None = None,
     progress: Progress | None = None,
 ) -> Medoid:
     """The most central object.
@@ -127,7 +136,7 @@ def medoid(
     ----------
     statements : Answers, Statements, (m, 3) array, Counted or CentralCounts
         Counts suffice for ``"depth"``, which is then what ``"auto"`` means; not for labels.
-        Files too large to hold are counted where that suffices.
+        Files too large to hold, and very many statements, are mapped by passes over them.
     method : str
         ``"auto"``: what `trilens.tasks.method` measured as best. ``"choice"``: the object of
         highest depth by the choice model. ``"depth"``: by counting, the object of highest lens
@@ -138,10 +147,10 @@ def medoid(
         Classes; each gets a medoid of its own, from the statements within it alone.
     n_components, random_state
         Of the map, by default in 2 dimensions; the choice map finds their number itself.
-    model : AnswerModel or ChoiceMap, optional
+    model : AnswerModel, ChoiceMap or StreamedMap, optional
         For ``"choice"``, where one has been fitted to the statements.
     progress : callable, optional
-        Called with the share of large files that has been counted.
+        Called with the share of the work on large files that is done.
 
     Examples
     --------
@@ -149,13 +158,27 @@ def medoid(
     '0'
     """
     check_method("medoid", method)
+    placed = best = None
+    if n_components is None and method in ("auto", "choice"):
+        if labels is not None and isinstance(statements, Answers) and not statements.in_counts:
+            statements = statements.read()  # the medoid of each class takes its own statements
+        placed = model_of_many(statements, "medoid", model, seed_of(random_state), progress)
+        if placed is not None:
+            model = None
+            if why_nothing_on_map(placed) is None:
+                best = _medoid_on_streamed_map(placed)
+            elif not isinstance(statements, Statements):
+                statements = placed.counts
+            if best is not None and labels is None:
+                return best
     suffice = labels is None and method in ("auto", "depth")
     counts = object_counts(statements, suffice, progress)
     if counts is not None:
         return _medoid_of_counts(counts, method, labels)
     given = statements_of(statements, "medoid")
-    model = check_model(model, given, random_state)
-    best = _medoid(given, method, n_components, random_state, model)
+    if best is None:
+        known = check_model(model, given, random_state)
+        best = _medoid(given, method, n_components, random_state, known)
     if labels is None:
         return best
     label_of = label_of_each(labels, given.names)
@@ -235,6 +258,22 @@ def _medoid_by_model(
     level = (np.abs(score - highest) <= error) & (known == known.max())
     level[found.index] = False
     return replace(found, close=_names_by_score(given.names, score, level))
+
+
+def _medoid_on_streamed_map(placed: StreamedMap) -> Medoid:
+    from trilens.tasks.streamed_depth import StreamedDepth
+
+    inner, rank = placed.in_order
+    found = StreamedDepth(inner)
+    score = found.depth[rank]
+    known = np.minimum(placed.counts.appearances, LEAST_ANSWERS)
+    highest = score[known == known.max()].max()
+    best = np.flatnonzero((score == highest) & (known == known.max()))
+    inside = found.medoid_set(LEVEL)[rank] | (known < LEAST_ANSWERS)
+    inside[best] = True
+    described = _described(placed.names, "choice", score, float(highest), best, inside)
+    level = found.level_with(int(rank[described.index]))[rank] & (known == known.max())
+    return replace(described, close=_names_by_score(placed.names, score, level))
 
 
 def _described(

@@ -58,6 +58,18 @@ def choose_method(question: Question, statements: Statements, method: str = "aut
     return _best(question, statements) if method == "auto" else method
 
 
+def is_for_passes(n_objects: int, n_statements: int, *, large: bool = False) -> bool:
+    """Whether a map by passes serves best: too many for the model, but enough for each object.
+
+    Parameters
+    ----------
+    large
+        Whether the statements are too large to hold anyway.
+    """
+    many = large or n_objects > MOST_OBJECTS or n_statements > MOST_STATEMENTS
+    return many and n_objects >= 4 and LEAST_PER_OBJECT * n_objects <= 3 * n_statements
+
+
 def check_counted(method: str) -> None:
     """Refuse what counts per object do not serve: all but depth."""
     one_of("method", method, ("auto", *METHODS["medoid"]))

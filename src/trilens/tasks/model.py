@@ -29,7 +29,7 @@ _STEPS = 25
 #: Draws from the posterior, of up to so many objects each; the depth on them is the mean over all
 #: triples but in the last line, where it is over so many for each object, the same ones in all.
 _DRAWS = ((100, 200), (_MANY_OBJECTS, 100))
-FEWER_DRAWS, _DRAW_TRIPLES = 40, 1000
+FEWER_DRAWS, _DRAW_TRIPLES = 24, 1000
 #: Answers whose probabilities without them are looked at in all draws; of more, in fewer draws.
 _LEFT_OUT_WORK, _LEAST_LEFT_OUT = 1_000_000, 20
 #: A single answer does not weigh more than this in a draw without it.

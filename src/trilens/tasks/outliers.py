@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,18 @@ from trilens.depth import centrality
 from trilens.errors import ParameterError
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.likelihood import object_order
+from trilens.maps.streamed import StreamedMap
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.value import refuse_answers
-from trilens.tasks.data import Data, object_counts, objects_of, statements_of
+from trilens.tasks.clouds import clouds
+from trilens.tasks.data import (
+    Data,
+    model_of_many,
+    object_counts,
+    objects_of,
+    statements_of,
+    why_nothing_on_map,
+)
 from trilens.tasks.embed import points_of
 from trilens.tasks.method import check_counted, check_method, check_model, choose_method
 from trilens.tasks.model import AnswerModel, answer_model
@@ -135,7 +144,7 @@ def outliers(
     method: str = "auto",
     n_components: int | None = None,
     random_state: RandomState = 0,
-    model: AnswerModel | ChoiceMap | None = None,
+    model: AnswerModel | ChoiceMap | StreamedMap | None = None,
     progress: Progress | None = None,
 ) -> Outliers:
     """The objects that fit the others least.
@@ -144,7 +153,8 @@ def outliers(
     ----------
     statements : Answers, Statements, (m, 3) array, Counted or CentralCounts
         Counts suffice to rank by ``"depth"``, which is then what ``"auto"`` means; they do not
-        tell what stands apart. Files too large to hold are counted where that suffices.
+        tell what stands apart. Files too large to hold, and very many statements, are mapped by
+        passes over them.
     n : int, optional
         How many. Without ``n`` and ``contamination`` those that stand apart by more than
         chance, which may be none: in at most 5 % of clouds without outliers there are any. A
@@ -156,10 +166,10 @@ def outliers(
         factor on the choice map. ``"depth"``: lowest centrality (Algorithm 2; Crowd-Median for
         ``odd``). Another map (``"lensmap"``, ``"soe"``, ...): local outlier factor on its
         coordinates; it ranks, and claims nothing.
-    model : AnswerModel or ChoiceMap, optional
+    model : AnswerModel, ChoiceMap or StreamedMap, optional
         The fitted model of ``method="choice"``, where there is one already.
     progress : callable, optional
-        Called with the share of large files that has been counted.
+        Called with the share of the work on large files that is done.
 
     Notes
     -----
@@ -172,23 +182,32 @@ def outliers(
     ('1', '3')
     """
     check_method("outliers", method)
-    counts = object_counts(statements, method in ("auto", "depth"), progress)
-    if counts is not None:
+    placed = None
+    if n_components is None and method in ("auto", "choice"):
+        placed = model_of_many(statements, "outliers", model, seed_of(random_state), progress)
+    suffice = method in ("auto", "depth")
+    counts = None if placed is not None else object_counts(statements, suffice, progress)
+    reason: str | None
+    if placed is not None:
+        names, chosen_method, depth = placed.names, "choice", centrality(placed.counts)
+        count = _how_many(len(names), n, contamination)
+        score, apart, reason = _on_streamed_map(placed)
+    elif counts is not None:
         check_counted(method)
         names = objects_of(counts).names
         count = _how_many(len(names), n, contamination)
         chosen_method, depth = "depth", centrality(counts)
         score, apart = depth, OutlierTest(np.zeros(len(depth), dtype=np.bool_), None)
-        reason: str | None = "counts do not say which objects were compared with which"
+        reason = "counts do not say which objects were compared with which"
     else:
         given = statements_of(statements, "outliers")
-        model = check_model(model, given, random_state)
+        known = check_model(model, given, random_state)
         names = given.names
         count = _how_many(len(names), n, contamination)
         chosen_method, depth = choose_method("outliers", given, method), centrality(given)
-        if chosen_method == "choice" and len(given) and model is None:
-            model = answer_model(given, seed_of(random_state))
-        score, apart, reason = _score(given, chosen_method, n_components, random_state, model)
+        if chosen_method == "choice" and len(given) and known is None:
+            known = answer_model(given, seed_of(random_state))
+        score, apart, reason = _score(given, chosen_method, n_components, random_state, known)
     by_name = object_order(names, len(names))
     order = by_name[np.argsort(score[by_name], kind="stable")]
     if count is None:
@@ -249,6 +268,23 @@ def _score(
     order, score = object_order(given.names, len(points)), np.empty(len(points))
     score[order] = -local_outliers(points[order])
     return score, nobody, f"{method} ranks the objects but has no test"
+
+
+def _on_streamed_map(placed: StreamedMap) -> tuple[FloatArray, OutlierTest, str | None]:
+    """As `_score`; the clouds have errors like those of the map, and are not fitted anew."""
+    inner, rank = placed.in_order
+    X, reason = inner.embedding, why_nothing_on_map(placed)
+    nobody = OutlierTest(np.zeros(len(X), dtype=np.bool_), None)
+    if len(X) < _LEAST_OBJECTS:
+        return np.full(len(X), -1.0), nobody, reason or "there are too few objects"
+    factors = outlier_factors(X)
+    if reason is not None or inner.errors is None:
+        return -factors[rank], nobody, reason
+    rng = np.random.default_rng([placed.seed, 23])
+    drawn = clouds(X, "gaussian", len(X), rng, inner.errors.places)
+    apart = outliers_on_map(factors, map(outlier_factors, drawn), Tail(X))
+    tail = None if apart.tail is None else apart.tail[rank]
+    return -factors[rank], replace(apart, objects=apart.objects[rank], tail=tail), None
 
 
 def _how_many(n_objects: int, n: int | None, contamination: float | None) -> int | None:

@@ -94,7 +94,7 @@ class Shapes:
         if not self.fits:
             return {}
         cloud = self.fits["cloud"].score
-        return {name: fit.score - cloud for name, fit in self.fits.items()}
+        return {name: float(fit.score - cloud) for name, fit in self.fits.items()}
 
     @property
     def curve(self) -> Shape | None:

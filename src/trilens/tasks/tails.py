@@ -23,7 +23,7 @@ _APART = 0.6
 #: times, and of more than six gaps in proportion more. Measured on maps of studies with
 #: tails, see docs/claims.md. Answers about the most central object draw far objects in, so that
 #: gaps on their maps are narrower.
-_GAPS = {"central": 1.25, "odd": 3.0, "closer": 3.0}
+_GAPS = {"central": 1.25, "odd": 2.5, "closer": 3.0}
 #: Beyond so many objects those inside are represented by some.
 _MOST_INSIDE = 800
 

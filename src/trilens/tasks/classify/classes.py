@@ -35,6 +35,7 @@ from trilens.tasks.data import (
     counts_of,
     in_order,
     is_streamed,
+    model_of_many,
     statements_of,
     streamed_map,
 )
@@ -252,6 +253,9 @@ def classify(
     check_method("classify", method)
     if model is None and method in MAPS_OF_FILES and is_streamed(statements):
         model = _map_of_files(statements, method, n_components, random_state, progress)
+    elif method in ("auto", "choice") and n_components is None:
+        seed = seed_of(random_state)
+        model = model_of_many(statements, "classify", model, seed, progress) or model
     if isinstance(model, StreamedMap):
         labels = encode_labels(y, model.names)
         learner = make_classifier(

@@ -38,10 +38,12 @@ from trilens.tasks.data import (
     Data,
     in_order,
     is_streamed,
+    model_of_many,
     objects_of,
     pair_counts,
     statements_of,
     streamed_map,
+    why_nothing_on_map,
 )
 from trilens.tasks.embed import map_dimension, map_of_pairs
 from trilens.tasks.labels import LabelsLike, label_of_each
@@ -57,14 +59,10 @@ from trilens.tasks.preconditions import why_nothing_can_be_claimed
 
 #: More objects than these have no silhouettes, which take all distances.
 _MOST_SILHOUETTES = 5000
-#: Why a number of groups is not claimed.
-NO_NUMBER = (
-    "whether there are groups, and how many, cannot be told: files this large are mapped once, "
-    "and telling groups from chance takes many maps; give the number of groups, or look at "
-    "a random part of the answers"
-)
 #: Members of a larger group that the typical ones are near to.
 _MEASURED = 2000
+#: Copies of a streamed map by which the stability of its groups is told.
+_RESAMPLED = 10
 
 
 @dataclass(frozen=True)
@@ -220,8 +218,8 @@ def cluster(
     statements : Answers, Statements, (m, 3) array, Counted or PairCounts
         Counts of pairs suffice for ``"krng"`` and ``"lensmap"`` and a given number of clusters;
         they do not tell how stable the groups are. Files too large to hold are counted where
-        that suffices; else the groups are found on their streamed map, which does not tell how
-        many there are.
+        that suffices; else, as of very many statements, the groups are found on their streamed
+        map.
     n_clusters : int, optional
         By default as many as the answers suggest on a map, which may be one.
     method : str
@@ -260,6 +258,8 @@ def cluster(
     few = PAIRED_OBJECTS if method == "lensmap" and n_clusters is not None else 0
     if model is None and method in MAPS_OF_FILES and is_streamed(statements, most_objects=few):
         model = _map_of_files(statements, method, n_components, seed, progress)
+    elif method in ("auto", "choice") and n_components is None and not error_rate:
+        model = model_of_many(statements, "cluster", model, seed, progress) or model
     if isinstance(model, StreamedMap):
         return _on_map_of_files(model, n_clusters, k, sigma, error_rate, labels, seed)
     suffice = n_clusters is not None and method in ("krng", "lensmap")
@@ -420,22 +420,47 @@ def _on_map_of_files(
     labels: LabelsLike | None,
     seed: int,
 ) -> Clusters:
-    """The groups on a map that has no bootstrap; without a number, all objects as one."""
+    """The groups on a map by passes, and whether there are any beyond chance."""
     if error_rate:
         raise ParameterError("a map of files this large cannot correct for an error rate; krng can")
+    known = None if labels is None else label_of_each(labels, placed.names)
+    given_names, (placed, rank) = placed.names, placed.in_order
+    if known is not None:
+        known = [known[i] for i in np.argsort(rank)]
     names, points = placed.names, placed.embedding
-    known = None if labels is None else label_of_each(labels, names)
     k, sigma = _neighbours(k, sigma)
-    found, suggestion = np.zeros(len(points), dtype=np.int64), None
-    if n_clusters is None:
-        suggestion = ClusterSuggestion(1, (), 1, None, NO_NUMBER)
-    else:
+    if n_clusters is not None:
         check_n_clusters(n_clusters, len(points))
-        if n_clusters > 1:
-            found = coordinate_clusters(points, n_clusters, k, sigma, seed)
+    reason = why_nothing_on_map(placed)
+    errors = placed.errors if reason is None else None
+    suggestion = None
+    if errors is not None:
+        suggestion = suggest_clusters(
+            points, errors=errors.places, kind=placed.counts.kind, random_state=seed
+        )
+    elif n_clusters is None:
+        said = f"whether there are groups cannot be told: {reason}"
+        suggestion = ClusterSuggestion(1, (), 1, None, said)
+    number = n_clusters
+    if number is None:
+        number = 1 if suggestion is None else suggestion.n_clusters
+    found = np.zeros(len(points), dtype=np.int64)
+    if number > 1:
+        found = coordinate_clusters(points, number, k, sigma, seed)
+    stability = None
+    if errors is not None and 1 < number < len(points):
+        some = np.unique(np.linspace(0, len(points) - 1, _MEASURED).astype(np.int64))
+        again = _stability(
+            found[some], [(points + move)[some] for move in errors.copies[:_RESAMPLED]], seed
+        )
+        stays = np.full(len(points), np.nan)
+        if again is not None:
+            stays[some] = again.objects
+            stability = replace(again, objects=stays)
     parameters = map_parameters(placed.method, points, k, sigma, 0.0)
     given = n_clusters is not None
-    return _clusters(names, found, points, parameters, suggestion, None, known, given)
+    groups = _clusters(names, found, points, parameters, suggestion, stability, known, given)
+    return _in_given_order(groups, given_names, rank)
 
 
 def _maps(

@@ -31,6 +31,7 @@ from trilens.tasks.reliability.agreement import (
     Agreement,
     AsDict,
     agreement_of,
+    freedom_of,
     plain,
     share_interval,
     spread,
@@ -113,10 +114,10 @@ class Evaluation(Tabular):
     raters' own accuracies differ by chance alone: weights are the inverse of the spread of the
     raters plus the error of each (random effects). Its variance is that of the raters about this
     mean (Hartung and Knapp, 2001; Sidik and Jonkman, 2002), plus what raters have in common
-    because they were asked the same questions; degrees of freedom by Satterthwaite (1946); on
-    the scale of log odds. It assumes that raters do not give more answers because they are better
-    or worse. Where fewer than three raters are known it is for other questions to these raters:
-    bootstrap of whole questions.
+    because they were asked the same questions, each with its degrees of freedom (Graybill and
+    Wang, 1980); on the scale of log odds. It assumes that raters do not give more answers
+    because they are better or worse. Where fewer than three raters are known it is for other
+    questions to these raters: bootstrap of whole questions.
     """
 
     name: str
@@ -462,9 +463,8 @@ class AnswerClusters:
         common = float((by_question**2).sum() - (cell**2).sum())
         common *= questions / max(questions - 1, 1) / (1 - float((weight**2).sum()))
         common = max(common, 0.0)
-        variance = by_rater + common
-        freedom = by_rater**2 / (len(own) - 1) + common**2 / max(questions - 1, 1)
-        return ClusteredMean(value, variance, variance**2 / freedom if freedom > 0 else 1.0)
+        freedom = freedom_of(by_rater, len(own) - 1, common, max(questions - 1, 1))
+        return ClusteredMean(value, by_rater + common, freedom)
 
 
 def clusters_of(statements: Statements) -> AnswerClusters:

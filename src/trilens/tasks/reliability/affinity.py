@@ -28,7 +28,7 @@ _DRAWN, _FEWER_DRAWN = 999, 99
 #: Fewer are drawn where these and the answers multiply to more.
 _MOST_WORK = 20_000_000
 #: Careful raters that are looked at for comparison.
-_MOST_CAREFUL = 20
+_MOST_CAREFUL = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,10 +138,13 @@ class Sense:
     p_value : (R,) array
         How likely guesses would go together as much, among themselves or with the answers of
         the other raters given.
+    p_of_all : float
+        The same of all raters together.
     """
 
     own: FloatArray
     p_value: FloatArray
+    p_of_all: float
 
 
 def sense_of(
@@ -167,6 +170,7 @@ def sense_of(
     rng = np.random.default_rng([seed, 31])
     drawn_own = np.empty((draws, n_raters))
     drawn_cross = np.empty((draws, n_raters))
+    drawn_all = np.empty((draws, 1))
     weights = _weights(own, cross, found)
     others = csr_array(weights) @ found.directions
     alone = np.bincount(rater, found._alone(found._given), n_raters)
@@ -176,12 +180,18 @@ def sense_of(
         guessed[np.arange(m), rng.integers(c, size=m)] += 1.0
         added = found._added(guessed, rater)
         drawn_own[k] = np.asarray(added.multiply(added).sum(axis=1)).ravel() - alone
+        drawn_all[k] = (np.asarray(added.sum(axis=0)) ** 2).sum() - alone.sum()
         drawn_cross[k] = np.asarray(added.multiply(others).sum(axis=1)).ravel()
     together = (weights * A).sum(axis=1) - np.diag(weights) * own
     by_self = _share_above(own, drawn_own)
     by_others = np.where(weights.any(axis=1), _share_above(together, drawn_cross), 1.0)
     spread = np.maximum(drawn_own.std(axis=0), 1e-12)
-    return Sense(own / spread, np.minimum(1.0, 2 * np.minimum(by_self, by_others)))
+    of_all = _share_above(np.array([A.sum()]), drawn_all)
+    return Sense(
+        own=own / spread,
+        p_value=np.minimum(1.0, 2 * np.minimum(by_self, by_others)),
+        p_of_all=float(of_all[0]),
+    )
 
 
 def _in_order(statements: Statements, rater: IntArray) -> tuple[Statements, IntArray]:
@@ -213,4 +223,4 @@ def usual_sense(statements: Statements, rater: IntArray, n_raters: int, seed: in
     rows = np.flatnonzero(np.isin(rater, few))
     some, of = statements.take(rows), np.searchsorted(few, rater[rows])
     own = sense_of(some, of, len(few), seed, _FEWER_DRAWN).own
-    return float(np.median(own / np.bincount(of)))
+    return float(np.mean(own / np.bincount(of)))

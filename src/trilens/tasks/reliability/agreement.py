@@ -25,7 +25,7 @@ _BISECTIONS = 60
 _MOST_PARTNERS = 1000
 #: The raters' spread is taken at the end of its one-sided interval of this level: where it is
 #: thought too small, too much is made of who gave the most answers.
-_SPREAD_LEVEL = 0.8
+_SPREAD_LEVEL = 0.75
 
 
 class AsDict:
@@ -251,8 +251,8 @@ def agreement_between(
     Pairs of answers are compared, and never an answer with the majority, to which it belongs.
     The variance is that of the questions' shares, plus that of the raters: the spread of the
     raters' own agreement with others (`spread`), which counts the more, the more of the pairs
-    are one rater's. Degrees of freedom by Satterthwaite (1946); the interval is on the scale of
-    log odds.
+    are one rater's. The interval is on the scale of log odds, with Student's quantile
+    (`freedom_of`).
 
     Examples
     --------
@@ -340,8 +340,7 @@ def _agreement(
             )
         by_rater = beyond * float((weight**2).sum())
         by_question, variance = variance, variance + by_rater
-        terms = by_rater**2 / (n_raters - 1) + by_question**2 / max(count - 1, 1)
-        freedom = variance**2 / terms if terms > 0 else freedom
+        freedom = freedom_of(by_rater, n_raters - 1, by_question, max(count - 1, 1))
     votes = cells.all_votes[asked] if cells_per_pair == 2 else cells.votes[used]
     answers = int(votes.sum())
     low, high = share_interval(share, variance, freedom, count, answers)
@@ -371,7 +370,7 @@ def _own_part(
 
 
 def spread(own: FloatArray, count: FloatArray, inside: float) -> float:
-    """The variance of the raters' true levels, as large as four in five studies would show.
+    """The variance of the raters' true levels, as large as three in four studies would show.
 
     Parameters
     ----------
@@ -382,7 +381,7 @@ def spread(own: FloatArray, count: FloatArray, inside: float) -> float:
 
     Notes
     -----
-    Where the squared deviations, each by its variance, add up to the lower fifth of their
+    Where the squared deviations, each by its variance, add up to the lower quartile of their
     distribution (after Paule and Mandel, 1982, who take its mean).
 
     Examples
@@ -390,7 +389,7 @@ def spread(own: FloatArray, count: FloatArray, inside: float) -> float:
     >>> spread(np.array([0.5, 0.52, 0.49]), np.full(3, 100.0), 0.25)
     0.0
     >>> round(spread(np.array([0.2, 0.5, 0.8]), np.full(3, 100.0), 0.25), 3)
-    0.401
+    0.31
     """
     from scipy.optimize import brentq
     from scipy.special import chdtri
@@ -407,6 +406,26 @@ def spread(own: FloatArray, count: FloatArray, inside: float) -> float:
         return 0.0
     most = float(((own - own.mean()) ** 2).sum()) / expected
     return float(brentq(excess, 0.0, 2 * most + 1e-12))
+
+
+def freedom_of(one: float, of_one: float, other: float, of_other: float) -> float:
+    """Degrees of freedom of the sum of two variances, each with its own.
+
+    Such that the square of the 97.5 % quantile times the sum is the sum of the same of both
+    (Graybill and Wang, 1980). Satterthwaite's are more where the variance of few happens to
+    look small.
+
+    Examples
+    --------
+    >>> round(freedom_of(1.0, 4, 0.0, 99)), round(freedom_of(1.0, 4, 1.0, 99))
+    (4, 6)
+    """
+    from scipy.special import stdtridf, stdtrit
+
+    if one + other <= 0:
+        return min(of_one, of_other)
+    t = stdtrit([of_one, of_other], 0.975)
+    return float(stdtridf(0.975, np.sqrt(t**2 @ [one, other] / (one + other))))
 
 
 def share_interval(

@@ -61,10 +61,9 @@ NO_STATEMENTS = Caution(
 NOT_HELD = Caution(
     "counted",
     "The files are too large to hold in memory, so the answers were counted as they were read.",
-    "Raters, repeated questions, response times and whether all objects are connected were not "
-    "checked. Intervals treat the answers as independent. Outliers and the number of groups are "
-    "not claimed.",
-    "For these, analyse a random sample of the answers that is smaller than 64 MB.",
+    "Single raters, repeated questions, response times and whether all objects are connected were "
+    "not checked. Counted intervals treat the answers as independent.",
+    "For these, analyse a random sample of the answers that fits into memory.",
 )
 
 

@@ -58,14 +58,15 @@ _FALSE_ALARMS = 0.005
 _DRAWN = 4000
 #: Guesses look inverted with at most one in so many raters.
 _INVERTED = 200.0
-#: The share of guessing raters who may seem to know what to say, and beyond which they are
-#: called careless.
-_DIFFERS, _UNCLEAR = 0.01, 0.05
+#: The share of guessing raters who may seem to know what to say.
+_DIFFERS = 0.01
+#: The share of them, and the number in a study, who may be unclear instead of careless.
+_UNCLEAR, _UNCLEAR_RATERS = 0.05, 0.15
 #: How many times as likely guesses must be where other misfits are known to differ.
 _DECISIVE = 10.0
 #: By how many standard deviations careful raters as many as the misfits must stand out from
 #: guesses, together, for misfits that do not to be called careless.
-_TELLING = 1.0
+_TELLING = 0.5
 #: Lapse rates of all answers together, and the drop of the log likelihood that ends a 95 %
 #: interval.
 _LAPSES = np.linspace(0.0, 1.0, 201)
@@ -327,7 +328,7 @@ def verdicts_of(
     known, part, of = np.array(rest), *_only(statements, rater, rest)
     sense = sense_of(part, of, len(rest), seed)
     for i, p in zip(rest, sense.p_value, strict=True):
-        if p <= _UNCLEAR:
+        if p <= max(_DIFFERS, min(_UNCLEAR, _UNCLEAR_RATERS / len(rest))):
             told[i] = "differs" if p <= _DIFFERS else "unclear"
     careful = [i for i in range(n_raters) if told[i] == "careful"]
     if not careful or all(told[i] != "careless" for i in rest):
@@ -335,7 +336,7 @@ def verdicts_of(
     expected = answers[known] * usual_sense(*_only(statements, rater, careful), len(careful), seed)
     if np.sqrt((expected**2).sum()) < _TELLING:
         undecided = np.ones(len(rest), dtype=bool)
-    elif (sense.p_value * len(rest) <= _DIFFERS).any():
+    elif min(sense.p_of_all, *(sense.p_value * len(rest))) <= _DIFFERS:
         for_guesses = expected * (expected / 2 - sense.own)
         undecided = for_guesses < np.log(_DECISIVE)
     else:

@@ -530,7 +530,7 @@ def _of_streamed_map(placed: StreamedMap) -> Reliability:
     counts = placed.counts
     collected = {
         "answers": counts.statements,
-        "raters": 0,
+        "raters": 0 if placed.errors is None else placed.errors.n_raters,
         "objects": counts.n_objects,
         "used": counts.statements,
     }
