@@ -10,7 +10,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from io import StringIO
 from itertools import islice
@@ -321,7 +321,13 @@ def open_text(source: Source, options: ReadOptions) -> NamedTable:
             f"{source.label}, row 1: the first row is longer than {SAMPLE:,} bytes; "
             f"is this a statement file?"
         )
-    rows = [cells for cells, _, _ in islice(records(text, separator), 1, _ROWS_THAT_TELL)]
+    further = _qualtrics_rows(text, separator)
+    if further and options.header is None:
+        options = replace(options, header=True)
+        n_lines = further[-1]
+        begin = _lines(text, n_lines)
+    skipped = 1 + len(further)
+    rows = [cells for cells, _, _ in islice(records(text, separator), skipped, _ROWS_THAT_TELL)]
     # the last row of a sample may be cut short
     rows = [cells for cells in (rows if whole else rows[:-1]) if len(cells) == len(first)]
     header = _finds_header(first, rows, options, source.label)
@@ -347,7 +353,16 @@ def open_text(source: Source, options: ReadOptions) -> NamedTable:
         header_row=n_lines if header else None,
         may_be_empty=False,
         faults=faults,
+        notes={"header": "header of Qualtrics, in three rows"} if further and header else {},
     )
+
+
+def _qualtrics_rows(text: str, separator: str) -> list[int]:
+    """The last line of each further row of a header by Qualtrics: questions, then import ids."""
+    first = [(cells, after) for cells, _, after in islice(records(text, separator), 3)]
+    if len(first) < 3 or not any(cell.startswith('{"ImportId"') for cell in first[2][0]):
+        return []
+    return [after for _, after in first[1:]]
 
 
 def _finds_header(

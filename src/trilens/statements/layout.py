@@ -339,7 +339,7 @@ def find_layout(
     mapped = () if spec is None else tuple(role for role, _ in spec.mapping or ())
     if header and "chosen" in at and "chosen" not in mapped:
         _settle_chosen(names, rows, found, at, twice, label)
-    if "anchor" in at and found[at["anchor"]].rank == BY_SIDE:
+    if kind != "closer" and "anchor" in at and found[at["anchor"]].rank == BY_SIDE:
         _middle_of_three(names, rows, found, at)
     kinds = {role: found[i].kind for role, i in at.items()}
     shape = _shape(names, kinds, kind, label, at, mapped)

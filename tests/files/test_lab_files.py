@@ -1,4 +1,4 @@
-"""A folder or an archive with one file per participant, whose name is the rater's."""
+"""Files as labs have them: one per participant, workbooks, questionnaires of Qualtrics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from commandline import run
-from trilens.errors import ParameterError
+from trilens.errors import ParameterError, StatementError
 from trilens.files import read_statements, scan_statements
 
 ROWS = "odd,other_1,other_2,rt\na,b,c,812\nb,c,d,1043\nc,d,a,977\n"
@@ -73,3 +73,20 @@ def test_raters_whose_names_have_commas(tmp_path):
 def test_it_must_be_said_plainly(folder):
     with pytest.raises(ParameterError, match="rater_from_name is"):
         read_statements(folder, rater_from_name="yes")
+
+
+def test_the_header_of_qualtrics_in_three_rows(tmp_path):
+    head = "ResponseId,Image 1,Image 2,Image 3,choice\n"
+    head += '"Response ID","First\npicture","b","c",Which?\n'
+    ids = ",".join(f'"{{""ImportId"":""QID{i}""}}"' for i in range(5)) + "\n"
+    shown = [",".join("abc"), ",".join("bcd")] * 9
+    rows = "".join(f"R_{i},{three},{i % 3 + 1}\n" for i, three in enumerate(shown))
+    (tmp_path / "q.csv").write_text(head + ids + rows)
+    told = []
+    S = read_statements(tmp_path / "q.csv", kind="odd", tell=told.append)
+    assert (len(S), S.names[:3]) == (18, ("a", "b", "c"))
+    assert [S.names[i] for i in S.triples[1]] == ["c", "b", "d"]
+    assert "header of Qualtrics" in str(told[0])
+    (tmp_path / "q.csv").write_text(head + ids + rows + "R_x,a,,c,1\n")
+    with pytest.raises(StatementError, match="row 23: an empty cell"):
+        read_statements(tmp_path / "q.csv", kind="odd")
