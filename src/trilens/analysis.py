@@ -290,11 +290,11 @@ def analyze(
     )
     step(0.9)
     classes = None if known is None else classify(given, known, random_state=seed, model=model)
+    fitted = model if isinstance(model, AnswerModel) else None
     people = None
     if fitted is not None and isinstance(given, Statements) and can_compare(given):
         people = individuals(given, predict=False, random_state=seed, model=fitted)
     step(1.0)
-    fitted = model if isinstance(model, AnswerModel) else None
     return Analysis(
         describe=given.summary(),
         reliability=reliable,

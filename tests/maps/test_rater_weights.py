@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, KFold
 
 import trilens as tl
 from trilens.errors import ParameterError, StatementError
@@ -165,8 +165,11 @@ def test_copies_are_of_what_each_rater_was_asked_about():
 
 
 def test_auto_takes_weights_where_raters_weigh_differently():
-    S, *_ = asked(each=150, seed=3)
-    M = ChoiceMap(2, raters="auto").fit(S)
+    S, *_ = asked(each=100, seed=3)
+    done = []
+    M = ChoiceMap(2, l2=0.05, raters="auto").fit(S, progress=done.append)
+    assert done == sorted(done)
+    assert done[-1] == 1
     gain, error = M.rater_gain_
     assert M.raters_ == "weights"
     assert gain > 3 * error > 0
@@ -174,16 +177,26 @@ def test_auto_takes_weights_where_raters_weigh_differently():
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_auto_takes_one_map_where_raters_see_alike(seed):
-    S, *_ = asked(spread=0.0, each=120, seed=seed)
-    M = ChoiceMap(2, raters="auto").fit(S)
+    S, *_ = asked(spread=0.0, each=100, seed=seed)
+    M = ChoiceMap(2, l2=0.05, raters="auto").fit(S)
     assert M.raters_ == "one"
     gain, error = M.rater_gain_
     assert gain <= 3 * error
-    one = ChoiceMap(2).fit(S)
+    one = ChoiceMap(2, l2=0.05).fit(S)
     np.testing.assert_array_equal(M.embedding_, one.embedding_)
     assert M.rater_lapses_ == one.rater_lapses_
     assert (M.rater_weights_, M.rater_sharpness_) == ({}, {})
     assert not M.rater_spread_.any()
+
+
+@pytest.mark.slow
+def test_dimensions_are_chosen_anew_and_nothing_is_to_be_set():
+    S, points, _ = asked("central", n=20, raters=12, d=3, each=200, seed=1)
+    M = ChoiceMap(raters="auto").fit(S)
+    assert (M.raters_, M.n_components_) == ("weights", 3)
+    assert (np.abs(np.corrcoef(points.T, M.embedding_.T)[:3, 3:]).max(axis=0) > 0.95).all()
+    low, high = M.error_rate_interval_
+    assert low <= 0.1 * 2 / 3 <= high
 
 
 def test_without_raters_auto_is_one_map_and_weights_are_refused():
@@ -280,8 +293,9 @@ def test_it_is_a_scikit_learn_estimator(study):
     assert clone(M).get_params()["raters"] == "weights"
     again = pickle.loads(pickle.dumps(M))
     np.testing.assert_array_equal(again.predict_proba(S), M.predict_proba(S))
+    folds = KFold(2, shuffle=True, random_state=0)  # of every rater some answers in each
     search = GridSearchCV(
-        ChoiceMap(2, l2=0.03, max_iter=20), {"raters": ["one", "weights"]}, cv=2
+        ChoiceMap(2, l2=0.03, max_iter=20), {"raters": ["one", "weights"]}, cv=folds
     ).fit(S)
     assert search.best_params_ == {"raters": "weights"}
 

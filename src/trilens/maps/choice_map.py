@@ -262,18 +262,14 @@ class ChoiceMap(MapEstimator):
         rng = generator(self.random_state)
         ordered, weighing, order = in_order(statements, given)
         with one_blas_thread():
-            chosen = self._choose(ordered, weighing, rng, part_of(progress, 0.0, 0.7))
+            first = progress if self.raters == "one" else part_of(progress, 0.0, 0.4)
+            chosen = self._choose(ordered, weighing, rng, part_of(first, 0.0, 0.7))
             start = None if isinstance(self.init, str) else np.array(self.init, np.float64)[order]
-            found, lapse, value, raters = self._fit(ordered, weighing, start, chosen, rng, progress)
+            found, lapse, value, raters = self._fit(ordered, weighing, start, chosen, rng, first)
             weighed, gain = self._fit_raters(ordered, weighing, chosen, found, lapse, rng, progress)
         if weighed is not None:
-            chosen, found, lapse, value = (
-                weighed.settings,
-                weighed.fit,
-                weighed.lapse,
-                weighed.log_likelihood,
-            )
-            raters = weighed.by_name()
+            chosen, found, raters = weighed.settings, weighed.fit, weighed.by_name()
+            lapse, value = weighed.lapse, weighed.log_likelihood
         X = np.empty_like(found.X)
         X[order] = principal_axes(found.X) if weighed is None else found.X
         alpha = alpha_of(chosen.n_components)
@@ -800,7 +796,7 @@ class ChoiceMap(MapEstimator):
                 lapse=lapse,
                 rng=rng,
                 n_threads=self.n_threads,
-                progress=part_of(progress, 0.8, 0.1),
+                progress=part_of(progress, 0.4, 0.4),
             )
             gain = told.gain, told.error
             if self.raters == "auto" and not told.asked_for:

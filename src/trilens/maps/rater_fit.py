@@ -44,6 +44,9 @@ _TURNS, _STILL = 12, 0.02
 _SLOWEST, _FASTEST = 0.2, 4.0
 #: Iterations of a turn, and of the fit that ends it.
 _FEW_ITER, _ROUGH = 40, 1e-5
+#: Ways to turn the map before it gets weights: for a fold, and for all answers; fewer where
+#: answers and copies of objects, times dimensions, are more than so many in all.
+_FOLD_STARTS, _STARTS, _MOST_WORK = 2, 6, 800_000
 #: The largest logarithm of a weight.
 _FARTHEST = 20.0
 #: How many standard errors the weights must gain with held-out answers, and how much at least.
@@ -133,6 +136,45 @@ def fit_weights(
         if moved < _STILL:
             break
     return at
+
+
+def best_weights(
+    f: WeighedLikelihood, X: FloatArray, lapse: float, l2: float, starts: int
+) -> WeighedMap:
+    """The fit with the largest evidence, from a map whose axes mean nothing yet.
+
+    Raters weigh certain axes, and a fit does not always find them from afar: it starts from the
+    map turned in several ways.
+    """
+    d = X.shape[1]
+    work = (len(f.choices) + len(f.copies.object)) * d
+    found, best = None, -np.inf
+    for k in range(max(1, min(starts, _MOST_WORK // work)) if d > 1 else 1):
+        axes = np.linalg.qr(np.random.default_rng([d, k]).standard_normal((d, d)))[0]
+        at = fit_weights(f, WeighedMap.start(X @ axes, f.copies.n_raters, lapse, l2, True))
+        value = _evidence(f, at)
+        if found is None or value > best:
+            found, best = at, value
+    assert found is not None
+    return found
+
+
+def _evidence(f: WeighedLikelihood, at: WeighedMap) -> float:
+    """The likelihood with the raters' logarithms and, where it is cheap, the map integrated out.
+
+    By Laplace's method, for either as if the other were known.
+    """
+    seen, scale = f.levelled(at.stretch)
+    X, lapse, d = at.X * scale, at.lapse[f.rater], len(at.spread)
+    value = -seen(X, lapse)[0] - at.l2 * float((X * X).sum()) - 0.5 * float((at.standard**2).sum())
+    A = np.column_stack([np.ones(d), np.eye(d)]) * at.spreads
+    H = A.T @ seen.of_raters(X, lapse) @ A + np.eye(d + 1)
+    value -= 0.5 * float(np.linalg.slogdet(H)[1].sum())
+    if at.l2 > 0 and is_affordable(X.size, len(f.choices)):
+        H = seen.information(X, lapse) / (2 * at.l2)
+        H[np.diag_indices(len(H))] += 1.0
+        value -= 0.5 * float(np.linalg.slogdet(H)[1])
+    return value
 
 
 def _fit_given_spreads(
@@ -245,7 +287,7 @@ def fit_raters(
     with weighed_likelihood(
         statements, weights, who, R, settings.length, alpha_of(d), n_threads
     ) as f:
-        at = fit_weights(f, WeighedMap.start(X, R, lapse, settings.l2, True))
+        at = best_weights(f, X, lapse, settings.l2, _STARTS)
         for _ in range(0 if known_lapse else 2):
             seen, scale = f.levelled(at.stretch)
             if learn_l2 and is_affordable(at.X.size, len(f.choices)):
@@ -448,10 +490,12 @@ class _HeldOut:
         f = self._f.measuring(self._settings.length, alpha_of(d))
         values = np.zeros(len(f.choices))
         for k, (train, test) in enumerate(self.folds):
-            start = WeighedMap.start(
-                self._start(d, k), f.copies.n_raters, self._lapse, self._settings.l2, weighed
-            )
-            at = fit_weights(f.weighing(np.where(train, f.weight, 0.0)), start)
+            X, lapse, l2 = self._start(d, k), self._lapse, self._settings.l2
+            seen = f.weighing(np.where(train, f.weight, 0.0))
+            if weighed:
+                at = best_weights(seen, X, lapse, l2, _FOLD_STARTS)
+            else:
+                at = fit_weights(seen, WeighedMap.start(X, f.copies.n_raters, lapse, l2, False))
             chance = f.stretched(at.stretch).chances(at.X)[0]
             chance = (1 - self._lapse) * chance + self._lapse / f.n_sides
             values[test] = np.log(np.maximum(chance[test], 1e-300))

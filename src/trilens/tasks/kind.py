@@ -17,8 +17,8 @@ from trilens.statements.value import StatementsLike, as_statements
 _MOST = 4000
 _HELD_OUT = 0.25
 _LEAST = 60
-#: Standard errors: what a kind that fits is above chance, and one that does not may be.
-_FITS, _DOES_NOT = 5.0, 2.0
+#: Standard errors by which another kind predicts better.
+_BETTER = 5.0
 
 
 @dataclass(frozen=True)
@@ -38,20 +38,22 @@ class KindFit:
     accuracy: dict[Kind, float]
     n_predicted: int
 
-    def above_chance(self, kind: Kind) -> float:
-        """How far the accuracy is above that of guesses, in standard errors."""
-        guess = chance(kind)
-        return float(
-            (self.accuracy[kind] - guess) / np.sqrt(guess * (1 - guess) / self.n_predicted)
-        )
+    def gain(self, kind: Kind) -> float:
+        """The accuracy between that of guesses, 0, and 1."""
+        return (self.accuracy[kind] - chance(kind)) / (1 - chance(kind))
 
     @property
     def fitting(self) -> Kind | None:
-        """The kind that fits instead; None where the one that is said does, or none does."""
-        if not self.accuracy or self.above_chance(self.kind) > _DOES_NOT:
+        """The kind that fits much better; None where the one that is said does, or none does.
+
+        Answers of another kind are predicted a little too, since they are about distances.
+        """
+        if not self.accuracy:
             return None
-        best = max(self.accuracy, key=self.above_chance)
-        return best if self.above_chance(best) >= _FITS else None
+        best = max(self.accuracy, key=self.gain)
+        error = np.sqrt(0.25 / self.n_predicted) / (1 - chance(best))
+        better = self.gain(best) - max(self.gain(self.kind), 0.0) > _BETTER * error
+        return best if better else None
 
     def to_dict(self) -> dict[str, Any]:
         """The facts, for JSON."""
@@ -71,12 +73,14 @@ def kind_fit(S: StatementsLike, random_state: RandomState = 0) -> KindFit:
     S : Statements
         With too few answers nothing is predicted.
 
+    Returns
+    -------
+    KindFit
+
     Examples
     --------
-    >>> from trilens.simulate import study
-    >>> odd = study(12, 500, kind="odd", random_state=0).statements
-    >>> kind_fit(Statements(odd.triples, kind="central")).fitting
-    'odd'
+    >>> kind_fit(Statements([[0, 1, 2]] * 9)).accuracy
+    {}
     """
     S = as_statements(S)
     rng = np.random.default_rng(random_state)
