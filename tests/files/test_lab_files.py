@@ -7,10 +7,13 @@ import json
 import zipfile
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from commandline import run
-from trilens.errors import ParameterError, StatementError
+from trilens.counts.counting import count_files
+from trilens.errors import FormatError, ParameterError, StatementError
 from trilens.files import read_statements, scan_statements
 
 ROWS = "odd,other_1,other_2,rt\na,b,c,812\nb,c,d,1043\nc,d,a,977\n"
@@ -90,3 +93,22 @@ def test_the_header_of_qualtrics_in_three_rows(tmp_path):
     (tmp_path / "q.csv").write_text(head + ids + rows + "R_x,a,,c,1\n")
     with pytest.raises(StatementError, match="row 23: an empty cell"):
         read_statements(tmp_path / "q.csv", kind="odd")
+
+
+def test_an_empty_typed_table_is_read_and_counted_alike(tmp_path):
+    columns = {name: pa.array([], pa.string()) for name in ("odd", "other_1", "other_2")}
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    assert len(read_statements(tmp_path / "a.parquet")) == 0
+    assert count_files(tmp_path / "a.parquet").statements == 0
+    (tmp_path / "a.csv").write_text("odd,other_1,other_2\n")
+    for read in (read_statements, count_files):
+        with pytest.raises(FormatError, match="has no statements"):
+            read(tmp_path / "a.csv")
+
+
+def test_bad_times_and_places_are_skipped_alike(tmp_path):
+    rows = "odd,other_1,other_2,seconds,place\na,b,c,soon,1\nb,c,d,2,7\nc,d,a,-1,0\nd,a,b,2,2\n"
+    (tmp_path / "a.csv").write_text(rows)
+    assert len(read_statements(tmp_path / "a.csv", skip_bad=True)) == 1
+    counts = count_files(tmp_path / "a.csv", skip_bad=True)
+    assert (counts.statements, counts.n_skipped) == (1, 3)
