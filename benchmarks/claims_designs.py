@@ -156,8 +156,8 @@ def everything(made: Study) -> Row:
     accuracy = tl.evaluate(S, distances=made.distances, yardstick=none).interval
     share = shares_predicted(made, [made.distances])[0]
     return {
-        "nearest": made.nearest in central,
-        "deepest": made.deepest in central,
+        "nearest": bool(central & _least(made.distances.sum(axis=1))),
+        "deepest": bool(central & _least(-made.depth)),
         "size": len(central),
         "error rate": trust.error_rate,
         "true rate": made.wrong,
@@ -215,6 +215,11 @@ def individuals(made: Study) -> Row:
         "groups": len(found.groups) > 0,
         "alike": adjusted_rand_score(true, found.group) if divided else None,
     }
+
+
+def _least(values: np.ndarray) -> set[int]:
+    """Where they are least; categories have ties."""
+    return set(np.flatnonzero(values <= values.min() + 1e-9).tolist())
 
 
 CLAIMS: dict[str, Callable[[Study], Row]] = {

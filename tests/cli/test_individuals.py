@@ -19,7 +19,7 @@ def test_raters_are_compared(file, tmp_path):
     done = run("individuals", file, "-o", out)
     assert "8 raters were compared; they see different things" in done.stderr
     header, *rows = out.read_text().splitlines()
-    assert header.startswith("rater,answers")
+    assert header.startswith('"rater","answers","group"')
     assert len(rows) == 8
     found = facts("individuals", file)
     assert found["differ"]

@@ -98,6 +98,7 @@ def test_followed_advice_gives_the_right_data(names, cells, expected):
     [
         ("nr,x,y,z", (range(60), A, B, C)),
         ("x,y,z,condition", (A, B, C, [1 + k for k in PLACE])),
+        ("p1,p2,p3,vp", (A, B, C, [1 + k for k in PLACE])),
         ("x,y,z,block", (A, B, C, [1 + i // 20 for i in range(60)])),
         ("x,y,z,correct_answer", (A, B, C, SHOWN[np.arange(60), PLACE])),
         ("quality,x,y", (["100.0"] * 60, A, B)),

@@ -12,7 +12,7 @@ from commandline import facts, run
 from trilens.files import write_statements
 from trilens.simulate import simulate_statements
 from trilens.tasks.cluster.suggest import suggest_clusters
-from trilens.tasks.shapes import fit_shapes
+from trilens.tasks.shapes import fit_shapes, is_straight
 from trilens.tasks.structure import structure_of_map
 
 
@@ -170,6 +170,12 @@ def test_errors_of_places_are_allowed_for():
     known = fit_shapes(X, errors, _divisions(X))
     unknown = fit_shapes(X, 0 * errors, _divisions(X))
     assert known.fits["ring"].spread < 0.6 * unknown.fits["ring"].spread
+
+
+@pytest.mark.parametrize(("error", "straight"), [(0.1, True), (0.5, False)])
+def test_one_dimension_is_a_line_where_a_second_would_have_been_seen(error, straight):
+    X = np.random.default_rng(0).normal(size=(30, 1))
+    assert is_straight(X, np.full((30, 1, 1), error**2)) == straight
 
 
 @pytest.mark.parametrize("n", [0, 1, 3, 11])

@@ -38,7 +38,7 @@ N_COPIES = 40
 #: Of so many numbers (objects times dimensions) on there are fewer copies, at least these.
 _MOST_NUMBERS, _LEAST_COPIES = 40_000_000, 16
 #: Statements that stand for all in the products with H: so many, or so many for each object.
-_BENT_ROWS, _BENT_EACH = 2_000_000, 40
+_BENT_ROWS, _BENT_EACH = 10_000_000, 100
 #: Conjugate gradients stop where the residual is this share of what it was, or after so many
 #: steps.
 _EXACT, _MOST_STEPS = 0.03, 12
@@ -149,7 +149,7 @@ def map_errors(
         whole = counts.statements / max(len(held), 1)
         own = pulls.sums if whole == 1.0 else total(here, parts, score, None, X, lapse, None)
         prior = prior_of(X)
-        blocks = own.information(d) * whole + prior * np.eye(d)
+        blocks = pulls.sums.information(d) + prior * np.eye(d)
         drawn_by = "question"
         G = pulls.by_question
         if pulls.by_rater is not None and len(pulls.raters) >= LEAST_RATERS:
@@ -157,14 +157,24 @@ def map_errors(
             mean = [_size(one[:, :d], blocks) for one in (G, pulls.by_rater)]
             if mean[1] > mean[0]:
                 drawn_by, G = "rater", pulls.by_rater
-        moved = solve(here, parts, X, lapse, blocks, prior, whole, G[:, :d])
+        if whole == 1.0:
+            moved = solve(here, parts, X, lapse, blocks, prior, whole, G[:, :d])
+        else:
+            # how objects hang together is taken from some statements, what is known of each
+            # object by itself from all: a far object may be in few that tell
+            some = own.information(d) * whole + prior * np.eye(d)
+            A, B = np.linalg.cholesky(some), np.linalg.cholesky(blocks)
+            slopes = (A @ np.linalg.solve(B, G[:, :d].astype(np.float64))).astype(np.float32)
+            found = solve(here, parts, X, lapse, some, prior, whole, slopes)
+            turned = A.transpose(0, 2, 1) @ found.astype(np.float64)
+            moved = np.linalg.solve(B.transpose(0, 2, 1), turned).astype(np.float32)
     # places that were fitted follow the answers: what is left varies less than it did
     freedom = counts.statements * (1 if counts.kind == "closer" else 2)
     moved *= np.float32(np.sqrt(freedom / max(freedom - n * d, freedom / 2)))
     copies = np.ascontiguousarray(moved.transpose(2, 0, 1))
-    inverse = np.linalg.inv(pulls.sums.information(d) + prior * np.eye(d))
-    spread = np.einsum("kni,kni->", copies, copies, dtype=np.float64) / n_copies
-    inflation = max(float(spread / np.einsum("nii->", inverse)), 1.0)
+    inverse = np.linalg.inv(blocks)
+    size = np.einsum("nik,nij,njk->", moved, blocks, moved, dtype=np.float64)
+    inflation = max(float(size) / (n_copies * n * d), 1.0)
     left, variance, left_copies = _left_over(counts, lapse, pulls, G[:, d])
     return MapErrors(
         copies=copies,

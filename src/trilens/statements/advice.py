@@ -322,6 +322,9 @@ class _Cells:
         n = int(rows.sum())
         seen = {plain(cell) for cell in self.cells[i] if not is_missing(cell)}
         called = self._is_called_answer(i)
+        # numbers may count anything, and few rows do not tell a group from an answer
+        if not called and (self.n_rows < _ENOUGH or all(text.isdigit() for text in seen)):
+            return None
         anchor = next((j for j in three if self.role.get(j) == "anchor"), None)
         if anchor is None:
             names = [self.names[j] for j in three]

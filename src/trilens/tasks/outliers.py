@@ -282,7 +282,7 @@ def _on_streamed_map(placed: StreamedMap) -> tuple[FloatArray, OutlierTest, str 
         return -factors[rank], nobody, reason
     rng = np.random.default_rng([placed.seed, 23])
     drawn = clouds(X, "gaussian", len(X), rng, inner.errors.places)
-    apart = outliers_on_map(factors, map(outlier_factors, drawn), Tail(X))
+    apart = outliers_on_map(factors, map(outlier_factors, drawn), Tail(X, placed.counts.kind))
     tail = None if apart.tail is None else apart.tail[rank]
     return -factors[rank], replace(apart, objects=apart.objects[rank], tail=tail), None
 

@@ -28,6 +28,8 @@ _THIN = 0.28
 _CLEARLY = 3.0
 #: A second axis shorter than this share of the first makes a straight line.
 _STRAIGHT = 0.22
+#: On a map of one dimension errors larger than this share of it hide a second one.
+_UNSEEN = 0.3
 #: Arms and groups hold so many objects at least, or such a share of all.
 _LEAST_GROUP, _LEAST_SHARE = 4, 1 / 12
 #: Between two groups the density falls to this share of the lower one of their peaks.
@@ -43,6 +45,8 @@ class Fitted:
     score : float
         Its log-likelihood, less half the logarithm of the number of objects for each parameter
         (Schwarz, 1978).
+    likelihood : float
+        Its log-likelihood alone.
     spread : float
         How far objects lie off it, by the standard deviation of the map.
     knots : (K, d) array
@@ -58,6 +62,7 @@ class Fitted:
     """
 
     score: float
+    likelihood: float
     spread: float
     knots: FloatArray = field(repr=False)
     along: FloatArray = field(repr=False)
@@ -82,11 +87,17 @@ class Shapes:
         The score of the best cloud that is skewed or has a long tail.
     plain : float
         The score of the best cloud that is neither.
+    likely : float
+        The largest log-likelihood of such a cloud.
+    numbers : set of int
+        How many groups there may be: large enough, and with a dip between them.
     """
 
     fits: Mapping[Shape, Fitted] = field(repr=False)
     rest: float = -np.inf
     plain: float = -np.inf
+    likely: float = -np.inf
+    numbers: frozenset[int] = frozenset()
 
     @property
     def scores(self) -> dict[str, float]:
@@ -122,7 +133,11 @@ class Shapes:
 
     @property
     def divided(self) -> bool:
-        """Whether groups are better than clouds that are not plain and than a thin curve."""
+        """Whether groups are better than clouds that are not plain and than a thin curve.
+
+        Plain clouds, with which maps are compared by chance, may have the better score, which
+        counts parameters, but not the larger likelihood.
+        """
         if "groups" not in self.fits:
             return not self.fits
         rivals = [self.rest] if "ring" in self.fits else [self.plain]
@@ -131,17 +146,23 @@ class Shapes:
             for name, fit in self.fits.items()
             if name not in ("cloud", "groups") and self._thin(name)
         ]
-        return self.fits["groups"].score > max(rivals)
+        groups = self.fits["groups"]
+        return groups.score > max(rivals) and groups.likelihood > self.likely
 
     def _thin(self, name: Shape) -> bool:
         return self.fits[name].spread <= _THIN
 
 
 def is_straight(points: FloatArray, errors: FloatArray) -> bool:
-    """Whether a map along its axes is a straight line, but for the errors of places."""
+    """Whether a map along its axes is a straight line, but for the errors of places.
+
+    On a map of one dimension the errors must be small: a second one as narrow as they are would
+    not have been seen.
+    """
+    error = np.einsum("nii->i", errors) / len(points)
     if points.shape[1] == 1:
-        return True
-    seen = points.var(axis=0) - np.einsum("nii->i", errors) / len(points)
+        return bool(error[0] <= _UNSEEN**2 * points.var())
+    seen = points.var(axis=0) - error
     return bool(np.sqrt(max(seen[1:].max(), 0.0)) <= _STRAIGHT * np.sqrt(max(seen[0], 0.0)))
 
 
@@ -194,6 +215,8 @@ def fit_shapes(
         best,
         max((one.score for one in uneven), default=-np.inf),
         max(one.score for one in plain),
+        max(one.likelihood for one in plain),
+        frozenset(len(one.knots) for one in found["groups"]),
     )
 
 
@@ -269,11 +292,13 @@ class _Fit:
             if len(scales) > 1:
                 pull = (P[:, :, None] / variance).sum(axis=1)
                 centre = (pull * seen).sum(axis=0) / pull.sum(axis=0)
-        score = float((top + np.log(total)).sum()) - parameters / 2 * np.log(n)
+        likelihood = float((top + np.log(total)).sum())
+        score = likelihood - parameters / 2 * np.log(n)
         knots = np.tile(self._mean, (len(scales), 1))
         part = np.arange(len(scales))
         along = np.zeros(len(scales))
-        return Fitted(score, 1.0, knots, along, part, scales**2 * values.mean(), weights)
+        variances = scales**2 * values.mean()
+        return Fitted(score, likelihood, 1.0, knots, along, part, variances, weights)
 
     # curves
 
@@ -405,7 +430,7 @@ class _Fit:
         score = likelihood - parameters / 2 * np.log(n)
         spread = float(np.sqrt((weights * s).sum() / self._total))
         along = np.zeros(len(knots)) if along is None else along
-        return Fitted(score, spread, knots, along, part, s, weights)
+        return Fitted(score, likelihood, spread, knots, along, part, s, weights)
 
 
 def _near(

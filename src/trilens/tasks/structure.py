@@ -24,6 +24,8 @@ Name: TypeAlias = Literal["cloud", "line", "ring", "arms", "groups", "groups in 
 
 #: Two levels of groups: those of the upper one are so many times as far apart.
 _TWO_LEVELS = 1.8
+#: The share of objects that smaller groups have in one of the larger ones.
+_WITHIN = 0.95
 #: A group is divided further into at most so many.
 _MOST_INNER = 5
 
@@ -219,7 +221,7 @@ def structure_of_map(
     )
     if shape == "groups":
         labels = groups_on_map(coordinates, told.n_clusters, names, random_state)
-        return _of_groups(made, found.map, labels)
+        return _of_groups(made, found, labels)
     if shape == "line":
         return _of_line(made, found)
     if shape == "ring":
@@ -276,14 +278,17 @@ def _of_arms(made: Structure, map_: MapAlongAxes, arms: Fitted) -> Structure:
     return replace(made, shape="arms", sentence=sentence, position=outwards, part=part)
 
 
-def _of_groups(made: Structure, map_: MapAlongAxes, labels: IntArray) -> Structure:
+def _of_groups(made: Structure, found: Examined, labels: IntArray) -> Structure:
+    assert found.map is not None
     made = replace(made, shape="groups", part=labels)
     number, sizes = int(labels.max()) + 1, np.bincount(labels)
-    inner = _divided(map_, labels)
+    inner = _divided(found.map, labels)
+    if inner is None:
+        inner = _finer(found, labels)
     if inner is not None:
-        labels, inner = labels, numbered(inner, made.names)
+        inner = numbered(inner, made.names)
     else:
-        outer = _joined(map_.every, labels)
+        outer = _joined(found.map.every, labels)
         if outer is not None:
             labels, inner = numbered(outer, made.names), labels
     if inner is None:
@@ -316,6 +321,22 @@ def _divided(map_: MapAlongAxes, labels: IntArray) -> IntArray | None:
         inside = near.argmax(axis=1)
         found[every[inside > 0]] = found.max() + inside[inside > 0]
     return None if (found == labels).all() else found
+
+
+def _finer(found: Examined, labels: IntArray) -> IntArray | None:
+    """More groups, where these describe the map better and divide at least two of the groups."""
+    if found.map is None or "groups" not in found.shapes.fits:
+        return None
+    groups = found.shapes.fits["groups"]
+    if len(groups.knots) <= labels.max() + 1:
+        return None
+    near = _near(found.map, groups).argmax(axis=1)
+    table = np.zeros((len(groups.knots), int(labels.max()) + 1))
+    np.add.at(table, (near, labels), 1)
+    outer = table.argmax(axis=1)
+    if table.max(axis=1).sum() < _WITHIN * len(labels) or (np.bincount(outer) > 1).sum() < 2:
+        return None
+    return np.asarray(near, dtype=np.int64)
 
 
 def _joined(points: FloatArray, labels: IntArray) -> IntArray | None:

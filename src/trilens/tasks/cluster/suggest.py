@@ -216,7 +216,8 @@ def examine(
             if 2 * unequal <= LEVEL:
                 p, at = 2 * unequal, len(shapes.fits["groups"].knots) - 2
     best = numbers[at]
-    shape: MapShape = "groups" if p <= LEVEL and shapes.divided else "cloud"
+    parted = shapes.divided and (not shapes.fits or best in shapes.numbers)
+    shape: MapShape = "groups" if p <= LEVEL and parted else "cloud"
     cautions: list[str] = []
     if shape == "cloud":
         straight = is_straight(map_.points, map_.errors)
