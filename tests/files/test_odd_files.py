@@ -30,6 +30,8 @@ def hinted(message: str, truth: Truth) -> dict[str, Any]:
         kinds = _KIND.findall(message)
         if kinds:
             found["kind"] = truth.kind if truth.kind in kinds else kinds[0]
+        if "header=False and columns=" in message:
+            found["header"] = False
     encodings = _ENCODING.findall(message)
     if encodings:
         found["encoding"] = encodings[0]

@@ -493,6 +493,11 @@ def strangers(names: Sequence[str], rows: Sequence[Sequence[str]], three: Sequen
         one, other = (j for j in three if j != i)
         pool = cells.values[one] | cells.values[other]
         alone = not cells.values[i] & pool
-        if alone and len(pool) >= _POOL and cells.met(one, other) >= _MET:
+        few, many = cells.n_rows / 3, cells.n_rows / 2
+        repeats = (
+            len(cells.values[i]) <= few
+            and min(len(cells.values[one]), len(cells.values[other])) > many
+        )
+        if alone and len(pool) >= _POOL and (cells.met(one, other) >= _MET or repeats):
             return f"column {i + 1} has no value in common with the two others"
     return ""

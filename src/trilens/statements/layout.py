@@ -376,7 +376,11 @@ def _plain(
     n = len(names)
     if n != 3:
         numbers = [str(i + 1) for i in range(n)]
-        pick = advise(numbers, rows, header=False, kind=kind) if n > 3 else option("columns")
+        pick = option("columns")
+        if n > 3:
+            advice = advise(numbers, rows, header=False, kind=kind)
+            said = f"{option('header', False)} and " if advice.columns is not None else ""
+            pick = f"{said}{advice}"
         raise layout_error(
             label,
             f"{n} {'column' if n == 1 else 'columns'} without a header "
