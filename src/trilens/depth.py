@@ -168,7 +168,7 @@ class DepthIntervals(Tabular):
 
 
 def counted_intervals(
-    statements: AnswersLike | Counted | CentralCounts, level: float = 0.95, *, about: str = ""
+    statements: AnswersLike | Counted | CentralCounts, level: float = 0.95
 ) -> DepthIntervals:
     """Intervals for centrality by counting, and the objects that could be the medoid.
 
@@ -198,8 +198,6 @@ def counted_intervals(
         Of any kind; counts do not know the raters.
     level : float
         Between 0 and 1.
-    about : str, optional
-        What the intervals are about, where it is not all questions.
 
     Examples
     --------
@@ -222,15 +220,7 @@ def counted_intervals(
     low, high = _bounds(counts, effect, alpha / 2, alpha / 2)
     floor, ceiling = _bounds(counts, effect, alpha / (2 * max(len(low), 1)), alpha / 2)
     best_floor = floor.max(initial=0.0)
-    return DepthIntervals(
-        centrality(counts),
-        low,
-        high,
-        ceiling >= best_floor,
-        level,
-        names,
-        about=about or "all questions",
-    )
+    return DepthIntervals(centrality(counts), low, high, ceiling >= best_floor, level, names)
 
 
 def _bounds(

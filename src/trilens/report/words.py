@@ -71,6 +71,13 @@ _ABOUT = {
     "contradictions": ("About the answers", "answers that contradict each other"),
     "counted": ("About this report", "what counts of very large files cannot show"),
 }
+#: What is remarked about raters who are not careful.
+_VERDICTS = {
+    "careless": "no better than guessing",
+    "inverted": "answers the opposite",
+    "differs": "sees it differently",
+    "unclear": "does not fit the others",
+}
 MAPS = {"choice": "choice map", "lensmap": "lens map"}
 _SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _NOTHING = Markup("There are no answers, so nothing can be said.")
@@ -143,7 +150,7 @@ def cautions(facts: Facts) -> Markup:
 
 def remark(rater: Facts) -> str:
     """What stands out about a rater."""
-    told = ["no better than guessing"] if rater["guessing"] else []
+    told = [_VERDICTS[rater["verdict"]]] if rater["verdict"] in _VERDICTS else []
     told += ["mostly one place"] if rater["one_place"] else []
     told += [] if rater["judged"] else ["cannot be judged"]
     return ", ".join(told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -87,8 +88,10 @@ def depth_intervals(
         return counted_intervals(given, level)
     asked = design(given)
     if method == "auto" and (asked.counts_hold or choose_method("medoid", given) != "choice"):
-        about = "" if asked.counts_hold else f"these questions only: {'; '.join(asked.why)}"
-        return counted_intervals(given, level, about=about)
+        found = counted_intervals(given, level)
+        if asked.counts_hold:
+            return found
+        return replace(found, about=f"these questions only: {'; '.join(asked.why)}")
     from trilens.tasks.model import answer_model
 
     known = check_model(model, given, random_state) or answer_model(given, seed_of(random_state))
