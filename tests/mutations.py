@@ -32,7 +32,7 @@ import pyarrow.feather as pf
 import pyarrow.parquet as pq
 import scipy.io
 
-from trilens.errors import TrilensError
+from trilens.errors import AssumedKindWarning, TrilensError
 from trilens.files import read_statements, scan_statements
 
 POOLS = (
@@ -461,6 +461,7 @@ def run(files: int, seed: int, folder: Path) -> Counter[str]:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
+                warnings.simplefilter("ignore", AssumedKindWarning)
                 outcome = check(drawn, folder / f"s{name}")
         except BaseException as error:
             error.add_note(

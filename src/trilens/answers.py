@@ -19,6 +19,7 @@ from trilens.files.objects import ObjectsLike, object_list
 from trilens.files.read import Scan, read_files, scan_statements, write_faults
 from trilens.files.source import PathLike, file_paths, is_url, size_of
 from trilens.statements import Selection, Statements, StatementsLike, as_statements, select
+from trilens.statements.checks import Checks
 from trilens.statements.columns import as_list, is_table
 from trilens.statements.frames import frame_table
 from trilens.statements.layout import ColumnsLike, read_options
@@ -49,7 +50,7 @@ class Answers:
     source : path, folder, pattern, URL, list of these, or a table
         A table is a pandas, polars or Arrow one, or anything that `Statements` takes. A file of
         counts (`write_counts`) serves those questions that counts can answer.
-    kind, columns, objects, preset, header, counts_from, encoding, skip_bad
+    kind, columns, objects, preset, header, counts_from, encoding, rater_from_name, skip_bad
         As in `read_statements`.
     where : list of str
         Use only the answers for which all these conditions hold, such as ``"country = DE"``.
@@ -59,6 +60,9 @@ class Answers:
         Leave out these raters (rounds, where no raters are known).
     min_seconds : float, optional
         Leave out answers that were faster.
+    min_checks : float, optional
+        Leave out raters who answered a smaller share of their catch questions rightly; these
+        are questions in which an object is shown twice.
     cluster : str or Dask client, optional
         Where the files are counted and mapped: ``"local:N"`` for N processes of this machine,
         ``"tcp://host:8786"`` for a Dask scheduler. The files are then not held in memory here.
@@ -86,21 +90,24 @@ class Answers:
         header: bool | None = None,
         counts_from: int | None = None,
         encoding: str | None = None,
+        rater_from_name: bool = False,
         skip_bad: bool | PathLike = False,
         where: Sequence[str] | str = (),
         exclude_raters: Sequence[Any] | str = (),
         min_seconds: float | None = None,
+        min_checks: float | None = None,
         cluster: Any = None,
     ) -> None:
         self.source, self.cluster = source, cluster
         self.kind, self.columns, self.objects = kind, columns, objects
         self.preset, self.header, self.counts_from = preset, header, counts_from
         self.encoding, self.skip_bad = encoding, skip_bad
+        self.rater_from_name = rater_from_name
         self.where = (where,) if isinstance(where, str) else tuple(as_list(where, "where"))
         if isinstance(exclude_raters, str):
             exclude_raters = (exclude_raters,)
         self.exclude_raters = tuple(as_list(exclude_raters, "exclude_raters"))
-        self.min_seconds = min_seconds
+        self.min_seconds, self.min_checks = min_seconds, min_checks
         self._statements: Statements | None = None
         self._found: ReadTables | None = None
         self._selection: Selection | None = None
@@ -155,14 +162,25 @@ class Answers:
     @property
     def selects(self) -> bool:
         """Whether some of the answers are left out."""
-        return bool(self.where or self.exclude_raters or self.min_seconds is not None)
+        return bool(self.where or self._by_rater)
+
+    @property
+    def _by_rater(self) -> bool:
+        """Whether it depends on who answered, or how fast, which answers are used."""
+        return bool(self.exclude_raters) or (self.min_seconds, self.min_checks) != (None, None)
+
+    @property
+    def checks(self) -> Checks | None:
+        """The answers to catch questions, which show an object twice; None where none was."""
+        reading = self.reading
+        return None if reading is None else reading.checks
 
     @property
     def held(self) -> bool:
         """Whether the answers are held in memory; otherwise they are counted as they are read."""
         if self._statements is not None or not self.in_files or self.in_counts:
             return True
-        by_rater = bool(self.exclude_raters) or self.min_seconds is not None
+        by_rater = self._by_rater
         by_place = any(Condition.of(text).column.casefold() == "place" for text in self.where)
         # only a whole reading has all the bad rows
         wants_faults = not isinstance(self.skip_bad, bool)
@@ -186,6 +204,7 @@ class Answers:
             "header": self.header,
             "counts_from": self.counts_from,
             "encoding": self.encoding,
+            "rater_from_name": self.rater_from_name,
             "skip_bad": self.skip_bad,
         }
 
@@ -234,12 +253,15 @@ class Answers:
             conditions = map(Condition.of, self.where)
             beyond = [condition.column for condition in conditions if not condition.is_own]
             every, extra = self.everything._loaded(beyond)
+            found = self.everything._found
             self._selection = select(
                 every,
                 exclude_raters=self.exclude_raters,
                 min_seconds=self.min_seconds,
+                min_checks=self.min_checks,
                 where=self.where,
                 columns=extra,
+                checks=None if found is None else found.reading.checks,
             )
             self._statements = self._selection.of(every)
         return self._statements
@@ -253,9 +275,9 @@ class Answers:
         """The answers in chunks, for what does not fit in memory."""
         if not self.in_files:
             raise ParameterError("a table in memory is not scanned; read() gives its statements")
-        if self.exclude_raters or self.min_seconds is not None:
+        if self._by_rater:
             raise ParameterError(
-                "scan() takes where=; exclude_raters= and min_seconds= go with read()"
+                "scan() takes where=; exclude_raters=, min_seconds= and min_checks= go with read()"
             )
         if not isinstance(self.skip_bad, bool):
             raise ParameterError("skip_bad must be True or False where answers are scanned")
@@ -303,7 +325,7 @@ class Answers:
         """
         if self.in_counts:
             return self._stored_counts(pairs)
-        if not self.in_files or self.exclude_raters or self.min_seconds is not None:
+        if not self.in_files or self._by_rater:
             return counted(self.read(), pairs=pairs, labels=labels)
         plain = not pairs and labels is None
         if plain and self._counted is not None:
@@ -360,11 +382,14 @@ class Answers:
             preset=self.preset,
             header=self.header,
             counts_from=self.counts_from,
+            rater_from_name=self.rater_from_name,
             skip_bad=skips,
             objects=listed,
         )
         if self.in_files:
             found = read_files(self.source, options, listed, extra, encoding=self.encoding)
+            if self._found is None:
+                found.reading.warn()
         else:
             found = read_tables([frame_table(self.source, options)], listed, extra)
         if not isinstance(self.skip_bad, bool):

@@ -106,6 +106,10 @@ def _remade(kind: type[TrilensError], state: dict[str, Any]) -> TrilensError:
     return error
 
 
+class AssumedKindWarning(UserWarning):
+    """Neither the file nor the caller says which question was asked, and one is assumed."""
+
+
 class StatementError(TrilensError, ValueError):
     """Something that is not a valid statement.
 

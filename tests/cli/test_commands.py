@@ -191,8 +191,8 @@ def test_a_lone_winner_was_chosen_of_three(tmp_path):
     file.write_text("winner,other,third one\na,b,c\nb,c,d\nc,a,d\n")
     told = run("medoid", file, status=1).stderr
     assert "no columns central, other_1" in told
+    assert "--columns (" in told  # of three, or of two beside a third: nothing is suggested
     advice = "--columns 'central=winner,other_1=other,other_2=third one'"
-    assert advice in told
     given = advice.split("'")[1]
     run("medoid", file, "--columns", given)
     report = tmp_path / "report.html"

@@ -57,7 +57,7 @@ def problem(path: Path | str, **options: object) -> str:
         ("central,odd,other_1,other_2\n1,2,3,4\n", "", "can be read as .* say which with kind="),
         (HEADER.strip() + ",seconds\n1,2,3,1.5\n1,2,3,fast\n", ", row 3", "'fast' in column secon"),
         (b"\x89PNG\r\n\x1a\n\0\0\0", "", "is a binary file"),
-        ("a,b,c\n".encode("utf-16"), "", "is UTF-16"),
+        ("a,b,c\n".encode("utf-16") + b"x", "", "is not utf-16 text"),
         (b"a,b,c\nd,e,\xff\n", ", row 2", "byte 0xff is not UTF-8"),
         (b"a,b,c\n" * 20_000 + b"d,e,\xff\n", ", row 20,001", "byte 0xff is not UTF-8"),
         ('"' + "a" * 70_000, ", row 1", "the first row is longer"),

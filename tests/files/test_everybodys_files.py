@@ -218,10 +218,7 @@ def test_a_header_that_is_not_understood(read) -> None:
     text = str(caught.value)
     assert "row 1: the first row looks like a header" in text
     assert "the columns seen are x, y, z" in text
-    assert "columns='central=x,other_1=y,other_2=z'" in text
-    advice = text.split("columns='")[-1].split("'")[0]
-    S = read("x,y,z\n" + ROWS, columns=advice)
-    assert (S.names, len(S)) == (("cat", "dog", "cow"), 4)
+    assert "columns= (x, y, z hold objects, but no column says which of them was chosen)" in text
     assert read("x,y,z\n" + ROWS, header=False).names[:3] == ("x", "y", "z")
     assert read(ROWS).names == ("cat", "dog", "cow")
 
@@ -243,7 +240,7 @@ WIDE_ROWS = [
 
 def test_some_of_many_columns(read, understood) -> None:
     content = "\n".join(",".join(row) for row in [WIDE, *WIDE_ROWS]) + "\n"
-    with pytest.raises(FormatError, match=r"v21: .* columns='central=v3,other_1=v4,other_2=v5'"):
+    with pytest.raises(FormatError, match=r"v21: .* columns= \("):
         read(content)
     for columns in (
         "odd=v5,other_1=v3,other_2=v4,rater=v0",
@@ -431,8 +428,7 @@ def test_encodings(understood) -> None:
     text = "odd,other_1,other_2\né,b,c\nb,é,c\n"
     with pytest.raises(FormatError, match=r"row 2: byte 0xe9 is not UTF-8 .*encoding='latin-1'"):
         understood(text.encode("latin-1"))
-    with pytest.raises(FormatError, match=r"is UTF-16 text; .*encoding='utf-16'"):
-        understood(text.encode("utf-16"))
+    assert understood(text.encode("utf-16")).objects == 3  # its first bytes say it
     for encoding in ("latin-1", "utf-16", "utf-8", "utf-8-sig"):
         assert understood(text.encode(encoding), encoding=encoding).objects == 3
     with pytest.raises(FormatError, match="unknown encoding 'klingon'"):
@@ -526,5 +522,5 @@ def test_a_decimal_comma(read, separator: str, names: tuple[str, ...]) -> None:
     with pytest.raises(FormatError, match=r"row 3: '2\.5' in column seconds: some numbers have"):
         read(rows("2,281", "2.5"))
     assert read(rows("2,281", "soon", "1,5"), skip_bad=True).seconds.tolist() == [2.281, 1.5]
-    with pytest.raises(FormatError, match="'2,281' in column seconds is not a number"):
-        read('odd,other_1,other_2,seconds\na,b,c,"2,281"\n')
+    S = read('odd,other_1,other_2,seconds\na,b,c,"2,281"\nb,a,c,3\n')
+    assert S.seconds.tolist() == [2.281, 3]

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, strategies as st
 
-from trilens.errors import FormatError
+from trilens.errors import FormatError, StatementError
 from trilens.files import read_objects, read_statements, scan_statements
 from trilens.files.source import owned
 from trilens.files.text import even_spaces, plain_integers
@@ -98,10 +98,40 @@ def test_first_appearance_is_by_row_then_column(read) -> None:
     assert read("other_2,central,other_1\nx,z,y\n").names == ("z", "y", "x")
 
 
-@pytest.mark.parametrize("odd_one", ["007", "+7", "-0", "0x1F", "7.0", '" 7"', '"7\t"', "\u0667"])
+@pytest.mark.parametrize("odd_one", ["007", "+7", "-0", "0x1F", '" 7"', '"7\t"', "\u0667"])
 def test_integers_that_are_not_plain_are_kept_as_written(read, odd_one: str) -> None:
     S = read(f"10,9,8\n{odd_one},10,7\n")
     assert S.names == ("10", "9", "8", odd_one.strip('"'), "7")
+
+
+def test_whole_numbers_with_a_point_are_one_name_in_files_and_tables(read) -> None:
+    """pandas writes a column of integers with a gap as 1.0, 2.0, ...: both are the same objects."""
+    S = read("central,other_1,other_2\n10,9.0,8\n7.0,10.0,8\n")
+    frame = {"central": [10, 7], "other_1": [9.0, 10.0], "other_2": [8, 8]}
+    assert S.names == Statements(frame).names == ("7", "8", "9", "10")
+    assert read("central,other_1,other_2\n10,9.0,8\nv2.0,10.0,8\n").names[1] == "9.0"
+
+
+def test_a_negative_time_is_none(read) -> None:
+    rows = "central,other_1,other_2,seconds\na,b,c,1.5\nb,a,c,-0.2\nc,a,b,2\n"
+    with pytest.raises(FormatError, match=r"row 3: '-0.2' in column seconds is not a number of s"):
+        read(rows)
+    assert read(rows, skip_bad=True).seconds.tolist() == [1.5, 2]
+    with pytest.raises(StatementError, match=r"statement 1: '-0.2' in column seconds"):
+        Statements(
+            {
+                "central": ["a", "b"],
+                "other_1": ["b", "a"],
+                "other_2": ["c", "c"],
+                "seconds": [1.5, -0.2],
+            }
+        )
+
+
+def test_a_name_with_its_unit_is_believed(read) -> None:
+    for name in ("rt_s", "RT (s)", "reaction time [s]", "rt.s"):
+        assert read(f"odd,other_1,other_2,{name}\na,b,c,130\nb,a,c,120\n").seconds[0] == 130
+    assert read("odd,other_1,other_2,RTs\na,b,c,1300\nb,a,c,1200\n").seconds[0] == 1.3
 
 
 def test_numerical_order(read) -> None:

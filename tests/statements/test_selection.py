@@ -95,3 +95,10 @@ def test_what_is_not_known_cannot_be_a_rule():
 
 def test_times_that_are_not_known_are_empty():
     assert select(S, where="seconds != ").kept.tolist() == [True, True, False, True, True, True]
+
+
+def test_decimal_commas_are_numbers():
+    values = np.array(["1,5", "2,25", "3", "x"], dtype=object)
+    assert Condition.of("rt >= 2").holds(values).tolist() == [False, True, True, False]
+    assert Condition.of("rt >= 2,2").holds(values).tolist() == [False, True, True, False]
+    assert Condition.of("rt = 1.5").holds(values).tolist() == [True, False, False, False]

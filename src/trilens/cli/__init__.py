@@ -8,6 +8,7 @@ import os
 import shlex
 import signal
 import sys
+import warnings
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import click
 
 from trilens import __version__
-from trilens.errors import Reference, TrilensError
+from trilens.errors import AssumedKindWarning, Reference, TrilensError
 
 COMMANDS = (
     "analyze",
@@ -60,7 +61,10 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         try:
-            result = super().invoke(ctx)
+            with warnings.catch_warnings():
+                # it is a line on the screen
+                warnings.simplefilter("ignore", AssumedKindWarning)
+                result = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:
             raise

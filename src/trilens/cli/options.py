@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import sys
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -235,13 +236,21 @@ _READING_OPTIONS = (
     ),
     _of_section(
         READING,
+        "--rater-from-name",
+        is_flag=True,
+        help="Each file of a folder, a pattern or an archive has the answers of one rater: the "
+        "file's name is the rater.",
+    ),
+    _of_section(
+        READING,
         "--skip-bad",
         is_flag=True,
         help="Skip invalid rows and report how many.",
     ),
 )
 _READING_NAMES = (
-    "kind", "columns", "objects", "preset", "header", "counts_from", "encoding", "skip_bad",
+    "kind", "columns", "objects", "preset", "header", "counts_from", "encoding",
+    "rater_from_name", "skip_bad",
 )  # fmt: skip
 quiet_option = _of_section(
     READING, "--quiet", is_flag=True, help="Do not report how FILE was read."
@@ -271,9 +280,18 @@ _STATEMENT_OPTIONS = (
     ),
     _of_section(
         SELECTING,
+        "--min-checks",
+        type=click.FloatRange(0, 1),
+        help="Leave out raters who answered a smaller share of their catch questions (an object "
+        "is shown twice) rightly.",
+    ),
+    _of_section(
+        SELECTING,
         "--exclude-raters",
         metavar="A,B,...",
-        help="Leave out these raters (or rounds, if FILE has no raters).",
+        multiple=True,
+        help="Leave out these raters (or rounds, if FILE has no raters). Put quotes around a name "
+        "that has a comma. May be repeated.",
     ),
 )
 
@@ -318,7 +336,8 @@ def statement_options(command: F, *, reported: bool = True) -> F:
         quiet: bool,
         where: tuple[str, ...],
         min_seconds: float | None,
-        exclude_raters: str | None,
+        min_checks: float | None,
+        exclude_raters: tuple[str, ...],
         cluster: str | None = None,
         **rest: Any,
     ) -> Any:
@@ -331,12 +350,14 @@ def statement_options(command: F, *, reported: bool = True) -> F:
         if bad_rows is not None:
             refuse_to_overwrite(bad_rows, *inputs)
             reading["skip_bad"] = bad_rows
-        raters = [name.strip() for name in (exclude_raters or "").split(",")]
+        listed = csv.reader(exclude_raters, skipinitialspace=True)
+        raters = [name.strip() for line in listed for name in line]
         answers = Answers(
             file,
             **reading,
             where=where,
             min_seconds=min_seconds,
+            min_checks=min_checks,
             exclude_raters=[name for name in raters if name],
             cluster=cluster,
         )
@@ -360,7 +381,7 @@ def statement_options(command: F, *, reported: bool = True) -> F:
 
 def _refuse(answers: Answers, names: Iterable[str], what: str) -> None:
     """Refuse options for reading or selecting that make no sense here."""
-    selecting = ("where", "min_seconds", "exclude_raters")
+    selecting = ("where", "min_seconds", "min_checks", "exclude_raters")
     for name in (*names, *selecting):
         if getattr(answers, name) not in (None, False, ()):
             flag = "from" if name == "preset" else name.replace("_", "-")
@@ -388,11 +409,17 @@ def _report_reading(answers: Answers, quiet: bool, reported: bool) -> None:
     if answers.selection is not None:
         for step in answers.selection.steps:
             note(f"{step.rule}: {counted(step.answers, 'answer')} left out, {step.left:,} left")
-    if quiet or not reported:
+    if not reported:
         return
-    note(f"read {known}")
-    for fault in known.named_faults():
-        note(f"skipped {fault}")
+    if not quiet:
+        note(f"read {known}")
+        for fault in known.named_faults():
+            note(f"skipped {fault}")
+    if known.caution is not None:
+        from trilens.cli import flags_of
+        from trilens.errors import TrilensError
+
+        note(f"caution: {TrilensError(known.caution).said(flags_of(None))}")
 
 
 def read_comparisons_of(answers: Answers) -> Comparisons:

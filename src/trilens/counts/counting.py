@@ -17,7 +17,7 @@ from trilens.counts.engines import Engine, Threads, open_engine
 from trilens.counts.file import from_bytes, read_counts, to_bytes, write_counts
 from trilens.counts.partition import Partition, Plan, count_partition, partitions
 from trilens.errors import FormatError, ParameterError
-from trilens.files.source import PathLike, filesystem, is_url, told
+from trilens.files.source import PathLike, filesystem, is_url, sources, told
 from trilens.statements.names import ObjectList
 
 #: Bytes and files that are counted by one task: it lasts a tenth of a second or more.
@@ -126,8 +126,13 @@ def _refuse_nothing(found: Counted, plan: Plan, part: Partition) -> None:
             f"no answers are left where {' and '.join(plan.where)}; drop a condition",
             parameter="where",
         )
-    if not found.n_objects and not found.n_skipped:
+    # a typed table may be empty on purpose, as where it is read
+    if not found.n_objects and not found.n_skipped and _is_text(part):
         raise FormatError(f"{part.path} has no statements; it needs one row for each")
+
+
+def _is_text(part: Partition) -> bool:
+    return part.path == "-" or sources(part.path)[0].format == "text"
 
 
 class _Run:

@@ -34,6 +34,7 @@ from trilens.files.source import (
 )
 from trilens.kinds import Kind
 from trilens.statements.batch import Batch, Fault, sound, statements_of
+from trilens.statements.checks import Checks, checks_of
 from trilens.statements.columns import as_list
 from trilens.statements.layout import ReadOptions, read_options
 from trilens.statements.names import CheckedNames, ObjectList
@@ -293,6 +294,7 @@ def _count(partition: Partition, plan: Plan) -> Counted:
                     pairs.add(S)
         if plan.skip_bad:
             skipped.add(table.faults)
+        skipped.set_aside(table)
         found = replace(tally.result(), skipped=tuple(skipped.words), n_skipped=skipped.n)
         if pairs is not None:
             pairs.flush()
@@ -359,7 +361,8 @@ def _batches(
 ) -> Iterator[Batch]:
     """The rows that are asked for, some at a time, and of these no more than is needed."""
     batches = table.batches(
-        fields=fields,
+        # of bad rows that are skipped, those are too whose time or place is none
+        fields=[*fields, "seconds", "place"] if plan.skip_bad else fields,
         where=[Condition.of(text) for text in plan.where],
         integers=table.stored is None or table.stored.integers,
         block_bytes=BLOCK_BYTES,
@@ -384,6 +387,14 @@ class _Skipped:
     def add(self, faults: Sequence[Fault]) -> None:
         self.n += len(faults)
         self.words += [f"{fault}" for fault in faults[: MOST_SKIPPED - len(self.words)]]
+
+    def set_aside(self, table: AnswerTable) -> None:
+        """Catch questions are no statements."""
+        checks = [checks_of(batch, table.kind or "central") for batch in table.decided.checks]
+        found = Checks.joined(checks)
+        if found is not None:
+            self.n += len(found)
+            self.words = [f"{table.label}: {found}", *self.words][:MOST_SKIPPED]
 
 
 def _sound(batch: Batch, table: AnswerTable, plan: Plan, skipped: _Skipped | None = None) -> Batch:

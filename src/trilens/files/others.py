@@ -8,6 +8,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -333,7 +334,12 @@ def open_sheet(source: Source, options: ReadOptions) -> NamedTable:
         raise
     except (Exception, MemoryError) as error:
         raise undecodable(source, "an Excel workbook", error) from error
-    return open_text(as_text_source(rows, source), options)
+    table = open_text(as_text_source(rows, source), options)
+    unread = [name for name in names if name != sheet.title]
+    if source.part is None and unread:
+        listed = one_line(", ".join(unread), 80)
+        table = replace(table, notes={"unread": f"read sheet {sheet.title}; not read: {listed}"})
+    return table
 
 
 def _rows(sheet: Any) -> Iterator[list[str]]:

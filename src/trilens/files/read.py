@@ -12,7 +12,7 @@ import numpy as np
 from trilens._parameters import whole_number, wrong
 from trilens.errors import ParameterError
 from trilens.files.objects import ObjectsLike, object_list
-from trilens.files.source import PathLike, Source, skipped_files, sources
+from trilens.files.source import PathLike, Source, names_of, skipped_files, sources
 from trilens.kinds import Kind
 from trilens.statements import Statements, concatenate
 from trilens.statements.batch import Batch, Fault, sound, statements_of
@@ -45,6 +45,7 @@ def read_statements(
     header: bool | None = None,
     counts_from: int | None = None,
     encoding: str | None = None,
+    rater_from_name: bool = False,
     skip_bad: bool | PathLike = False,
     tell: Callable[[Reading], None] | None = None,
 ) -> Statements:
@@ -62,8 +63,8 @@ def read_statements(
         ``"-"`` is the standard input; a folder or a pattern (``"day-*.csv"``) stands for its
         files. ``study.db::table``, ``book.xlsx::sheet`` and ``data.mat::variable`` name a part.
     kind : {"central", "odd", "closer"}, optional
-        By default what the columns or the file say, else ``"central"``. It must not
-        contradict them.
+        By default what the columns or the file say, else ``"central"``, with an
+        `AssumedKindWarning`. It must not contradict them.
     columns : str, dict or list of str, optional
         What the columns hold: ``"central=choice,other_1=a,other_2=b,rater=pid"``, or the same
         as a dict, picks columns by name or by number, from 1. A list names all columns in
@@ -86,6 +87,9 @@ def read_statements(
         Where positions as answers, and lines of ``objects``, count from; by default they tell.
     encoding : str, optional
         Of text, such as ``"latin-1"`` or ``"utf-16"``; by default UTF-8.
+    rater_from_name : bool
+        Whether each file (of a folder, a pattern or an archive) has the answers of one rater, who
+        is called as the file is.
     skip_bad : bool or path
         Skip invalid rows instead of stopping at the first; a path is where to write them.
     tell : callable, optional
@@ -126,6 +130,7 @@ def read_statements(
         preset=preset,
         header=header,
         counts_from=counts_from,
+        rater_from_name=rater_from_name,
         skip_bad=skips,
         objects=listed,
     )
@@ -134,6 +139,7 @@ def read_statements(
         write_faults(found.reading.faults, skip_bad)
     if tell is not None:
         tell(found.reading)
+    found.reading.warn()
     return found.statements
 
 
@@ -146,10 +152,18 @@ def read_files(
     encoding: str | None = None,
 ) -> ReadTables:
     """The statements of files, with further columns, read once."""
-    tables = [open_table(source, options) for source in sources(path, encoding=encoding)]
+    tables = open_tables(sources(path, encoding=encoding), options)
     found = read_tables(tables, listed, extra)
     notes = (*found.reading.notes, *skipped_files(path))
     return replace(found, reading=replace(found.reading, notes=notes))
+
+
+def open_tables(found: Sequence[Source], options: ReadOptions) -> list[AnswerTable]:
+    """Files of any format, each perhaps with the rater that it is called after."""
+    tables = [open_table(source, options) for source in found]
+    if not options.rater_from_name:
+        return tables
+    return [replace(table, rater=name) for table, name in zip(tables, names_of(found), strict=True)]
 
 
 def open_table(source: Source, options: ReadOptions) -> AnswerTable:
@@ -249,6 +263,7 @@ def scan_statements(
     header: bool | None = None,
     counts_from: int | None = None,
     encoding: str | None = None,
+    rater_from_name: bool = False,
     skip_bad: bool = False,
     where: Sequence[str] | str = (),
 ) -> Scan:
@@ -266,7 +281,7 @@ def scan_statements(
     chunk_rows : int
         Statements in a chunk; the last one of a file has what is left. Text is parsed in
         blocks of 16 MB, whatever the size of a chunk. An NPZ file is held whole.
-    kind, columns, objects, preset, header, counts_from, encoding, skip_bad
+    kind, columns, objects, preset, header, counts_from, encoding, rater_from_name, skip_bad
         As in `read_statements`, the same for all files.
     where : str or list of str
         Only answers for which these conditions hold, such as ``"country = DE"``. The objects
@@ -296,11 +311,12 @@ def scan_statements(
         preset=preset,
         header=header,
         counts_from=counts_from,
+        rater_from_name=rater_from_name,
         skip_bad=skip_bad,
         objects=listed,
     )
     found = sources(path_or_glob, spool=True, encoding=encoding)
-    tables = tuple(open_table(source, options) for source in found)
+    tables = tuple(open_tables(found, options))
     settled = one_kind(tables)
     every = _all_objects(tables, listed)
     texts = [where] if isinstance(where, str) else as_list(where, "where")

@@ -90,6 +90,8 @@ class Source:
     stored: bytes | BinaryIO | None = field(default=None, repr=False)
     #: The table, sheet or variable that is meant.
     part: str | None = None
+    #: The name of a file within an archive.
+    member: str | None = None
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
@@ -314,8 +316,51 @@ def sources(
         member for path in file_paths(given) for member in _members(open_source(path, spool=spool))
     ]
     if encoding is None:
-        return found
+        return [decoded(s, "utf-16") if _is_utf16(s) else s for s in found]
     return [decoded(s, encoding) if s.format in TEXTUAL else s for s in found]
+
+
+def _is_utf16(source: Source) -> bool:
+    """Whether the first two bytes of a text say that it is UTF-16."""
+    if source.ending in ENDINGS and ENDINGS[source.ending] not in TEXTUAL:
+        return False
+    try:
+        with source.open() as stream:
+            head = stream.read(2)
+    except FormatError:
+        return False  # opening it says what is wrong
+    return head in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def names_of(found: Sequence[Source]) -> list[str]:
+    """What each file is called, without its endings; its folder too where that tells them apart.
+
+    >>> names_of([Source("a/P1.csv", ".csv"), Source("a/P2.csv.gz", ".csv")])
+    ['P1', 'P2']
+    >>> names_of([Source("P1/data.csv", ".csv"), Source("P2/data.csv", ".csv")])
+    ['P1', 'P2']
+    """
+    cut = [_parts_of_name(source) for source in found]
+    for at in range(max(map(len, cut), default=0)):
+        names = [parts[at] if at < len(parts) else "" for parts in cut]
+        if all(names) and len(set(names)) == len(names):
+            return names
+    names = ["/".join(reversed(parts)) for parts in cut]
+    if len(set(names)) < len(names):
+        raise FormatError(
+            "two files have the same name, so that it cannot be that of a rater; rename one",
+            parameter="rater_from_name",
+        )
+    return names
+
+
+def _parts_of_name(source: Source) -> list[str]:
+    """The name of a file without its endings, then its folders, the nearest first."""
+    path = PurePosixPath((source.member or source.label).replace(os.sep, "/"))
+    name = path.name
+    while PurePosixPath(name).suffix.lower() in (*ENDINGS, *PACKINGS):
+        name = PurePosixPath(name).stem
+    return [name, *reversed([part for part in path.parts[:-1] if part != "/"])]
 
 
 def file_paths(given: PathLike | Sequence[PathLike]) -> list[PathLike]:
@@ -413,6 +458,7 @@ def _members(source: Source) -> list[Source]:
                     f"{source.label}, {one_line(info.filename, 60)}",
                     *_member_ending(info.filename, source),
                     stored=archive.read(info),
+                    member=info.filename,
                 )
                 for info in sorted(files, key=lambda info: info.filename)
             ]

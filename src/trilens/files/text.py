@@ -10,7 +10,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from io import StringIO
 from itertools import islice
@@ -22,8 +22,9 @@ import pyarrow.csv as pc
 
 from trilens.errors import FormatError, TrilensError, option
 from trilens.files.source import Source, one_line, owned, quoted
+from trilens.statements.advice import advise
 from trilens.statements.batch import Fault
-from trilens.statements.layout import ColumnSpec, ReadOptions, suggestion
+from trilens.statements.layout import ColumnSpec, ReadOptions
 from trilens.statements.names import is_integer
 from trilens.statements.roles import OPTIONAL, complete_shapes, names_a_column, roles
 from trilens.statements.table import NamedTable, Request, Rows, Use, is_number, not_seconds
@@ -225,7 +226,7 @@ class _Text:
         if cell.strip() in _NULLS:
             return float("nan")
         try:
-            return float(cell if self.separator == "," else cell.replace(",", ".", 1))
+            return float(cell.replace(",", ".", 1))
         except ValueError:
             return None
 
@@ -295,7 +296,8 @@ class _Text:
         try:
             table = whole(".")
         except pa.ArrowInvalid:
-            if "time" not in columns.values() or self.separator == "," or b"," not in data:
+            commas = b"," in data if self.separator != "," else quotes
+            if "time" not in columns.values() or not commas:
                 raise
             table = whole(",")
         return self._table([table.column(name) for name in types], columns)
@@ -319,7 +321,13 @@ def open_text(source: Source, options: ReadOptions) -> NamedTable:
             f"{source.label}, row 1: the first row is longer than {SAMPLE:,} bytes; "
             f"is this a statement file?"
         )
-    rows = [cells for cells, _, _ in islice(records(text, separator), 1, _ROWS_THAT_TELL)]
+    further = _qualtrics_rows(text, separator)
+    if further and options.header is None:
+        options = replace(options, header=True)
+        n_lines = further[-1]
+        begin = _lines(text, n_lines)
+    skipped = 1 + len(further)
+    rows = [cells for cells, _, _ in islice(records(text, separator), skipped, _ROWS_THAT_TELL)]
     # the last row of a sample may be cut short
     rows = [cells for cells in (rows if whole else rows[:-1]) if len(cells) == len(first)]
     header = _finds_header(first, rows, options, source.label)
@@ -345,7 +353,16 @@ def open_text(source: Source, options: ReadOptions) -> NamedTable:
         header_row=n_lines if header else None,
         may_be_empty=False,
         faults=faults,
+        notes={"header": "header of Qualtrics, in three rows"} if further and header else {},
     )
+
+
+def _qualtrics_rows(text: str, separator: str) -> list[int]:
+    """The last line of each further row of a header by Qualtrics: questions, then import ids."""
+    first = [(cells, after) for cells, _, after in islice(records(text, separator), 3)]
+    if len(first) < 3 or not any(cell.startswith('{"ImportId"') for cell in first[2][0]):
+        return []
+    return [after for _, after in first[1:]]
 
 
 def _finds_header(
@@ -357,7 +374,7 @@ def _finds_header(
         raise FormatError(
             f"{label}: {option('columns')} names {len(spec.names)} columns, but the first row has "
             f"{n} ({one_line(', '.join(first), 80)}); name every column, or pick some with "
-            f"{option('columns', suggestion(first, rows))}"
+            f"{advise(first, rows, kind=options.kind)}"
         )
     objects = _object_columns(spec, first, rows, options, label)
     if options.header is not None:

@@ -10,33 +10,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from trilens._parameters import shown as printed
-from trilens._typing import AnyArray, BoolArray, Int32Array
-from trilens.errors import FormatError, StatementError, option
+from trilens._typing import AnyArray, Int32Array
+from trilens.errors import FormatError, StatementError
 from trilens.kinds import Kind
 from trilens.statements.columns import quoted, text_array
 from trilens.statements.names import ObjectList, is_missing
-from trilens.statements.roles import FIELDS, Form, key
+from trilens.statements.positions import are_names, plain
+from trilens.statements.roles import FIELDS, Form
 from trilens.statements.value import Statements, check_triples, chosen_first
 
 #: Rows of integer names that are looked up at a time: they stay in the cache.
 _PIECE = 1 << 16
 _INTEGER_TEXT = re.compile(r"0|-?[1-9][0-9]{0,17}")
-
-_WORDS_OF_THREE = {
-    "left": 0,
-    "l": 0,
-    "middle": 1,
-    "m": 1,
-    "center": 1,
-    "centre": 1,
-    "right": 2,
-    "r": 2,
-    "first": 0,
-    "second": 1,
-    "third": 2,
-}
-_WORDS_OF_TWO = {"left": 0, "l": 0, "right": 1, "r": 1, "first": 0, "second": 1}
 
 
 @dataclass(frozen=True)
@@ -160,7 +145,7 @@ class Batch:
     def _known_places(self, column: Any, strict: bool) -> AnyArray:
         at, values = parts(column)
         # the last value serves the index -1 of a missing cell
-        known = np.array([*({"0": 0, "1": 1, "2": 2}.get(_plain(v), -1) for v in values), -1])
+        known = np.array([*({"0": 0, "1": 1, "2": 2}.get(plain(v), -1) for v in values), -1])
         places = known[at]
         if len(places) and places.min() < 0 and strict:
             row = int(places.argmin())
@@ -364,90 +349,13 @@ def _codes(batch: Batch) -> tuple[AnyArray, dict[str, int]]:
     return np.stack(columns, axis=1), names
 
 
-@dataclass(frozen=True)
-class Positions:
-    """What the answers mean: ``places`` from each text to a position, from 0."""
-
-    places: dict[str, int]
-    words: str
-
-    def of(self, texts: Sequence[str]) -> AnyArray:
-        """The position of each text, -1 for one that is none."""
-        return np.array([self.places.get(_plain(text), -1) for text in texts], dtype=np.int8)
-
-
-def _plain(text: str) -> str:
-    """An answer as the table of positions has it; ``2.0`` is 2, as pandas writes it."""
-    low = text.strip().casefold()
-    return low[:-2] if low.endswith(".0") else low
-
-
-def are_names(among: BoolArray) -> bool:
-    """Whether answers are names, by which of them name an object that was shown.
-
-    Answers by name may hold a slip or two; positions are names by accident at best.
-    """
-    return bool(among.mean() > 0.9)
-
-
-def find_positions(
-    chosen: Sequence[str],
-    among: Callable[[], bool],
-    column: str,
-    shown: Sequence[str],
-    counts_from: int | None,
-) -> Positions | None:
-    """How the chosen column is to be taken: None where it holds names.
-
-    Parameters
-    ----------
-    chosen
-        The different answers.
-    among
-        Called for whether the answers are names of objects that were shown with them.
-    column, shown
-        The names of the column of answers, and of those of the objects to choose from.
-    counts_from
-        Where numbers begin, 0 or 1; by default they tell.
-
-    Examples
-    --------
-    >>> found = find_positions(["1", "3"], lambda: False, "answer", ["x", "y", "z"], None)
-    >>> found.words, found.of(["1", "2", "3", "4"]).tolist()
-    ('positions, from 1', [0, 1, 2, -1])
-    """
-    n = len(shown)
-    words = {key(name): i for i, name in enumerate(shown)}
-    words |= _WORDS_OF_THREE if n == 3 else _WORDS_OF_TWO
-    seen = {_plain(text) for text in chosen} - {""}
-    if not seen or len(seen) > n + 1:
-        return None
-    if seen <= {str(i) for i in range(n + 1)}:
-        return None if among() else _numbers(seen, n, column, counts_from)
-    named = {key(text): text for text in seen}
-    if all(text in words for text in named) and not among():
-        return Positions(
-            {text: words[plain_key] for plain_key, text in named.items()},
-            f"{', '.join(sorted(seen))} are positions",
-        )
-    return None
-
-
-def _numbers(seen: set[str], n: int, column: str, counts_from: int | None) -> Positions:
-    base = counts_from
-    if base is None:
-        base = 0 if "0" in seen else 1 if str(n) in seen else None
-    if base is None:
-        raise StatementError(
-            f"the answers in column {printed(column)} are positions ({', '.join(sorted(seen))}), "
-            f"but do they count from 0 or from 1? Say it with {option('counts_from')}"
-        )
-    if (base == 0 and str(n) in seen) or (base == 1 and "0" in seen):
-        raise StatementError(
-            f"the answers in column {printed(column)} are {', '.join(sorted(seen))}; as positions "
-            f"they go from {base} to {base + n - 1}: correct them, or say {option('counts_from')}"
-        )
-    return Positions({str(base + i): i for i in range(n)}, f"positions, from {base}")
+def named_codes(batch: Batch) -> list[AnyArray]:
+    """For each column of objects a number for each name, -1 where it is missing."""
+    codes, names = _codes(batch)
+    missing = [code for name, code in names.items() if is_missing(name)]
+    if missing:
+        codes = np.where(np.isin(codes, missing), -1, codes)
+    return list(codes.T)
 
 
 def are_chosen_by_name(batch: Batch) -> bool:

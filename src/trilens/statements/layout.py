@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from trilens._parameters import whole_number
 from trilens.errors import FormatError, ParameterError, StatementError, option
 from trilens.kinds import Kind, check_kind, columns as kind_columns
+from trilens.statements.advice import advise, places_told, strangers
 from trilens.statements.columns import as_list, one_line
 from trilens.statements.roles import (
+    BY_SIDE,
     KIND_OF_ROLE,
     NAMES,
     OPTIONAL,
     SHAPES,
+    SHOWN,
     Form,
     Role,
     Shape,
@@ -44,6 +46,8 @@ PRESETS: dict[str, str] = {
     "tripletools": "Center, Left, Right, Answer: similarity triplets",
 }
 
+#: Rows from which the cells are asked whether a column holds what it is called.
+_TELLING_ROWS = 8
 #: What may stand before the ``=``.
 _MAPPABLE = (*NAMES, "ms")
 
@@ -69,6 +73,8 @@ class ReadOptions:
         Whether a record that names none of the objects is no answer and no mistake.
     skip_bad
         Whether bad rows are left out and counted.
+    rater_from_name
+        Whether the name of a file is that of the rater.
     listed
         The names that the caller lists; a cell with such a name is never a missing one.
     """
@@ -81,6 +87,7 @@ class ReadOptions:
     passes_over: bool = False
     preset: Preset | None = None
     skip_bad: bool = False
+    rater_from_name: bool = False
     listed: frozenset[str] = field(default=frozenset(), repr=False)
 
 
@@ -92,6 +99,7 @@ def read_options(
     header: bool | None = None,
     counts_from: int | None = None,
     skip_bad: bool = False,
+    rater_from_name: bool = False,
     objects: ObjectList | None = None,
 ) -> ReadOptions:
     """The caller's wishes with the preset's; the caller's own go first.
@@ -104,7 +112,8 @@ def read_options(
         )
     if counts_from is not None:
         whole_number("counts_from", counts_from, most=1)
-    for what, value in (("header", header), ("skip_bad", skip_bad)):
+    flags = (("header", header), ("skip_bad", skip_bad), ("rater_from_name", rater_from_name))
+    for what, value in flags:
         if value is not None and not isinstance(value, bool):
             raise ParameterError(f"{what} is {one_line(repr(value), 40)}; it must be True or False")
     options = ReadOptions(
@@ -113,6 +122,7 @@ def read_options(
         header,
         counts_from,
         skip_bad=skip_bad,
+        rater_from_name=rater_from_name,
         listed=frozenset(() if objects is None else objects.names),
         preset=preset,  # type: ignore[arg-type]
     )
@@ -228,33 +238,6 @@ def _listed(names: Sequence[str] | None) -> str:
     return shown if len(names or ()) <= 24 else f"{shown}, ... ({len(names or ())} in all)"
 
 
-def suggestion(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """What to say of the columns, as far as names and cells tell.
-
-    >>> suggestion(["nr", "x", "y", "z"], [["1", "a", "b", "c"], ["2", "c", "a", "b"]])
-    'central=x,other_1=y,other_2=z'
-    """
-    known = {role.name: i for i, role in roles(names).items()}
-    three = _likely(names, rows, [i for role, i in known.items() if role in OPTIONAL])
-    chosen = next((i for i in range(len(names)) if _always_among(i, three, rows)), None)
-    if len(three) == 3 and chosen is not None:
-        picked = {"chosen": chosen} | {f"shown_{j + 1}": i for j, i in enumerate(three)}
-    else:
-        order = ("anchor", "near", "far")
-        if not _is_closer(known):
-            order = ("odd" if "odd" in known else "central", "other_1", "other_2")
-        left = [i for i in three if i not in [known.get(role) for role in order]]
-        # a lone winner was chosen of three
-        left.sort(key=lambda i: i != known.get("near"))
-        picked = {}
-        for role in order:
-            at = known.get(role, left.pop(0) if left and role not in known else None)
-            if at is not None:
-                picked[role] = at
-    picked |= {role: known[role] for role in OPTIONAL if role in known}
-    return ",".join(f"{role}={_quoted(names, i)}" for role, i in picked.items())
-
-
 def _is_closer(known: Container[str]) -> bool:
     """Whether the columns that are known by their names speak of an anchor, or of two sides.
 
@@ -262,34 +245,6 @@ def _is_closer(known: Container[str]) -> bool:
     (False, True)
     """
     return "anchor" in known or ("near" in known and "far" in known)
-
-
-def _likely(names: Sequence[str], rows: Sequence[Sequence[str]], taken: Sequence[int]) -> list[int]:
-    """The three columns that most likely name objects: their cells differ, their values recur."""
-    free = [i for i in range(min(len(names), 26)) if i not in taken]
-    some = [row for row in rows[:60] if len(row) == len(names)]
-    cells = {i: {row[i] for row in some} for i in free}
-
-    def score(three: Iterable[int]) -> float:
-        i, j, k = three
-        differ = sum(len({row[i], row[j], row[k]}) == 3 for row in some) / max(len(some), 1)
-        union = cells[i] | cells[j] | cells[k]
-        shared = (cells[i] & cells[j]) | (cells[i] & cells[k]) | (cells[j] & cells[k])
-        return differ + len(shared) / max(len(union), 1)
-
-    return list(max(combinations(free, 3), key=score)) if len(free) >= 3 else free
-
-
-def _always_among(i: int, three: Sequence[int], rows: Sequence[Sequence[str]]) -> bool:
-    whole = [row for row in rows if len(row) > max([i, *three])]
-    return (
-        i not in three and bool(whole) and all(row[i] in [row[j] for j in three] for row in whole)
-    )
-
-
-def _quoted(names: Sequence[str], i: int) -> str:
-    name = one_line(names[i], 40)
-    return name if name and list(names).count(names[i]) == 1 and "," not in name else str(i + 1)
 
 
 @dataclass(frozen=True)
@@ -366,7 +321,7 @@ def find_layout(
             label,
             f"{option('columns')} names {len(spec.names)} columns, but there are {n} "
             f"({one_line(', '.join(names), 80)}); name every column, or pick some with "
-            f"{option('columns', suggestion(names, rows))}",
+            f"{advise(names, rows, header=header, kind=kind)}",
         )
     if not header and spec is None:
         if options.preset == "things" and n == 3:
@@ -381,7 +336,13 @@ def find_layout(
             at[role.name] = position
         elif found[at[role.name]].rank == role.rank:
             twice.setdefault(role.name, (at[role.name], position))
-    shape = _shape(names, {role: found[i].kind for role, i in at.items()}, kind, label, at)
+    mapped = () if spec is None else tuple(role for role, _ in spec.mapping or ())
+    if header and "chosen" in at and "chosen" not in mapped:
+        _settle_chosen(names, rows, found, at, twice, label)
+    if kind != "closer" and "anchor" in at and found[at["anchor"]].rank == BY_SIDE:
+        _middle_of_three(names, rows, found, at)
+    kinds = {role: found[i].kind for role, i in at.items()}
+    shape = _shape(names, kinds, kind, label, at, mapped)
     for role_name in shape.roles if shape is not None else set(twice) - set(OPTIONAL):
         if role_name in twice:
             first, second = (names[i] for i in twice[role_name])
@@ -415,12 +376,24 @@ def _plain(
     n = len(names)
     if n != 3:
         numbers = [str(i + 1) for i in range(n)]
-        pick = suggestion(numbers, rows) if n > 3 else None
+        pick = option("columns")
+        if n > 3:
+            advice = advise(numbers, rows, header=False, kind=kind)
+            said = f"{option('header', False)} and " if advice.columns is not None else ""
+            pick = f"{said}{advice}"
         raise layout_error(
             label,
             f"{n} {'column' if n == 1 else 'columns'} without a header "
             f"that names them; a file without header has three, the singled-out object first: "
-            f"name the columns with {option('columns', pick)}",
+            f"name the columns with {pick}",
+        )
+    # what two objects are compared with may be of another sort
+    why = "" if kind == "closer" else strangers(names, rows, (0, 1, 2))
+    if why:
+        raise layout_error(
+            label,
+            f"three columns without a header that names them are three objects, but {why}; "
+            f"name the columns with {option('columns')}",
         )
     shape = kind_columns(kind or "central")
     return Layout(tuple(names), None, (0, 1, 2), shape=shape, header=False)
@@ -436,7 +409,7 @@ def _roles(
     if spec is None:
         return found
     mapped = spec.positions(names if header else None, len(names), label)
-    whole = any(role not in (*OPTIONAL, "ms") for role in mapped)
+    whole = bool(complete_shapes(dict.fromkeys(mapped)))
     kept = {
         i: role
         for i, role in found.items()
@@ -455,15 +428,77 @@ def _roles(
     return kept
 
 
+def _settle_chosen(
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    found: Mapping[int, Role],
+    at: dict[str, int],
+    twice: dict[str, tuple[int, int]],
+    label: str | None,
+) -> None:
+    """Of the columns that are called so, the one whose cells are answers; or none of them."""
+    if "shown_3" in at:
+        beside = [at[role] for role in SHOWN if role in at]
+    else:
+        beside = [at[role] for role in SHOWN[:2] if role in at and "anchor" in at]
+    if len(beside) < 2 or len(rows) < _TELLING_ROWS:
+        return
+    center = [at["anchor"]] if "anchor" in at and found[at["anchor"]].rank == BY_SIDE else []
+    called = sorted(
+        (i for i, role in found.items() if role.name == "chosen"), key=lambda i: found[i].rank
+    )
+    told = {i: places_told(names, rows, i, [*beside, *center]) for i in called}
+    right = {i: places for i, places in told.items() if (places >= 0).sum() > 0.1 * len(places)}
+    twice.pop("chosen", None)
+    if not right:
+        if not any((places >= 0).any() for places in told.values()):
+            del at["chosen"]
+        return
+    first, *others = right
+    at["chosen"] = first
+    for other in others:
+        both = (right[first] >= 0) & (right[other] >= 0)
+        if (right[first] != right[other])[both].sum() > 0.01 * both.sum():
+            raise layout_error(
+                label,
+                f"the columns {one_line(names[first], 40)!r} and {one_line(names[other], 40)!r} "
+                f"both name an object that was shown, and not the same one; say which is the "
+                f"answer with {option('columns', f'chosen={names[first]}')} or "
+                f"{option('columns', f'chosen={names[other]}')}",
+            )
+
+
+def _middle_of_three(
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    found: dict[int, Role],
+    at: dict[str, int],
+) -> None:
+    """``center`` is what the others are compared with, unless it can be the answer itself."""
+    if not {"chosen", "shown_1", "shown_2"} <= set(at) or len(rows) < _TELLING_ROWS:
+        return
+    three = [at["shown_1"], at["anchor"], at["shown_2"]]
+    told = places_told(names, rows, at["chosen"], three)
+    known = told[told >= 0]
+    # a number or a letter counts two places as well as three
+    if len(set(known.tolist())) < 3 or (known == 1).mean() < 0.05:
+        return
+    del at["anchor"]
+    at |= dict(zip(SHOWN, three, strict=True))
+    found[three[1]] = Role("shown_2", None, BY_SIDE)
+
+
 def _shape(
     names: Sequence[str],
     kinds: Mapping[str, Kind | None],
     kind: Kind | None,
     label: str | None,
     at: Mapping[str, int],
+    mapped: Sequence[str],
 ) -> Shape | None:
-    """The set of columns that is read; None where there is none."""
-    complete = complete_shapes(kinds)
+    """The set of columns that is read, with all that the caller names; None where none is."""
+    own = {role for role in mapped if role not in (*OPTIONAL, "ms")}
+    complete = [shape for shape in complete_shapes(kinds) if own <= set(shape.roles)]
     fitting = [shape for shape in complete if shape.fits(kind)]
     if complete and not fitting:
         raise _contradiction(names, complete[0], at, kind, label)
@@ -517,7 +552,7 @@ def _missing(
     row: int | None,
 ) -> FormatError | StatementError:
     _refuse_more_than_three(names, label)
-    advice = option("columns", suggestion(names, rows) if len(names) > 2 else None)
+    advice = str(advise(names, rows, kind=kind))
     fitting = [
         shape for _, shape in SHAPES if kind is None or KIND_OF_ROLE.get(shape[0]) in (None, kind)
     ]

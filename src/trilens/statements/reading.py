@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from trilens._typing import AnyArray
-from trilens.errors import FormatError, StatementError, option
-from trilens.kinds import Kind
+from trilens.errors import (
+    AssumedKindWarning,
+    FormatError,
+    StatementError,
+    TrilensError,
+    option,
+)
+from trilens.kinds import KINDS, Kind
 from trilens.statements.batch import Batch, Fault, distinct, sound, statements_of, texts_of
+from trilens.statements.checks import Checks, checks_of
 from trilens.statements.columns import text_array
 from trilens.statements.combine import concatenate
+from trilens.statements.doubt import doubt_about
 from trilens.statements.names import Names, ObjectList, is_missing_word
 from trilens.statements.roles import FIELDS
 from trilens.statements.table import AnswerTable
 from trilens.statements.value import Statements
 
+_NUMBERS = re.compile(r"\d[\d,.]*|records?")
 #: Bad rows that are named.
 _NAMED = 10
 
@@ -39,6 +50,10 @@ class Reading:
         The bad rows that were skipped.
     notes
         What was decided by the values: units of time, positions, ids.
+    checks
+        The answers to catch questions, which show an object twice; they are no statements.
+    doubt
+        Why a kind that is assumed does not fit the answers, in words; empty where it may.
     """
 
     files: tuple[str, ...]
@@ -52,6 +67,8 @@ class Reading:
     raters: int | None
     faults: tuple[Fault, ...] = ()
     notes: tuple[str, ...] = ()
+    checks: Checks | None = None
+    doubt: str = ""
 
     def __str__(self) -> str:
         """One line.
@@ -71,9 +88,29 @@ class Reading:
             listed = ", ".join(map(_flat, self.left_out[:8]))
             parts.append(f"unused: {listed}" + (f" and {more} more" if more > 0 else ""))
         parts += self.notes
+        if self.checks is not None:
+            parts.append(str(self.checks))
         if self.faults:
             parts.append(_count(len(self.faults), "bad row") + " skipped")
         return "; ".join(parts)
+
+    @property
+    def caution(self) -> str | None:
+        """What to say where the kind is assumed; None where it is told."""
+        if self.kind_told:
+            return None
+        others = " or ".join(option("kind", kind) for kind in KINDS if kind != self.kind)
+        doubt = f" {self.doubt}." if self.doubt else ""
+        return (
+            f"which question was asked is not told: kind {self.kind} is assumed.{doubt} Say "
+            f"{option('kind', self.kind)} if that is right, and else {others}"
+        )
+
+    def warn(self) -> None:
+        """Warn where the kind is assumed."""
+        if self.caution is not None:
+            text = str(TrilensError(f"{self.files[0]}: {self.caution}"))
+            warnings.warn(text, AssumedKindWarning, stacklevel=3)
 
     def named_faults(self) -> list[str]:
         """The first ten bad rows, and how many more."""
@@ -87,6 +124,7 @@ class Reading:
             "files": list(self.files),
             "kind": self.kind,
             "kind_told": self.kind_told,
+            "doubt": self.doubt or None,
             "columns": dict(self.columns),
             "left_out": list(self.left_out),
             "header": self.header,
@@ -94,6 +132,7 @@ class Reading:
             "objects": self.objects,
             "raters": self.raters,
             "skipped": len(self.faults),
+            "checks": 0 if self.checks is None else len(self.checks),
             "notes": list(self.notes),
         }
 
@@ -176,10 +215,12 @@ def read_tables(
         none: dict[str, Any] = {FIELDS[role]: [] for role in roles}
         found = [Statements([], objects.n_objects, objects.known_names, kind, **none)]
     layout = tables[0].layout
+    told = options.kind is not None or all(table.kind is not None for table in tables)
+    statements = found[0] if len(found) == 1 else concatenate(found)
     reading = Reading(
         files=tuple(table.label or "table" for table in tables),
         kind=kind,
-        kind_told=options.kind is not None or all(table.kind is not None for table in tables),
+        kind_told=told,
         columns=layout.read,
         left_out=layout.left_out,
         header=layout.header,
@@ -187,10 +228,15 @@ def read_tables(
         objects=objects.n_objects,
         raters=_raters_in(batches),
         faults=tuple(faults),
-        notes=(*dict.fromkeys(note for table in tables for note in table.notes), *notes),
+        notes=(*_noted(tables), *notes),
+        checks=Checks.joined(
+            checks_of(batch, kind) for table in tables for batch in table.decided.checks
+        ),
     )
+    if not told:
+        reading = replace(reading, doubt=doubt_about(statements))
     return ReadTables(
-        found[0] if len(found) == 1 else concatenate(found),
+        statements,
         {name: _joined([texts_of(b.extra[name], b.words) for b in batches]) for name in extra},
         reading,
     )
@@ -208,6 +254,22 @@ def one_kind(tables: Sequence[AnswerTable]) -> Kind:
             f"read each kind by itself, or give {option('kind')} for the files that do not say it"
         )
     return next(iter(said))
+
+
+def _noted(tables: Sequence[AnswerTable]) -> list[str]:
+    """What the values decided, one note for each sort of thing, however many files there are."""
+    said: dict[str, list[str]] = {}
+    for table in tables:
+        for note in table.notes:
+            said.setdefault(_NUMBERS.sub("", note), []).append(note)
+    return [
+        notes[0] if len(notes) == 1 else f"{notes[0]}, and likewise in {_files(len(notes) - 1)}"
+        for notes in said.values()
+    ]
+
+
+def _files(n: int) -> str:
+    return "another file" if n == 1 else f"{n:,} other files"
 
 
 def _stored_names(tables: Sequence[AnswerTable]) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from trilens.kinds import KINDS, Kind, columns
@@ -77,6 +77,8 @@ SHOWN_STEMS = (
     *("sound", "video", "images", "stimuli", "objects", "items", "options", "choices", "triplet"),
 )
 
+#: The rank of a column that is known by the side where its object stood.
+BY_SIDE = 50
 #: Where an object stood on the screen; ``middle`` and ``center`` stand between the two others.
 SIDES = {"left": 0, "middle": 1, "right": 2}
 _CENTER = ("center", "centre")
@@ -147,9 +149,12 @@ def _times(plain: str, rank: int) -> Iterator[tuple[str, Role]]:
             yield plain + word, Role("seconds", None, rank, None if word == "s" else "s")
 
 
+_IN_SECONDS = re.compile(r"[^a-z0-9]s[^a-z0-9]*$", re.IGNORECASE)
 _ROLES: dict[str, Role] = {}
 for _key, _role in _table():
     _ROLES.setdefault(_key, _role)
+# Qualtrics' own name of a questionnaire that was filled in
+del _ROLES["responseid"]
 
 _NUMBERED = re.compile(
     rf"({'|'.join(sorted((key(stem) for stem in SHOWN_STEMS), key=len, reverse=True))})"
@@ -180,6 +185,10 @@ def roles(names: Sequence[str]) -> dict[int, Role]:
     """
     keys = [key(name) for name in names]
     found = {i: _ROLES[plain] for i, plain in enumerate(keys) if plain in _ROLES}
+    for i, role in found.items():
+        # RTs is a plural, rt_s and RT (s) are not
+        if role.name == "seconds" and role.unit is None and _IN_SECONDS.search(names[i]):
+            found[i] = replace(role, unit="s")
     _add_numbered(keys, found)
     _add_sides(keys, found)
     if "rater" not in {role.name for role in found.values()}:
@@ -238,14 +247,14 @@ def _add_sides(keys: Sequence[str], found: dict[int, Role]) -> None:
             sides[match[1]] = i
     center = next((sides[word] for word in _CENTER if word in sides), None)
     if "left" in sides and "right" in sides:
-        found[sides["left"]] = Role("shown_1", None, 50)
-        found[sides["right"]] = Role("shown_3" if "middle" in sides else "shown_2", None, 50)
+        found[sides["left"]] = Role("shown_1", None, BY_SIDE)
+        found[sides["right"]] = Role("shown_3" if "middle" in sides else "shown_2", None, BY_SIDE)
         if "middle" in sides:
-            found[sides["middle"]] = Role("shown_2", None, 50)
+            found[sides["middle"]] = Role("shown_2", None, BY_SIDE)
         elif center is not None:
-            found[center] = Role("anchor", "closer", 50)
+            found[center] = Role("anchor", "closer", BY_SIDE)
     elif center is not None:
-        found[center] = Role("central", "central", 50)
+        found[center] = Role("central", "central", BY_SIDE)
 
 
 #: ``statement``: three objects in order; ``shown``: the chosen one and the three shown;
@@ -258,6 +267,7 @@ SHAPES: tuple[tuple[Form, tuple[str, ...]], ...] = (
     ("shown", ("chosen", *SHOWN)),
     ("shown", ("central", *SHOWN)),
     ("shown", ("odd", *SHOWN)),
+    ("statement", ("chosen", "other_1", "other_2")),
     ("statement", ("anchor", "chosen", "far")),
     ("pair", ("chosen", "anchor", "shown_1", "shown_2")),
     ("pair", ("near", "anchor", "shown_1", "shown_2")),
@@ -273,7 +283,8 @@ class Shape(NamedTuple):
 
     def fits(self, kind: str | None) -> bool:
         """Whether statements of a kind that is asked for can have these columns."""
-        return kind in (None, self.kind or kind) and not (self.form == "shown" and kind == "closer")
+        of_three = self.form == "shown" or "other_1" in self.roles
+        return kind in (None, self.kind or kind) and not (of_three and kind == "closer")
 
 
 def complete_shapes(kinds: Mapping[str, Kind | None]) -> list[Shape]:

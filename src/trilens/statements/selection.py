@@ -15,6 +15,7 @@ from trilens._parameters import one_of, real_number, shown, wrong
 from trilens._typing import AnyArray, BoolArray
 from trilens.errors import ParameterError, option
 from trilens.kinds import KINDS, columns as columns_of
+from trilens.statements.checks import Checks
 from trilens.statements.columns import as_array, as_list
 from trilens.statements.combine import question_keys
 from trilens.statements.roles import FIELDS
@@ -149,8 +150,10 @@ def select(
     *,
     exclude_raters: Iterable[Any] = (),
     min_seconds: float | None = None,
+    min_checks: float | None = None,
     where: Sequence[str] | str = (),
     columns: Mapping[str, ArrayLike] | None = None,
+    checks: Checks | None = None,
 ) -> Selection:
     """Mark the answers that are used.
 
@@ -161,10 +164,14 @@ def select(
         Names of raters; of rounds where no raters are known.
     min_seconds : float, optional
         Faster answers are left out; those whose time is not known are kept.
+    min_checks : float, optional
+        Raters are left out who answered a smaller share of their catch questions rightly.
     where : list of str
         Conditions that must all hold, such as ``"country = DE"``.
     columns : dict of (m,) arrays, optional
         Columns beyond those of statements, for ``where``.
+    checks : Checks, optional
+        The answers to catch questions, for ``min_checks``.
 
     Examples
     --------
@@ -210,6 +217,16 @@ def select(
             )
         with np.errstate(invalid="ignore"):
             apply(f"faster than {least:g} s", ~(statements.seconds < least))
+    if min_checks is not None:
+        share = real_number("min_checks", min_checks, 0, 1)
+        if checks is None or checks.raters is None or statements.raters is None:
+            raise ParameterError(
+                "min_checks needs raters and catch questions, which show an object twice; the "
+                "answers have none: leave min_checks out"
+            )
+        who = np.array([str(name) for name in statements.raters.tolist()], dtype=object)
+        failed = checks.failed(share)
+        apply(f"fewer than {100 * share:g} % of the checks right", ~np.isin(who, failed))
     for text in conditions:
         condition = Condition.of(text)
         values = _column(statements, condition, given)
@@ -295,18 +312,18 @@ def _in_order(text: str) -> tuple[bool, float, str]:
 
 
 def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
+    number = _as_number(text)
     return number if np.isfinite(number) else None
 
 
 def _as_number(value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return float("nan")
+    """A number, perhaps with a decimal comma; NaN for what is none."""
+    for text in (value, str(value).replace(",", ".", 1)):
+        try:
+            return float(text)
+        except (TypeError, ValueError):
+            continue
+    return float("nan")
 
 
 def _text(value: Any) -> str:

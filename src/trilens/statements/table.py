@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 import pyarrow as pa
@@ -22,23 +23,25 @@ from trilens.kinds import KINDS, Kind
 from trilens.statements.batch import (
     Batch,
     Fault,
-    Positions,
     are_chosen_by_name,
     distinct,
-    find_positions,
     parts,
     place,
     row_error,
     texts_of,
 )
+from trilens.statements.checks import set_aside
 from trilens.statements.columns import one_line, quoted
 from trilens.statements.layout import Layout, ReadOptions, find_layout, layout_error
-from trilens.statements.names import ObjectList, is_missing, missing_cell
+from trilens.statements.names import ObjectList, is_integer, is_missing, missing_cell
+from trilens.statements.positions import Positions, find_positions
 from trilens.statements.roles import MILLISECONDS_FROM, OPTIONAL
 from trilens.statements.selection import Condition
 
 #: The key of an Arrow schema's metadata: JSON with ``kind`` and ``names``.
 METADATA_KEY = b"trilens"
+#: Rows of a typed table that tell what its columns hold.
+SAMPLE_ROWS = 300
 #: Response times that tell their unit.
 ENOUGH = 1 << 17
 _EXACT_FLOAT = 2.0**53
@@ -119,7 +122,7 @@ class NamedTable:
     metadata
         Of the Arrow schema: the kind and the names of all objects, perhaps.
     sample
-        The first rows as text, for the advice in messages.
+        The first rows as text, which tell what columns hold; by default they are read when asked.
     header_row
         The row with the names, where that is a row of text.
     may_be_empty
@@ -128,6 +131,8 @@ class NamedTable:
         Whether it has row groups, of which some can be read alone.
     faults
         Rows that could not be cut into cells, by their number, once they were read.
+    notes
+        What to say of the file, such as which of its sheets was read.
     """
 
     label: str | None
@@ -138,11 +143,45 @@ class NamedTable:
     keeps_numbers: bool = False
     tells_kind: bool = True
     metadata: Mapping[bytes, bytes] | None = field(default=None, repr=False)
-    sample: Sequence[Sequence[str]] = field(default=(), repr=False)
+    sample: Sequence[Sequence[str]] | None = field(default=None, repr=False)
     header_row: int | None = None
     may_be_empty: bool = True
     has_groups: bool = False
     faults: dict[int, Fault] = field(default_factory=dict, repr=False)
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+class _FirstRows(Sequence[Sequence[str]]):
+    """The first rows of a table as text, read when they are asked for."""
+
+    def __init__(self, table: NamedTable) -> None:
+        self._table = table
+
+    @cached_property
+    def _rows(self) -> list[list[str]]:
+        groups = RowGroups(0, 1, 1, SAMPLE_ROWS) if self._table.has_groups else None
+        every: dict[int, Use] = dict.fromkeys(range(len(self._table.names)), "text")
+        first = next(self._table.read(Request(every, block_bytes=1 << 20, groups=groups)), None)
+        return [] if first is None else _written(first.table)
+
+    @overload
+    def __getitem__(self, at: int) -> Sequence[str]: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Sequence[str]]: ...
+    def __getitem__(self, at: int | slice) -> Sequence[str] | Sequence[Sequence[str]]:
+        return self._rows[at]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+def _written(table: Any) -> list[list[str]]:
+    """The first rows of an Arrow table as text would have them."""
+    columns = [
+        ["" if cell is None else str(cell) for cell in column.slice(0, SAMPLE_ROWS).to_pylist()]
+        for column in table.columns
+    ]
+    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def named_table(label: str | None, table: Any, *, header: bool = True, **facts: Any) -> NamedTable:
@@ -153,9 +192,7 @@ def named_table(label: str | None, table: Any, *, header: bool = True, **facts: 
         yield Rows(table.select(list(request.columns)), counting(first))
 
     names = tuple(map(str, table.column_names))
-    sample = [[str(cell) for cell in row.values()] for row in table.slice(0, 50).to_pylist()]
-    metadata = table.schema.metadata
-    return NamedTable(label, names, read, header, metadata=metadata, sample=sample, **facts)
+    return NamedTable(label, names, read, header, metadata=table.schema.metadata, **facts)
 
 
 def counting(start: int) -> Callable[[int], int]:
@@ -171,6 +208,8 @@ class Decided:
     positions: Positions | None = None
     known: bool = False
     notes: dict[str, str] = field(default_factory=dict)
+    #: The catch questions of the last pass.
+    checks: list[Batch] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -183,6 +222,8 @@ class AnswerTable:
         The kind of statements that the table tells by itself.
     stored : ObjectList or None
         All objects, where the table keeps a list of them.
+    rater : str or None
+        Who gave all of its answers, where its name says so.
     """
 
     table: NamedTable
@@ -190,6 +231,7 @@ class AnswerTable:
     options: ReadOptions
     kind: Kind | None
     stored: ObjectList | None = None
+    rater: str | None = None
     decided: Decided = field(default_factory=Decided, repr=False)
 
     @classmethod
@@ -200,7 +242,7 @@ class AnswerTable:
             options,
             table.label,
             header=table.header,
-            rows=table.sample,
+            rows=_FirstRows(table) if table.sample is None else table.sample,
             row=table.header_row,
         )
         stored_kind, names = _stored(table.metadata)
@@ -223,7 +265,7 @@ class AnswerTable:
     @property
     def notes(self) -> list[str]:
         """What the values decided, once they have been read."""
-        return list(self.decided.notes.values())
+        return [*self.table.notes.values(), *self.decided.notes.values()]
 
     @property
     def faults(self) -> list[Fault]:
@@ -255,7 +297,11 @@ class AnswerTable:
             fast; otherwise, and wherever some name is no integer, names come as text.
         """
         fields = set(fields)
-        others = {role: at for role, at in self.layout.others.items() if role in fields}
+        others = {
+            role: at
+            for role, at in self.layout.others.items()
+            if role in fields and not (role == "rater" and self.rater is not None)
+        }
         further = {name: self.layout.position(name, self.label) for name in extra}
         tests = [(self._tested(condition), condition) for condition in where]
         used = others | {role: at for (role, at), _ in tests if role is not None}
@@ -276,6 +322,7 @@ class AnswerTable:
         )
         if groups is not None and "seconds" in used and self._told_unit is None:
             self._judge_ahead()
+        self.decided.checks.clear()
         for piece in self.table.read(request):
             rows = piece
             if self.options.passes_over:
@@ -285,8 +332,11 @@ class AnswerTable:
             if tests and len(rows.table):
                 rows = self._holding(rows, order, used, tests)
             if len(rows.table):
-                batch = self._batch(rows, order, others, further)
-                yield batch if integers else batch.as_text()
+                batch, checks = set_aside(self._batch(rows, order, others, further))
+                if checks is not None:
+                    self.decided.checks.append(checks)
+                if len(batch):
+                    yield batch if integers else batch.as_text()
 
     def _tested(self, condition: Condition) -> tuple[str | None, int]:
         """The role, or None, and the position of the column that a condition is about."""
@@ -355,6 +405,11 @@ class AnswerTable:
             others["seconds"] = self._seconds(columns[at], names[at], rows)
             if self.decided.unit is None:
                 self._judge_unit(others["seconds"])
+        if self.rater is not None:
+            one = pa.DictionaryArray.from_arrays(
+                np.zeros(len(rows.table), dtype=np.int32), [self.rater]
+            )
+            others["rater"] = pa.chunked_array([one])
         extra = (further or {}).items()
         return Batch(
             pa.table({}),
@@ -461,7 +516,24 @@ class AnswerTable:
             return column.cast(pa.large_string()) if column.type == pa.uint64() else column
         if not _is_text(column.type):
             raise _wrong_type(column, name, self.label, "object names are text or whole numbers")
+        column = _encoded(column)
+        if _has_zeros(column) and self._whole_ids:
+            return _without_zeros(column)
         return column
+
+    @cached_property
+    def _whole_ids(self) -> bool:
+        """Whether objects are whole numbers, some of them perhaps written as ``7.0``."""
+        first = 0 if self.layout.form == "statement" else 1
+        rows = _FirstRows(self.table) if self.table.sample is None else self.table.sample
+        cells = [
+            row[at]
+            for row in rows
+            if len(row) == len(self.layout.names)
+            for at in self.layout.objects[first:]
+        ]
+        known = [cell for cell in cells if not is_missing(cell)]
+        return bool(known) and all(is_integer(cell.removesuffix(".0")) for cell in known)
 
     def _missing(self, row: int, seen: str, name: str, rows: Rows) -> StatementError:
         return missing_cell(
@@ -495,7 +567,13 @@ class AnswerTable:
             return pa.chunked_array([np.full(len(column), np.nan)])
         if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
             raise _wrong_type(column, name, self.label, "seconds must be numbers")
-        return column.cast(pa.float64(), safe=False)
+        times = column.cast(pa.float64(), safe=False)
+        negative = _negative(times)
+        if negative.any():
+            row = int(negative.argmax())
+            cell = str(column[row].as_py())
+            raise not_seconds(self.label, rows.number(row), cell, name)
+        return times
 
     def _written_seconds(self, column: Any, name: str, rows: Rows) -> Any:
         """Numbers that are written as text, all with a decimal point or all with a comma."""
@@ -504,24 +582,33 @@ class AnswerTable:
         if wrong:
             row = int(np.flatnonzero(np.isin(at, wrong))[0])
             cell = values[at[row]]
-            raise not_seconds(self.label, rows.number(row), cell, name, mixed=is_number(cell))
+            mixed = is_number(cell) and not cell.strip().startswith("-")
+            raise not_seconds(self.label, rows.number(row), cell, name, mixed=mixed)
         return pa.chunked_array([times[at]])
 
     def _timed(self, rows: Rows, at: int) -> Rows:
         """The rows without those whose time is none, which are skipped as bad ones."""
         column = _decoded(rows.table.column(at))
-        if not _is_text(column.type):
+        if _is_text(column.type):
+            index, values = parts(column)
+            wrong = np.isin(index, written_times(values)[1])
+        elif pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+            wrong = _negative(column.cast(pa.float64(), safe=False))
+        else:
             return rows
-        index, values = parts(column)
-        wrong = np.isin(index, written_times(values)[1])
         if not wrong.any():
             return rows
         for row in np.flatnonzero(wrong).tolist():
-            number, cell = rows.number(row), quoted(values[index[row]])
+            number, cell = rows.number(row), quoted(str(column[row].as_py()))
             cells = [str(each[row]) for each in rows.table.columns]
             fault = Fault(self.label or "", number, f"{cell} is not a time", ",".join(cells))
             self.table.faults[number] = fault
         return rows.where(~wrong)
+
+
+def _negative(times: Any) -> BoolArray:
+    values = times.to_numpy()
+    return np.asarray((values < 0) & np.isfinite(values))
 
 
 def written_times(values: Sequence[str | None]) -> tuple[AnyArray, list[int]]:
@@ -538,8 +625,9 @@ def written_times(values: Sequence[str | None]) -> tuple[AnyArray, list[int]]:
             continue
         marks = {",", "."} & set(text)
         point = point or next(iter(marks), None)
-        if is_number(text) and marks <= {point}:
-            times[k] = float(text.replace(",", ".", 1))
+        time = float(text.replace(",", ".", 1)) if is_number(text) else -1.0
+        if marks <= {point} and (time >= 0 or np.isinf(time)):
+            times[k] = time
         else:
             wrong.append(k)
     return times, wrong
@@ -613,6 +701,24 @@ def _decoded(column: Any) -> Any:
         return column.cast(column.type.value_type)
     except pa.ArrowNotImplementedError:  # not every type of text has a cast
         return pa.chunked_array([pa.array(column.to_pylist())])
+
+
+def _has_zeros(column: Any) -> bool:
+    return any(
+        (value or "").endswith(".0")
+        for chunk in column.chunks
+        for value in chunk.dictionary.to_pylist()
+    )
+
+
+def _without_zeros(column: Any) -> Any:
+    """``7.0`` as ``7``: what pandas writes of a column of integers with a gap."""
+    at, values = parts(column)
+    texts = [
+        value.removesuffix(".0") if value and is_integer(value.removesuffix(".0")) else value
+        for value in values
+    ]
+    return _encoded(pa.chunked_array([pa.array(texts, pa.string()).take(pa.array(at))]))
 
 
 def _encoded(column: Any) -> Any:

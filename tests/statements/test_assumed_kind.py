@@ -1,0 +1,67 @@
+"""A kind that nobody told is assumed aloud, and doubted where the answers speak against it."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from commandline import run
+from trilens.answers import Answers
+from trilens.errors import AssumedKindWarning
+from trilens.files import read_statements
+from trilens.statements import Statements
+from trilens.statements.doubt import doubt_about
+
+
+def closer(n: int = 400, seed: int = 0):
+    """Which of two is nearer to a third, of six objects on a line, and so asked again often."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(n):
+        a, b, c = rng.choice(6, 3, replace=False).tolist()
+        near, far = (b, c) if abs(a - b) + rng.normal(scale=0.4) < abs(a - c) else (c, b)
+        rows.append([a, near, far])
+    return np.array(rows)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("".join(",".join(map(str, row)) + "\n" for row in closer().tolist()))
+    return path
+
+
+def test_an_assumed_kind_is_loud(file):
+    with pytest.warns(AssumedKindWarning, match=r"kind central is assumed\. .*kind='closer'"):
+        read_statements(file)
+    with pytest.warns(AssumedKindWarning, match="kind central is assumed"):
+        Answers(file).read()
+    shown = run("depth", file).stderr
+    assert "caution: which question was asked is not told: kind central is assumed" in shown
+    assert "--kind odd or --kind closer" in shown
+    assert "Warning" not in shown
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_statements(file, kind="closer")
+    assert "caution" not in run("depth", file, "--kind", "closer").stderr
+
+
+def test_questions_asked_again_speak_against_it(file):
+    told = []
+    with pytest.warns(AssumedKindWarning, match="as similarity triplets"):
+        read_statements(file, tell=told.append)
+    assert told[0].to_dict()["doubt"].startswith("Asked again, the same three objects")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_doubt_where_one_of_three_was_chosen(seed):
+    rng = np.random.default_rng(seed)
+    rows = np.array([rng.choice(6, 3, replace=False) for _ in range(400)])
+    middle = np.sort(rows, axis=1)[:, [1, 0, 2]]
+    assert doubt_about(Statements(middle)) == ""
+    assert doubt_about(Statements(rows)) == ""  # guesses
+    sorted_others = np.concatenate([rows[:, :1], np.sort(rows[:, 1:], axis=1)], axis=1)
+    assert doubt_about(Statements(sorted_others)) == ""
+    assert doubt_about(Statements(closer(400, seed), kind="closer")) == ""

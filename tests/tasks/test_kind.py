@@ -1,0 +1,54 @@
+"""The kind under which held-out answers can be predicted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from trilens.kinds import KINDS
+from trilens.statements import Statements
+from trilens.tasks.kind import KindFit, kind_fit
+
+
+def drawn_answers(kind: str, n: int = 700) -> Statements:
+    """About 16 objects in a plane, one answer in ten a guess."""
+    rng = np.random.default_rng(3)
+    at = rng.normal(size=(16, 2))
+    shown = np.array([rng.choice(16, 3, replace=False) for _ in range(n)])
+    opposite = at[shown[:, [1, 0, 0]]] - at[shown[:, [2, 2, 1]]]
+    far = np.linalg.norm(opposite, axis=2)
+    guessed = rng.random(n) < 0.1
+    if kind == "closer":
+        nearer = np.where(guessed, rng.random(n) < 0.5, far[:, 2] < far[:, 1])
+        return Statements.from_responses(shown, nearer)
+    best = far.argmax(axis=1) if kind == "central" else far.argmin(axis=1)
+    places = np.where(guessed, rng.integers(3, size=n), best)
+    return Statements.from_responses(shown, places, kind=kind)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", KINDS)
+def test_the_kind_that_was_asked_fits(asked):
+    drawn = drawn_answers(asked)
+    assert kind_fit(drawn).fitting is None
+    for said in KINDS:
+        found = kind_fit(Statements(drawn.triples, kind=said))
+        assert found.fitting in ((None,) if said == asked else (None, asked)), (said, found)
+        if {said, asked} == {"central", "odd"}:
+            assert found.fitting == asked, found
+    found = kind_fit(drawn)
+    assert max(found.accuracy, key=found.gain) == asked
+
+
+def test_another_kind_must_predict_much_better():
+    told = {"central": 0.55, "odd": 0.88, "closer": 0.6}
+    assert KindFit("central", told, 172).fitting == "odd"
+    assert KindFit("odd", told, 172).fitting is None
+    assert KindFit("central", told, 12).fitting is None  # too few to tell
+    assert KindFit("central", {"central": 0.3, "odd": 0.36, "closer": 0.52}, 172).fitting is None
+
+
+def test_few_answers_tell_nothing():
+    drawn = drawn_answers("central", 60)
+    assert kind_fit(drawn).fitting is None
+    assert kind_fit(drawn).to_dict()["accuracy"] == {}
