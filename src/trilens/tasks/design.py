@@ -224,7 +224,7 @@ def question_of(statements: Statements) -> IntArray:
     """A number for the question of each answer: its three objects; for ``closer`` the anchor too.
 
     >>> question_of(Statements([[0, 1, 2], [1, 2, 0], [0, 1, 3]])).tolist()
-    [5, 5, 6]
+    [6, 6, 7]
     """
     n = np.int64(max(statements.n_objects, 1))
     triples = statements.triples.astype(np.int64)

@@ -18,7 +18,7 @@ _MOST_CLUSTERS = 8
 #: more objects is no other mean.
 _MOST_POINTS = 200
 #: Up to this p-value, and from half the level on, so many clouds more are drawn.
-_CLEARLY_NOT, _MORE_CLOUDS = 0.2, 160
+_CLEARLY_NOT, _MORE_CLOUDS = 0.2, 60
 #: Groups are looked for in two ways, by tightness and by a mixture; so that together they find
 #: groups in at most 5 % of clouds, each one's p-value is multiplied.
 _TIMES_TIGHT, _TIMES_UNEQUAL = 2.5, 2.0
