@@ -607,6 +607,7 @@ class ChoiceMap(MapEstimator):
         n_draws: int = 200,
         *,
         dispersion: float = 1.0,
+        effort: float = 1.0,
         random_state: RandomState = 0,
     ) -> FloatArray | None:
         """Maps that the answers allow, drawn from the posterior, see `trilens.maps.posterior`.
@@ -618,6 +619,9 @@ class ChoiceMap(MapEstimator):
         n_draws : int
         dispersion : float
             Answers count for this many times less.
+        effort : float
+            The draws may take so many times as long, and are then more thorough where answers
+            are many: they reach maps that differ much from the fitted one.
         random_state
 
         Returns
@@ -638,6 +642,7 @@ class ChoiceMap(MapEstimator):
         statements = as_statements(S)
         whole_number("n_draws", n_draws, least=1)
         real_number("dispersion", dispersion, 1)
+        real_number("effort", effort, 1)
         self.model_.triples_of(statements)
         return draw_maps(
             statements,
@@ -647,6 +652,7 @@ class ChoiceMap(MapEstimator):
             n_draws,
             generator(random_state),
             dispersion,
+            effort,
         )
 
     def lapse_of(self, S: Statements) -> FloatArray:

@@ -52,6 +52,7 @@ def draw_maps(
     n_draws: int,
     rng: np.random.Generator,
     dispersion: float = 1.0,
+    effort: float = 1.0,
 ) -> FloatArray | None:
     """Coordinates drawn from the posterior, (draws, n, d); None where that is too dear.
 
@@ -64,12 +65,14 @@ def draw_maps(
     n_draws, rng
     dispersion
         Answers count for this many times less, as by a quasi-likelihood.
+    effort
+        Chains may take so many times as long.
     """
     different = collect_choices(statements, keep_rows=True)
     lapses = np.full(len(statements), model.lapse) if lapse_of is None else lapse_of
     lapses = np.maximum(lapses, _LEAST_LAPSE)
     choices, lapse = _in_classes(different, lapses)
-    rounds = int(_WORK / (3 * len(choices) * _LOOKS))
+    rounds = int(effort * _WORK / (3 * len(choices) * _LOOKS))
     if rounds >= _LEAST_ROUNDS:
         return _chain(choices, lapse, model, n_draws, rng, dispersion, min(rounds, _MOST_ROUNDS))
     if model.embedding.size > MOST_COORDINATES:

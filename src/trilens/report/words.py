@@ -141,11 +141,18 @@ def cautions(facts: Facts) -> Markup:
     """The cautions in one sentence, each by what it is about."""
     given = facts["reliability"]["cautions"]
     unit = facts["reliability"]["rater_unit"] or "rater"
+    people = facts["individuals"]
+    several = ""
+    if people is not None and people["groups"]:
+        several = (
+            f" The {unit}s fall into {len(people['groups'])} groups that see different things."
+        )
     if not given:
-        return Markup("No cautions.")
+        return Markup("No cautions.{}").format(several)
     told = [_ABOUT.get(each["code"], ("", ""))[1].format(unit) or each["what"] for each in given]
     start = count(len(given), "caution").capitalize()
-    return Markup("{}: {}.").format(start, "; ".join(text.rstrip(".") for text in told))
+    listed = "; ".join(text.rstrip(".") for text in told)
+    return Markup("{}: {}.{}").format(start, listed, several)
 
 
 def remark(rater: Facts) -> str:

@@ -232,8 +232,8 @@ def individuals(
     _raters(given)  # refuses, before anything is fitted
     if choose_method("embed", given) != "choice":
         raise ParameterError(
-            f"individuals needs a choice map, which {len(given):,} answers about "
-            f"{given.n_objects:,} objects do not have; take fewer objects, or more answers"
+            f"raters cannot be compared by {len(given):,} answers about {given.n_objects:,} "
+            f"objects: four objects or more are needed, and enough answers for a map of them"
         )
     first = answer_model(given, seed) if model is None else model
     own, back = first.in_order, first.ordered.rank

@@ -121,6 +121,11 @@ def _by_model(model: AnswerModel, level: float) -> DepthIntervals:
     )
     unseen = inner.statements.appearances == 0
     middle[unseen], ends[0, unseen], ends[1, unseen] = 0.0, 0.0, 1.0
+    about = "all questions, by the choice model"
+    if model.design.why:
+        about += f", as counts speak for these questions only: {'; '.join(model.design.why)}"
+    if model.design.blocks > 1:
+        about += "; how the parts lie to each other is hardly known, so they may be too narrow"
     return DepthIntervals(
         middle[rank],
         ends[0][rank],
@@ -129,8 +134,5 @@ def _by_model(model: AnswerModel, level: float) -> DepthIntervals:
         level,
         given._names,
         "choice",
-        f"all questions, by the choice model, as counts speak for these questions only: "
-        f"{'; '.join(model.design.why)}"
-        if model.design.why
-        else "all questions, by the choice model",
+        about,
     )

@@ -30,6 +30,7 @@ _STEPS = 25
 #: triples but in the last line, where it is over so many for each object, the same ones in all.
 _DRAWS = ((100, 200), (_MANY_OBJECTS, 100))
 FEWER_DRAWS, _DRAW_TRIPLES = 24, 1000
+_EFFORT_FOR_BLOCKS = 5.0
 #: Answers whose probabilities without them are looked at in all draws; of more, in fewer draws.
 _LEFT_OUT_WORK, _LEAST_LEFT_OUT = 1_000_000, 20
 #: A single answer does not weigh more than this in a draw without it.
@@ -155,6 +156,8 @@ class AnswerModel:
             self.statements,
             many,
             dispersion=self.overdispersion,
+            # parts that few questions link may lie the other way round
+            effort=_EFFORT_FOR_BLOCKS if self.design.blocks > 1 else 1.0,
             random_state=np.random.default_rng([self.seed, 29]),
         )
         if drawn is None:

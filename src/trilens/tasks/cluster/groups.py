@@ -48,6 +48,7 @@ from trilens.tasks.data import (
 from trilens.tasks.embed import map_dimension, map_of_pairs
 from trilens.tasks.labels import LabelsLike, label_of_each
 from trilens.tasks.method import (
+    LEAST_PER_OBJECT,
     check_method,
     check_model,
     choose_method,
@@ -370,6 +371,8 @@ def _on_map(
     errors = None if fitted is None else fitted.place_errors_
     suggestion = suggest_clusters(points, errors=errors, kind=given.kind, random_state=seed)
     reason = why_nothing_can_be_claimed(given, fitted)
+    if reason is None and LEAST_PER_OBJECT * given.n_objects > 3 * len(given):
+        reason = "there are too few answers about each object"
     if reason is None and method == "lensmap" and given.kind != "central":
         # measured: of clouds without groups 8 of 8 (odd) and 3 of 8 (closer) were divided
         reason = (

@@ -644,8 +644,8 @@ def _said_of_agreement(found: Reliability) -> Iterator[str]:
         yield (
             f"Two answers {whose}to the same question agreed in {_share(between)} of cases "
             f"({counted(between.questions, 'question')}, each counted once; chance: "
-            f"{found.chance:.0%}), so no model could predict more than about "
-            f"{found.reachable:.0%} of the answers."
+            f"{found.chance:.0%}), so no model that treats all raters alike could predict "
+            f"more than about {found.reachable:.0%} of the answers."
         )
     if within is not None:
         yield (
