@@ -10,8 +10,9 @@ import numpy as np
 from trilens._typing import FloatArray, IntArray
 
 #: Gaussian: thin at the rim, so that some points stand alone. Box: uniform, which falls into
-#: parts more readily than other full shapes. Rings and crosses do so still more.
-Shape: TypeAlias = Literal["gaussian", "box"]
+#: parts more readily than round ones. Simplex: a uniform triangle, or what that is in other
+#: dimensions, whose corners look like groups. Rings and crosses fall into parts still more readily.
+Shape: TypeAlias = Literal["gaussian", "simplex", "box"]
 
 #: Clouds of one shape. The largest but one of 39 is passed by chance in 5 % of clouds.
 CLOUDS = 39
@@ -53,6 +54,8 @@ def clouds(
     for _ in range(number):
         if shape == "gaussian":
             drawn = rng.standard_normal(size)
+        elif shape == "simplex":
+            drawn = _in_simplex(size, rng)
         else:
             drawn = rng.uniform(-np.sqrt(3), np.sqrt(3), size)
         drawn = drawn[:, : len(spread)] * spread
@@ -60,6 +63,17 @@ def clouds(
             root = roots[nearest(drawn)]
             drawn += np.einsum("nij,nj->ni", root, rng.standard_normal(drawn.shape))
         yield drawn
+
+
+def _in_simplex(size: tuple[int, int], rng: np.random.Generator) -> FloatArray:
+    """Points of a uniform simplex that is turned at random; the variance of each axis is 1."""
+    n, dimension = size
+    shares = rng.dirichlet(np.ones(dimension + 1), n) - 1 / (dimension + 1)
+    # the shares add up to one: they lie in a space of one dimension less
+    axes = np.linalg.qr(np.c_[np.ones(dimension + 1), np.eye(dimension + 1)[:, :-1]])[0][:, 1:]
+    turn = np.linalg.qr(rng.standard_normal((dimension, dimension)))[0]
+    found: FloatArray = shares @ axes @ turn * np.sqrt((dimension + 1) * (dimension + 2))
+    return found
 
 
 def nearest_of(coordinates: FloatArray) -> Callable[[FloatArray], IntArray]:

@@ -29,6 +29,8 @@ _EM_STEPS = 10
 #: Groups tighter than this share of the whole are as good as points.
 _LEAST_WITHIN = 0.003
 _SHAPES: tuple[Shape, ...] = ("gaussian", "box")
+#: For mixtures also: the corners of a triangle look like groups of unequal sizes.
+_CORNERS: Shape = "simplex"
 CENTRAL_CAUTION = (
     "answers about the most central object cannot tell how wide a gap between two groups is: "
     "two groups may look like one long cloud"
@@ -213,6 +215,7 @@ def examine(
         score = (own.score(level) * np.maximum(tests[-1].beyond(tight), 0))[0]
         at = int(score.argmax()) if score.max() > 0 else at
         if p > LEVEL and shapes.groups > 0:
+            drawn.append(_clouds_like(map_, _CORNERS, numbers, CLOUDS, rng))
             unequal = max(
                 p_value(shapes.beyond_plain, some.beyond_plain(shapes.beyond_plain))
                 for some in drawn
