@@ -14,6 +14,7 @@ def file(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_raters_are_compared(file, tmp_path):
     out = tmp_path / "raters.csv"
     done = run("individuals", file, "-o", out)

@@ -60,6 +60,7 @@ def test_raters_who_see_alike_and_err_unequally_do_not_differ():
     assert "could not be shown" in found.sentences()[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one_list", [False, True])
 def test_raters_who_weigh_the_axes_differ_without_groups(one_list):
     log = np.linspace(-1.0, 1.0, 12)
@@ -87,6 +88,7 @@ def test_evenly_spread_raters_are_not_divided():
     assert divide_raters(np.eye(5), rng) == (None, None)
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_and_objects_does_not_matter(factions):
     S = survey(["a"] * 6 + ["b"] * 6, n=20, each=100)
     rng = np.random.default_rng(0)

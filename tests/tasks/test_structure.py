@@ -101,6 +101,7 @@ def test_what_is_not_groups_is_not_divided_and_the_reason_is_said(shape):
     assert found.to_dict()["shape"] == shape
 
 
+@pytest.mark.slow
 def test_a_small_group_beside_a_large_one_is_found():
     labels = np.repeat([0, 1], [24, 6])
     right = 0
@@ -147,6 +148,7 @@ def test_what_arms_tell():
     assert list(found.columns()) == ["object", "arm", "outwards"]
 
 
+@pytest.mark.slow
 def test_what_groups_tell_is_what_cluster_says():
     X = _groups(np.random.default_rng(5))
     found = structure_of_map(X)

@@ -25,6 +25,7 @@ def log_normal(n, rng):
     return np.exp(rng.standard_normal((n, 2)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [core_in_halo, student, log_normal])
 def test_a_long_tail_is_called_one_and_its_objects_come_in_order(shape):
     points = shape(40, np.random.default_rng([1, 1]))
@@ -77,6 +78,7 @@ def test_what_does_not_matter_does_not(name):
     assert Tail(other).p_value == pytest.approx(Tail(points).p_value, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_small_group_is_called_neither_outliers_nor_a_tail():
     rng = np.random.default_rng(5)
     points = rng.standard_normal((30, 2)) + np.where(np.arange(30) < 24, 0, 6)[:, None] * [1, 0]
