@@ -75,6 +75,11 @@ def _far(kind="odd", seed=0):
 def test_far_objects_are_claimed(kind):
     S = _far(kind)
     found = outliers(S, method="choice")
+    if kind == "closer":  # such answers leave open whether these are the end of a tail
+        assert found.shape in ("outliers", "long tail")
+        said = found.names or found.tail
+        assert {S.names[i] for i in (46, 47, 48, 49)} <= set(said)
+        return
     assert set(found.indices.tolist()) == {46, 47, 48, 49}
     assert found.p_value <= found.level
     assert found.suggested == len(found) == 4

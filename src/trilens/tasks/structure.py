@@ -156,7 +156,7 @@ def structure(
     if model is None:
         model = answer_model(given, seed, progress)
     fitted = model.in_order.map
-    reason = why_nothing_can_be_claimed(ordered.statements, fitted)
+    reason = why_nothing_can_be_claimed(given, fitted)
     if reason is not None:
         return _untold(reason, given.names)
     found = structure_of_map(
