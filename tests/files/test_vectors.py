@@ -7,7 +7,7 @@ import pytest
 
 from trilens import Answers
 from trilens.errors import FormatError
-from trilens.files import read_matrix, read_vectors
+from trilens.files import read_features, read_matrix, read_vectors
 from trilens.files.vectors import read_vector_table
 
 NAMED = {"a": [0.0, 1.0], "b": [2.0, 3.5], "c d": [-1.0, 0.0]}
@@ -117,6 +117,52 @@ def test_arrays_of_other_shapes(tmp_path):
     (tmp_path / "v.csv").write_text("object,x\na,1\n")
     with pytest.raises(FormatError, match="leave the names out"):
         read_matrix(tmp_path / "v.csv")
+
+
+def test_features_are_blocks(tmp_path):
+    X = np.arange(6.0).reshape(3, 2)
+    np.savez(tmp_path / "f.npz", names=["a", "b", "c"], clip=X.astype(np.float16), words=X[:, :1])
+    found = read_features(tmp_path / "f.npz", ["c", "a", "b"])  # the file's own names count
+    assert list(found) == ["clip", "words"]
+    assert found["clip"]["b"].tolist() == [2.0, 3.0]
+    assert found["clip"]["b"].dtype == np.float64
+    np.save(tmp_path / "dino.v2.npy", X)
+    np.testing.assert_array_equal(read_features(tmp_path / "dino.v2.npy")["dino"], X)
+    named = read_features(tmp_path / "dino.v2.npy", ["x", "y", "z"])["dino"]
+    assert named["z"].tolist() == [4.0, 5.0]
+    (tmp_path / "t.csv").write_text("object,x\na,1\nb,\n")
+    assert np.isnan(read_features(tmp_path / "t.csv")["t"]["b"][0])
+    np.savez(tmp_path / "g.npz", X)
+    assert list(read_features(tmp_path / "g.npz")) == ["g"]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ({"x": np.zeros((3, 2))}, "3 rows without names, but there are 2 objects"),
+        ({"x": np.zeros((0, 2)), "names": np.zeros(0, "U1")}, "is empty, of shape (0, 2)"),
+        ({"x": np.zeros((2, 0)), "names": ["a", "b"]}, "is empty, of shape (2, 0)"),
+        ({"x": np.zeros((2, 2)), "names": ["a", "a"]}, "'a' has two rows"),
+        ({"x": np.zeros((2, 2)), "names": ["a"]}, "1 names for 2 vectors"),
+        ({"x": np.array([["a", "b"]])}, "must hold (n, d) numbers"),
+        (
+            {"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": [1, 100_000]},
+            "a sparse matrix of shape (1, 100000); reduce it",
+        ),
+    ],
+)
+def test_arrays_that_are_no_features(tmp_path, arrays, words):
+    np.savez(tmp_path / "f.npz", **arrays)
+    with pytest.raises(FormatError) as caught:
+        read_features(tmp_path / "f.npz", ["a", "b"])
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_text_column_is_named(tmp_path):
+    (tmp_path / "v.csv").write_text("object,x,maker\na,1,Ford\n")
+    with pytest.raises(FormatError, match=r"'Ford' is not a number \(column 'maker'\)"):
+        read_features(tmp_path / "v.csv")
 
 
 def test_further_columns(tmp_path):

@@ -10,7 +10,7 @@ from trilens.files.side_tables import (
     read_labels,
     write_comparisons,
 )
-from trilens.files.vectors import read_matrix, read_vectors
+from trilens.files.vectors import read_features, read_matrix, read_vectors
 from trilens.files.write import write_statements
 from trilens.statements.batch import Fault
 from trilens.statements.reading import Reading
@@ -23,6 +23,7 @@ __all__ = [
     "atomic_write",
     "labels_for",
     "read_comparisons",
+    "read_features",
     "read_labels",
     "read_matrix",
     "read_objects",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
+from pathlib import PurePath
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
 from trilens._typing import FloatArray
-from trilens.errors import FormatError
+from trilens.errors import FormatError, option
 from trilens.files.side_tables import TABLES, cell_text, columns_of
 from trilens.files.source import PathLike, Source, one_line, open_source, quoted
 from trilens.files.text import records, whole_text
@@ -103,21 +106,91 @@ def read_vectors(
     return read_vector_table(path, objects).vectors
 
 
+def read_features(
+    path: PathLike, objects: Sequence[str] | None = None
+) -> dict[str, dict[str, FloatArray] | FloatArray]:
+    """The features of objects, block by block.
+
+    The file is one that `read_vectors` takes, and is one block; an ``.npz`` file may hold several
+    arrays of numbers, each a block (vectors of pictures and of words, say), beside ``names``.
+
+    Parameters
+    ----------
+    path : path
+    objects : sequence of str, optional
+        The names of the rows where the file has none.
+
+    Returns
+    -------
+    dict from the block's name to its vectors
+        These are a dict from object to (d,) array where names are known, else an (n, d) array in
+        the order of the objects. A block is called as its array or its file is.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "features.npz"
+    >>> np.savez(file, names=["a", "b"], clip=np.eye(2), words=np.ones((2, 1)))
+    >>> found = read_features(file)
+    >>> list(found), found["words"]
+    (['clip', 'words'], {'a': array([1.]), 'b': array([1.])})
+    """
+    source = open_source(path)
+    stem = PurePath(str(path)).name.split(".")[0] or str(path)
+    if source.ending == ".npz":
+        tables = _arrays(source)
+    else:
+        tables = {stem: _table(source, objects, False)}
+    blocks: dict[str, dict[str, FloatArray] | FloatArray] = {}
+    for name, table in tables.items():
+        if table.rows.size == 0:
+            raise FormatError(
+                f"{source.label}: the array is empty, of shape {table.rows.shape}; features have "
+                f"a row for each object and a column for each number"
+            )
+        if table.names is None and objects is not None:
+            if len(objects) != len(table.rows):
+                raise FormatError(
+                    f"{source.label} has {len(table.rows):,} rows without names, but there are "
+                    f"{len(objects):,} objects; list the objects of its rows, in their order, with "
+                    f"{option('objects')}, or give the file names (.npz with names, or a table)"
+                )
+            table = VectorTable(list(objects), table.rows, None, table.columns)
+            _check_names(table, source.label)
+        # numpy calls arrays that were given no name so
+        called = stem if len(tables) == 1 and re.fullmatch(r"vectors|arr_0", name) else name
+        blocks[called] = table.vectors
+    return blocks
+
+
 def read_vector_table(path: PathLike, objects: Sequence[str] | None = None) -> VectorTable:
     """The vectors of a model, and which columns of the file they are."""
     return _table(open_source(path), objects, False)
 
 
 def _table(source: Source, objects: Sequence[str] | None, numbers_only: bool) -> VectorTable:
-    found = _numpy(source) if source.ending in (".npy", ".npz") else _columns(source)
+    if source.ending in (".npy", ".npz"):
+        arrays = _arrays(source)
+        if len(arrays) > 1:
+            raise FormatError(
+                f"{source.label} contains the arrays {', '.join(arrays)}; "
+                f"exactly one must hold (n, d) numbers"
+            )
+        (found,) = arrays.values()
+    else:
+        found = _columns(source)
     if not numbers_only:
         found = _first_as_names(found, objects)
+    _check_names(found, source.label)
+    return found
+
+
+def _check_names(found: VectorTable, label: str) -> None:
     seen: set[str] = set()
     for name in found.names or ():
         if name in seen:
-            raise FormatError(f"{source.label}: object {quoted(name)} has two rows; give it one")
+            raise FormatError(f"{label}: object {quoted(name)} has two rows; give it one")
         seen.add(name)
-    return found
 
 
 def _first_as_names(found: VectorTable, objects: Sequence[str] | None) -> VectorTable:
@@ -148,27 +221,38 @@ def read_matrix(path: PathLike) -> FloatArray:
     return found.rows
 
 
-def _numpy(source: Source) -> VectorTable:
+def _arrays(source: Source) -> dict[str, VectorTable]:
+    """The (n, d) arrays of numbers in a numpy file, by name, each with the names of its rows."""
     try:
         loaded = np.load(BytesIO(source.read()), allow_pickle=False)
         arrays = {"": loaded} if isinstance(loaded, np.ndarray) else dict(loaded.items())
-    except (ValueError, OSError, EOFError, KeyError) as error:
+    except (ValueError, OSError, EOFError, KeyError, BadZipFile) as error:
         raise FormatError(f"{source.label} contains no numpy arrays: {one_line(error)}") from error
-    tables = [array for array in arrays.values() if array.dtype.kind in "biuf" and array.ndim == 2]
-    if len(tables) != 1:
+    if {"indices", "indptr", "shape", "data"} <= set(arrays):
+        raise FormatError(
+            f"{source.label} contains a sparse matrix of shape "
+            f"{tuple(arrays['shape'].tolist())}; reduce it to a few hundred columns first, for "
+            f"instance by scikit-learn's TruncatedSVD"
+        )
+    names = arrays.pop("names", None)
+    tables = {k: v for k, v in arrays.items() if v.dtype.kind in "biuf" and v.ndim == 2}
+    if not tables:
         shapes = ", ".join(f"{array.shape} {array.dtype}" for array in arrays.values())
         raise FormatError(
             f"{source.label} contains the arrays {shapes or 'none'}; "
             f"exactly one must hold (n, d) numbers"
         )
-    vectors: FloatArray = tables[0].astype(np.float64)
-    names = arrays.get("names")
-    # without columns: an array's first number is a number
-    if names is None:
-        return VectorTable(None, vectors, None, ())
-    if names.shape != (len(vectors),):
-        raise FormatError(f"{source.label}: {names.size:,} names for {len(vectors):,} vectors")
-    return VectorTable([str(name) for name in names.tolist()], vectors, "names", ())
+    listed = None if names is None else [str(name) for name in names.ravel().tolist()]
+    found = {}
+    for name, array in tables.items():
+        if listed is not None and len(listed) != len(array):
+            raise FormatError(f"{source.label}: {len(listed):,} names for {len(array):,} vectors")
+        # without columns: an array's first number is a number
+        found[name] = VectorTable(
+            listed, array.astype(np.float64), None if listed is None else "names", ()
+        )
+        _check_names(found[name], source.label)
+    return found
 
 
 def _columns(source: Source) -> VectorTable:
@@ -191,7 +275,7 @@ def _columns(source: Source) -> VectorTable:
     if whole is not None:
         rows = _whole_vectors(columns[whole], source.label)
     else:
-        numbers = [_numbers(columns[i], lines, source.label) for i in used]
+        numbers = [_numbers(columns[i], lines, source.label, called[i]) for i in used]
         rows = np.stack(numbers, axis=1) if numbers else np.zeros((len(lines), 0))
     return VectorTable(
         None if at is None else [cell_text(name) for name in columns[at]],
@@ -249,7 +333,7 @@ def _whole_vectors(values: list[Any], label: str) -> FloatArray:
     return rows.reshape(len(values), -1) if len(values) else np.zeros((0, 0))
 
 
-def _numbers(values: Sequence[Any], lines: Sequence[int], label: str) -> FloatArray:
+def _numbers(values: Sequence[Any], lines: Sequence[int], label: str, column: str) -> FloatArray:
     """A column of numbers; NaN where a cell is empty."""
     given = [np.nan if value is None or value == "" else value for value in values]
     try:
@@ -257,8 +341,8 @@ def _numbers(values: Sequence[Any], lines: Sequence[int], label: str) -> FloatAr
     except (TypeError, ValueError):
         at = next(i for i, value in enumerate(given) if not _is_number(value))
         raise FormatError(
-            f"{label}, row {lines[at]:,}: {quoted(cell_text(values[at]))} is not a number; a file "
-            f"of vectors has a column object and columns of numbers"
+            f"{label}, row {lines[at]:,}: {quoted(cell_text(values[at]))} is not a number (column "
+            f"{quoted(column)}); a file of vectors has a column object and columns of numbers"
         ) from None
 
 
