@@ -60,6 +60,24 @@ participants = Table(
     Column("joined", Float, nullable=False),
     Column("round", Integer, nullable=False),
     Column("finished", Float),
+    # the condition that was drawn for the participant
+    Column("condition", Text),
+    # came by the researcher's test link: never part of the study
+    Column("test_run", Integer, nullable=False, server_default="0"),
+    # wanted no more rounds; what is asked after the last round comes between this and `finished`
+    Column("enough", Float),
+    # left before the end
+    Column("left", Float),
+)
+
+#: The answers to the questions before and after the rounds, as JSON by name.
+forms = Table(
+    "forms",
+    metadata,
+    Column("participant", ForeignKey("participants.id", ondelete="CASCADE"), primary_key=True),
+    Column("form", Text, primary_key=True),
+    Column("content", Text, nullable=False),
+    Column("stored", Float, nullable=False),
 )
 
 platform_ids = Table(
@@ -69,7 +87,8 @@ platform_ids = Table(
     Column("platform_id", Text, nullable=False),
 )
 
-#: A question that was put to a participant; ``a``, ``b``, ``c`` in the order shown.
+#: A question that was put to a participant; ``a``, ``b``, ``c`` in the order shown, and where
+#: more than three were shown, the numbers of the others as a JSON list in ``further``.
 assignments = Table(
     "assignments",
     metadata,
@@ -86,10 +105,12 @@ assignments = Table(
     Column("reason", Text, nullable=False),
     Column("place", BigInteger, nullable=False),
     Column("expected", ForeignKey("objects.id")),
+    Column("further", Text),
     UniqueConstraint("participant", "round", "number", name="one_question_per_number"),
 )
 
-#: At most one per question, whoever sends it how often.
+#: At most one per question, whoever sends it how often. Where several were to be chosen, the
+#: others are a JSON list in ``further``.
 answers = Table(
     "answers",
     metadata,
@@ -97,6 +118,7 @@ answers = Table(
     Column("chosen", ForeignKey("objects.id"), nullable=False),
     Column("seconds", Float),
     Column("stored", Float, nullable=False),
+    Column("further", Text),
     Index("answers_by_time", "stored"),
 )
 
