@@ -81,7 +81,7 @@ def check(folder: Path, as_json: bool) -> None:
     """
     from trilens.survey.database import open_database
     from trilens.survey.stimuli import damaged
-    from trilens.survey.store import changes, kind_asked, other_kind
+    from trilens.survey.store import changed_kind, changes
     from trilens.survey.study import read_study, remarks
     from trilens.survey.yaml_lines import Problem
 
@@ -91,10 +91,9 @@ def check(folder: Path, as_json: bool) -> None:
     database = open_database(folder)
     if study is not None and database.file is not None and database.file.exists():
         with database.reading() as connection:
-            asked = kind_asked(connection)
-            if asked is not None and asked != study.kind:
-                text = other_kind(connection, asked, study.kind)
-                problems = [*problems, Problem("study.yaml", None, text)]
+            other = changed_kind(connection, study.kind)
+            if other is not None:
+                problems = [*problems, Problem("study.yaml", None, other)]
             said += changes(connection, study)
     if as_json:
         wrong = [{"file": p.file, "line": p.line, "problem": p.text} for p in problems]

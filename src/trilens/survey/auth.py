@@ -1,4 +1,4 @@
-"""Who is who: signed cookies, the researcher's password and sessions."""
+"""Who is who: signed cookies, the researchers' passwords and sessions."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import base64
 import hashlib
 import hmac
 import ipaddress
+import re
 import secrets
 import time
 from collections import OrderedDict, deque
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
@@ -18,14 +19,17 @@ from sqlalchemy import delete, insert, select
 from sqlalchemy.engine import Connection
 
 from trilens.errors import SurveyError
-from trilens.survey.schema import sessions
-from trilens.survey.store import get_setting, put_setting
+from trilens.survey.schema import researchers, sessions
+from trilens.survey.store import get_setting, put, put_setting, take_turns
+from trilens.survey.writer import Refused
 
 #: The cookies' names.
 PARTICIPANT = "trilens_participant"
 RESEARCHER = "trilens_researcher"
 #: Of a browser in which the right password was typed before.
 DEVICE = "trilens_device"
+#: The researcher who is there first.
+FIRST = "researcher"
 #: A researcher is signed out after so many seconds.
 SESSION_SECONDS = 12 * 3600
 #: Characters of a password.
@@ -34,6 +38,8 @@ LONGEST = 200
 
 #: OWASP's lower setting for Argon2id: 19 MiB and two passes.
 _hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
+#: A password that nobody has.
+_NOBODY = _hasher.hash(secrets.token_hex(16))
 
 
 def sign(key: bytes, purpose: str, value: str) -> str:
@@ -61,26 +67,52 @@ def _signature(key: bytes, purpose: str, value: str) -> str:
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
-def set_password(connection: Connection, password: str) -> None:
-    """Keep a new password; everybody who is signed in is signed out."""
+def set_password(connection: Connection, password: str, name: str = FIRST) -> None:
+    """Keep a researcher's new password; wherever they are signed in, they are signed out."""
     if not SHORTEST <= len(password) <= LONGEST:
         raise SurveyError(f"a password has {SHORTEST} to {LONGEST} characters")
-    put_setting(connection, "password", _hasher.hash(password))
+    if not re.fullmatch(r"[\w.@+-]{1,60}", name):
+        raise SurveyError(
+            f"a researcher's name has 1 to 60 letters, digits and . @ + - _, not {name!r}"
+        )
+    take_turns(connection, "researchers")
+    row = {"name": name, "password": _hasher.hash(password), "made": time.time()}
+    put(connection, researchers, row)
     put_setting(connection, "first_key", None)
-    connection.execute(delete(sessions))
+    connection.execute(delete(sessions).where(sessions.c.researcher == name))
 
 
-def has_password(connection: Connection) -> bool:
-    """Whether one was ever set."""
-    return get_setting(connection, "password") is not None
+def remove_researcher(connection: Connection, name: str) -> None:
+    """Somebody may not sign in any more; the last one stays."""
+    take_turns(connection, "researchers")
+    known = researcher_names(connection)
+    if name not in known:
+        raise SurveyError(f"no researcher is called {name!r}; there are {', '.join(known)}")
+    if len(known) == 1:
+        raise SurveyError(f"{name!r} is the only researcher; add another one first")
+    connection.execute(delete(researchers).where(researchers.c.name == name))
+    connection.execute(delete(sessions).where(sessions.c.researcher == name))
+
+
+def researcher_names(connection: Connection) -> list[str]:
+    """Who may sign in."""
+    query = select(researchers.c.name).order_by(researchers.c.name)
+    return [str(name) for name in connection.execute(query).scalars()]
+
+
+def password_of(connection: Connection, name: str) -> str | None:
+    """The hash of a researcher's password."""
+    query = select(researchers.c.password).where(researchers.c.name == name)
+    found = connection.execute(query).scalar()
+    return None if found is None else str(found)
 
 
 def matches(stored: str | None, password: str) -> bool:
-    """Whether this is the password; takes its time on purpose."""
-    if stored is None or len(password) > LONGEST:
+    """Whether this is the password; takes its time on purpose, also for unknown names."""
+    if len(password) > LONGEST:
         return False
     try:
-        return _hasher.verify(stored, password)
+        return _hasher.verify(stored or _NOBODY, password) and stored is not None
     except (Argon2Error, InvalidHashError):
         return False
 
@@ -91,6 +123,7 @@ class Session:
 
     key_hash: str
     csrf: str
+    researcher: str
 
 
 class Limiter:
@@ -164,7 +197,8 @@ def address_of(request: Request) -> str:
 
 def make_first_key(connection: Connection) -> str | None:
     """A key for setting the first password; None where there is one already."""
-    if has_password(connection):
+    take_turns(connection, "researchers")
+    if researcher_names(connection):
         return None
     key = secrets.token_urlsafe(24)
     put_setting(connection, "first_key", _hash(key))
@@ -177,13 +211,21 @@ def is_first_key(connection: Connection, key: str) -> bool:
     return stored is not None and hmac.compare_digest(stored, _hash(key))
 
 
-def sign_in(connection: Connection) -> tuple[str, Session]:
+def set_first_password(connection: Connection, key: str, password: str) -> None:
+    """Set the first password with the key that was printed; of two who try, one does."""
+    take_turns(connection, "researchers")
+    if not is_first_key(connection, key):
+        raise Refused(403, "this link has expired")
+    set_password(connection, password)
+
+
+def sign_in(connection: Connection, name: str) -> tuple[str, Session]:
     """A new session, and the key that its cookie holds."""
     key = secrets.token_urlsafe(32)
-    session = Session(_hash(key), secrets.token_urlsafe(24))
+    session = Session(_hash(key), secrets.token_urlsafe(24), name)
     now = time.time()
     connection.execute(delete(sessions).where(sessions.c.ends < now))
-    row = {"key_hash": session.key_hash, "csrf": session.csrf, "ends": now + SESSION_SECONDS}
+    row = asdict(session) | {"ends": now + SESSION_SECONDS}
     connection.execute(insert(sessions), row)
     return key, session
 
@@ -193,7 +235,7 @@ def find_session(connection: Connection, key: str) -> Session | None:
     row = connection.execute(
         select(sessions).where(sessions.c.key_hash == _hash(key), sessions.c.ends > time.time())
     ).one_or_none()
-    return None if row is None else Session(row.key_hash, row.csrf)
+    return None if row is None else Session(row.key_hash, row.csrf, row.researcher)
 
 
 def sign_out(connection: Connection, session: Session) -> None:

@@ -10,9 +10,8 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel, Field, StrictBool, field_validator
 from sqlalchemy.engine import Connection
 
-from trilens.survey.auth import PARTICIPANT, address_of, sign, unsign
+from trilens.survey.auth import PARTICIPANT, address_of
 from trilens.survey.server import Survey
-from trilens.survey.store import is_open
 from trilens.survey.study import PLATFORMS
 from trilens.survey.writer import Refused
 
@@ -81,8 +80,7 @@ def _storable(value: str | None) -> str | None:
 
 def _participant(request: Request) -> int | None:
     """The number in the cookie, if it is ours."""
-    survey = Survey.of(request)
-    value = unsign(survey.store.key, "participant", request.cookies.get(PARTICIPANT))
+    value = Survey.of(request).cookie(request, PARTICIPANT)
     return int(value) if value is not None else None
 
 
@@ -119,15 +117,7 @@ async def join(request: Request, body: Join) -> Response:
 def _joined(request: Request, participant: int, receipt: str) -> Response:
     response = JSONResponse({"receipt": receipt}, status_code=201)
     survey = Survey.of(request)
-    response.set_cookie(
-        PARTICIPANT,
-        sign(survey.store.key, "participant", str(participant)),
-        max_age=_COOKIE_SECONDS,
-        path=survey.options.root_path + "/",
-        httponly=True,
-        samesite="lax",
-        secure=survey.is_secure(request),
-    )
+    survey.set_cookie(request, response, PARTICIPANT, str(participant), _COOKIE_SECONDS, "/")
     return response
 
 
@@ -193,8 +183,12 @@ async def study(
 ) -> dict[str, Any]:
     """Every text that the page shows, in one language, and whether the participant has joined."""
     survey = Survey.of(request)
-    facts = _page_facts(survey, survey.study.spoken(language), await survey.read(is_open))
+    facts = _page_facts(survey, survey.study.spoken(language), await _is_open(survey))
     return facts | {"joined": _participant(request) is not None}
+
+
+async def _is_open(survey: Survey) -> bool:
+    return await survey.read(survey.store.state) == "open"
 
 
 def _page_facts(survey: Survey, code: str, opened: bool) -> dict[str, Any]:
@@ -232,6 +226,6 @@ async def page(request: Request, language: str = "") -> HTMLResponse:
     survey = Survey.of(request)
     preferred = request.headers.get("accept-language", "").split(",")
     spoken = survey.study.spoken(language, *(part.split(";")[0].strip() for part in preferred))
-    facts = _page_facts(survey, spoken, await survey.read(is_open))
+    facts = _page_facts(survey, spoken, await _is_open(survey))
     joined = _participant(request) is not None
     return survey.page("participant.html", study=facts, joined=joined)

@@ -11,15 +11,14 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
-from sqlalchemy.engine import Connection
 
 from trilens.survey import auth
-from trilens.survey.auth import DEVICE, RESEARCHER, Session, sign, unsign
+from trilens.survey.auth import DEVICE, FIRST, RESEARCHER, Session
 from trilens.survey.export import SETS, Set, collect, write_export
 from trilens.survey.monitoring import log_event
 from trilens.survey.server import Survey
-from trilens.survey.store import all_about, erase, get_setting, put_setting
-from trilens.survey.writer import Refused
+from trilens.survey.store import all_about, erase, pause, resume
+from trilens.survey.writer import Refused, Write
 
 #: How long a browser is known as one where the password was typed.
 _DEVICE_SECONDS = 365 * 24 * 3600
@@ -32,7 +31,7 @@ class NotSignedIn(Exception):
 async def signed_in(request: Request) -> Session:
     """The session of the cookie; every page that is not for strangers depends on it."""
     survey = Survey.of(request)
-    key = unsign(survey.store.key, "researcher", request.cookies.get(RESEARCHER))
+    key = survey.cookie(request, RESEARCHER)
     session = None if key is None else await survey.read(lambda c: auth.find_session(c, key))
     if session is None:
         raise NotSignedIn
@@ -77,23 +76,24 @@ def _sign_in_page(
 @router.get("/sign-in")
 async def sign_in_page(request: Request) -> HTMLResponse:
     """The form for the password."""
-    return _sign_in_page(request, known=await Survey.of(request).read(auth.has_password))
+    names = await Survey.of(request).read(auth.researcher_names)
+    return _sign_in_page(request, known=bool(names))
 
 
 @router.post("/sign-in")
-async def sign_in(request: Request, password: Typed) -> Response:
+async def sign_in(request: Request, password: Typed, username: Typed = FIRST) -> Response:
     """Sign in with the password; slow, and not often wrong.
 
     Wrong passwords count against the address they come from, or against the browser where the
     right one was typed before (OWASP's device cookies): strangers cannot lock the researcher out.
     """
     survey = Survey.of(request)
-    device = unsign(survey.store.key, "device", request.cookies.get(DEVICE))
+    device = survey.cookie(request, DEVICE)
     sender = auth.address_of(request) if device is None else f"device {device}"
     if survey.wrong_passwords.is_full(sender):
         survey.metrics.event("limited_sign_ins")
         return _sign_in_page(request, 429, wrong="Too many attempts. Try again in a few minutes.")
-    stored = await survey.read(lambda c: get_setting(c, "password"))
+    stored = await survey.read(lambda c: auth.password_of(c, username))
     # a few at a time, so that they are never in the way of an answer
     async with survey.password_checks:
         right = await survey.in_thread(lambda: auth.matches(stored, password))
@@ -101,33 +101,17 @@ async def sign_in(request: Request, password: Typed) -> Response:
         survey.wrong_passwords.count(sender)
         survey.metrics.event("refused_sign_ins")
         log_event("sign-in refused")
-        return _sign_in_page(request, 403, wrong="Wrong password.")
-    return await _begin_session(request)
+        return _sign_in_page(request, 403, wrong="Wrong name or password.")
+    return await _begin_session(request, username)
 
 
-async def _begin_session(request: Request) -> Response:
+async def _begin_session(request: Request, name: str) -> Response:
     survey = Survey.of(request)
-    key, _ = await survey.write(auth.sign_in)
+    key, _ = await survey.write(lambda c: auth.sign_in(c, name))
     log_event("signed in")
     response = to(request, "")
-    response.set_cookie(
-        RESEARCHER,
-        sign(survey.store.key, "researcher", key),
-        max_age=auth.SESSION_SECONDS,
-        path=survey.options.root_path + "/researcher",
-        httponly=True,
-        samesite="strict",
-        secure=survey.is_secure(request),
-    )
-    response.set_cookie(
-        DEVICE,
-        sign(survey.store.key, "device", secrets.token_hex(8)),
-        max_age=_DEVICE_SECONDS,
-        path=survey.options.root_path + "/researcher",
-        httponly=True,
-        samesite="strict",
-        secure=survey.is_secure(request),
-    )
+    survey.set_cookie(request, response, RESEARCHER, key, auth.SESSION_SECONDS)
+    survey.set_cookie(request, response, DEVICE, secrets.token_hex(8), _DEVICE_SECONDS)
     return response
 
 
@@ -146,13 +130,8 @@ async def set_first(request: Request, key: Typed, password: Typed) -> Response:
         why = f"The password must have at least {auth.SHORTEST} characters."
         return _sign_in_page(request, 422, first=key, wrong=why)
 
-    def write(connection: Connection) -> None:
-        if not auth.is_first_key(connection, key):
-            raise Refused(403, "this link has expired")
-        auth.set_password(connection, password)
-
-    await Survey.of(request).write(write)
-    return await _begin_session(request)
+    await Survey.of(request).write(lambda c: auth.set_first_password(c, key, password))
+    return await _begin_session(request, FIRST)
 
 
 @router.post("/sign-out")
@@ -191,8 +170,8 @@ async def analyze(request: Request, session: OwnForm) -> Response:
 
 #: What the dashboard says after something was done; the address names it, and holds no text.
 _DONE = {
-    "closed": "The study is closed: nobody can join, and no round can begin.",
-    "open": "The study is open.",
+    "paused": "The study is paused: nobody can join, and no round can begin.",
+    "open": "The study goes on.",
     "erased": "The participant and all their answers were erased.",
     "unknown": "No participant has that receipt.",
 }
@@ -225,18 +204,18 @@ async def export(
 @router.post("/close")
 async def close(request: Request, session: OwnForm) -> Response:
     """Take no more participants and begin no more rounds."""
-    return await _set_closed(request, "yes", "closed")
+    return await _do(request, lambda c: pause(c, session.researcher), "paused")
 
 
 @router.post("/open")
 async def reopen(request: Request, session: OwnForm) -> Response:
     """Take participants again."""
-    return await _set_closed(request, None, "open")
+    return await _do(request, lambda c: resume(c, session.researcher), "open")
 
 
-async def _set_closed(request: Request, value: str | None, done: str) -> Response:
+async def _do(request: Request, write: Write[None], done: str) -> Response:
     survey = Survey.of(request)
-    await survey.write(lambda c: put_setting(c, "closed", value))
+    await survey.write(write)
     survey.dashboard.forget()
     log_event(done)
     return to(request, f"?done={done}")

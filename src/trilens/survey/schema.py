@@ -24,7 +24,7 @@ metadata = MetaData()
 #: SQLite numbers rows by themselves only in a column that is called INTEGER.
 _ID = BigInteger().with_variant(Integer, "sqlite")
 
-#: Keys, the password's hash, whether the study is open: one row each.
+#: Keys, whether the study is open: one row each.
 settings = Table(
     "settings",
     metadata,
@@ -131,11 +131,50 @@ erasures = Table(
     Column("answers", Integer, nullable=False),
 )
 
+#: What a participant is paid by: the code they were given, and what the researcher decided. It
+#: is erased with ``platform_ids``, on a date of its own.
+payments = Table(
+    "payments",
+    metadata,
+    Column("participant", ForeignKey("participants.id", ondelete="CASCADE"), primary_key=True),
+    Column("code", Text),
+    Column("decision", Text),
+    Column("decided", Float),
+)
+
+#: How often the page was opened by somebody who had not joined, in each hour since 1970.
+visits = Table(
+    "visits",
+    metadata,
+    Column("hour", Integer, primary_key=True, autoincrement=False),
+    Column("opened", Integer, nullable=False),
+)
+
+#: Who may sign in, with the hash of their password.
+researchers = Table(
+    "researchers",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("password", Text, nullable=False),
+    Column("made", Float, nullable=False),
+)
+
+#: What researchers did, and when.
+deeds = Table(
+    "deeds",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("done", Float, nullable=False),
+    Column("who", Text, nullable=False),
+    Column("what", Text, nullable=False),
+)
+
 #: Researchers who are signed in, by the hash of their cookie's key.
 sessions = Table(
     "sessions",
     metadata,
     Column("key_hash", Text, primary_key=True),
+    Column("researcher", Text, nullable=False),
     Column("csrf", Text, nullable=False),
     Column("ends", Float, nullable=False),
 )

@@ -12,13 +12,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from fastapi import Request
+from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from sqlalchemy import Engine
 from sqlalchemy.engine import Connection
 
-from trilens.survey.auth import Limiter
+from trilens.survey.auth import PARTICIPANT, Limiter, sign, unsign
 from trilens.survey.dashboard import Dashboard
 from trilens.survey.database import Database
 from trilens.survey.monitoring import Metrics, log_event
@@ -128,14 +128,39 @@ class Survey:
         await asyncio.wait_for(self.write(lambda c: put_setting(c, "heartbeat", stamp)), timeout=30)
         self._healthy = time.monotonic()
 
-    def is_secure(self, request: Request) -> bool:
-        """Whether the browser came by TLS, straight or to the proxy in front."""
-        return self.options.secure or request.url.scheme == "https"
+    def set_cookie(
+        self,
+        request: Request,
+        response: Response,
+        name: str,
+        value: str,
+        seconds: int,
+        path: str = "/researcher",
+    ) -> None:
+        """Give the browser a signed cookie that no script reads."""
+        response.set_cookie(
+            name,
+            sign(self.store.key, _purpose(name), value),
+            max_age=seconds,
+            path=self.options.root_path + path,
+            httponly=True,
+            # participants come by a link on another site
+            samesite="lax" if name == PARTICIPANT else "strict",
+            secure=self.options.secure or request.url.scheme == "https",
+        )
+
+    def cookie(self, request: Request, name: str) -> str | None:
+        """What `set_cookie` gave; None if it is missing or not ours."""
+        return unsign(self.store.key, _purpose(name), request.cookies.get(name))
 
     def page(self, name: str, code: int = 200, **facts: Any) -> HTMLResponse:
         """A page; ``root`` is the path in front of every address in it."""
         text = _templates().get_template(name).render(root=self.options.root_path, **facts)
         return HTMLResponse(text, status_code=code)
+
+
+def _purpose(cookie: str) -> str:
+    return cookie.removeprefix("trilens_")
 
 
 @cache

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
 from trilens.survey.schema import answers, assignments, erasures, participants
-from trilens.survey.store import is_open
+from trilens.survey.store import is_paused
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def status(connection: Connection, minimum: int) -> Status:
 
     n = number(select(func.count()).select_from(answers))
     return Status(
-        open=is_open(connection),
+        open=not is_paused(connection),
         answers=n,
         participants=number(select(func.count()).select_from(participants)),
         rounds=number(select(func.count()).select_from(per_round)),

@@ -13,11 +13,13 @@ import json
 import secrets
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 from urllib.parse import quote
 
-from sqlalchemy import Select, bindparam, delete, func, insert, select, update
+from sqlalchemy import Select, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, Row
+from sqlalchemy.schema import Table
 
 from trilens.errors import SurveyError
 from trilens.statements import Kind
@@ -25,16 +27,21 @@ from trilens.survey.questions import Question, Sampler
 from trilens.survey.schema import (
     answers,
     assignments,
+    deeds,
     designs,
     erasures,
     objects,
     participants,
+    payments,
     platform_ids,
     settings,
 )
 from trilens.survey.shuffle import rank
 from trilens.survey.study import Study
 from trilens.survey.writer import Refused
+
+#: Whether participants can join; ``full`` where the quota is reached.
+State: TypeAlias = Literal["open", "paused", "full"]
 
 #: The questions that a participant has not answered in the present round, the next first.
 _OPEN: Select[Any] = (
@@ -66,6 +73,8 @@ _ASSIGNMENT: Select[Any] = (
     select(
         assignments.c.id,
         assignments.c.participant,
+        assignments.c.number,
+        assignments.c.of,
         assignments.c.a,
         assignments.c.b,
         assignments.c.c,
@@ -106,9 +115,9 @@ class Store:
         A study that lost an object, or that asks another kind of question than the one which has
         been answered, is refused.
         """
-        asked = kind_asked(connection)
-        if asked is not None and asked != study.kind:
-            raise SurveyError(other_kind(connection, asked, study.kind))
+        other = changed_kind(connection, study.kind)
+        if other is not None:
+            raise SurveyError(other)
         known = _object_ids(connection)
         gone = [name for name in known if name not in study.by_name]
         if gone:
@@ -142,15 +151,16 @@ class Store:
 
         Somebody whom the platform has sent before goes on, on whatever device.
         """
+        if self.study.quota.participants is not None:
+            take_turns(connection, "places")
         if platform_id is not None:
             rater = self.rater(f"platform {platform_id}")
-            _take_turns(connection, rater)
+            take_turns(connection, rater)
             same = select(participants).where(participants.c.rater == rater)
             known = connection.execute(same.order_by(participants.c.id).limit(1)).one_or_none()
             if known is not None:
                 return Joined(int(known.id), str(known.receipt), new=False)
-        if not is_open(connection):
-            raise Refused(403, "this study is closed")
+        self._check_open(connection)
         receipt = "-".join("".join(secrets.choice(_CLEAR) for _ in range(4)) for _ in range(4))
         person = secrets.token_hex(16) if platform_id is None else f"platform {platform_id}"
         seed = secrets.randbits(62)
@@ -200,6 +210,8 @@ class Store:
                 "stored": time.time(),
             }
             connection.execute(_ANSWER, new)
+            if row.number == row.of:
+                self._end_round(connection, participant)
         elif row.chosen != number:
             raise Refused(409, "this question already has a different answer")
         return row.chosen is None
@@ -207,14 +219,13 @@ class Store:
     def begin_round(self, connection: Connection, participant: int) -> None:
         """Begin the next round, if the present one is done; while one is open, do nothing."""
         person = self.person(connection, participant)
-        if person.finished is not None:
-            raise Refused(409, "this participant has finished")
         if self._open(connection, participant):
             return
+        self._check_open(connection, joined=True)
+        if person.finished is not None:
+            raise Refused(409, "this participant has finished")
         if person.round >= self.study.most:
             raise Refused(409, "there are no more rounds")
-        if not is_open(connection):
-            raise Refused(403, "this study is closed")
         change = update(participants).where(
             participants.c.id == participant, participants.c.round == person.round
         )
@@ -230,7 +241,15 @@ class Store:
             raise Refused(409, f"this study requires {self.study.needed} rounds")
         self._finish(connection, participant)
 
+    def _end_round(self, connection: Connection, participant: int) -> None:
+        """After the last answer of a round: whoever cannot begin another one has finished."""
+        person = self.person(connection, participant)
+        if person.finished is None and not self._more(connection, person):
+            self._finish(connection, participant)
+
     def _finish(self, connection: Connection, participant: int) -> None:
+        """Note that a participant has finished, and which code the page gives them."""
+        put(connection, payments, {"participant": participant, "code": self.study.completion.code})
         change = update(participants).where(
             participants.c.id == participant, participants.c.finished.is_(None)
         )
@@ -348,7 +367,22 @@ class Store:
         return list(connection.execute(_OPEN, {"participant": participant}).all())
 
     def _more(self, connection: Connection, person: Row[Any]) -> bool:
-        return bool(person.round < self.study.most and is_open(connection))
+        more = person.round < self.study.most
+        return bool(more and self.state(connection, joined=True) == "open")
+
+    def state(self, connection: Connection, *, joined: bool = False) -> State:
+        """Whether somebody can join; or whether one who has ``joined`` can begin a round."""
+        if is_paused(connection):
+            return "paused"
+        quota = self.study.quota
+        full = quota.answers is not None and count_answers(connection) >= quota.answers
+        if quota.participants is not None and not joined:
+            full |= places_taken(connection, quota.hours) >= quota.participants
+        return "full" if full else "open"
+
+    def _check_open(self, connection: Connection, *, joined: bool = False) -> None:
+        if self.state(connection, joined=joined) != "open":
+            raise Refused(403, "this study is closed")
 
     def _shown(self, rows: list[Row[Any]]) -> dict[str, Any]:
         row = rows[0]
@@ -390,8 +424,11 @@ class Joined:
     new: bool = True
 
 
-def _take_turns(connection: Connection, name: str) -> None:
-    """Wait until no other transaction is about the same name; SQLite has one writer anyway."""
+def take_turns(connection: Connection, name: str) -> None:
+    """Wait until no other transaction is about the same name; SQLite has one writer anyway.
+
+    Whoever looks before they act does so after this: what they see then holds until they commit.
+    """
     if connection.dialect.name == "postgresql":
         number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], signed=True)
         connection.execute(select(func.pg_advisory_xact_lock(number)))
@@ -407,9 +444,12 @@ def kind_asked(connection: Connection) -> Kind | None:
     return found[-1] if found else None
 
 
-def other_kind(connection: Connection, asked: str, now: str) -> str:
-    """What is wrong with a study whose kind was changed."""
-    n = connection.execute(select(func.count()).select_from(answers)).scalar_one()
+def changed_kind(connection: Connection, now: Kind) -> str | None:
+    """What is wrong with a study whose kind is not that of the answers; None if nothing is."""
+    asked = kind_asked(connection)
+    if asked is None or asked == now:
+        return None
+    n = count_answers(connection)
     return (
         f"study.yaml says kind: {now}, but {n:,} answers are stored to questions of kind {asked}; "
         f"change it back, or start a new study in another folder"
@@ -455,17 +495,55 @@ def get_setting(connection: Connection, name: str) -> str | None:
 
 def put_setting(connection: Connection, name: str, value: str | None) -> None:
     """Keep a setting; None takes it away."""
-    here = settings.c.name == name
     if value is None:
-        connection.execute(delete(settings).where(here))
-    # changed in place: two processes that write the same setting wait for each other
-    elif not connection.execute(update(settings).where(here).values(value=value)).rowcount:
-        connection.execute(insert(settings), {"name": name, "value": value})
+        connection.execute(delete(settings).where(settings.c.name == name))
+        return
+    put(connection, settings, {"name": name, "value": value})
 
 
-def is_open(connection: Connection) -> bool:
-    """Whether the study takes participants and begins rounds."""
-    return get_setting(connection, "closed") is None
+def put(connection: Connection, table: Table, row: dict[str, Any]) -> None:
+    """Insert a row, or replace the one with the same key, in one step."""
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    keys = [column.name for column in table.primary_key]
+    change = {name: value for name, value in row.items() if name not in keys}
+    new = dialect.insert(table).values(row)
+    connection.execute(new.on_conflict_do_update(index_elements=keys, set_=change))
+
+
+def is_paused(connection: Connection) -> bool:
+    """Whether the researcher lets nobody join or begin a round."""
+    return get_setting(connection, "closed") is not None
+
+
+def pause(connection: Connection, who: str) -> None:
+    """Take no more participants and begin no more rounds; rounds that were begun go on."""
+    put_setting(connection, "closed", "yes")
+    record(connection, who, "paused the study")
+
+
+def resume(connection: Connection, who: str) -> None:
+    """Take participants again."""
+    put_setting(connection, "closed", None)
+    record(connection, who, "let the study go on")
+
+
+def count_answers(connection: Connection) -> int:
+    """How many answers are stored."""
+    return int(connection.execute(select(func.count()).select_from(answers)).scalar_one())
+
+
+def places_taken(connection: Connection, hours: int) -> int:
+    """Participants who finished, or who joined so recently that they still may."""
+    held = or_(
+        participants.c.finished.is_not(None), participants.c.joined > time.time() - 3600 * hours
+    )
+    query = select(func.count()).select_from(participants).where(held)
+    return int(connection.execute(query).scalar_one())
+
+
+def record(connection: Connection, who: str, what: str) -> None:
+    """Note in the log what a researcher did."""
+    connection.execute(insert(deeds), {"done": time.time(), "who": who, "what": what})
 
 
 def by_receipt(connection: Connection, receipt: str) -> int | None:

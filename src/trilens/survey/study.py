@@ -87,6 +87,25 @@ class Completion:
 
 
 @dataclass(frozen=True)
+class Quota:
+    """When the study is full; None for never.
+
+    Attributes
+    ----------
+    participants
+        Who finished, or joined in the last ``hours`` and may still finish.
+    answers
+        Rounds that were begun before are finished, so that there may be a few more.
+    hours
+        For how long a participant who does not finish holds a place.
+    """
+
+    participants: int | None = None
+    answers: int | None = None
+    hours: int = 24
+
+
+@dataclass(frozen=True)
 class Study:
     """Everything that ``study.yaml`` and the stimuli say.
 
@@ -101,6 +120,8 @@ class Study:
         Questions of a round that everybody gets, and that the same participant gets again.
     seed
         Of the shared questions.
+    retention, payment_retention
+        Until when answers are kept; until when platform ids and what was paid are.
     """
 
     title: Text
@@ -126,6 +147,8 @@ class Study:
     seed: int
     completion: Completion
     retention: datetime.date | None
+    quota: Quota
+    payment_retention: datetime.date | None
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -212,11 +235,13 @@ _KEYS = {
     (): (
         "title", "kind", "languages", "objects", "question", "instructions", "example",
         "consent", "contact", "thanks", "rounds", "tests", "shared", "repeated", "seed",
-        "completion", "retention", "texts",
+        "completion", "retention", "texts", "quota", "payment",
     ),
     ("consent",): ("version", "text"),
     ("rounds",): ("length", "minimum", "most", "needed"),
     ("tests",): ("among_first", "triples"),
+    ("quota",): ("participants", "answers", "hours"),
+    ("payment",): ("retention",),
     ("completion",): ("code", "failed", "redirect", "platform"),
     ("example",): ("objects", "answer", "why"),
 }  # fmt: skip
@@ -288,6 +313,12 @@ class _Reader:
             seed=self._whole("seed", default=1, least=0, most=2**62),
             completion=self._completion(),
             retention=self._date("retention"),
+            quota=Quota(
+                self._whole("quota", "participants", default=0, least=1) or None,
+                self._whole("quota", "answers", default=0, least=1) or None,
+                self._whole("quota", "hours", default=24, least=1),
+            ),
+            payment_retention=self._date("payment", "retention"),
         )
         self._rounds(found)
         problems = sorted(self.problems, key=lambda p: (p.file != FILE, p.file, p.line or 0))
@@ -344,13 +375,14 @@ class _Reader:
             return None
         return str(value).strip()
 
-    def _date(self, key: str) -> datetime.date | None:
-        value = self.given.get(key)
+    def _date(self, *path: str) -> datetime.date | None:
+        value = self.given.get(*path)
         if value is None or (
             isinstance(value, datetime.date) and not isinstance(value, datetime.datetime)
         ):
             return value
-        self._wrong(f"{key} must be a date such as 2027-12-31, not {value!r}", key)
+        name = ".".join(path)
+        self._wrong(f"{name} must be a date such as 2027-12-31, not {value!r}", *path)
         return None
 
     def _text(self, *path: str, default: Text | None = None) -> Text:
