@@ -7,6 +7,7 @@ import json
 import zipfile
 
 import numpy as np
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -53,7 +54,6 @@ def test_members_of_an_archive_in_folders_of_their_own(tmp_path):
 
 
 def test_the_sheets_that_were_not_read_are_named(tmp_path):
-    openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
     for row in ROWS.splitlines():
         book.active.append(row.split(","))

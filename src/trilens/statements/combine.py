@@ -10,6 +10,7 @@ import numpy as np
 from trilens._parameters import generator
 from trilens._typing import AnyArray, IntArray, RandomState
 from trilens.errors import KindError, ParameterError
+from trilens.kinds import sides
 from trilens.statements.columns import as_list
 from trilens.statements.value import COLUMNS, Statements, chosen_first, require_kind
 
@@ -100,6 +101,19 @@ def questions(statements: Statements) -> tuple[IntArray, AnyArray, IntArray]:
     key, answer, triple = question_keys(statements)
     _, index, question = np.unique(key, return_index=True, return_inverse=True)
     return question.astype(np.int64), answer, triple[index]
+
+
+def side_pairs(statements: Statements) -> IntArray:
+    """A number, from 0 on, for the pair that each possible answer is about, the given one first.
+
+    >>> side_pairs(Statements([[0, 1, 2], [1, 2, 3]])).tolist()
+    [[2, 1, 0], [4, 3, 2]]
+    """
+    n = np.int64(statements.n_objects)
+    ends = sides(statements.kind, statements.triples.astype(np.int64))
+    codes = np.stack([np.minimum(i, j) * n + np.maximum(i, j) for i, j in ends], axis=1)
+    pair = np.unique(codes.ravel(), return_inverse=True)[1]
+    return pair.astype(np.int64).reshape(codes.shape)
 
 
 def answer_counts(statements: Statements) -> tuple[IntArray, IntArray]:

@@ -12,7 +12,6 @@ from trilens._typing import IntArray, Progress
 from trilens.answers import Answers, read_or_count
 from trilens.counts import CentralCounts, Counted, PairCounts
 from trilens.errors import FormatError, ParameterError, option
-from trilens.kinds import chance
 from trilens.maps.likelihood import object_order, row_order
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.names import CheckedNames, ObjectList
@@ -28,9 +27,6 @@ Data: TypeAlias = Answers | StatementsLike | Counted | CentralCounts | PairCount
 MAPS_OF_FILES = ("auto", "choice", "lensmap")
 #: Up to so many objects all pairs are counted.
 PAIRED_OBJECTS = 4096
-#: How much better than chance a streamed map must predict the answers kept aside: by so many
-#: standard errors, and by this share, below which a map is of no use.
-_BEYOND_CHANCE, _NO_USE = 3.0, 0.005
 
 
 def statements_of(data: Data, question: str) -> Statements:
@@ -200,20 +196,3 @@ def model_of_many(
     else:
         return None
     return streamed_map(many, n_components, "choice", seed, progress)
-
-
-def why_nothing_on_map(placed: StreamedMap) -> str | None:
-    """The reason why no group and no outlier can be told from chance on a streamed map.
-
-    Whether the answers connect all objects is not known.
-    """
-    counts = placed.counts
-    if placed.predicted is None:
-        return f"{placed.method} has no model of the answers"
-    if (counts.appearances == 0).any():
-        return "some objects were never asked about"
-    guess = chance(counts.kind)
-    error = np.sqrt(guess * (1 - guess) / max(placed.aside, 1))
-    if placed.predicted - guess < max(_BEYOND_CHANCE * error, _NO_USE):
-        return "the answers cannot be told from guesses"
-    return None

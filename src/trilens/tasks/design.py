@@ -10,6 +10,7 @@ import numpy as np
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
 from trilens.kinds import answer_column
 from trilens.statements import Statements
+from trilens.statements.combine import questions
 from trilens.tasks.data import Data, statements_of
 
 #: A rater with a larger share of the answers is named.
@@ -190,12 +191,10 @@ def design(statements: Data) -> Design:
     m, n = len(given), given.n_objects
     if m == 0:
         return Design(0, 0, 0, 0.0, False, False, 0.0, 0.0, 1, (), False, 0, None, 0.0)
-    code = question_of(given)
-    different, first, question = np.unique(code, return_index=True, return_inverse=True)
-    asked = given.triples[first].astype(np.int64)
+    question, _, asked = questions(given)
     seen = np.bincount(asked.ravel(), minlength=n)
     objects = int((seen > 0).sum())
-    raters, same, leader, share = _of_raters(given, question.astype(np.int64), len(different))
+    raters, same, leader, share = _of_raters(given, question, len(asked))
     unevenness = _unevenness(seen[seen > 0], len(asked))
     pairing = _pairing(asked, seen, n, objects)
     landmarks = _landmarks(asked, seen)
@@ -205,9 +204,9 @@ def design(statements: Data) -> Design:
     return Design(
         objects=objects,
         answers=m,
-        questions=len(different),
-        per_question=m / len(different),
-        few_questions=_are_few(len(different), m, objects, given.kind == "closer"),
+        questions=len(asked),
+        per_question=m / len(asked),
+        few_questions=_are_few(len(asked), m, objects, given.kind == "closer"),
         one_list=same,
         unevenness=unevenness,
         pairing=pairing,
@@ -218,20 +217,6 @@ def design(statements: Data) -> Design:
         largest_rater=leader,
         largest_share=share,
     )
-
-
-def question_of(statements: Statements) -> IntArray:
-    """A number for the question of each answer: its three objects; for ``closer`` the anchor too.
-
-    >>> question_of(Statements([[0, 1, 2], [1, 2, 0], [0, 1, 3]])).tolist()
-    [6, 6, 7]
-    """
-    n = np.int64(max(statements.n_objects, 1))
-    triples = statements.triples.astype(np.int64)
-    first = answer_column(statements.kind)
-    triples[:, first:].sort(axis=1)
-    codes: IntArray = (triples[:, 0] * n + triples[:, 1]) * n + triples[:, 2]
-    return codes
 
 
 def _are_few(questions: int, answers: int, objects: int, closer: bool) -> bool:

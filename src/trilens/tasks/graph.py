@@ -29,6 +29,7 @@ from trilens.tasks.method import (
     check_method,
     check_model,
     choose_method,
+    is_zero,
     known_error_rate,
     method_of_pairs,
 )
@@ -145,7 +146,7 @@ def neighbours(
     (1, [(0, 1), (1, 2)])
     """
     check_method("graph", method)
-    if method in ("auto", "choice") and n_components is None and _is_zero(error_rate):
+    if method in ("auto", "choice") and n_components is None and is_zero(error_rate):
         # the pairs of very many objects cannot be counted
         model = (
             model_of_many(
@@ -176,7 +177,7 @@ def neighbours(
         error_rate = known_error_rate(error_rate, given, random_state, model)
         if chosen == "krng":
             return _krng(given, names, k, error_rate, sigma)
-    if not _is_zero(error_rate):
+    if not is_zero(error_rate):
         raise ParameterError(f"{chosen} cannot correct for an error rate; krng can")
     if len(names) < 2:
         points = np.zeros((len(names), 1))
@@ -185,10 +186,6 @@ def neighbours(
     else:
         points = map_of_pairs(pairs, dimensions(n_components, len(names)), random_state)
     return _on_map(points, names, chosen, k, sigma)
-
-
-def _is_zero(error_rate: Any) -> bool:
-    return isinstance(error_rate, (int, float)) and error_rate == 0
 
 
 def _krng(

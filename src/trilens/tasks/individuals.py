@@ -15,9 +15,9 @@ from trilens.errors import ParameterError
 from trilens.kinds import chance
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.geometry import procrustes
-from trilens.maps.raters import group_raters
+from trilens.maps.raters import RaterGroups, group_raters
 from trilens.statements import Kind, Statements
-from trilens.statements.combine import question_keys
+from trilens.statements.combine import questions
 from trilens.tasks.clouds import LEVEL, p_value
 from trilens.tasks.data import Data, statements_of
 from trilens.tasks.medoid import medoid
@@ -277,10 +277,12 @@ def individuals(
 def can_compare(statements: Statements) -> bool:
     """Whether there are enough raters with enough answers."""
     known = group_raters(statements)
-    if known is None:
-        return False
-    counts = np.bincount(known.of[known.of >= 0], minlength=len(known))
-    return bool((counts >= LEAST_ANSWERS).sum() >= LEAST_RATERS)
+    return known is not None and bool(_have_enough(known).sum() >= LEAST_RATERS)
+
+
+def _have_enough(known: RaterGroups) -> BoolArray:
+    """Which raters gave enough answers."""
+    return np.bincount(known.of[known.of >= 0], minlength=len(known)) >= LEAST_ANSWERS
 
 
 def _raters(statements: Statements) -> tuple[list[str], IntArray, list[str]]:
@@ -291,8 +293,7 @@ def _raters(statements: Statements) -> tuple[list[str], IntArray, list[str]]:
             "individuals needs to know who gave each answer; add a column called rater",
             parameter="statements",
         )
-    counts = np.bincount(known.of[known.of >= 0], minlength=len(known))
-    enough = counts >= LEAST_ANSWERS
+    enough = _have_enough(known)
     if enough.sum() < LEAST_RATERS:
         raise ParameterError(
             f"individuals needs {LEAST_RATERS} raters or more with {LEAST_ANSWERS} answers or "
@@ -343,7 +344,7 @@ def _exchangeable(statements: Statements, rater: IntArray) -> IntArray:
 
     A question that several raters were asked is a part; the others together are one.
     """
-    keys = np.unique(question_keys(statements)[0], return_inverse=True)[1]
+    keys = questions(statements)[0]
     pairs = np.unique(keys * (int(rater.max()) + 1) + rater)
     asked = np.bincount(pairs // (int(rater.max()) + 1))
     return np.where(asked[keys] > 1, keys + 1, 0)
@@ -484,9 +485,9 @@ def _predicted(
 ) -> dict[str, FloatArray]:
     """The share of each rater's answers that maps without sight of them predict."""
     m = len(statements)
-    keys, question = np.unique(question_keys(statements)[0], return_inverse=True)
+    question, _, asked = questions(statements)
     rng = np.random.default_rng([seed, 42])
-    fold = (rng.permutation(len(keys)) % _FOLDS)[question]
+    fold = (rng.permutation(len(asked)) % _FOLDS)[question]
     length: Any = fitted.length_
     by_rater = by_number(statements, rater)
     answers = np.bincount(rater, minlength=n_raters)

@@ -23,7 +23,6 @@ from trilens.tasks.data import (
     object_counts,
     objects_of,
     statements_of,
-    why_nothing_on_map,
 )
 from trilens.tasks.labels import label_of_each, sorted_classes
 from trilens.tasks.method import check_counted, check_method, check_model, choose_method
@@ -167,6 +166,8 @@ def medoid(
             statements = statements.read()  # the medoid of each class takes its own statements
         placed = model_of_many(statements, "medoid", model, seed_of(random_state), progress)
         if placed is not None:
+            from trilens.tasks.preconditions import why_nothing_on_map
+
             model = None
             if why_nothing_on_map(placed) is None:
                 best = _medoid_on_streamed_map(placed)

@@ -123,6 +123,11 @@ def _best(question: Question, statements: Statements) -> str:
     return "choice" if enough and affordable else _COUNTING.get(question, "lensmap")
 
 
+def is_zero(error_rate: Any) -> bool:
+    """Whether it is the number 0, rather than another number, a word or no number at all."""
+    return isinstance(error_rate, (int, float)) and error_rate == 0
+
+
 def known_error_rate(
     error_rate: Any,
     statements: Statements,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +15,12 @@ from trilens.maps.choice_model import ChoiceModel, ResampledModels
 from trilens.maps.pairs import lengths, squared
 from trilens.maps.posterior import depths_of
 from trilens.statements import Statements
+from trilens.statements.combine import side_pairs
 from trilens.tasks.data import Ordered, in_order
 from trilens.tasks.design import Design, design
+
+if TYPE_CHECKING:
+    from trilens.tasks.cluster.suggest import Examined
 
 #: Of more statements a random part is fitted.
 MOST_FITTED = 10_000_000
@@ -131,6 +136,14 @@ class AnswerModel:
     def design(self) -> Design:
         """What was asked of whom."""
         return design(self.statements)
+
+    @cached_property
+    def examined(self) -> Examined:
+        """Whether the map has groups, or what shape it has otherwise."""
+        from trilens.tasks.cluster.suggest import examine
+
+        M = self.map
+        return examine(M.embedding_, M.place_errors_, self.statements.kind, random_state=self.seed)
 
     @cached_property
     def overdispersion(self) -> float:
@@ -291,12 +304,8 @@ def pair_dispersion(model: ChoiceModel, statements: Statements) -> float:
     pull = attentive.copy()
     pull[:, 0] -= 1.0
     pull *= ((1 - model.lapse) * attentive[:, 0] / P[:, 0])[:, None]
-    a, b, c = statements.triples.T.astype(np.int64)
-    compared = [(a, b), (a, c)] if statements.kind == "closer" else [(b, c), (a, c), (a, b)]
     n = statements.n_objects
-    codes = [np.minimum(i, j) * n + np.maximum(i, j) for i, j in compared]
-    _, pair = np.unique(np.stack(codes, axis=1).ravel(), return_inverse=True)
-    together = np.bincount(pair, pull.ravel())
+    together = np.bincount(side_pairs(statements).ravel(), pull.ravel())
     alone = float((pull**2).sum())
     if alone == 0.0:
         return 1.0

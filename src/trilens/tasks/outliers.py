@@ -29,7 +29,6 @@ from trilens.tasks.data import (
     object_counts,
     objects_of,
     statements_of,
-    why_nothing_on_map,
 )
 from trilens.tasks.embed import points_of
 from trilens.tasks.method import check_counted, check_method, check_model, choose_method
@@ -42,7 +41,7 @@ from trilens.tasks.outlier_test import (
     outliers_by_depth,
     outliers_on_map,
 )
-from trilens.tasks.preconditions import why_nothing_can_be_claimed
+from trilens.tasks.preconditions import why_nothing_can_be_claimed, why_nothing_on_map
 from trilens.tasks.tails import Tail
 
 #: Of more tied objects than these only the number is told.

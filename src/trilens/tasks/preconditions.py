@@ -6,6 +6,7 @@ import numpy as np
 
 from trilens.kinds import chance
 from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.streamed import StreamedMap
 from trilens.statements import Statements
 from trilens.tasks.reliability.agreement import cells_of, raters_of
 
@@ -14,6 +15,9 @@ from trilens.tasks.reliability.agreement import cells_of, raters_of
 #: which 30 % are wrong, 60 about each of 40 objects, 2 and more (``closer``, where these are too
 #: few to tell: 0.4).
 _BEYOND_GUESSES = 0.5
+#: How much better than chance a streamed map must predict the answers kept aside: by so many
+#: standard errors, and by this share, below which a map is of no use.
+_BEYOND_CHANCE, _NO_USE = 3.0, 0.005
 #: Guesses agree as much as the answers in at most so many studies.
 _AGREEING_GUESSES = 0.005
 
@@ -44,6 +48,23 @@ def why_nothing_can_be_claimed(statements: Statements, fitted: ChoiceMap | None)
     gain = max(fitted.cv_scores_.values()) - np.log(chance(statements.kind))
     predicted = gain * np.sqrt(len(statements)) >= _BEYOND_GUESSES
     if not predicted and agreeing_guesses(statements) > _AGREEING_GUESSES:
+        return "the answers cannot be told from guesses"
+    return None
+
+
+def why_nothing_on_map(placed: StreamedMap) -> str | None:
+    """The reason why no group and no outlier can be told from chance on a streamed map.
+
+    Whether the answers connect all objects is not known.
+    """
+    counts = placed.counts
+    if placed.predicted is None:
+        return f"{placed.method} has no model of the answers"
+    if (counts.appearances == 0).any():
+        return "some objects were never asked about"
+    guess = chance(counts.kind)
+    error = np.sqrt(guess * (1 - guess) / max(placed.aside, 1))
+    if placed.predicted - guess < max(_BEYOND_CHANCE * error, _NO_USE):
         return "the answers cannot be told from guesses"
     return None
 

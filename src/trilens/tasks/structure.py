@@ -160,7 +160,11 @@ def structure(
     if reason is not None:
         return _untold(reason, given.names)
     found = structure_of_map(
-        fitted.embedding_, fitted.place_errors_, given.kind, names=names, random_state=seed
+        fitted.embedding_,
+        kind=given.kind,
+        names=names,
+        random_state=seed,
+        found=model.in_order.examined if given.n_objects >= LEAST_OBJECTS else None,
     )
     rank = ordered.rank
 
@@ -183,6 +187,7 @@ def structure_of_map(
     *,
     names: tuple[str, ...] | None = None,
     random_state: int = 0,
+    found: Examined | None = None,
 ) -> Structure:
     """The shape of a map.
 
@@ -193,6 +198,8 @@ def structure_of_map(
         How far each place may be off, as covariances.
     kind : str
         Of the statements, for the caution.
+    found : Examined, optional
+        What is known of the map already.
 
     Examples
     --------
@@ -204,7 +211,8 @@ def structure_of_map(
     names = tuple(map(str, range(n))) if names is None else names
     if n < LEAST_OBJECTS:
         return _untold(f"there are fewer than {LEAST_OBJECTS} objects", names)
-    found = examine(coordinates, errors, kind, random_state=random_state)
+    if found is None:
+        found = examine(coordinates, errors, kind, random_state=random_state)
     if found.map is None:
         return _untold("too few objects differ", names)
     told, shape = found.suggestion, found.suggestion.shape

@@ -43,7 +43,6 @@ from trilens.tasks.data import (
     pair_counts,
     statements_of,
     streamed_map,
-    why_nothing_on_map,
 )
 from trilens.tasks.embed import map_dimension, map_of_pairs
 from trilens.tasks.labels import LabelsLike, label_of_each
@@ -52,11 +51,12 @@ from trilens.tasks.method import (
     check_method,
     check_model,
     choose_method,
+    is_zero,
     known_error_rate,
     method_of_pairs,
 )
 from trilens.tasks.model import AnswerModel, answer_model
-from trilens.tasks.preconditions import why_nothing_can_be_claimed
+from trilens.tasks.preconditions import why_nothing_can_be_claimed, why_nothing_on_map
 
 #: More objects than these have no silhouettes, which take all distances.
 _MOST_SILHOUETTES = 5000
@@ -259,7 +259,7 @@ def cluster(
     few = PAIRED_OBJECTS if method == "lensmap" and n_clusters is not None else 0
     if model is None and method in MAPS_OF_FILES and is_streamed(statements, most_objects=few):
         model = _map_of_files(statements, method, n_components, seed, progress)
-    elif method in ("auto", "choice") and n_components is None and not error_rate:
+    elif method in ("auto", "choice") and n_components is None and is_zero(error_rate):
         model = model_of_many(statements, "cluster", model, seed, progress) or model
     if isinstance(model, StreamedMap):
         return _on_map_of_files(model, n_clusters, k, sigma, error_rate, labels, seed)
@@ -367,10 +367,12 @@ def _on_map(
         whole = np.arange(len(names)) % (n_clusters or 1)
         return _clusters(names, whole, None, parameters, None, None, known, n_clusters is not None)
     step: Progress = (lambda share: None) if progress is None else progress
-    points, resampled, fitted = _maps(given, method, n_components, error_rate, seed, model, step)
-    errors = None if fitted is None else fitted.place_errors_
-    suggestion = suggest_clusters(points, errors=errors, kind=given.kind, random_state=seed)
-    reason = why_nothing_can_be_claimed(given, fitted)
+    points, resampled, model = _maps(given, method, n_components, error_rate, seed, model, step)
+    if model is None:
+        suggestion = suggest_clusters(points, kind=given.kind, random_state=seed)
+    else:
+        suggestion = model.examined.suggestion
+    reason = why_nothing_can_be_claimed(given, None if model is None else model.map)
     if reason is None and LEAST_PER_OBJECT * given.n_objects > 3 * len(given):
         reason = "there are too few answers about each object"
     if reason is None and method == "lensmap" and given.kind != "central":
@@ -424,7 +426,7 @@ def _on_map_of_files(
     seed: int,
 ) -> Clusters:
     """The groups on a map by passes, and whether there are any beyond chance."""
-    if error_rate:
+    if not is_zero(error_rate):
         raise ParameterError("a map of files this large cannot correct for an error rate; krng can")
     known = None if labels is None else label_of_each(labels, placed.names)
     given_names, (placed, rank) = placed.names, placed.in_order
@@ -474,7 +476,7 @@ def _maps(
     seed: int,
     model: AnswerModel | None,
     step: Progress,
-) -> tuple[FloatArray, list[FloatArray], ChoiceMap | None]:
+) -> tuple[FloatArray, list[FloatArray], AnswerModel | None]:
     """The map on which groups are sought, those of resampled statements, and the model."""
     n = statements.n_objects
     copies = 20 if n <= 100 else 10 if n <= 500 else 6
@@ -485,7 +487,7 @@ def _maps(
         model = model or answer_model(statements, seed)
         resampled = model.resampled_maps[:copies]
         step(0.6)
-        return model.map.embedding_, resampled, model.map
+        return model.map.embedding_, resampled, model
     if n_components is None:
         n_components = map_dimension(count_pairs(statements)) if n > 1 else 1
     extra: dict[str, Any] = {"error_rate": error_rate} if error_rate else {}

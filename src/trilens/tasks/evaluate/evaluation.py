@@ -15,7 +15,7 @@ from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.errors import ParameterError, StatementError, option
 from trilens.statements import Kind, Statements
 from trilens.statements.columns import as_list
-from trilens.statements.combine import question_keys
+from trilens.statements.combine import questions
 from trilens.tasks.data import Data, statements_of
 from trilens.tasks.evaluate.predictions import (
     METRICS,
@@ -469,7 +469,7 @@ class AnswerClusters:
 
 def clusters_of(statements: Statements) -> AnswerClusters:
     """The raters and questions of statements."""
-    question = np.unique(question_keys(statements)[0], return_inverse=True)[1].astype(np.int64)
+    question = questions(statements)[0]
     if statements.raters is None:
         return AnswerClusters(question, None, 0)
     known, rater = np.unique(_each_its_own(statements.raters), return_inverse=True)

@@ -20,6 +20,7 @@ from trilens._typing import FloatArray, IntArray
 from trilens.kinds import n_answers, sides
 from trilens.maps.likelihood import object_order
 from trilens.statements import Statements
+from trilens.statements.combine import side_pairs
 
 #: The correlation of the lengths of two sides that share an object.
 _SHARED = 0.15
@@ -57,14 +58,14 @@ class Excess:
 
         n = self.statements.n_objects
         ends = sides(self.statements.kind, self.statements.triples.astype(np.int64))
-        i = np.stack([np.minimum(a, b) for a, b in ends], axis=1).ravel()
-        j = np.stack([np.maximum(a, b) for a, b in ends], axis=1).ravel()
-        known, pair = np.unique(i * n + j, return_inverse=True)
+        i, j = (np.stack(end, axis=1).ravel() for end in zip(*ends, strict=True))
+        pair = side_pairs(self.statements).ravel()
         columns = np.stack([i, j, n + pair], axis=1).ravel()
         end, side = np.sqrt(_SHARED), np.sqrt(1 - 2 * _SHARED)
         values = np.tile([end, end, side], len(i))
         return csr_array(
-            (values, columns, np.arange(0, 3 * len(i) + 1, 3)), shape=(len(i), n + len(known))
+            (values, columns, np.arange(0, 3 * len(i) + 1, 3)),
+            shape=(len(i), n + int(pair.max()) + 1),
         )
 
     def _added(self, beyond: FloatArray, rater: IntArray) -> Any:

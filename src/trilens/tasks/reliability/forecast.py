@@ -13,7 +13,7 @@ from trilens._typing import FloatArray, IntArray, Progress
 from trilens.depth import LEAST_RATERS
 from trilens.maps.choice_map import ChoiceMap
 from trilens.statements import Statements
-from trilens.tasks.design import question_of
+from trilens.statements.combine import questions
 from trilens.tasks.medoid import medoid_set
 from trilens.tasks.method import LEAST_PER_OBJECT, choose_method
 from trilens.tasks.model import AnswerModel
@@ -263,7 +263,7 @@ def learning_curve(
     clusters = _raters(statements, usable[0][0])
     unit = "answer" if clusters is None else "rater"
     if asked.few_questions:
-        unit, clusters = "question", _questions(statements)
+        unit, clusters = "question", questions(statements)[0]
     divisions: list[list[_Division]] = [[] for _ in usable]
     total, done = sum(wanted for _, wanted in usable), 0
     for (parts, wanted), found in zip(usable, divisions, strict=True):
@@ -349,11 +349,6 @@ def _raters(statements: Statements, parts: int) -> IntArray | None:
         return None
     known, rater = np.unique(statements.raters, return_inverse=True)
     return rater.astype(np.int64) if len(known) >= parts * LEAST_RATERS else None
-
-
-def _questions(statements: Statements) -> IntArray:
-    """The number of the question of each answer."""
-    return np.unique(question_of(statements), return_inverse=True)[1].astype(np.int64)
 
 
 def _divided(

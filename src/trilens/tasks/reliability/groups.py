@@ -11,12 +11,12 @@ import numpy as np
 from trilens._parameters import shown
 from trilens._typing import AnyArray, FloatArray, IntArray
 from trilens.errors import ParameterError, parameter_name
-from trilens.kinds import n_answers, sides
+from trilens.kinds import n_answers
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.geometry import procrustes
 from trilens.statements import Statements
 from trilens.statements.columns import as_list, is_missing
-from trilens.statements.combine import question_keys, questions
+from trilens.statements.combine import questions, side_pairs
 from trilens.tasks.method import choose_method
 from trilens.tasks.model import AnswerModel
 from trilens.tasks.reliability.agreement import Agreement, AsDict, agreement_between, cells_of
@@ -238,7 +238,7 @@ def differing_groups(
     n = int(group_of_rater.max()) + 1
     if np.bincount(group_of_rater, minlength=n).min() < 2:
         return GroupTest(None, "a group has fewer than two raters", None)
-    question = np.unique(question_keys(statements)[0], return_inverse=True)[1].astype(np.int64)
+    question = questions(statements)[0]
     if not _lists_of_their_own(statements, question, rater, group_of_rater):
         expected = _by_model(statements, model)
         p = _permutation_test(statements, rater, group_of_rater, expected, seed, permutations)
@@ -275,7 +275,7 @@ def _lists_of_their_own(
     Common questions of two raters are counted, of the pairs of answers that could be to the
     same question. The answers are not looked at.
     """
-    pairs = _pairs(statements)
+    pairs = side_pairs(statements)
     c = pairs.shape[1]
     for what, who in ((question, rater), (pairs.ravel(), np.repeat(rater, c))):
         n = len(group_of_rater)
@@ -297,15 +297,6 @@ def _lists_of_their_own(
         if beyond > _BEYOND and across < _AS_MUCH_IN_COMMON * rate:
             return True
     return False
-
-
-def _pairs(statements: Statements) -> IntArray:
-    """A number for the pair that each possible answer is about, (m, 3 or 2)."""
-    compared = sides(statements.kind, statements.triples.astype(np.int64))
-    n = statements.n_objects
-    codes = np.stack([np.minimum(i, j) * n + np.maximum(i, j) for i, j in compared], axis=1)
-    pair = np.unique(codes.ravel(), return_inverse=True)[1]
-    return pair.astype(np.int64).reshape(codes.shape)
 
 
 def _by_model(statements: Statements, model: AnswerModel | None) -> FloatArray:
@@ -336,7 +327,7 @@ def _excess(
     from scipy.sparse import coo_array
 
     P, c = expected, expected.shape[1]
-    pair = _pairs(statements).ravel()
+    pair = side_pairs(statements).ravel()
     beyond = -P
     beyond[:, 0] += 1.0
     at = (np.repeat(rater, c), pair)
