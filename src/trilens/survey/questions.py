@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Set
 from dataclasses import asdict, dataclass, replace
-from typing import TypeAlias
 
 from trilens.statements import Kind
 from trilens.survey.shuffle import (
@@ -18,8 +17,6 @@ from trilens.survey.shuffle import (
     unrank,
 )
 
-Three: TypeAlias = tuple[int, int, int]
-
 
 @dataclass(frozen=True)
 class Design:
@@ -30,18 +27,22 @@ class Design:
     objects
         Their names; everything else speaks of their positions here.
     tests
-        The three objects and the right answer of each test question.
+        The objects and, last, the right answer of each test question.
     question
         Its wording in each language.
     stimuli
         The fingerprint of each object's picture, sound or texts.
+    shown, choose
+        How many objects a screen shows, an anchor included, and how many of them are chosen.
+    block, condition
+        The names of the part of the study and of the condition to which this belongs.
     """
 
     kind: Kind
     objects: tuple[str, ...]
     length: int
     most: int
-    tests: tuple[tuple[str, str, str, str], ...]
+    tests: tuple[tuple[str, ...], ...]
     among_first: int
     shared: int
     repeated: int
@@ -49,9 +50,19 @@ class Design:
     policy: str = "uniform"
     question: tuple[tuple[str, str], ...] = ()
     stimuli: tuple[str, ...] = ()
+    shown: int = 3
+    choose: int = 1
+    block: str = ""
+    condition: str = ""
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
+        """As it is stored: what came later is left out where it says nothing."""
+        content = asdict(self)
+        plain = {"shown": 3, "choose": 1, "block": "", "condition": ""}
+        for name, value in plain.items():
+            if content[name] == value:
+                del content[name]
+        return json.dumps(content, ensure_ascii=False, sort_keys=True)
 
 
 @dataclass(frozen=True)
@@ -63,16 +74,16 @@ class Question:
     objects
         In the order in which they are shown; for ``closer`` the anchor is first.
     reason
-        ``drawn``, ``test``, ``shared`` or ``repeated``.
+        ``drawn``, ``test``, ``shared``, ``repeated`` or ``practice``.
     place
         Of a drawn question: its place in the participant's order. Of a shared one: in the
-        study's order. Of a test: which one. Of a repeated one: the number, in the same round,
-        of the question that it repeats.
+        study's order. Of a test or a practice question: which one. Of a repeated one: the number,
+        in the same round, of the question that it repeats.
     expected
-        The right answer of a test.
+        The right answer of a test or a practice question; where several are chosen, one of them.
     """
 
-    objects: Three
+    objects: tuple[int, ...]
     reason: str
     place: int
     expected: int | None = None
@@ -89,8 +100,10 @@ class Sampler:
     def __init__(self, design: Design) -> None:
         self.design = design
         at = {name: i for i, name in enumerate(design.objects)}
-        self.size = n_questions(design.kind, len(at))
-        self.tests = [((at[a], at[b], at[c]), at[answer]) for a, b, c, answer in design.tests]
+        self.size = n_questions(design.kind, len(at), design.shown)
+        self.tests = [
+            (tuple(at[name] for name in names), at[answer]) for *names, answer in design.tests
+        ]
         of_tests = {rank(design.kind, objects) for objects, _ in self.tests}
         #: the study's order without the tests: the first so many of each round are shared
         self.pool: list[tuple[int, int]] = []
@@ -143,9 +156,9 @@ class Sampler:
         of_shared = sorted(shuffled(seed, rest, "shared at", number)[: len(shared)])
         of_drawn = [i for i in rest if i not in of_shared]
         for i, (place, found) in zip(of_shared, shared, strict=True):
-            plan[i] = Question(unrank(design.kind, found), "shared", place)
+            plan[i] = Question(unrank(design.kind, found, design.shown), "shared", place)
         for i, (place, found) in zip(of_drawn, drawn, strict=True):
-            plan[i] = Question(unrank(design.kind, found), "drawn", place)
+            plan[i] = Question(unrank(design.kind, found, design.shown), "drawn", place)
         # what is asked again was asked in the first half of the round
         early = shuffled(seed, [i for i in of_drawn + of_shared if i < half], "repeated of", number)
         for i, source in zip(again, early, strict=False):

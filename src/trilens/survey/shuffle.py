@@ -22,8 +22,12 @@ def random_number(seed: int, *what: str | int) -> int:
     >>> random_number(1, "a") == random_number(1, "a") != random_number(2, "a")
     True
     """
-    text = ":".join(map(str, (seed, *what)))
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+    return _number(8, seed, *what)
+
+
+def _number(size: int, *what: str | int) -> int:
+    text = ":".join(map(str, what))
+    return int.from_bytes(blake2b(text.encode(), digest_size=size).digest(), "big")
 
 
 def shuffled(seed: int, items: list[int], *what: str | int) -> list[int]:
@@ -44,59 +48,65 @@ def at_place(seed: int, place: int, size: int) -> int:
         raise ValueError(f"there is no place {place} in an order of {size} questions")
     half = max(1, ((size - 1).bit_length() + 1) // 2)
     mask = (1 << half) - 1
+    # screens of many objects are more than a square of 2^64
+    wide = max(8, (half + 7) // 8)
     value = place
     while True:
         left, right = value >> half, value & mask
         for step in range(_ROUNDS):
-            left, right = right, left ^ (random_number(seed, "order", size, step, right) & mask)
+            left, right = right, left ^ (_number(wide, seed, "order", size, step, right) & mask)
         value = left << half | right
         if value < size:
             return value
 
 
-def n_questions(kind: Kind, n_objects: int) -> int:
-    """How many different questions there are: triples, and for ``closer`` each with three anchors.
+def n_questions(kind: Kind, n_objects: int, shown: int = 3) -> int:
+    """How many different questions there are: sets of objects, and for ``closer`` with an anchor.
 
-    >>> n_questions("central", 60), n_questions("closer", 4)
-    (34220, 12)
+    >>> n_questions("central", 60), n_questions("closer", 4), n_questions("odd", 10, shown=9)
+    (34220, 12, 10)
     """
-    return comb(n_objects, 3) * (3 if kind == "closer" else 1)
+    return comb(n_objects, shown) * (shown if kind == "closer" else 1)
 
 
-def unrank(kind: Kind, rank: int) -> tuple[int, int, int]:
+def unrank(kind: Kind, rank: int, shown: int = 3) -> tuple[int, ...]:
     """The objects of a question, in increasing order; for ``closer`` the anchor first.
 
     >>> [unrank("central", rank) for rank in range(4)]
     [(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]
-    >>> unrank("closer", 1)
-    (1, 0, 2)
+    >>> unrank("closer", 1), unrank("odd", 4, shown=4)
+    ((1, 0, 2), (1, 2, 3, 4))
     """
     if kind == "closer":
-        triple = unrank("central", rank // 3)
-        anchor = triple[rank % 3]
-        first, second = (i for i in triple if i != anchor)
-        return anchor, first, second
-    c = _largest(rank, 3)
-    rank -= comb(c, 3)
-    b = _largest(rank, 2)
-    return rank - comb(b, 2), b, c
+        some = unrank("central", rank // shown, shown)
+        anchor = some[rank % shown]
+        return anchor, *(i for i in some if i != anchor)
+    found = []
+    for size in range(shown, 0, -1):
+        found.append(_largest(rank, size))
+        rank -= comb(found[-1], size)
+    return tuple(reversed(found))
 
 
-def rank(kind: Kind, objects: tuple[int, int, int]) -> int:
+def rank(kind: Kind, objects: tuple[int, ...]) -> int:
     """The number of a question, in whatever order its objects stand.
 
-    >>> rank("central", (3, 0, 2)), rank("closer", (1, 2, 0))
-    (2, 1)
+    >>> rank("central", (3, 0, 2)), rank("closer", (1, 2, 0)), rank("odd", (4, 1, 3, 2))
+    (2, 1, 4)
     """
-    a, b, c = sorted(objects)
-    plain = comb(c, 3) + comb(b, 2) + a
-    return plain if kind != "closer" else 3 * plain + (a, b, c).index(objects[0])
+    some = sorted(objects)
+    plain = sum(comb(each, size) for size, each in enumerate(some, 1))
+    return plain if kind != "closer" else len(some) * plain + some.index(objects[0])
 
 
 def shuffle_places(
-    kind: Kind, objects: tuple[int, int, int], seed: int, *what: str | int
-) -> tuple[int, int, int]:
+    kind: Kind, objects: tuple[int, ...], seed: int, *what: str | int
+) -> tuple[int, ...]:
     """The objects in the order in which they are shown; an anchor stays first."""
+    if len(objects) > 3:
+        first = objects[:1] if kind == "closer" else ()
+        rest = shuffled(seed, list(objects[len(first) :]), "places", *what)
+        return *first, *rest
     chance = random_number(seed, "places", *what)
     if kind == "closer":
         anchor, x, y = objects
