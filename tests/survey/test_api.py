@@ -10,6 +10,7 @@ import pytest
 from studies import edit, running
 from trilens.survey.database import Database
 from trilens.survey.status import status
+from trilens.survey.store import all_about, erase
 
 
 @pytest.fixture
@@ -102,6 +103,59 @@ def test_the_next_question_comes_with_the_answer_where_asked_for(app: Any) -> No
     answer = rater.post("/api/answer?next=1", json=body).json()
     assert answer["stored"] is True
     assert answer["next"] == rater.question()
+
+
+def test_a_question_whose_picture_is_missing_is_left_out(folder: Path, database: Database) -> None:
+    from PIL import Image
+
+    (folder / "pictures").mkdir()
+    for i, line in enumerate((folder / "objects.csv").read_text().splitlines()[1:]):
+        picture = Image.new("RGB", (8, 8), (i, 0, 0))
+        picture.save(folder / "pictures" / f"{line.split(',')[0]}.png")
+    edit(folder, ("objects: objects.csv", "objects: pictures"), ("most: 3 ", "most: 1 "))
+    with running(folder, database) as app:
+        rater = app.participant()
+        receipt = rater.join()
+        first = rater.question()
+        body = {"token": first["token"], "missing": first["objects"][:2]}
+        left = [rater.post("/api/skip", json=body) for _ in range(2)]
+        assert [said.json()["number"] for said in left] == [2, 2], "twice is once"
+        second = left[0].json()
+        assert rater.answer(second["token"], second["objects"][0]).status_code == 200
+        late = {"token": second["token"], "missing": second["objects"][:1]}
+        assert rater.post("/api/skip", json=late).status_code == 200, "the answer stands"
+        for wrong, said in (
+            (body | {"token": "x"}, 404),
+            (body | {"missing": []}, 422),
+            (body | {"missing": ["x"]}, 422),
+        ):
+            assert rater.post("/api/skip", json=wrong).status_code == said
+        stranger = app.participant()
+        stranger.join()
+        assert stranger.post("/api/skip", json=body).status_code == 403
+        rater.round()
+        end = rater.question()
+        assert end["completion"]["code"] == "THANKS", "test questions included"
+        assert end["answers"] == 19
+        with app.survey.database.reading() as connection:
+            found = status(connection, 0)
+            about = all_about(connection, receipt)
+        assert found.skipped == 1
+        assert found.missing == dict.fromkeys(sorted(first["objects"][:2]), 1)
+        assert about is not None
+        assert [q["skipped"] for q in about["questions"]] == [True] + [False] * 19
+        app.survey.writer.submit(lambda c: erase(c, receipt)).result()
+        with app.survey.database.reading() as connection:
+            assert status(connection, 0).skipped == 0
+
+
+def test_a_question_of_words_cannot_be_left_out(app: Any) -> None:
+    rater = app.participant()
+    rater.join()
+    asked = rater.question()
+    body = {"token": asked["token"], "missing": asked["objects"]}
+    assert rater.post("/api/skip", json=body).status_code == 422
+    assert rater.question() == asked
 
 
 def test_whoever_comes_back_goes_on(app: Any) -> None:

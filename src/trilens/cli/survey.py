@@ -242,8 +242,13 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
             if found.median_seconds is None
             else f"{found.median_seconds:.2f} s",
             "participants erased": f"{found.erased:,}",
+            "questions skipped": f"{found.skipped:,}",
         }
     )
+    if found.missing:
+        listed = ", ".join(f"{name} ({often:,})" for name, often in list(found.missing.items())[:5])
+        more = ", ..." if len(found.missing) > 5 else ""
+        note(f"pictures or sounds that did not load, and how often: {listed}{more}")
 
 
 @command.command("forget")

@@ -58,6 +58,18 @@ class Answer(BaseModel):
         return _storable(value) or ""
 
 
+class Skip(BaseModel):
+    """A question of which a picture or sound did not come."""
+
+    token: Annotated[str, Field(max_length=100)]
+    missing: Annotated[list[Annotated[str, Field(max_length=1000)]], Field(max_length=100)]
+
+    @field_validator("token")
+    @classmethod
+    def _storable(cls, value: str) -> str:
+        return _storable(value) or ""
+
+
 class Receipt(BaseModel):
     """What a new participant keeps."""
 
@@ -175,6 +187,19 @@ async def answer(
     return JSONResponse(
         {"stored": True} if following is None else {"stored": True, "next": following}
     )
+
+
+@router.post(
+    "/api/skip", responses={**_REFUSALS, 404: {"description": "a token that was never issued"}}
+)
+async def skip(request: Request, body: Skip) -> dict[str, Any]:
+    """Leave out a question that cannot be shown; what the page shows next."""
+    store = Survey.of(request).store
+
+    def step(connection: Connection, participant: int) -> None:
+        store.skip(connection, participant, body.token, body.missing)
+
+    return await _go_on(request, step)
 
 
 @router.get("/api/study")

@@ -122,6 +122,15 @@ answers = Table(
     Index("answers_by_time", "stored"),
 )
 
+#: The objects of which no picture or sound came, so that the question was left out.
+skipped = Table(
+    "skipped",
+    metadata,
+    Column("assignment", ForeignKey("assignments.id", ondelete="CASCADE"), primary_key=True),
+    Column("object", ForeignKey("objects.id"), primary_key=True),
+    Column("stored", Float, nullable=False),
+)
+
 #: That something was erased, and how much; not whose it was.
 erasures = Table(
     "erasures",

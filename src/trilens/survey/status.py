@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
-from trilens.survey.schema import answers, assignments, erasures, participants
-from trilens.survey.store import is_paused
+from trilens.survey.schema import answers, assignments, erasures, participants, skipped
+from trilens.survey.store import is_paused, missing_objects
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,10 @@ class Status:
         Answers of the last hour.
     erased
         Participants who were erased.
+    skipped
+        Questions left out because a picture or sound did not come.
+    missing
+        The objects whose picture or sound did not come, and how often.
     """
 
     open: bool
@@ -39,6 +43,8 @@ class Status:
     last_hour: int
     median_seconds: float | None
     erased: int
+    skipped: int
+    missing: dict[str, int]
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -74,6 +80,8 @@ def status(connection: Connection, minimum: int) -> Status:
         ),
         median_seconds=_median(connection, n),
         erased=number(select(func.count()).select_from(erasures)),
+        skipped=number(select(func.count(skipped.c.assignment.distinct()))),
+        missing=missing_objects(connection),
     )
 
 

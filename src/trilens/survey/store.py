@@ -12,6 +12,7 @@ import hmac
 import json
 import secrets
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 from urllib.parse import quote
@@ -35,6 +36,7 @@ from trilens.survey.schema import (
     payments,
     platform_ids,
     settings,
+    skipped,
 )
 from trilens.survey.shuffle import rank
 from trilens.survey.study import Study
@@ -43,6 +45,7 @@ from trilens.survey.writer import Refused
 #: Whether participants can join; ``full`` where the quota is reached.
 State: TypeAlias = Literal["open", "paused", "full"]
 
+_SKIPPED = select(skipped.c.assignment).where(skipped.c.assignment == assignments.c.id).exists()
 #: The questions that a participant has not answered in the present round, the next first.
 _OPEN: Select[Any] = (
     select(
@@ -64,6 +67,7 @@ _OPEN: Select[Any] = (
         participants.c.id == bindparam("participant"),
         assignments.c.round == participants.c.round,
         answers.c.assignment.is_(None),
+        ~_SKIPPED,
     )
     .order_by(assignments.c.number)
     .limit(3)
@@ -215,6 +219,27 @@ class Store:
         elif row.chosen != number:
             raise Refused(409, "this question already has a different answer")
         return row.chosen is None
+
+    def skip(
+        self, connection: Connection, participant: int, token: str, missing: Collection[str]
+    ) -> None:
+        """Leave out a question of which a picture or sound does not come, and note which one.
+
+        A question that has an answer keeps it.
+        """
+        row = connection.execute(_ASSIGNMENT, {"token": token}).one_or_none()
+        if row is None:
+            raise Refused(404, "there is no such question")
+        if row.participant != participant:
+            raise Refused(403, "this question belongs to another participant")
+        lost = [i for i, name in self.names.items() if name in missing]
+        if not lost or not all(self.study.by_name[self.names[i]].file for i in lost):
+            raise Refused(422, "only a question with a missing picture or sound can be left out")
+        noted = select(skipped).where(skipped.c.assignment == row.id)
+        if row.chosen is None and connection.execute(noted).first() is None:
+            now = time.time()
+            rows = [{"assignment": row.id, "object": i, "stored": now} for i in lost]
+            connection.execute(insert(skipped), rows)
 
     def begin_round(self, connection: Connection, participant: int) -> None:
         """Begin the next round, if the present one is done; while one is open, do nothing."""
@@ -565,12 +590,25 @@ def erase(connection: Connection, receipt: str) -> int | None:
     if number is None:
         return None
     theirs = select(assignments.c.id).where(assignments.c.participant == number)
+    connection.execute(delete(skipped).where(skipped.c.assignment.in_(theirs)))
     gone = connection.execute(delete(answers).where(answers.c.assignment.in_(theirs))).rowcount
     connection.execute(delete(assignments).where(assignments.c.participant == number))
     connection.execute(delete(platform_ids).where(platform_ids.c.participant == number))
     connection.execute(delete(participants).where(participants.c.id == number))
     connection.execute(insert(erasures), {"erased": time.time(), "answers": gone})
     return int(gone)
+
+
+def missing_objects(connection: Connection) -> dict[str, int]:
+    """For how many questions a picture or sound did not come, by object, the most first."""
+    often = func.count().label("often")
+    query = (
+        select(objects.c.name, often)
+        .select_from(skipped.join(objects, skipped.c.object == objects.c.id))
+        .group_by(objects.c.name)
+        .order_by(often.desc(), objects.c.name)
+    )
+    return {row.name: int(row.often) for row in connection.execute(query)}
 
 
 def all_about(connection: Connection, receipt: str) -> dict[str, Any] | None:
@@ -581,7 +619,13 @@ def all_about(connection: Connection, receipt: str) -> dict[str, Any] | None:
     person = connection.execute(_PARTICIPANT, {"id": number}).one()
     names = {row.id: row.name for row in connection.execute(select(objects))}
     query = (
-        select(assignments, answers.c.chosen, answers.c.seconds, answers.c.stored)
+        select(
+            assignments,
+            answers.c.chosen,
+            answers.c.seconds,
+            answers.c.stored,
+            _SKIPPED.label("skipped"),
+        )
         .select_from(assignments.outerjoin(answers, answers.c.assignment == assignments.c.id))
         .where(assignments.c.participant == number)
         .order_by(assignments.c.round, assignments.c.number)
@@ -603,6 +647,7 @@ def all_about(connection: Connection, receipt: str) -> dict[str, Any] | None:
                 "chosen": None if row.chosen is None else names[row.chosen],
                 "seconds": row.seconds,
                 "stored": row.stored,
+                "skipped": bool(row.skipped),
             }
             for row in connection.execute(query)
         ],

@@ -30,7 +30,7 @@ def test_a_round_by_mouse(shapes: Page) -> None:
         ]
         shapes.choose(1 + number % 3)
     shapes.screen("break")
-    assert shapes.text("#rested") == f"All {LENGTH} answers have been saved. Thank you!"
+    assert shapes.text("#rested") == f"Answers saved: {LENGTH}. Thank you!"
     shapes.click("#another")
     shapes.asking(1)
     assert shapes.text("#round") == "Round 2 of 2"

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from participant_page import LENGTH, Page, short_study, with_shapes
+from participant_page import LENGTH, Page, short_study, with_photographs, with_shapes
+from PIL import Image
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse
 
@@ -80,6 +82,52 @@ def test_a_picture_that_does_not_load(shapes: Page) -> None:
     assert len(set(shapes.shown())) == 3
     shapes.choose(1)
     shapes.asking(2)
+
+
+@pytest.mark.parametrize("how", ["truncated", "gone"])
+def test_a_picture_that_never_comes_blocks_nothing(
+    how: str, visit: Callable[[str], Page], tmp_path: Path
+) -> None:
+    """A picture of the test question is broken; the completion code comes all the same."""
+    from trilens.survey.status import status
+
+    folder = with_photographs(short_study(tmp_path / "study", length=3, most=1), 0)
+    file = folder / "pictures" / "bread.jpg"
+    if how == "truncated":
+        rng = np.random.default_rng(0)
+        Image.fromarray(rng.integers(0, 256, (80, 80, 3), dtype=np.uint8)).save(
+            file.with_suffix(".png")
+        )
+        file.unlink()
+        file = file.with_suffix(".png")
+        file.write_bytes(file.read_bytes()[:4000])
+    with running(folder) as app:
+        if how == "gone":
+            file.unlink()
+        page = visit(app.url)
+        page.open()
+        page.screen("consent")
+        page.browser.run(
+            "const s = setTimeout;  setTimeout = (f, ms) => s(f, ms < 20000 ? ms / 20 : ms);"
+        )
+        page.click("#agree")
+        page.click("#begin")
+        for _ in range(2):
+            page.wait("return document.getElementById('survey').dataset.state === 'asking';")
+            number = page.question()["number"]
+            page.choose(1)
+            page.wait(
+                "return document.body.dataset.screen === 'thanks'"
+                " || document.getElementById('bar').value >= arguments[0];",
+                number,
+            )
+        page.screen("thanks")
+        assert page.text("#code") == "THANKS"
+        with app.survey.database.reading() as connection:
+            found = status(connection, 0)
+        assert found.answers >= 1
+        assert found.skipped >= 1
+        assert found.missing == {"bread": found.skipped}
 
 
 def test_the_next_pictures_are_there_already(shapes: Page) -> None:

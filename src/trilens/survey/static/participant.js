@@ -18,12 +18,14 @@
   const EMPTY = 120;
   const SLOW = 800; // then the page says that it waits
   const TOO_LONG = 20000; // then a call or a picture is tried again
+  const TRIES = 4; // then a question without its picture is left out
   const HOPELESS = 120000; // then the participant gets the code for answers that were not stored
 
   let current = null; // what the server said last
   let state = ""; // loading, listening (to sounds), asking, saving
   let turn = 0; // what was begun in an earlier turn must not touch this one
   let started = 0;
+  const lost = new Set(); // addresses of pictures and sounds that did not come
 
   const say = (key, facts = {}) =>
     study.texts[key].replace(/\{(\w+)\}/g, (whole, name) => (name in facts ? facts[name] : whole));
@@ -48,6 +50,9 @@
   // --- calls -------------------------------------------------------------------------------
 
   const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+
+  const soon = (promise) =>
+    Promise.race([promise, sleep(TOO_LONG).then(() => Promise.reject(new Error("late")))]);
 
   // Until the time is over, the network is back, or somebody is impatient.
   function rest(ms) {
@@ -88,7 +93,7 @@
 
   // The same call until the server has answered it; every call may be sent twice.
   async function surely(method, path, body) {
-    const answering = Boolean(body && body.token);
+    const answering = Boolean(body && body.chosen);
     const slow = setTimeout(() => note(say(answering ? "saving" : "loading")), SLOW);
     const since = performance.now();
     for (let wait = 500; ; wait = Math.min(2 * wait, 8000)) {
@@ -192,26 +197,43 @@
     });
   }
 
-  // All three, or nothing: a question of which a part is missing cannot be answered.
+  // All of them, or nothing: a question of which a part is missing cannot be answered. What does
+  // not come although the server answers is reported, and the question left out.
   async function loaded(question, mine) {
-    for (let wait = 1000; ; wait = Math.min(2 * wait, 15000)) {
-      try {
-        const late = sleep(TOO_LONG).then(() => Promise.reject(new Error("late")));
-        return await Promise.race([Promise.all(question.stimuli.map(load)), late]);
-      } catch {
-        if (mine !== turn) return null;
-        note("");
-        screen("failed");
-        await rest(wait);
-        if (mine !== turn) return null;
+    const { objects, stimuli, token } = question;
+    const left = stimuli.some((one) => lost.has(one.url)) ? 1 : TRIES;
+    for (let tried = 0, wait = 1000; ; wait = Math.min(2 * wait, 15000)) {
+      const parts = await Promise.allSettled(stimuli.map((one, i) => soon(load(one, i, tried))));
+      const missing = objects.filter((_, i) => parts[i].status === "rejected");
+      if (!missing.length) return parts.map((part) => part.value);
+      const alive = await once("GET", "api/question").catch(() => null);
+      if (mine !== turn) return null;
+      note("");
+      tried += Boolean(alive);
+      if (tried >= left) {
+        stimuli.forEach((one, i) => parts[i].status === "rejected" && lost.add(one.url));
+        const reply = await surely("POST", "api/skip", { token, missing });
+        if (reply.status !== 200) await sleep(wait);
+        show(reply.status === 200 ? reply.data : await latest());
+        note(say("skipped"));
+        return null;
       }
+      screen("failed");
+      await rest(wait);
+      if (mine !== turn) return null;
     }
   }
 
-  async function load(stimulus, index) {
+  async function load(stimulus, index, again) {
     if (stimulus.form === "text") return document.createTextNode(stimulus.text);
     const address = root + stimulus.url;
+    // what the browser has kept may be broken; phones load no sound before a touch
+    const whole = await fetch(address, { cache: again ? "reload" : "default" });
+    if (!whole.ok) throw new Error(whole.status);
+    const held = await whole.blob();
     if (stimulus.form === "image") {
+      // an <img> shows half of a damaged picture, and says nothing
+      if (window.createImageBitmap && !/svg/.test(held.type)) (await createImageBitmap(held)).close();
       const image = new Image();
       image.decoding = "sync";
       image.draggable = false;
@@ -223,9 +245,6 @@
       });
       return image;
     }
-    const whole = await fetch(address);
-    if (!whole.ok) throw new Error(whole.status);
-    await whole.blob(); // into the cache, because phones load no sound before a touch
     const sound = new Audio(address);
     const failed = new Promise((_, fail) => sound.addEventListener("error", fail));
     const known = new Promise((done) => sound.addEventListener("loadedmetadata", done));
