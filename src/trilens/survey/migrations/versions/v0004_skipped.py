@@ -19,7 +19,9 @@ def upgrade() -> None:
     op.create_table(
         "skipped",
         sa.Column("assignment", _ID, cascade, primary_key=True, autoincrement=False),
-        sa.Column("object", _ID, sa.ForeignKey("objects.id"), primary_key=True, autoincrement=False),
+        sa.Column(
+            "object", _ID, sa.ForeignKey("objects.id"), primary_key=True, autoincrement=False
+        ),
         sa.Column("stored", sa.Float, nullable=False),
     )
 
