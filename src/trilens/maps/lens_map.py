@@ -19,6 +19,7 @@ from trilens.maps.estimator import (
     check_components,
     refuse_for_streams,
 )
+from trilens.maps.fit import one_blas_thread
 from trilens.maps.likelihood import object_order
 from trilens.statements import Kind, as_statements
 from trilens.statements.value import refuse_answers
@@ -410,10 +411,8 @@ def _eigenpairs(A: Any, k: int, start: FloatArray, which: Which) -> tuple[FloatA
     """``k`` eigenpairs of a symmetric (n, n) array or operator, the leading one first."""
     n = A.shape[0]
     if n <= SMOOTHED_OBJECTS:
-        from threadpoolctl import threadpool_limits
-
         # products this small lose more to waiting threads than they gain
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             return _solve(A, k, start, which)
     return _solve(A, k, start, which)
 
