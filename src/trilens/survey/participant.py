@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field, StrictBool, field_validator
 from sqlalchemy.engine import Connection
 
 from trilens.survey.auth import PARTICIPANT, address_of
+from trilens.survey.languages import direction, preferred
 from trilens.survey.server import Survey
 from trilens.survey.study import PLATFORMS
 from trilens.survey.writer import Refused
@@ -224,6 +225,7 @@ def _page_facts(survey: Survey, code: str, opened: bool) -> dict[str, Any]:
         "title": study.title[code],
         "kind": study.kind,
         "language": code,
+        "direction": direction(code),
         "languages": list(study.languages),
         "open": opened,
         "question": study.question[code],
@@ -246,11 +248,11 @@ def _page_facts(survey: Survey, code: str, opened: bool) -> dict[str, Any]:
 
 
 @router.get("/", include_in_schema=False)
-async def page(request: Request, language: str = "") -> HTMLResponse:
+async def page(request: Request, lang: str = "", language: str = "") -> HTMLResponse:
     """The one page of the participant; its script does the rest."""
     survey = Survey.of(request)
-    preferred = request.headers.get("accept-language", "").split(",")
-    spoken = survey.study.spoken(language, *(part.split(";")[0].strip() for part in preferred))
+    accepted = preferred(request.headers.get("accept-language", ""))
+    spoken = survey.study.spoken(lang, language, *accepted)
     facts = _page_facts(survey, spoken, await _is_open(survey))
     joined = _participant(request) is not None
     return survey.page("participant.html", study=facts, joined=joined)

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import yaml
-
 from trilens.errors import StudyError
 from trilens.statements import Kind
 from trilens.survey.blocks import Block, Blocks, Example, Test, in_turn, read_example
 from trilens.survey.forms import Item, read_form
+from trilens.survey.languages import TEXTS, base, questions_in, spoken
 from trilens.survey.questions import Design
 from trilens.survey.reading import FILE, Reading, Text, Where, label
 from trilens.survey.stimuli import MEDIA, Stimulus, ignored_files, read_stimuli
@@ -30,19 +29,8 @@ PLATFORMS = {
 }
 PROLIFIC = "https://app.prolific.com/submissions/complete?cc={code}"
 
-_BUILT_IN = {
-    file.stem: yaml.safe_load(file.read_text(encoding="utf-8"))
-    for file in sorted((Path(__file__).parent / "texts").glob("*.yaml"))
-}
-#: What the participant is asked, by kind (and for grids ``kind_grid``) and language.
-QUESTIONS = {
-    kind: {code: texts["question"][kind] for code, texts in _BUILT_IN.items()}
-    for kind in _BUILT_IN["en"]["question"]
-}
 #: In which order a participant meets the blocks.
 _ORDERS = ("fixed", "random")
-#: Every other text of the participant's pages, by language.
-TEXTS: dict[str, Text] = {code: texts["texts"] for code, texts in _BUILT_IN.items()}
 
 
 @dataclass(frozen=True)
@@ -190,12 +178,8 @@ class Study:
         return {stimulus.key: stimulus for stimulus in self.stimuli if stimulus.key}
 
     def spoken(self, *asked: str | None) -> str:
-        """The study's language for those that a browser prefers: en for en-GB."""
-        for language in asked:
-            for code in (language, (language or "").split("-")[0]):
-                if code in self.languages:
-                    return code
-        return self.languages[0]
+        """The study's language for those that a participant prefers: en for en-GB."""
+        return spoken(self.languages, [code for code in asked if code])
 
     @cached_property
     def designs(self) -> dict[tuple[str, str], Design]:
@@ -299,7 +283,11 @@ class _Reader(Reading):
         objects = {at: tuple(one.name for one in some) for at, some in found.items()}
         stimuli = {one.name: one for some in found.values() for one in some}
         most = self.whole("rounds", "most", default=3, least=1, most=1000)
-        conditions = Blocks(self, objects, QUESTIONS, most).read() if () in objects else {}
+        conditions = (
+            Blocks(self, objects, questions_in(self.languages), most).read()
+            if () in objects
+            else {}
+        )
         taken: set[str] = set()
         study = None
         if conditions and all(conditions.values()):
@@ -368,7 +356,7 @@ class _Reader(Reading):
         texts = {}
         for code in self.languages:
             own = self._own_texts(given.get(code) or {}, code)
-            known = TEXTS.get(code, {}) | own
+            known = TEXTS.get(base(code), {}) | own
             lacking = [key for key in TEXTS["en"] if key not in known]
             if lacking:
                 text = f"the pages have no built-in texts in {code!r}; add texts.{code} with "

@@ -10,7 +10,7 @@ from participant_page import LENGTH, Page, short_study
 
 from browser import DOWN, ENTER, LEFT, RIGHT, SPACE, TAB
 from studies import Running, Served
-from trilens.survey.study import TEXTS
+from trilens.survey.languages import TEXTS
 
 WORD = TEXTS["en"]
 

@@ -16,7 +16,7 @@ from starlette.responses import FileResponse
 
 from browser import ENTER, TAB
 from studies import LONGEST, Running, edit, running
-from trilens.survey.study import TEXTS
+from trilens.survey.languages import TEXTS
 
 WORD = TEXTS["en"]
 HERE = Path(__file__).parents[3] / "src" / "trilens" / "survey"

@@ -348,8 +348,11 @@
 
   // --- hands -------------------------------------------------------------------------------
 
-  const KEYS = { 1: 1, 2: 2, 3: 3, ArrowLeft: 1, ArrowUp: 2, ArrowDown: 2, ArrowRight: 3 };
-  const KEYS_TWO = { 1: 1, 2: 2, ArrowLeft: 1, ArrowRight: 2 };
+  const [FORTH, BACK] = study.direction === "rtl" ? ["Left", "Right"] : ["Right", "Left"];
+  const KEYS = {
+    1: 1, 2: 2, 3: 3, [`Arrow${BACK}`]: 1, ArrowUp: 2, ArrowDown: 2, [`Arrow${FORTH}`]: 3,
+  };
+  const KEYS_TWO = { 1: 1, 2: 2, [`Arrow${BACK}`]: 1, [`Arrow${FORTH}`]: 2 };
 
   addEventListener("keydown", (event) => {
     if (event.repeat) {
@@ -444,10 +447,11 @@
 
   // --- begin -------------------------------------------------------------------------------
 
-  const asked = given.has("language");
+  const asked = given.has("lang") || given.has("language");
   // with the platform's parameters
   const inLanguage = (code) => {
-    given.set("language", code);
+    given.delete("language");
+    given.set("lang", code);
     return `?${given}`;
   };
   for (const link of document.querySelectorAll("#languages a")) {

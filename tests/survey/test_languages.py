@@ -1,0 +1,99 @@
+"""The languages of the participant's page: complete, alike, and chosen as people want them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from studies import edit, running
+from trilens.survey.languages import QUESTIONS, TEXTS
+from trilens.survey.study import load_study
+
+LANGUAGES = {"en", "de", "fr", "es", "it", "pt", "nl", "pl", "tr", "ar", "zh", "ja"}
+#: What every key is, whatever the language: a question of a kind, or a text of the pages.
+ENGLISH = {key: QUESTIONS[key]["en"] for key in QUESTIONS} | TEXTS["en"]
+
+
+def _words(language: str) -> dict[str, str]:
+    return {key: texts[language] for key, texts in QUESTIONS.items()} | TEXTS[language]
+
+
+def test_the_twelve_languages_are_there() -> None:
+    assert TEXTS.keys() == LANGUAGES
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_a_language_is_complete(language: str) -> None:
+    words = _words(language)
+    assert words.keys() == ENGLISH.keys()
+    for key, english in ENGLISH.items():
+        assert isinstance(words[key], str), key
+        assert words[key] == words[key].strip() != "", key
+        gaps = re.findall(r"\{\w+\}", words[key])
+        assert sorted(gaps) == sorted(re.findall(r"\{\w+\}", english)), key
+
+
+#: Where the noun changes with its number in ways that one sentence cannot follow.
+_COUNTED = {
+    "pl": r"\{(answers|k|n|most)\} (odpowied|element|znak)",
+    "ar": r"\{(answers|k|n|most)\} (إجاب|عنصر|عناصر|حرف|أحرف)",
+}
+
+
+@pytest.mark.parametrize("language", sorted(_COUNTED))
+def test_no_number_stands_before_what_it_counts(language: str) -> None:
+    for key, text in _words(language).items():
+        assert not re.search(_COUNTED[language], text), key
+
+
+@pytest.mark.parametrize(
+    ("address", "browser", "language"),
+    [
+        ("/", "", "en"),
+        ("/", "sv, ar-EG;q=0.8, en;q=0.9", "en"),
+        ("/", "ar-EG, en;q=0.9", "ar"),
+        ("/?lang=pt", "ar", "pt-BR"),
+        ("/?lang=AR", "en", "ar"),
+        ("/?lang=xx", "ar", "ar"),
+        ("/?language=ar", "en", "ar"),
+    ],
+)
+def test_the_language_is_that_of_the_address_or_of_the_browser(
+    several: Any, address: str, browser: str, language: str
+) -> None:
+    page = several.participant().get(address, headers={"accept-language": browser}).text
+    way = "rtl" if language == "ar" else "ltr"
+    assert f'<html lang="{language}" dir="{way}">' in page
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    from trilens.survey.example import write_example
+
+    folder = tmp_path_factory.mktemp("languages") / "study"
+    write_example(folder)
+    one_language(folder, "en, ar, pt-BR")
+    with running(folder) as app:
+        yield app
+
+
+def one_language(folder: Path, languages: str) -> Path:
+    """The example in other languages, with the same texts of its own in all of them."""
+    file = folder / "study.yaml"
+    kept = re.sub(r"\n *de: (>-\n( {4,}.*\n)+|.*\n)", "\n", file.read_text())
+    kept = re.sub(r":[^\n]*\n +en: (?=\S)", ": ", kept)
+    file.write_text(kept)
+    rows = [line.split(",")[:2] for line in (folder / "objects.csv").read_text().splitlines()]
+    (folder / "objects.csv").write_text("".join(f"{a},{b}\n" for a, b in rows).replace("_en", ""))
+    return edit(folder, ("languages: [en, de]", f"languages: [{languages}]"))
+
+
+def test_a_study_speaks_every_language_without_texts_of_its_own(folder: Path) -> None:
+    study = load_study(one_language(folder, ", ".join(sorted(LANGUAGES))))
+    assert set(study.languages) == LANGUAGES
+    assert study.question["pl"] == QUESTIONS["central"]["pl"]
+    assert study.texts["ja"] == TEXTS["ja"]
+    assert study.title["ja"] == "Fruit and other food"
