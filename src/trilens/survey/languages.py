@@ -25,7 +25,9 @@ QUESTIONS: dict[str, Text] = {
 TEXTS: dict[str, Text] = {code: texts["texts"] for code, texts in _BUILT_IN.items()}
 
 #: Written from right to left; a study may bring its own texts in those that are not built in.
-_RIGHT_TO_LEFT = frozenset(["ar", "arc", "ckb", "dv", "fa", "he", "ks", "ku", "ps", "sd", "ug", "ur", "yi"])
+_RIGHT_TO_LEFT = frozenset(
+    ["ar", "arc", "ckb", "dv", "fa", "he", "ks", "ku", "ps", "sd", "ug", "ur", "yi"]
+)
 
 
 def base(code: str) -> str:
