@@ -7,6 +7,7 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 import drawn
+from trilens.counts import count_pairs
 from trilens.errors import KindError, ParameterError
 from trilens.statements import Statements
 from trilens.tasks.cluster import spectral
@@ -22,6 +23,7 @@ import reference
 
 
 @given(drawn.statements(kinds=["central"]), st.integers(1, 3), st.sampled_from([None, 1, 4]))
+@pytest.mark.filterwarnings("ignore:.* a neighbour in the k-RNG")
 def test_every_object_gets_a_cluster(S, n_clusters, k):
     model = KRNGClustering(n_clusters, k=k, random_state=0).fit(S)
     assert model.labels_.shape == (S.n_objects,)
@@ -60,23 +62,38 @@ def test_a_graph_in_many_parts_has_all_its_eigenvectors():
     assert purity(np.repeat(np.arange(parts), 6), clusters) == 1
 
 
+def _on_a_line(more, n_objects=8):
+    """True answers about 0, 1, 2 and 10, 11, 12 on a line, and more."""
+    x = np.array([0, 1, 2, 10, 11, 12])
+    rows = [[b, a, c] for a in range(6) for b in range(a + 1, 6) for c in range(b + 1, 6)]
+    assert all(x[a] < x[b] < x[c] for b, a, c in rows)
+    return Statements(np.array(rows + more), n_objects=n_objects)
+
+
 def test_isolated_objects_join_the_nearest_and_are_reported():
-    # 0 1 2 close together, 3 4 5 close together, 6 only ever far from 0, and 7 never seen
-    close = [
-        [a, b, c]
-        for g in ((0, 1, 2), (3, 4, 5))
-        for a in g
-        for b in g
-        for c in g
-        if len({a, b, c}) == 3
-    ]
-    apart = [[b, a, c] for a in (0, 1, 2) for b in (1, 2) for c in (3, 4, 5) if a != b]
-    far = [[3, 6, 4], [4, 6, 5], [0, 6, 3], [3, 0, 6], [4, 6, 3]]
-    S = Statements(np.array(close + apart + far), n_objects=8)
+    # 5 was between 6 and others, and 4 was once between 6 and 5; nothing is known of 7
+    S = _on_a_line([[5, 6, 4], [4, 6, 5], [5, 6, 3], [5, 6, 2], [4, 6, 3], [4, 6, 2]])
     model = KRNGClustering(2, k=1, random_state=0).fit(S)
-    assert {6, 7} & set(model.isolated_.tolist()) == {7} | ({6} & set(model.isolated_.tolist()))
-    assert 7 in model.isolated_
+    assert model.isolated_.tolist() == [6, 7]
     assert model.n_connected_ > 1
+    assert model.labels_[6] == model.labels_[5] != model.labels_[0]
+
+
+def test_hardly_an_edge_is_said_and_the_rest_joins_by_the_answers():
+    rows = [[x, a, b] for a in range(8) for b in range(a) for x in range(8) if x not in (a, b)]
+    near = [[x, a, b] for x, a, b in rows if {a, b} != {5, 6}]
+    S = Statements([*near, [3, 5, 6], [2, 5, 4], [1, 6, 4], [6, 5, 4]], n_objects=8)
+    model = KRNGClustering(2, k=1)
+    with pytest.warns(UserWarning, match="have a neighbour in the k-RNG, too few for 2 clusters"):
+        model.fit(count_pairs(S))
+    assert len(model.isolated_) > 4
+    told = cluster(S, n_clusters=2, method="krng", k=1)
+    assert "too few for 2 clusters" in told.suggestion.caution
+    assert told.labels.tolist() == model.labels_.tolist()
+    nothing = KRNGClustering(2, k=1)
+    with pytest.warns(UserWarning, match="no object has a neighbour"):
+        nothing.fit(Statements(rows))
+    assert not nothing.labels_.any()
 
 
 def test_the_number_of_clusters_is_checked():

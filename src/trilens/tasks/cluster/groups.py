@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -339,9 +340,12 @@ def _by_krng(
     seed: int,
 ) -> Clusters:
     names = given.names if isinstance(given, Statements) else objects_of(given).names
-    krng = KRNGClustering(n_clusters, k, sigma, error_rate, seed).fit(given)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        krng = KRNGClustering(n_clusters, k, sigma, error_rate, seed).fit(given)
+    caution = ClusterSuggestion(1, (), 1, None, str(told[0].message)) if told else None
     parameters = krng_parameters(krng, names)
-    return _clusters(names, krng.labels_, None, parameters, None, None, known, True)
+    return _clusters(names, krng.labels_, None, parameters, caution, None, known, True)
 
 
 def _on_map(

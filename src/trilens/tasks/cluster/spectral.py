@@ -5,6 +5,7 @@ Normalised as in Shi and Malik (2000).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -226,7 +227,9 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Connected parts of the graph; 1 for a connected graph.
     isolated_ : (i,) array of int
         Objects without a neighbour. They take no part in the eigenproblem and go to the
-        cluster of the object of least V (to the largest cluster where nothing is known).
+        cluster of the object of least V (to the largest cluster where nothing is known). If
+        no more than ``n_clusters`` objects have a neighbour, each of these is a cluster, which
+        means nothing, and a warning says so.
 
     counts_ : PairCounts
         What `partial_fit` adds to.
@@ -270,12 +273,16 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.isolated_ = np.flatnonzero(degree == 0)
         inside = np.flatnonzero(degree > 0)
         labels = np.full(n, -1, dtype=np.int64)
-        if len(inside) <= self.n_clusters:
-            labels[:] = np.minimum(np.arange(n), self.n_clusters - 1)
-        else:
+        if len(inside) > self.n_clusters:
             part = self.graph_[inside][:, inside]
             labels[inside] = spectral_clusters(part, self.n_clusters, self.random_state)
-            _join_nearest(labels, values, self.isolated_)
+        elif n > self.n_clusters:
+            labels[inside] = np.arange(len(inside))
+            if self.n_clusters > 1:
+                warnings.warn(_few_edges(len(inside), n, self.n_clusters), stacklevel=2)
+        else:
+            labels = np.arange(n)
+        _join_nearest(labels, values, self.isolated_)
         self.labels_ = in_order_of_appearance(labels)
         self.counts_ = counts
         return self
@@ -307,11 +314,22 @@ def _rate(error_rate: Any, X: StatementsLike | PairCounts, random_state: Any) ->
     return known_error_rate(error_rate, as_statements(X), random_state)
 
 
+def _few_edges(connected: int, n_objects: int, n_clusters: int) -> str:
+    """That clusters of a graph with hardly an edge mean nothing."""
+    have = "no object has" if connected == 0 else f"only {connected} of {n_objects} objects have"
+    return (
+        f"{have} a neighbour in the k-RNG, too few for {n_clusters} clusters; take a larger k, "
+        f"or give more statements"
+    )
+
+
 def _join_nearest(labels: IntArray, values: LensValues, isolated: IntArray) -> None:
     """Give each isolated object the cluster of the clustered object of least V."""
     i, j, shares = values.i, values.j, values.share
     clustered = labels >= 0
-    largest = int(np.bincount(labels[clustered]).argmax())
+    if clustered.all():
+        return
+    largest = int(np.bincount(labels[clustered], minlength=1).argmax())
     nearest = {}
     for x in isolated:
         at_x = (i == x) | (j == x)
