@@ -91,7 +91,7 @@ def check(folder: Path, as_json: bool) -> None:
     database = open_database(folder)
     if study is not None and database.file is not None and database.file.exists():
         with database.reading() as connection:
-            other = changed_kind(connection, study.kind)
+            other = changed_kind(connection, study)
             if other is not None:
                 problems = [*problems, Problem("study.yaml", None, other)]
             said += changes(connection, study)

@@ -101,6 +101,15 @@ def in_turn(blocks: tuple[Block, ...], seed: int, at_random: bool) -> tuple[Bloc
     return tuple(blocks[i] for i in shuffled(seed, list(range(len(blocks))), "blocks"))
 
 
+def at_round(blocks: tuple[Block, ...], round: int) -> tuple[int, int] | None:
+    """The place of the block in which a participant's round is, and its number there, from 1."""
+    for i, block in enumerate(blocks):
+        if round <= block.rounds:
+            return i, round
+        round -= block.rounds
+    return None
+
+
 _GRID = ("of", "choose")
 _TESTS = ("among_first", "triples")
 _BLOCK = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field, StrictBool, field_validator
 from sqlalchemy.engine import Connection
 
 from trilens.survey.auth import PARTICIPANT, address_of
+from trilens.survey.blocks import MOST
 from trilens.survey.languages import direction, preferred
 from trilens.survey.server import Survey
 from trilens.survey.study import PLATFORMS
@@ -39,24 +40,51 @@ class Join(BaseModel):
     consent: StrictBool = False
     platform_id: Annotated[str, Field(max_length=200)] | None = None
     language: Annotated[str, Field(max_length=20)] | None = None
+    test: Annotated[str, Field(max_length=200, description="of a test link")] | None = None
 
-    @field_validator("platform_id", "language")
+    @field_validator("platform_id", "language", "test")
     @classmethod
     def _storable(cls, value: str | None) -> str | None:
         return _storable(value)
+
+
+_Name = Annotated[str, Field(max_length=1000)]
 
 
 class Answer(BaseModel):
     """An answer to a question."""
 
     token: Annotated[str, Field(max_length=100)]
-    chosen: Annotated[str, Field(max_length=1000)]
+    chosen: _Name | Annotated[list[_Name], Field(min_length=1, max_length=MOST)]
     seconds: Annotated[float, Field(gt=0, le=_LONGEST_SECONDS, allow_inf_nan=False, strict=True)]
 
     @field_validator("token", "chosen")
     @classmethod
-    def _storable(cls, value: str) -> str:
-        return _storable(value) or ""
+    def _storable(cls, value: str | list[str]) -> str | list[str]:
+        for each in [value] if isinstance(value, str) else value:
+            _storable(each)
+        return value
+
+
+class Form(BaseModel):
+    """Answers to the questions before or after the rounds, by name."""
+
+    form: Literal["before", "after"]
+    values: Annotated[dict[str, Any], Field(max_length=1000)]
+
+    @field_validator("values")
+    @classmethod
+    def _storable(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for each in value.values():
+            for one in each if isinstance(each, list) else [each]:
+                _storable(one if isinstance(one, str) else None)
+        return value
+
+
+class Leave(BaseModel):
+    """A participant who leaves: whether the answers are kept, or erased."""
+
+    keep: StrictBool
 
 
 class Skip(BaseModel):
@@ -82,6 +110,7 @@ class Stored(BaseModel):
 
     stored: bool
     next: dict[str, Any] | None = None
+    feedback: dict[str, Any] | None = None
 
 
 def _storable(value: str | None) -> str | None:
@@ -113,16 +142,21 @@ async def join(request: Request, body: Join) -> Response:
     store = survey.store
     language = survey.study.spoken(body.language)
     platform_id = body.platform_id or None
+    test_run = body.test is not None
+    if test_run and not store.is_test_link(body.test or ""):
+        raise Refused(403, "this test link is not valid; copy it again from the researcher's page")
     known = _participant(request)
     if known is not None:
-        receipt = await survey.read(lambda c: store.going_on(c, known, platform_id))
+        receipt = await survey.read(
+            lambda c: store.going_on(c, known, platform_id, test_run=test_run)
+        )
         if receipt is not None:
             return _joined(request, known, receipt)
     if not survey.joins.allows(address_of(request)):
         survey.metrics.event("limited_joins")
         raise Refused(429, "too many new participants from this address; try again later")
-    found = await survey.write(lambda c: store.join(c, platform_id, language))
-    if found.new:
+    found = await survey.write(lambda c: store.join(c, platform_id, language, test_run=test_run))
+    if found.new and not test_run:
         survey.metrics.event("joins")
     return _joined(request, found.participant, found.receipt)
 
@@ -178,16 +212,46 @@ async def answer(
     participant = _joined_participant(request)
     store = survey.store
 
-    def write(connection: Connection) -> tuple[bool, dict[str, Any] | None]:
-        new = store.answer(connection, participant, body.token, body.chosen, body.seconds)
-        return new, store.question(connection, participant) if next else None
+    practises = survey.study.practises
 
-    new, following = await survey.write(write)
+    def write(connection: Connection) -> tuple[bool, dict[str, Any]]:
+        new = store.answer(connection, participant, body.token, body.chosen, body.seconds)
+        said: dict[str, Any] = {"stored": True}
+        if practises and (told := store.feedback(connection, body.token)) is not None:
+            said["feedback"] = told
+        if next:
+            said["next"] = store.question(connection, participant)
+        return new, said
+
+    new, said = await survey.write(write)
     if new:
         survey.metrics.event("answers")
-    return JSONResponse(
-        {"stored": True} if following is None else {"stored": True, "next": following}
-    )
+    return JSONResponse(said)
+
+
+@router.post("/api/form", responses=_REFUSALS)
+async def form(request: Request, body: Form) -> Response:
+    """Store the answers to the questions before or after the rounds; what the page shows next."""
+    survey = Survey.of(request)
+    participant = _joined_participant(request)
+    store = survey.store
+    wrong = await survey.write(lambda c: store.fill_form(c, participant, body.form, body.values))
+    if wrong:
+        detail = f"not stored: {', '.join(wrong)}"
+        return JSONResponse({"detail": detail, "problems": wrong}, status_code=422)
+    return JSONResponse(await survey.read(lambda c: store.question(c, participant)))
+
+
+@router.post("/api/leave", responses=_REFUSALS)
+async def leave(request: Request, body: Leave) -> Response:
+    """Leave before the end; what the page shows then."""
+    survey = Survey.of(request)
+    participant = _joined_participant(request)
+    said = await survey.write(lambda c: survey.store.leave(c, participant, body.keep))
+    response = JSONResponse(said)
+    if not body.keep:
+        response.delete_cookie(PARTICIPANT, path=survey.options.root_path + "/")
+    return response
 
 
 @router.post(

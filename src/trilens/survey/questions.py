@@ -64,6 +64,26 @@ class Design:
                 del content[name]
         return json.dumps(content, ensure_ascii=False, sort_keys=True)
 
+    @classmethod
+    def from_json(cls, content: str) -> Design:
+        """A design that was stored; older ones do not say everything."""
+        given = json.loads(content)
+        lists = {
+            name: tuple(tuple(each) if isinstance(each, list) else each for each in value)
+            for name, value in given.items()
+            if isinstance(value, list)
+        }
+        return cls(**given | lists)
+
+    @property
+    def of(self) -> tuple[str, str]:
+        """The condition and the block to which this belongs."""
+        return self.condition, self.block
+
+    def asked(self, language: str) -> str | None:
+        """The question in a language; None where it was not stored."""
+        return dict(self.question).get(language)
+
 
 @dataclass(frozen=True)
 class Question:

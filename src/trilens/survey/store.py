@@ -12,7 +12,7 @@ import hmac
 import json
 import secrets
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 from urllib.parse import quote
@@ -24,13 +24,17 @@ from sqlalchemy.schema import Table
 
 from trilens.errors import SurveyError
 from trilens.statements import Kind
-from trilens.survey.questions import Question, Sampler
+from trilens.survey.blocks import Block, at_round
+from trilens.survey.forms import Refusal, check_form
+from trilens.survey.markdown import to_html
+from trilens.survey.questions import Design, Question, Sampler
 from trilens.survey.schema import (
     answers,
     assignments,
     deeds,
     designs,
     erasures,
+    forms,
     objects,
     participants,
     payments,
@@ -50,13 +54,18 @@ _SKIPPED = select(skipped.c.assignment).where(skipped.c.assignment == assignment
 _OPEN: Select[Any] = (
     select(
         assignments.c.token,
+        assignments.c.design,
         assignments.c.round,
         assignments.c.number,
         assignments.c.of,
         assignments.c.a,
         assignments.c.b,
         assignments.c.c,
+        assignments.c.further,
         participants.c.language,
+        participants.c.condition,
+        participants.c.seed,
+        participants.c.test_run,
     )
     .select_from(
         participants.join(assignments, assignments.c.participant == participants.c.id).outerjoin(
@@ -77,12 +86,19 @@ _ASSIGNMENT: Select[Any] = (
     select(
         assignments.c.id,
         assignments.c.participant,
+        assignments.c.design,
+        assignments.c.round,
         assignments.c.number,
         assignments.c.of,
         assignments.c.a,
         assignments.c.b,
         assignments.c.c,
+        assignments.c.further,
+        assignments.c.reason,
+        assignments.c.place,
+        assignments.c.expected,
         answers.c.chosen,
+        answers.c.further.label("also"),
     )
     .select_from(assignments.outerjoin(answers, answers.c.assignment == assignments.c.id))
     .where(assignments.c.token == bindparam("token"))
@@ -99,18 +115,21 @@ class Store:
 
     Attributes
     ----------
-    design
-        The row of the present design.
-    ids
-        The number of each object, in the study's order.
+    designs
+        Every design that was ever in use, by its row.
+    rows
+        The row of the present design of each block of each condition.
+    numbers, names
+        The number of each object, and the name of each number.
     """
 
     study: Study
-    design: int
-    ids: tuple[int, ...]
+    designs: dict[int, Design]
+    rows: dict[tuple[str, str], int]
+    numbers: dict[str, int]
     names: dict[int, str]
     key: bytes
-    sampler: Sampler
+    samplers: dict[tuple[str, str], Sampler]
 
     @classmethod
     def open(cls, connection: Connection, study: Study) -> Store:
@@ -119,7 +138,7 @@ class Store:
         A study that lost an object, or that asks another kind of question than the one which has
         been answered, is refused.
         """
-        other = changed_kind(connection, study.kind)
+        other = changed_kind(connection, study)
         if other is not None:
             raise SurveyError(other)
         known = _object_ids(connection)
@@ -133,29 +152,48 @@ class Store:
         if new:
             connection.execute(insert(objects), [{"name": name} for name in new])
             known = _object_ids(connection)
-        content = study.design.to_json()
-        query = select(designs.c.id).where(designs.c.content == content)
-        design = connection.execute(query).scalar()
-        if design is None:
-            row = {"made": time.time(), "content": content}
-            design = connection.execute(insert(designs), row).inserted_primary_key[0]  # type: ignore[index]
+        stored = {row.content: int(row.id) for row in connection.execute(select(designs))}
+        rows = {}
+        for of, design in study.designs.items():
+            content = design.to_json()
+            if content not in stored:
+                row = {"made": time.time(), "content": content}
+                made = connection.execute(insert(designs), row)
+                stored[content] = int(made.inserted_primary_key[0])  # type: ignore[index]
+            rows[of] = stored[content]
         key = get_setting(connection, "key")
         if key is None:
             # only ever inserted: of two processes that start at once, the second takes the first's
             key = secrets.token_hex(32)
             connection.execute(insert(settings), {"name": "key", "value": key})
-        ids = tuple(known[name] for name in study.names)
-        names = {number: name for name, number in known.items()}
-        return cls(study, int(design), ids, names, bytes.fromhex(key), Sampler(study.design))
+        return cls(
+            study,
+            {row: Design.from_json(content) for content, row in stored.items()},
+            rows,
+            known,
+            {number: name for name, number in known.items()},
+            bytes.fromhex(key),
+            {of: Sampler(design) for of, design in study.designs.items()},
+        )
 
     # --- writing ---------------------------------------------------------------------------
 
-    def join(self, connection: Connection, platform_id: str | None, language: str) -> Joined:
-        """Enter a participant who consented, with the first round.
+    def join(
+        self,
+        connection: Connection,
+        platform_id: str | None,
+        language: str,
+        *,
+        test_run: bool = False,
+    ) -> Joined:
+        """Enter a participant who consented, with what is asked first.
 
-        Somebody whom the platform has sent before goes on, on whatever device.
+        Somebody whom the platform has sent before goes on, on whatever device. A test run is of
+        no study: it takes no place, and may begin while the study is closed.
         """
-        if self.study.quota.participants is not None:
+        if test_run:
+            platform_id = None
+        elif self.study.quota.participants is not None:
             take_turns(connection, "places")
         if platform_id is not None:
             rater = self.rater(f"platform {platform_id}")
@@ -164,26 +202,118 @@ class Store:
             known = connection.execute(same.order_by(participants.c.id).limit(1)).one_or_none()
             if known is not None:
                 return Joined(int(known.id), str(known.receipt), new=False)
-        self._check_open(connection)
+        if not test_run:
+            self._check_open(connection)
         receipt = "-".join("".join(secrets.choice(_CLEAR) for _ in range(4)) for _ in range(4))
         person = secrets.token_hex(16) if platform_id is None else f"platform {platform_id}"
-        seed = secrets.randbits(62)
         row = {
             "receipt": receipt,
             "rater": self.rater(person),
-            "seed": seed,
+            "seed": secrets.randbits(62),
             "language": language,
             "consent_version": self.study.consent_version,
             "joined": time.time(),
-            "round": 1,
+            "round": 0,
+            "condition": self._condition(connection),
+            "test_run": int(test_run),
         }
         number = connection.execute(insert(participants), row).inserted_primary_key[0]  # type: ignore[index]
         if platform_id is not None:
             connection.execute(
                 insert(platform_ids), {"participant": number, "platform_id": platform_id}
             )
-        self._fill(connection, number, seed, 1)
+        if not self.study.before:
+            self._begin(connection, self.person(connection, number))
         return Joined(int(number), receipt)
+
+    def _condition(self, connection: Connection) -> str | None:
+        """One of the conditions that the fewest participants have, at random."""
+        if len(self.study.conditions) == 1:
+            return None
+        take_turns(connection, "conditions")
+        count = dict.fromkeys(self.study.conditions, 0)
+        query = (
+            select(participants.c.condition, func.count().label("n"))
+            .where(participants.c.test_run == 0)
+            .group_by(participants.c.condition)
+        )
+        for row in connection.execute(query):
+            if row.condition in count:
+                count[row.condition] = row.n
+        return secrets.choice([name for name, n in count.items() if n == min(count.values())])
+
+    def _begin(self, connection: Connection, person: Row[Any]) -> None:
+        """Put the practice questions; if there are none, the first round."""
+        first = self._blocks(person)[0]
+        if not first.practice:
+            self._fill(connection, person, 1)
+            return
+        plan = [
+            Question(
+                tuple(first.names.index(name) for name in one.objects),
+                "practice",
+                i,
+                first.names.index(one.answer),
+            )
+            for i, one in enumerate(first.practice)
+        ]
+        self._put(connection, person, 0, first, plan)
+
+    def fill_form(
+        self, connection: Connection, participant: int, form: str, given: dict[str, Any]
+    ) -> dict[str, Refusal]:
+        """Store the answers to the questions before or after the rounds, once.
+
+        What is wrong, by name; then nothing is stored.
+        """
+        person = self.person(connection, participant)
+        if self._has_form(connection, participant, form):
+            return {}
+        if self._due_form(connection, person) != form or self._open(connection, participant):
+            raise Refused(409, "these questions are not asked now")
+        values, wrong = check_form(self.study.form(form), given)
+        if wrong:
+            return wrong
+        row = {"participant": participant, "form": form, "stored": time.time()}
+        connection.execute(insert(forms), row | {"content": json.dumps(values, ensure_ascii=False)})
+        if form == "before":
+            self._begin(connection, person)
+        else:
+            self._finish(connection, participant)
+        return {}
+
+    def leave(self, connection: Connection, participant: int, keep: bool) -> dict[str, Any]:
+        """Leave before the end; the answers stay, or are erased. What the page shows then.
+
+        Whoever has done what is needed gets the code all the same.
+        """
+        person = self.person(connection, participant)
+        if person.finished is not None:
+            raise Refused(409, "this participant has finished")
+        if keep:
+            change = update(participants).where(
+                participants.c.id == participant, participants.c.left.is_(None)
+            )
+            connection.execute(change.values(left=time.time()))
+            if self._earned(connection, person):
+                self._note_code(connection, participant)
+            return self.question(connection, participant)
+        last = self._last(connection, person)
+        erase(connection, person.receipt)
+        return last | {"receipt": None, "left": True, "erased": True}
+
+    def _earned(self, connection: Connection, person: Row[Any]) -> bool:
+        """Whether a participant has done the rounds that are needed."""
+        begun = bool(self._open(connection, person.id))
+        return bool(person.round - begun >= self.study.needed)
+
+    def test_link(self) -> str:
+        """What the address of a test run has after ``?test=``; without the key nobody makes one."""
+        digest = hmac.new(self.key, b"test link", hashlib.sha256).digest()
+        return base64.b32encode(digest)[:24].decode().lower()
+
+    def is_test_link(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode(), self.test_link().encode())
 
     def rater(self, person: str) -> str:
         """A name for exports, from which nobody without the key gets back to the person."""
@@ -191,7 +321,12 @@ class Store:
         return base64.b32encode(digest)[:12].decode().lower()
 
     def answer(
-        self, connection: Connection, participant: int, token: str, chosen: str, seconds: float
+        self,
+        connection: Connection,
+        participant: int,
+        token: str,
+        chosen: str | list[str],
+        seconds: float,
     ) -> bool:
         """Store an answer once; the same again changes nothing, another is refused.
 
@@ -202,23 +337,47 @@ class Store:
             raise Refused(404, "there is no such question")
         if row.participant != participant:
             raise Refused(403, "this question belongs to another participant")
-        shown = (row.b, row.c) if self.study.kind == "closer" else (row.a, row.b, row.c)
-        number = next((i for i in shown if self.names.get(i) == chosen), None)
-        if number is None:
+        design = self.designs[row.design]
+        choices = shown_in(row)[int(design.kind == "closer") :]
+        names = [chosen] if isinstance(chosen, str) else chosen
+        found = [i for i in choices if self.names[i] in names]
+        if len(found) < len(names):
             raise Refused(422, "the chosen object was not one of the choices")
+        if len(found) != design.choose:
+            raise Refused(422, f"{design.choose} objects must be chosen, not {len(found)}")
+        # one that was expected stands first, so that whoever counts looks at one column
+        found.sort(key=lambda i: i != row.expected)
         if row.chosen is None:
             new = {
                 "assignment": row.id,
-                "chosen": number,
+                "chosen": found[0],
                 "seconds": seconds,
                 "stored": time.time(),
+                "further": json.dumps(found[1:]) if found[1:] else None,
             }
             connection.execute(_ANSWER, new)
-            if row.number == row.of:
+            if row.number == row.of and row.round:
                 self._end_round(connection, participant)
-        elif row.chosen != number:
+        elif set(chosen_in(row)) != set(found):
             raise Refused(409, "this question already has a different answer")
         return row.chosen is None
+
+    def feedback(self, connection: Connection, token: str) -> dict[str, Any] | None:
+        """What the page says after a practice question, if it is still part of the study."""
+        row = connection.execute(_ASSIGNMENT, {"token": token}).one()
+        if row.reason != "practice":
+            return None
+        person = self.person(connection, row.participant)
+        practice = self._blocks(person)[0].practice
+        names = {self.names[i] for i in shown_in(row)}
+        for one in practice[row.place : row.place + 1]:
+            if set(one.objects) == names:
+                return {
+                    "right": row.chosen == row.expected,
+                    "answer": self.names[row.expected],
+                    "why": to_html(one.why[person.language]),
+                }
+        return None
 
     def skip(
         self, connection: Connection, participant: int, token: str, missing: Collection[str]
@@ -246,16 +405,15 @@ class Store:
         person = self.person(connection, participant)
         if self._open(connection, participant):
             return
-        self._check_open(connection, joined=True)
-        if person.finished is not None:
+        if self._due_form(connection, person) is not None:
+            raise Refused(409, "there are questions to answer before")
+        if person.round and not person.test_run:
+            self._check_open(connection, joined=True)
+        if person.finished is not None or person.left is not None:
             raise Refused(409, "this participant has finished")
-        if person.round >= self.study.most:
+        if person.round >= self._rounds(person):
             raise Refused(409, "there are no more rounds")
-        change = update(participants).where(
-            participants.c.id == participant, participants.c.round == person.round
-        )
-        connection.execute(change.values(round=person.round + 1))
-        self._fill(connection, participant, person.seed, person.round + 1)
+        self._fill(connection, person, person.round + 1)
 
     def finish(self, connection: Connection, participant: int) -> None:
         """The participant wants no more rounds; refused while a question is open."""
@@ -264,63 +422,100 @@ class Store:
             raise Refused(409, "this round has unanswered questions")
         if person.round < self.study.needed and self._more(connection, person):
             raise Refused(409, f"this study requires {self.study.needed} rounds")
-        self._finish(connection, participant)
+        if person.left is not None:
+            raise Refused(409, "this participant has left")
+        self._end(connection, person)
 
     def _end_round(self, connection: Connection, participant: int) -> None:
         """After the last answer of a round: whoever cannot begin another one has finished."""
         person = self.person(connection, participant)
         if person.finished is None and not self._more(connection, person):
-            self._finish(connection, participant)
+            self._end(connection, person)
+
+    def _end(self, connection: Connection, person: Row[Any]) -> None:
+        """No more rounds: whoever is asked nothing after them has finished."""
+        if not self.study.after or self._has_form(connection, person.id, "after"):
+            self._finish(connection, person.id)
+            return
+        change = update(participants).where(
+            participants.c.id == person.id, participants.c.enough.is_(None)
+        )
+        connection.execute(change.values(enough=time.time()))
+
+    def _note_code(self, connection: Connection, participant: int) -> None:
+        put(connection, payments, {"participant": participant, "code": self.study.completion.code})
 
     def _finish(self, connection: Connection, participant: int) -> None:
         """Note that a participant has finished, and which code the page gives them."""
-        put(connection, payments, {"participant": participant, "code": self.study.completion.code})
+        self._note_code(connection, participant)
         change = update(participants).where(
             participants.c.id == participant, participants.c.finished.is_(None)
         )
         connection.execute(change.values(finished=time.time()))
 
-    def _fill(self, connection: Connection, participant: int, seed: int, round: int) -> None:
-        """Put the questions of a round to a participant; if there are none, all is over."""
-        past = select(
-            assignments.c.a,
-            assignments.c.b,
-            assignments.c.c,
-            assignments.c.reason,
-            assignments.c.place,
-            assignments.c.design,
-        ).where(assignments.c.participant == participant)
+    def _fill(self, connection: Connection, person: Row[Any], round: int) -> None:
+        """Put the questions of a round to a participant.
+
+        A block of which everything was asked is followed by the next; if there is none, all is
+        over.
+        """
+        blocks = self._blocks(person)
+        past = select(assignments).where(assignments.c.participant == person.id)
         rows = connection.execute(past).all()
-        at = {number: i for i, number in enumerate(self.ids)}
-        asked = frozenset(rank(self.study.kind, (at[row.a], at[row.b], at[row.c])) for row in rows)
-        places = [r.place for r in rows if r.reason == "drawn" and r.design == self.design]
-        start = max(places, default=-1) + 1
-        plan = self.sampler.round(seed, round, asked, start)
-        if not plan:
-            self._finish(connection, participant)
-            return
-        new = [self._assignment(question) for question in plan]
+        while (found := at_round(blocks, round)) is not None:
+            block, number = blocks[found[0]], found[1]
+            of = (block.condition, block.name)
+            plan = self.samplers[of].round(
+                block.seed_of(person.seed),
+                number,
+                self._asked(rows, block),
+                1
+                + max(
+                    (r.place for r in rows if r.reason == "drawn" and r.design == self.rows[of]),
+                    default=-1,
+                ),
+            )
+            if plan:
+                self._put(connection, person, round, block, plan)
+                return
+            round += block.rounds - number + 1
+        self._end(connection, person)
+
+    def _asked(self, rows: Sequence[Row[Any]], block: Block) -> frozenset[int]:
+        """The ranks of the questions of a block that a participant was asked before."""
+        alike = (block.name, block.kind, block.shown)
+        at = {self.numbers[name]: i for i, name in enumerate(block.names)}
+        asked = set()
+        for row in rows:
+            design = self.designs[row.design]
+            shown = shown_in(row)
+            same = (design.block, design.kind, design.shown) == alike
+            if same and all(number in at for number in shown):
+                asked.add(rank(block.kind, tuple(at[number] for number in shown)))
+        return frozenset(asked)
+
+    def _put(
+        self,
+        connection: Connection,
+        person: Row[Any],
+        round: int,
+        block: Block,
+        plan: Sequence[Question],
+    ) -> None:
+        if person.round != round:
+            change = update(participants).where(
+                participants.c.id == person.id, participants.c.round == person.round
+            )
+            connection.execute(change.values(round=round))
         shared = {
-            "participant": participant,
-            "design": self.design,
+            "participant": person.id,
+            "design": self.rows[block.condition, block.name],
             "round": round,
             "of": len(plan),
         }
-        connection.execute(
-            insert(assignments), [shared | {"number": i} | row for i, row in enumerate(new, 1)]
-        )
-
-    def _assignment(self, question: Question) -> dict[str, Any]:
-        a, b, c = (self.ids[i] for i in question.objects)
-        return {
-            "token": secrets.token_urlsafe(16),
-            "a": a,
-            "b": b,
-            "c": c,
-            "reason": question.reason,
-            "place": question.place,
-            "expected": None if question.expected is None else self.ids[question.expected],
-        }
+        ids = [self.numbers[name] for name in block.names]
+        new = [shared | {"number": i} | _assignment(asked, ids) for i, asked in enumerate(plan, 1)]
+        connection.execute(insert(assignments), new)
 
     # --- reading ---------------------------------------------------------------------------
 
@@ -332,14 +527,21 @@ class Store:
         return row
 
     def going_on(
-        self, connection: Connection, participant: int, platform_id: str | None
+        self,
+        connection: Connection,
+        participant: int,
+        platform_id: str | None,
+        *,
+        test_run: bool = False,
     ) -> str | None:
         """The receipt of a participant who comes back before the end; else None.
 
         Another person at the same browser, whom the platform calls otherwise, begins anew.
         """
         row = connection.execute(_PARTICIPANT, {"id": participant}).one_or_none()
-        if row is None or "done" in self.question(connection, participant):
+        if row is None or bool(row.test_run) != test_run:
+            return None
+        if "done" in self.question(connection, participant):
             return None
         if platform_id is not None and self.rater(f"platform {platform_id}") != row.rater:
             return None
@@ -351,20 +553,56 @@ class Store:
         if rows:
             return self._shown(rows)
         person = self.person(connection, participant)
-        if person.finished is None and self._more(connection, person):
+        form = self._due_form(connection, person)
+        if form is not None:
+            items = [item.shown(person.language) for item in self.study.form(form)]
+            return {"form": form, "items": items, "test_run": bool(person.test_run)}
+        more = person.finished is None and person.left is None
+        if more and (not person.round or self._more(connection, person)):
             return {
                 "round_done": True,
                 "round": person.round,
-                "rounds": self.study.most,
+                "rounds": self._rounds(person),
                 "answers": self.count(connection, participant),
                 "may_finish": person.round >= self.study.needed,
+                **({} if person.round else {"practice": True}),
             }
-        return {
+        return self._last(connection, person)
+
+    def _last(self, connection: Connection, person: Row[Any]) -> dict[str, Any]:
+        """The end, with the code if it is earned."""
+        earned = person.left is None and person.finished is not None
+        earned = earned or self._earned(connection, person)
+        said: dict[str, Any] = {
             "done": True,
-            "completion": self.completion(connection, participant),
+            "completion": self.completion(connection, person.id)
+            if earned
+            else {"code": None, "url": None},
             "receipt": person.receipt,
-            "answers": self.count(connection, participant),
+            "answers": self.count(connection, person.id),
         }
+        if person.left is not None:
+            said["left"] = True
+        if self.study.debriefing is not None:
+            said["debriefing"] = to_html(self.study.debriefing[person.language])
+        return said
+
+    def _due_form(self, connection: Connection, person: Row[Any]) -> str | None:
+        """The form that a participant has to fill in now, where no question is open."""
+        if person.left is not None or person.finished is not None:
+            return None
+        if self.study.before and not person.round:
+            practising = select(assignments.c.id).where(assignments.c.participant == person.id)
+            begun = connection.execute(practising.limit(1)).first() is not None
+            return None if begun else "before"
+        done = person.enough is not None or (
+            person.round > 0 and not self._more(connection, person)
+        )
+        return "after" if self.study.after and done else None
+
+    def _has_form(self, connection: Connection, participant: int, form: str) -> bool:
+        query = select(forms.c.form).where(forms.c.participant == participant, forms.c.form == form)
+        return connection.execute(query).first() is not None
 
     def count(self, connection: Connection, participant: int) -> int:
         """How many answers of the participant are stored."""
@@ -392,8 +630,14 @@ class Store:
         return list(connection.execute(_OPEN, {"participant": participant}).all())
 
     def _more(self, connection: Connection, person: Row[Any]) -> bool:
-        more = person.round < self.study.most
-        return bool(more and self.state(connection, joined=True) == "open")
+        more = person.round < self._rounds(person) and person.enough is None
+        return bool(more and (person.test_run or self.state(connection, joined=True) == "open"))
+
+    def _blocks(self, person: Row[Any]) -> tuple[Block, ...]:
+        return self.study.blocks(person.condition, person.seed)
+
+    def _rounds(self, person: Row[Any]) -> int:
+        return sum(block.rounds for block in self._blocks(person))
 
     def state(self, connection: Connection, *, joined: bool = False) -> State:
         """Whether somebody can join; or whether one who has ``joined`` can begin a round."""
@@ -412,32 +656,81 @@ class Store:
     def _shown(self, rows: list[Row[Any]]) -> dict[str, Any]:
         row = rows[0]
         language = row.language
-        names = [self.names[i] for i in (row.a, row.b, row.c)]
+        design = self.designs[row.design]
+        names = [self.names[i] for i in shown_in(row)]
         by_name = self.study.by_name
         stimuli = [by_name[name].shown(language) for name in names]
         ahead = {
             stimulus.shown(language).get("url"): None
             for later in rows[1:]
-            for i in (later.a, later.b, later.c)
+            for i in shown_in(later)
             if (stimulus := by_name[self.names[i]]).key
         }
         shown: dict[str, Any] = {
             "token": row.token,
-            "kind": self.study.kind,
+            "kind": design.kind,
             "objects": names,
+            "choose": design.choose,
+            "question": design.asked(language) or self.study.question[language],
             "round": row.round,
             "number": row.number,
             "of": row.of,
-            "rounds": self.study.most,
+            "rounds": self._rounds(row),
             "stimuli": stimuli,
             "prefetch": list(ahead),
+            **self._part(row),
         }
-        if row.round > 1 or row.number > row.of / 2:
+        if row.round > 1 or (row.round and row.number > row.of / 2):
             # not before it is earned: whoever reads the page's source finds no code there
             shown["failed_code"] = self.study.completion.failed
-        if self.study.kind == "closer":
+        if design.kind == "closer":
             shown["anchor"] = names[0]
         return shown
+
+    def _part(self, row: Row[Any]) -> dict[str, Any]:
+        """What stands around a question: its part of the study, practice, a test run."""
+        said: dict[str, Any] = {"practice": True} if not row.round else {}
+        if row.test_run:
+            said["test_run"] = True
+        blocks = self._blocks(row)
+        found = at_round(blocks, max(row.round, 1))
+        if found is None:
+            return said
+        block = blocks[found[0]]
+        if len(blocks) > 1:
+            said |= {"part": found[0] + 1, "parts": len(blocks)}
+        # before its first question, or before the practice for it
+        first = row.number == 1 and found[1] == 1
+        first = first and (not row.round or bool(found[0]) or not block.practice)
+        if block.instructions is not None and first:
+            said["instructions"] = to_html(block.instructions[row.language])
+        return said
+
+
+def shown_in(row: Row[Any]) -> list[int]:
+    """The numbers of the objects of a question, in the order shown."""
+    return [row.a, row.b, row.c, *(json.loads(row.further) if row.further else ())]
+
+
+def chosen_in(row: Row[Any]) -> list[int]:
+    """The numbers of the objects that were chosen; ``also`` holds those after the first."""
+    if row.chosen is None:
+        return []
+    return [row.chosen, *(json.loads(row.also) if row.also else ())]
+
+
+def _assignment(question: Question, ids: Sequence[int]) -> dict[str, Any]:
+    a, b, c, *further = (ids[i] for i in question.objects)
+    return {
+        "token": secrets.token_urlsafe(16),
+        "a": a,
+        "b": b,
+        "c": c,
+        "further": json.dumps(further) if further else None,
+        "reason": question.reason,
+        "place": question.place,
+        "expected": None if question.expected is None else ids[question.expected],
+    }
 
 
 @dataclass(frozen=True)
@@ -469,16 +762,20 @@ def kind_asked(connection: Connection) -> Kind | None:
     return found[-1] if found else None
 
 
-def changed_kind(connection: Connection, now: Kind) -> str | None:
+def changed_kind(connection: Connection, study: Study) -> str | None:
     """What is wrong with a study whose kind is not that of the answers; None if nothing is."""
-    asked = kind_asked(connection)
-    if asked is None or asked == now:
-        return None
-    n = count_answers(connection)
-    return (
-        f"study.yaml says kind: {now}, but {n:,} answers are stored to questions of kind {asked}; "
-        f"change it back, or start a new study in another folder"
-    )
+    for _, content in _answered_designs(connection):
+        before = Design.from_json(content)
+        now = study.designs.get(before.of)
+        if now is not None and now.kind != before.kind:
+            n = count_answers(connection)
+            where = f" in block {now.block!r}" if now.block else ""
+            return (
+                f"study.yaml says kind: {now.kind}{where}, but {n:,} answers are stored to "
+                f"questions of kind {before.kind}; change it back, or start a new study in "
+                f"another folder"
+            )
+    return None
 
 
 def changes(connection: Connection, study: Study) -> list[str]:
@@ -486,8 +783,16 @@ def changes(connection: Connection, study: Study) -> list[str]:
     designs_used = _answered_designs(connection)
     if not designs_used:
         return []
-    before = json.loads(designs_used[-1][1])
-    now = json.loads(study.design.to_json())
+    last = {Design.from_json(content).of: content for _, content in designs_used}
+    said = []
+    for of, content in last.items():
+        if of in study.designs:
+            said += _changed(json.loads(content), json.loads(study.designs[of].to_json()))
+    since = "since answers were stored; the column `design` of the export tells them apart"
+    return [f"{text} {since}" for text in dict.fromkeys(said)]
+
+
+def _changed(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
     said = []
     if before.get("question", now["question"]) != now["question"]:
         said.append("the wording of the question has changed")
@@ -497,8 +802,7 @@ def changes(connection: Connection, study: Study) -> list[str]:
     if other:
         more = f" and {len(other) - 1} more" if len(other) > 1 else ""
         said.append(f"what is shown for {other[0]!r}{more} has changed")
-    since = "since answers were stored; the column `design` of the export tells them apart"
-    return [f"{text} {since}" for text in said]
+    return said
 
 
 def _answered_designs(connection: Connection) -> list[tuple[int, str]]:
@@ -553,8 +857,14 @@ def resume(connection: Connection, who: str) -> None:
 
 
 def count_answers(connection: Connection) -> int:
-    """How many answers are stored."""
-    return int(connection.execute(select(func.count()).select_from(answers)).scalar_one())
+    """How many answers are stored; those of test runs are not counted."""
+    everything = connection.execute(select(func.count()).select_from(answers)).scalar_one()
+    of_tests = (
+        select(func.count())
+        .select_from(participants.join(assignments).join(answers))
+        .where(participants.c.test_run == 1)
+    )
+    return int(everything) - int(connection.execute(of_tests).scalar_one())
 
 
 def places_taken(connection: Connection, hours: int) -> int:
@@ -562,7 +872,8 @@ def places_taken(connection: Connection, hours: int) -> int:
     held = or_(
         participants.c.finished.is_not(None), participants.c.joined > time.time() - 3600 * hours
     )
-    query = select(func.count()).select_from(participants).where(held)
+    real = participants.c.test_run == 0
+    query = select(func.count()).select_from(participants).where(held, real)
     return int(connection.execute(query).scalar_one())
 
 
@@ -593,6 +904,7 @@ def erase(connection: Connection, receipt: str) -> int | None:
     connection.execute(delete(skipped).where(skipped.c.assignment.in_(theirs)))
     gone = connection.execute(delete(answers).where(answers.c.assignment.in_(theirs))).rowcount
     connection.execute(delete(assignments).where(assignments.c.participant == number))
+    connection.execute(delete(forms).where(forms.c.participant == number))
     connection.execute(delete(platform_ids).where(platform_ids.c.participant == number))
     connection.execute(delete(participants).where(participants.c.id == number))
     connection.execute(insert(erasures), {"erased": time.time(), "answers": gone})
@@ -624,6 +936,7 @@ def all_about(connection: Connection, receipt: str) -> dict[str, Any] | None:
             answers.c.chosen,
             answers.c.seconds,
             answers.c.stored,
+            answers.c.further.label("also"),
             _SKIPPED.label("skipped"),
         )
         .select_from(assignments.outerjoin(answers, answers.c.assignment == assignments.c.id))
@@ -631,6 +944,7 @@ def all_about(connection: Connection, receipt: str) -> dict[str, Any] | None:
         .order_by(assignments.c.round, assignments.c.number)
     )
     platform = select(platform_ids.c.platform_id).where(platform_ids.c.participant == number)
+    filled = select(forms).where(forms.c.participant == number)
     return {
         "receipt": person.receipt,
         "rater": person.rater,
@@ -638,13 +952,17 @@ def all_about(connection: Connection, receipt: str) -> dict[str, Any] | None:
         "consent_version": person.consent_version,
         "joined": person.joined,
         "finished": person.finished,
+        "left": person.left,
+        "condition": person.condition,
+        "test_run": bool(person.test_run),
+        "forms": {row.form: json.loads(row.content) for row in connection.execute(filled)},
         "platform_id": connection.execute(platform).scalar(),
         "questions": [
             {
                 "round": row.round,
                 "number": row.number,
-                "shown": [names[row.a], names[row.b], names[row.c]],
-                "chosen": None if row.chosen is None else names[row.chosen],
+                "shown": [names[i] for i in shown_in(row)],
+                "chosen": _alone([names[i] for i in chosen_in(row)]),
                 "seconds": row.seconds,
                 "stored": row.stored,
                 "skipped": bool(row.skipped),
@@ -652,3 +970,8 @@ def all_about(connection: Connection, receipt: str) -> dict[str, Any] | None:
             for row in connection.execute(query)
         ],
     }
+
+
+def _alone(names: list[str]) -> str | list[str] | None:
+    """One name as it is, several as a list, nothing as None."""
+    return names if len(names) > 1 else names[0] if names else None
