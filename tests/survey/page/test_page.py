@@ -152,7 +152,8 @@ def test_sounds_are_heard_before_they_are_judged(
         page.click(f".choice:nth-of-type({place + 1}) .play")
         page.wait("return document.querySelectorAll('.play.heard').length === arguments[0];", place)
     page.asking(1)
-    assert page.find("button.card[data-place='2']").accessible_name == "Choose 2"
+    assert page.find("button.card[data-place='2']").text == "Choose 2", "no empty box"
+    assert page.find(".choice:nth-of-type(3) .play").text == "Play sound 2"
     page.choose(2)
     page.wait("return document.getElementById('survey').dataset.state === 'listening';")
     assert page.question()["number"] == 2

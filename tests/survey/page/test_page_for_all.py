@@ -303,7 +303,7 @@ def test_a_question_fits_the_window(
     page = visit(studies(name).url)
     page.begin()
     assert page.fits()
-    for width, height in ((320, 568), (375, 667), (768, 1024), (1920, 1080)):
+    for width, height in ((320, 568), (375, 667), (667, 375), (768, 1024), (1920, 1080)):
         page.browser.resize(width, height)
         assert page.fits(), (width, height)
         boxes = page.browser.run(

@@ -182,6 +182,7 @@
     for (const button of buttons) button.classList.remove("chosen");
     // the places as they will be: nothing moves when the pictures come
     stage.classList.toggle("pictures", question.stimuli.some((one) => one.form === "image"));
+    stage.classList.toggle("sounds", question.stimuli.some((one) => one.form === "audio"));
     stage.classList.toggle("two", closer);
     anchor.hidden = !closer;
     choices[2].hidden = closer;
@@ -281,7 +282,6 @@
   function put(part, place, number, sounds, unheard) {
     const stimulus = place.querySelector(".stimulus");
     const button = place.querySelector("button.card");
-    if (button) button.removeAttribute("aria-label");
     if (!(part instanceof Audio)) {
       (button || place).classList.toggle("paper", part instanceof Image);
       stimulus.replaceChildren(part);
@@ -308,7 +308,7 @@
       }
     });
     if (button) {
-      button.setAttribute("aria-label", say("choose", { place: number }));
+      stimulus.replaceChildren(say("choose", { place: number }));
       place.querySelector(".player").replaceChildren(play);
     } else stimulus.replaceChildren(play);
   }
