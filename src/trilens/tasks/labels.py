@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,9 +14,10 @@ from trilens._parameters import shown
 from trilens._typing import AnyArray, IntArray
 from trilens.errors import LabelError
 from trilens.files.side_tables import labels_by_name
+from trilens.statements.columns import numbers_or_text
 
 #: What users give: a label for each object, or labels by name: a dict, a Series whose index has
-#: the names, or a table with the columns object and label.
+#: the names (any but 0, 1, 2, ...), or a table with the columns object and label.
 LabelsLike: TypeAlias = Mapping[str, Any] | Iterable[Any]
 
 
@@ -83,9 +86,27 @@ def _by_name(y: Any) -> Mapping[str, Any] | None:
         )
     if columns is not None:
         return dict(zip(map(str, y["object"]), y["label"], strict=True))
-    if hasattr(y, "items") and all(isinstance(name, str) for name in y.index):
-        return dict(y.items())
-    return None
+    if not hasattr(y, "items") or _counts_up(y.index):
+        return None
+    names = numbers_or_text(np.asarray(y.index)).astype(str).tolist()
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise LabelError(
+            f"the index of the labels has {twice[0]!r} more than once; give each object one label"
+        )
+    return dict(zip(names, y, strict=True))
+
+
+def _counts_up(index: Iterable[Any]) -> bool:
+    """Whether an index is 0, 1, 2, ..., which says nothing about objects."""
+    return all(isinstance(i, Integral) and i == place for place, i in enumerate(index))
+
+
+def have_names(y: Any) -> bool:
+    """Whether labels are given by the names of their objects: a dict, or a Series with text."""
+    if isinstance(y, Mapping):
+        return True
+    return hasattr(y, "items") and all(isinstance(name, str) for name in getattr(y, "index", (0,)))
 
 
 def sorted_classes(labels: Iterable[Any]) -> list[Any]:

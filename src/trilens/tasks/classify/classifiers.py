@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -30,7 +30,7 @@ from trilens.maps.registry import MAPS, make_map
 from trilens.maps.streamed import StreamedMap
 from trilens.statements import Kind, Objects, Statements, StatementsLike, as_statements
 from trilens.tasks.classify.tuning import chosen_parameters, cross_validated, tuned_classifier
-from trilens.tasks.labels import ClassCodes, LabelsLike, encode_labels, label_of_each
+from trilens.tasks.labels import ClassCodes, LabelsLike, encode_labels, have_names, label_of_each
 from trilens.tasks.method import check_model, known_error_rate
 from trilens.tasks.model import AnswerModel, answer_model
 
@@ -231,7 +231,7 @@ def _nothing_about(names: Sequence[str] | None, n_objects: int, kind: Kind) -> S
 
 def labels_of_all(X: Any, y: LabelsLike) -> LabelsLike:
     """A label for each object: where ``X`` is a part of the objects, None for the others."""
-    if not isinstance(X, Objects) or isinstance(y, Mapping):
+    if not isinstance(X, Objects) or have_names(y):
         return y
     part = y.tolist() if isinstance(y, np.ndarray) else list(y)
     if len(part) != len(X):
