@@ -17,7 +17,7 @@ from trilens._parameters import check_progress, whole_number
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress
 from trilens.answers import Answers
 from trilens.counts import Counted
-from trilens.depth import DepthIntervals
+from trilens.depth import DepthIntervals, centrality
 from trilens.errors import MissingExtraError
 from trilens.maps.registry import coordinates
 from trilens.maps.streamed import StreamedMap
@@ -35,11 +35,11 @@ from trilens.tasks.data import (
 )
 from trilens.tasks.graph import Graph, neighbours
 from trilens.tasks.individuals import Individuals, can_compare, individuals
-from trilens.tasks.intervals import depth_intervals
 from trilens.tasks.labels import LabelsLike, label_of_each
 from trilens.tasks.medoid import Medoid, medoid
 from trilens.tasks.method import choose_method
 from trilens.tasks.model import AnswerModel, answer_model
+from trilens.tasks.object_facts import ObjectFacts, object_facts
 from trilens.tasks.outliers import Outliers, outliers
 from trilens.tasks.reliability import Reliability, reliability
 from trilens.tasks.structure import Structure, structure
@@ -69,7 +69,10 @@ class Analysis:
         The most central object, of all and of each class.
     outliers : Outliers
     depth : DepthIntervals
-        How central each object is.
+        How central each object is: the numbers by which ``medoid`` is the most central one, by
+        the model or by counting.
+    counted : (n,) array
+        The share of the questions about each object that single it out (`trilens.centrality`).
     plane : (n, 2) array
         A map to look at.
     graph : Graph
@@ -78,11 +81,16 @@ class Analysis:
         The groups, and how many there are.
     structure : Structure or None
         The shape that the objects form; None where the map cannot tell.
+    dimension : int or None
+        The number of dimensions by which held-out answers are predicted best.
     individuals : Individuals or None
         Whether raters see different things; None where raters are not known, or have too few
         answers.
     classes : Classification or None
         None where no labels were given.
+    facts : tuple of ObjectFacts
+        What is near each object, what was asked about it, and who saw it otherwise; empty where
+        there are very many objects.
     appearances : (n,) array
         How often each object was asked about.
     seconds : (m,) array or None
@@ -98,13 +106,16 @@ class Analysis:
     medoid: Medoid
     outliers: Outliers
     depth: DepthIntervals
+    counted: FloatArray = field(repr=False)
     plane: FloatArray = field(repr=False)
     plane_method: str
     graph: Graph
     clusters: Clusters
     structure: Structure | None
+    dimension: int | None
     individuals: Individuals | None
     classes: Classification | None
+    facts: tuple[ObjectFacts, ...] = field(repr=False)
     appearances: IntArray = field(repr=False)
     seconds: FloatArray | None = field(repr=False)
     title: str
@@ -135,9 +146,16 @@ class Analysis:
             "graph": self.graph.to_dict(),
             "cluster": self.clusters.to_dict(),
             "structure": None if self.structure is None else self.structure.to_dict(),
+            "dimension": self.dimension,
+            "depth": {
+                "method": self.depth.method,
+                "about": self.depth.about,
+                "level": self.depth.level,
+            },
             "individuals": None if self.individuals is None else self.individuals.to_dict(),
             "classify": None if self.classes is None else self.classes.to_dict(),
             "objects": self._objects(),
+            "about_objects": [each.to_dict() for each in self.facts],
             "how": {
                 "version": __version__,
                 "source": self.source,
@@ -193,7 +211,7 @@ class Analysis:
             row: Facts = {"object": name, "appearances": int(self.appearances[i])}
             row["depth"] = float(self.depth.depth[i])
             row["low"], row["high"] = float(self.depth.low[i]), float(self.depth.high[i])
-            row["centrality"] = float(self.medoid.scores[i])
+            row["counted"] = float(self.counted[i])
             row["maybe_medoid"] = name in maybe
             row["outlier"] = name in outlying
             row["outlier_score"] = float(self.outliers.all_scores[i])
@@ -265,12 +283,10 @@ def analyze(
         if method == "choice" and model is None:
             model = answer_model(given, seed, progress=lambda share: step(0.25 * share))
     step(0.3)
-    if streamed is None and isinstance(statements, Answers) and statements.selects:
-        # of all answers, so that it says which were left out
-        reliable = reliability(statements, random_state=seed)
-    else:
-        own = model if streamed is not None or isinstance(model, AnswerModel) else None
-        reliable = reliability(given, random_state=seed, model=own)
+    own = model if streamed is not None or isinstance(model, AnswerModel) else None
+    # of the handle, which knows what was left out
+    handle = statements if isinstance(statements, Answers) else given
+    reliable = reliability(handle, random_state=seed, model=own)
     step(0.45)
     # counts do not tell the medoid of each class
     classed = known if isinstance(given, Statements) else None
@@ -294,26 +310,53 @@ def analyze(
     people = None
     if fitted is not None and isinstance(given, Statements) and can_compare(given):
         people = individuals(given, predict=False, random_state=seed, model=fitted)
+    plane = _plane(given, model, method, seed)
     step(1.0)
     return Analysis(
         describe=given.summary(),
         reliability=reliable,
         medoid=central,
         outliers=outlying,
-        depth=depth_intervals(given, model=fitted, random_state=seed),
-        plane=_plane(given, model, method, seed),
+        depth=_depth(given, central, fitted),
+        counted=centrality(given),
+        plane=plane,
         plane_method=method,
         graph=graph,
         clusters=groups,
         structure=None if fitted is None else structure(given, random_state=seed, model=fitted),
+        dimension=None if fitted is None else int(fitted.map.n_components_),
         individuals=people,
         classes=classes,
+        facts=()
+        if not isinstance(given, Statements)
+        else object_facts(given, plane if fitted is None else fitted.map.embedding_, fitted),
         appearances=given.appearances,
         seconds=given.seconds if isinstance(given, Statements) else None,
         title=title,
         seed=seed,
         source=source,
         command=command,
+    )
+
+
+def _depth(given: Statements | Counted, found: Medoid, model: AnswerModel | None) -> DepthIntervals:
+    """The numbers by which the most central object was found, with their intervals."""
+    about, n = "all questions", given.n_objects
+    if found.method == "choice":
+        about = "all questions, by the choice model"
+    elif model is not None and not model.design.counts_hold:
+        about = f"these questions only: {'; '.join(model.design.why)}"
+    low, high = (np.full(n, np.nan) if end is None else end for end in (found.low, found.high))
+    candidates = set(found.candidates)
+    return DepthIntervals(
+        depth=found.scores,
+        low=low,
+        high=high,
+        medoid_set=np.array([name in candidates for name in given.names], dtype=np.bool_),
+        level=found.level,
+        names=given.names,
+        method="choice" if found.method == "choice" else "counting",
+        about=about,
     )
 
 

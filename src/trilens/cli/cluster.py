@@ -83,10 +83,12 @@ def command(
 
 
 def _notes(found: Clusters) -> Iterator[str]:
+    from trilens.tasks.clouds import p_text
+
     suggestion = found.suggestion
     if not found.given and suggestion is not None and suggestion.p_value is not None:
         number = f"{found.n_clusters} groups" if found.n_clusters > 1 else "no groups beyond chance"
-        yield f"{number} (p = {suggestion.p_value:.3f}, compared with clouds without groups)"
+        yield f"{number} ({p_text(suggestion.p_value)}, compared with clouds without groups)"
     yield ", ".join(
         f"{name} {value}"
         for name, value in found.parameters.items()

@@ -126,6 +126,8 @@ def _cautions(found: Comparison) -> Iterator[str]:
 
 
 def _notes(found: Comparison) -> Iterator[str]:
+    from trilens.tasks.clouds import p_text
+
     first = found.models[0]
     yield f"{first.answers:,} answers; guessing: {first.chance:.3f}; intervals by {first.unit}"
     if first.ceiling is None:
@@ -139,7 +141,7 @@ def _notes(found: Comparison) -> Iterator[str]:
     for pair in found.differences[:10]:
         yield (
             f"{pair.first} - {pair.second}: {pair.difference:+.3f} ({pair.low:+.3f} to "
-            f"{pair.high:+.3f}), p = {pair.adjusted:.4f}; they differ most about "
+            f"{pair.high:+.3f}), {p_text(pair.adjusted)}; they differ most about "
             f"{', '.join(row.object for row in pair.objects[:3])}"
         )
 

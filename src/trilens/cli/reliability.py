@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,11 +102,10 @@ def command(
         raise FormatError(f"{out.path}: the output is a page (.html) or a table (.csv, .tsv)")
     with bar("measuring reliability") as progress:
         found = reliability(
-            answers.everything.read(),
+            answers,
             by=None if by is None else _groups(answers, by),
             catch=None if catch is None else _column_or_statements(answers, catch),
             repeated=None if repeated is None else _repeated(answers, repeated),
-            selection=answers.selection,
             forecast=forecast,
             cross=cross,
             set_size=set_size,
@@ -115,9 +113,6 @@ def command(
             random_state=random_state,
             progress=progress,
         )
-    reading = answers.reading
-    if reading is not None and reading.faults:
-        found = replace(found, collected={**found.collected, "skipped": len(reading.faults)})
     if out.path is not None:
         _write(found, answers, out.path)
     if figures is not None:
@@ -198,6 +193,8 @@ def _print_raters(found: Reliability) -> None:
 
 
 def _notes(found: Reliability) -> Iterator[str]:
+    from trilens.tasks.clouds import p_text
+
     for text, most in (("questions", found.questions), ("pairs", found.pairs)):
         if most:
             shown = [
@@ -211,7 +208,7 @@ def _notes(found: Reliability) -> Iterator[str]:
         sizes = ", ".join(f"{g.name} {g.raters}" for g in found.groups.groups)
         on = f" on the {found.groups.shared} questions asked in all groups"
         on = "" if found.groups.shared is None else on
-        said = found.groups.why_not if p is None else f"p = {p:.3f} (permutation test{on})"
+        said = found.groups.why_not if p is None else f"{p_text(p)} (permutation test{on})"
         yield f"groups ({sizes}): {said}"
 
 

@@ -36,12 +36,14 @@ def command(answers: Answers, random_state: int, out: Output) -> None:
 
 
 def _notes(found: Structure) -> Iterator[str]:
+    from trilens.tasks.clouds import p_text
+
     yield found.sentence
     if found.scores:
         others = sorted(found.scores.items(), key=lambda item: -item[1])
         listed = ", ".join(f"{name} {score:+.1f}" for name, score in others if name != "cloud")
         yield f"better than a cloud by, in log-likelihood: {listed}"
     if found.p_value is not None:
-        yield f"p = {found.p_value:.3f} for groups, compared with clouds without groups"
+        yield f"{p_text(found.p_value)} for groups, compared with clouds without groups"
     if found.caution is not None and not found.caution.startswith("what shape"):
         yield found.caution

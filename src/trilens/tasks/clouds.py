@@ -91,3 +91,14 @@ def p_value(value: float, by_chance: FloatArray) -> float:
     0.15
     """
     return float((1 + (by_chance >= value).sum()) / (1 + len(by_chance)))
+
+
+def p_text(value: float) -> str:
+    """A p-value as people write it.
+
+    >>> p_text(0.00004), p_text(0.0123), p_text(0.42)
+    ('p < 0.001', 'p = 0.012', 'p = 0.42')
+    """
+    if value < 0.001:
+        return "p < 0.001"
+    return f"p = {value:.3f}" if value < 0.1 else f"p = {value:.2f}"

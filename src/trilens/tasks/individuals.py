@@ -18,14 +18,19 @@ from trilens.maps.geometry import procrustes
 from trilens.maps.raters import RaterGroups, group_raters
 from trilens.statements import Kind, Statements
 from trilens.statements.combine import questions
-from trilens.tasks.clouds import LEVEL, p_value
+from trilens.tasks.clouds import LEVEL, p_text, p_value
 from trilens.tasks.data import Data, statements_of
 from trilens.tasks.medoid import medoid
 from trilens.tasks.method import check_model, choose_method
 from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.reliability.affinity import Excess
 from trilens.tasks.reliability.agreement import AsDict, plain
-from trilens.tasks.reliability.raters import by_number, hold_out, is_best
+from trilens.tasks.reliability.raters import (
+    by_number,
+    can_hold_out,
+    is_best,
+    predicted_by_others,
+)
 
 #: Raters with fewer answers are left out, and with fewer other raters nothing is compared.
 LEAST_ANSWERS, LEAST_RATERS = 20, 4
@@ -265,7 +270,10 @@ def individuals(
         groups_p_value=groups_p,
         dimensions=dimensions,
         weights=weights,
-        predicted=_predicted(S, rater, len(names), own.map, seed, weighed=differ)
+        predicted={
+            **_predicted(S, rater, len(names), own.map, seed, weighed=differ),
+            "others": _by_others(given, names, first.map, seed),
+        }
         if predict
         else {},
         chance=chance(given.kind),
@@ -513,11 +521,15 @@ def _predicted(
                 right["own"][own & asked] = of(
                     own & ~asked, own & asked, min(d, 2), lapses="one", max_iter=60, tol=1e-4
                 )
-    others = hold_out(statements, rater, fitted, seed).right
-    return {
-        name: _shares(shares, rater, n_raters)
-        for name, shares in {**right, "others": others}.items()
-    }
+    return {name: _shares(shares, rater, n_raters) for name, shares in right.items()}
+
+
+def _by_others(given: Statements, names: list[str], fitted: ChoiceMap, seed: int) -> FloatArray:
+    """As `trilens.reliability` says it of the same raters."""
+    if given.raters is None or not can_hold_out(given):
+        return np.full(len(names), np.nan)
+    found = predicted_by_others(given, given.raters, fitted, seed)
+    return np.array([found[name] for name in names])
 
 
 def _shares(right: FloatArray, rater: IntArray, n_raters: int) -> FloatArray:
@@ -536,9 +548,9 @@ def _sentences(found: Individuals) -> Iterator[str]:
     short = f" ({few:,} with fewer than {LEAST_ANSWERS} answers were left out)" if few else ""
     said = f"{n:,} raters were compared{short}; "
     if not found.differ:
-        yield f"{said}that they see different things could not be shown (p = {found.p_value:.2f})."
+        yield f"{said}that they see different things could not be shown ({p_text(found.p_value)})."
     else:
-        yield f"{said}they see different things, beyond chance (p = {_p(found.p_value)})."
+        yield f"{said}they see different things, beyond chance ({p_text(found.p_value)})."
         yield from _said_of_groups(found)
         yield from _said_of_dimensions(found)
     if found.predicted:
@@ -550,12 +562,12 @@ def _said_of_groups(found: Individuals) -> Iterator[str]:
         yield "There are too few raters to look for groups among them."
         return
     if not found.groups:
-        yield f"They do not fall into groups (p = {_p(found.groups_p_value)})."
+        yield f"They do not fall into groups ({p_text(found.groups_p_value)})."
         return
     sizes = [len(group.raters) for group in found.groups]
     yield (
         f"They fall into {len(sizes)} groups, of {_and([f'{size:,}' for size in sizes])} raters "
-        f"(p = {_p(found.groups_p_value)})."
+        f"({p_text(found.groups_p_value)})."
     )
     central = [
         f"{group.medoid} for group {number}"
@@ -592,10 +604,6 @@ def _said_of_prediction(found: Individuals) -> Iterator[str]:
         f"Held-out answers predicted, mean over raters: by {_and(listed)} "
         f"(by guesses {found.chance:.0%})."
     )
-
-
-def _p(value: float) -> str:
-    return f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
 
 
 def _and(texts: Sequence[str]) -> str:

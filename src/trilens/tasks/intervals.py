@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from trilens._parameters import one_of, real_number, seed_of, wrong
 from trilens._typing import RandomState
 from trilens.answers import Answers, read_or_count
 from trilens.counts import CentralCounts, Counted, PairCounts
 from trilens.depth import DepthIntervals, counted_intervals
 from trilens.errors import ParameterError
-from trilens.kinds import n_answers, wrong_by_chance
 from trilens.statements import as_statements
 from trilens.tasks.data import Data
 from trilens.tasks.design import design
@@ -22,12 +19,6 @@ from trilens.tasks.method import check_model, choose_method
 if TYPE_CHECKING:
     from trilens.maps.choice_map import ChoiceMap
     from trilens.tasks.model import AnswerModel
-
-#: Half the width of a 95 % interval, in standard errors.
-_Z = 1.96
-#: A few hundred maps, from chains that are not long, leave out some of what the answers allow
-#: (measured; see docs/claims.md).
-_WIDER = 1.2
 
 
 def depth_intervals(
@@ -102,37 +93,19 @@ def _by_model(model: AnswerModel, level: float) -> DepthIntervals:
     from trilens.tasks.medoid import medoid_set
 
     inner, rank = model.in_order, model.ordered.rank
-    given = model.statements
-    rng = np.random.default_rng([model.seed, 31])
-    drawn = inner.assisted.depth + inner.assisted.copies
-    drawn = drawn + inner.assisted.bias * rng.standard_normal(drawn.shape)
-    lapse = float(inner.map.lapse_of(inner.statements).mean())
-    low, high = (end / wrong_by_chance(given.kind) for end in inner.map.error_rate_interval_)
-    spread = (high - low) / (2 * _Z)
-    lapses = np.clip(lapse + spread * rng.standard_normal(len(drawn)), 0.0, 1.0)
-    # a lapse singles out each object equally often
-    singled = 1 / n_answers(given.kind)
-    by_lapse = 1 - singled if given.kind == "odd" else singled
-    expected = (1 - lapses[:, None]) * np.clip(drawn, 0.0, 1.0) + lapses[:, None] * by_lapse
-    tail = (1 - level) / 2
-    middle = expected.mean(axis=0)
-    ends = np.clip(
-        middle + _WIDER * (np.quantile(expected, [tail, 1 - tail], axis=0) - middle), 0.0, 1.0
-    )
-    unseen = inner.statements.appearances == 0
-    middle[unseen], ends[0, unseen], ends[1, unseen] = 0.0, 0.0, 1.0
+    low, high = inner.central_intervals(level)
     about = "all questions, by the choice model"
     if model.design.why:
         about += f", as counts speak for these questions only: {'; '.join(model.design.why)}"
     if model.design.blocks > 1:
         about += "; how the parts lie to each other is hardly known, so they may be too narrow"
     return DepthIntervals(
-        middle[rank],
-        ends[0][rank],
-        ends[1][rank],
+        inner.centrality[rank],
+        low[rank],
+        high[rank],
         medoid_set(inner, level)[rank],
         level,
-        given._names,
+        model.statements._names,
         "choice",
         about,
     )

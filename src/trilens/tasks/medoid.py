@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from trilens.maps.choice_map import ChoiceMap
     from trilens.tasks.model import AnswerModel
 
+_Z = 1.96  # half the width of a 95 % interval, in standard errors
 LEVEL = 0.95
 #: Objects with fewer answers are always in the set: too little is known about them.
 LEAST_ANSWERS = 5
@@ -80,6 +81,8 @@ class Medoid(Tabular):
     close : tuple of str
         Other objects that are level with the medoid, the most central first: their depth by
         the model is within one standard error of the difference. Empty without the model.
+    low, high : (n,) arrays or None
+        The ends of an interval of each score, at ``level``; None where the method has none.
     """
 
     index: int
@@ -92,6 +95,15 @@ class Medoid(Tabular):
     scores: FloatArray = field(repr=False)
     per_class: dict[str, ClassMedoid] | None = None
     close: tuple[str, ...] = ()
+    low: FloatArray | None = field(default=None, repr=False)
+    high: FloatArray | None = field(default=None, repr=False)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of ``depth``; None where a map has none."""
+        if self.low is None or self.high is None:
+            return None
+        return float(self.low[self.index]), float(self.high[self.index])
 
     @property
     def stands_out(self) -> bool:
@@ -107,6 +119,7 @@ class Medoid(Tabular):
         facts: dict[str, Any] = {
             "medoid": self.name,
             "depth": self.depth,
+            "interval": None if self.interval is None else list(self.interval),
             "method": self.method,
             "candidates": list(self.candidates),
             "level": self.level,
@@ -223,9 +236,9 @@ def _medoid(
         score[order] = -total_distance(points[order])
     best = np.flatnonzero(score == score.max())
     depth = float(score[best[0]]) if chosen == "depth" else None
-    return _described(
-        given.names, chosen, score, depth, best, counted_intervals(given, LEVEL).medoid_set
-    )
+    counted = counted_intervals(given, LEVEL)
+    found = _described(given.names, chosen, score, depth, best, counted.medoid_set)
+    return replace(found, low=counted.low, high=counted.high) if chosen == "depth" else found
 
 
 def _medoid_of_counts(counts: CentralCounts, method: str, labels: Any) -> Medoid:
@@ -238,8 +251,9 @@ def _medoid_of_counts(counts: CentralCounts, method: str, labels: Any) -> Medoid
         raise StatementError("there are no objects, so there is no medoid")
     score = centrality(counts)
     best = np.flatnonzero(score == score.max())
-    inside = counted_intervals(counts, LEVEL).medoid_set
-    return _described(objects_of(counts).names, "depth", score, float(score.max()), best, inside)
+    counted, names = counted_intervals(counts, LEVEL), objects_of(counts).names
+    found = _described(names, "depth", score, float(score.max()), best, counted.medoid_set)
+    return replace(found, low=counted.low, high=counted.high)
 
 
 def _medoid_by_model(
@@ -249,7 +263,7 @@ def _medoid_by_model(
 
     model = model or answer_model(given, seed_of(random_state))
     inner, rank = model.in_order, model.ordered.rank
-    score = inner.assisted.depth[rank]
+    score = inner.centrality[rank]
     # a map draws what it knows little about to its middle
     known = np.minimum(model.statements.appearances, LEAST_ANSWERS)
     highest = score[known == known.max()].max()
@@ -257,11 +271,14 @@ def _medoid_by_model(
     inside = medoid_set(inner, LEVEL)[rank]
     inside[best] = True
     found = _described(given.names, "choice", score, float(highest), best, inside)
+    low, high = (end[rank] for end in inner.central_intervals(LEVEL))
     copies = inner.assisted.copies[:, rank]
     error = np.sqrt(((copies - copies[:, [found.index]]) ** 2).mean(axis=0))
-    level = (np.abs(score - highest) <= error) & (known == known.max())
+    depth = inner.assisted.depth[rank]
+    level = (np.abs(depth - depth[found.index]) <= error) & (known == known.max())
     level[found.index] = False
-    return replace(found, close=_names_by_score(given.names, score, level))
+    close = _names_by_score(given.names, score, level)
+    return replace(found, close=close, low=low, high=high)
 
 
 def _medoid_on_streamed_map(placed: StreamedMap) -> Medoid:
@@ -277,7 +294,9 @@ def _medoid_on_streamed_map(placed: StreamedMap) -> Medoid:
     inside[best] = True
     described = _described(placed.names, "choice", score, float(highest), best, inside)
     level = found.level_with(int(rank[described.index]))[rank] & (known == known.max())
-    return replace(described, close=_names_by_score(placed.names, score, level))
+    close, wide = _names_by_score(placed.names, score, level), _Z * found.error[rank]
+    low, high = np.clip(score - wide, 0.0, 1.0), np.clip(score + wide, 0.0, 1.0)
+    return replace(described, close=close, low=low, high=high)
 
 
 def _described(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress
-from trilens.kinds import n_answers, sides, sign
+from trilens.kinds import n_answers, sides, sign, wrong_by_chance
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.choice_model import ChoiceModel, ResampledModels
 from trilens.maps.pairs import lengths, squared
@@ -38,6 +38,11 @@ FEWER_DRAWS, _DRAW_TRIPLES = 24, 1000
 _EFFORT_FOR_BLOCKS = 5.0
 #: Answers whose probabilities without them are looked at in all draws; of more, in fewer draws.
 _LEFT_OUT_WORK, _LEAST_LEFT_OUT = 1_000_000, 20
+#: Half the width of a 95 % interval, in standard errors.
+_Z = 1.96
+#: A few hundred maps, from chains that are not long, leave out some of what the answers allow
+#: (measured; see docs/claims.md).
+_WIDER = 1.2
 #: A single answer does not weigh more than this in a draw without it.
 _MOST_WEIGHT = 100.0
 
@@ -214,6 +219,43 @@ class AnswerModel:
         depth = np.where(seen, np.clip(mended, 0.0, 1.0), 0.0)
         moved = by_draw - by_draw.mean(axis=0)
         return AssistedDepth(depth, moved, (1 - counted) * np.sqrt(misfit), counted)
+
+    @cached_property
+    def centrality(self) -> FloatArray:
+        """How central each object is: the share of all questions about it that single it out.
+
+        That is its depth, with the answers that are given without looking; (n,).
+        """
+        seen = self.statements.appearances > 0
+        return np.where(seen, self.with_lapses(self.assisted.depth, self.lapse), 0.0)
+
+    @property
+    def lapse(self) -> float:
+        """The share of answers that are given without looking."""
+        return float(self.map.lapse_of(self.statements).mean())
+
+    def with_lapses(self, depth: FloatArray, lapse: float | FloatArray) -> FloatArray:
+        """Depths as the answers show them, if such a share is given without looking."""
+        # a lapse singles out each object equally often
+        singled = 1 / n_answers(self.statements.kind)
+        by_lapse = 1 - singled if self.statements.kind == "odd" else singled
+        return np.asarray((1 - lapse) * np.clip(depth, 0.0, 1.0) + lapse * by_lapse)
+
+    def central_intervals(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
+        """The ends of an interval of `centrality` for each object."""
+        rng = np.random.default_rng([self.seed, 31])
+        drawn = self.assisted.depth + self.assisted.copies
+        drawn = drawn + self.assisted.bias * rng.standard_normal(drawn.shape)
+        low, high = (
+            end / wrong_by_chance(self.statements.kind) for end in self.map.error_rate_interval_
+        )
+        spread = (high - low) / (2 * _Z)
+        lapses = np.clip(self.lapse + spread * rng.standard_normal(len(drawn)), 0.0, 1.0)
+        expected = self.with_lapses(drawn, lapses[:, None])
+        tail, middle = (1 - level) / 2, expected.mean(axis=0)
+        ends = self.centrality + _WIDER * (np.quantile(expected, [tail, 1 - tail], axis=0) - middle)
+        ends[:, self.statements.appearances == 0] = [[0.0], [1.0]]
+        return np.clip(ends[0], 0.0, 1.0), np.clip(ends[1], 0.0, 1.0)
 
 
 def answer_model(

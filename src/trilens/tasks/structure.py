@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
@@ -12,6 +12,7 @@ from trilens._parameters import check_progress, seed_of
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray, Progress
 from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.geometry import procrustes
 from trilens.tasks.cluster.groups import groups_on_map, numbered
 from trilens.tasks.cluster.suggest import Examined, MapAlongAxes, divide, examine
 from trilens.tasks.data import Data, in_order, statements_of
@@ -28,6 +29,9 @@ _TWO_LEVELS = 1.8
 _WITHIN = 0.95
 #: A group is divided further into at most so many.
 _MOST_INNER = 5
+#: The share of the maps that the answers allow which lies beyond either end of an interval, and
+#: by how much that is widened (measured; see docs/claims.md).
+_TAIL, _WIDER = 0.025, 1.2
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,10 @@ class Structure(Tabular):
         less a penalty for its parameters. Empty where no shape was looked for.
     caution : str or None
         What the answers cannot tell.
+    low, high : (n,) arrays or None
+        A 95 % interval of each position along a line or around a ring, by the maps that the
+        answers allow. Along a line they may lie outside 0 to 1, and around a ring outside 0 to
+        360.
     """
 
     shape: Name
@@ -68,6 +76,8 @@ class Structure(Tabular):
     p_value: float | None
     scores: dict[str, float] = field(repr=False)
     caution: str | None
+    low: FloatArray | None = field(default=None, repr=False)
+    high: FloatArray | None = field(default=None, repr=False)
 
     @property
     def order(self) -> tuple[str, ...] | None:
@@ -86,6 +96,8 @@ class Structure(Tabular):
             found["inner group"] = [str(i + 1) for i in self.inner.tolist()]
         if self.position is not None:
             found[_POSITION[self.shape]] = self.position.tolist()
+        if self.low is not None and self.high is not None:
+            found |= {"from": self.low.tolist(), "to": self.high.tolist()}
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -107,6 +119,9 @@ class Structure(Tabular):
         if self.position is not None:
             values = self.position.tolist()
             facts[_POSITION[self.shape]] = dict(zip(self.names, values, strict=True))
+        if self.low is not None and self.high is not None:
+            ends = zip(self.low.tolist(), self.high.tolist(), strict=True)
+            facts["interval"] = dict(zip(self.names, map(list, ends), strict=True))
         return facts
 
 
@@ -159,12 +174,14 @@ def structure(
     reason = why_nothing_can_be_claimed(given, fitted)
     if reason is not None:
         return _untold(reason, given.names)
+    known = model.in_order
     found = structure_of_map(
         fitted.embedding_,
         kind=given.kind,
         names=names,
         random_state=seed,
-        found=model.in_order.examined if given.n_objects >= LEAST_OBJECTS else None,
+        found=known.examined if given.n_objects >= LEAST_OBJECTS else None,
+        drawn=lambda: known.posterior,
     )
     rank = ordered.rank
 
@@ -177,6 +194,8 @@ def structure(
         position=as_given(found.position),
         part=as_given(found.part),
         inner=as_given(found.inner),
+        low=as_given(found.low),
+        high=as_given(found.high),
     )
 
 
@@ -188,6 +207,7 @@ def structure_of_map(
     names: tuple[str, ...] | None = None,
     random_state: int = 0,
     found: Examined | None = None,
+    drawn: Callable[[], FloatArray] | None = None,
 ) -> Structure:
     """The shape of a map.
 
@@ -200,6 +220,8 @@ def structure_of_map(
         Of the statements, for the caution.
     found : Examined, optional
         What is known of the map already.
+    drawn : callable, optional
+        Returns other maps that the answers allow, (draws, n, d): how sure positions are.
 
     Examples
     --------
@@ -231,9 +253,9 @@ def structure_of_map(
         labels = groups_on_map(coordinates, told.n_clusters, names, random_state)
         return _of_groups(made, found, labels)
     if shape == "line":
-        return _of_line(made, found)
+        return _of_line(made, found, drawn)
     if shape == "ring":
-        return _of_ring(made, found.map, found.shapes.fits["ring"])
+        return _of_ring(made, found.map, found.shapes.fits["ring"], drawn)
     if shape == "arms":
         return _of_arms(made, found.map, found.shapes.fits["arms"])
     return made
@@ -245,31 +267,78 @@ def _untold(reason: str, names: tuple[str, ...]) -> Structure:
     return Structure("cloud", sentence, names, None, None, None, None, {}, said)
 
 
-def _of_line(made: Structure, found: Examined) -> Structure:
+#: Other maps that the answers allow, where there are any.
+_Drawn: TypeAlias = Callable[[], FloatArray] | None
+
+
+def _of_line(made: Structure, found: Examined, drawn: _Drawn) -> Structure:
     assert found.map is not None
-    curve = found.shapes.curve == "line"
-    if curve:
-        position = _near(found.map, found.shapes.fits["line"]) @ found.shapes.fits["line"].along
-    else:
-        position = found.map.every[:, 0]
-    low, high = position.min(), position.max()
-    position = (position - low) / (high - low)
+    map_, curve = found.map, found.shapes.curve == "line"
+
+    def along(points: FloatArray) -> FloatArray:
+        return _along(points, found.shapes.fits["line"]) if curve else points[:, 0]
+
+    raw = along(map_.every)
+    low, high = raw.min(), raw.max()
     # either end could come first: the first object lies in the first half
-    if position[0] > 0.5:
-        position = 1 - position
+    if raw[0] - low > (high - low) / 2:
+        low, high = high, low
+    position = (raw - low) / (high - low)
+    if drawn is not None:
+        moved = (_places(drawn, map_, along) - raw) / (high - low)
+        made = _with_ends(made, position, moved)
     first, last = (made.names[i] for i in (position.argmin(), position.argmax()))
     bent = "a bent line" if curve else "a line"
     sentence = f"The objects lie along {bent}, from {first} to {last}."
     return replace(made, shape="line", sentence=sentence, position=position)
 
 
-def _of_ring(made: Structure, map_: MapAlongAxes, ring: Fitted) -> Structure:
-    near = _near(map_, ring)
-    angle = np.arctan2(near @ np.sin(ring.along), near @ np.cos(ring.along))
-    angle = np.degrees(angle - angle[0]) % 360
+def _along(points: FloatArray, curve: Fitted, closed: float | None = None) -> FloatArray:
+    """Where the points lie on a curve through knots: at the nearest place of it, (n,).
+
+    Parameters
+    ----------
+    closed : float, optional
+        Where a curve that ends where it began ends.
+    """
+    order = np.argsort(curve.along, kind="stable")
+    knots, at = curve.knots[order], curve.along[order]
+    if closed is not None:
+        knots, at = np.r_[knots, knots[:1]], np.append(at, at[0] + closed)
+    step = np.diff(knots, axis=0)
+    length = np.maximum((step**2).sum(axis=1), 1e-300)
+    share = np.clip(((points[:, None] - knots[:-1]) * step).sum(axis=2) / length, 0.0, 1.0)
+    off = points[:, None] - knots[:-1] - share[:, :, None] * step
+    nearest = (off**2).sum(axis=2).argmin(axis=1)
+    own = share[np.arange(len(points)), nearest]
+    return np.asarray(at[nearest] + own * np.diff(at)[nearest])
+
+
+def _places(
+    drawn: Callable[[], FloatArray], map_: MapAlongAxes, place: Callable[[FloatArray], FloatArray]
+) -> FloatArray:
+    """Where the objects of each drawn map lie, (draws, n)."""
+    return np.array([place(procrustes(each, map_.every)[0]) for each in drawn()])
+
+
+def _with_ends(made: Structure, position: FloatArray, moved: FloatArray) -> Structure:
+    """With an interval of each position, by how far it moves from map to map."""
+    low, high = _WIDER * np.quantile(moved, [_TAIL, 1 - _TAIL], axis=0)
+    return replace(made, low=position + np.minimum(low, 0.0), high=position + np.maximum(high, 0.0))
+
+
+def _of_ring(made: Structure, map_: MapAlongAxes, ring: Fitted, drawn: _Drawn) -> Structure:
+    def around(points: FloatArray) -> FloatArray:
+        return np.degrees(_along(points, ring, 2 * np.pi))
+
+    raw = around(map_.every)
+    angle, turn = (raw - raw[0]) % 360, 1.0
     # either way round could come first: the second object is less than half-way round
     if angle[1] > 180:
-        angle = (360 - angle) % 360
+        angle, turn = (360 - angle) % 360, -1.0
+    if drawn is not None:
+        moved = (_places(drawn, map_, around) - raw + 180) % 360 - 180
+        made = _with_ends(made, angle, turn * moved)
     sentence = "The objects lie on a ring: there is no most central object."
     return replace(made, shape="ring", sentence=sentence, position=angle)
 

@@ -16,8 +16,11 @@ from trilens.errors import ParameterError
 from trilens.kinds import chance
 from trilens.maps.streamed import StreamedMap
 from trilens.statements import Kind, Statements
+from trilens.statements.checks import Checks
 from trilens.statements.combine import question_keys
+from trilens.statements.reading import Reading
 from trilens.statements.selection import Selection
+from trilens.tasks.clouds import p_text
 from trilens.tasks.data import Data, is_streamed, statements_of, streamed_map
 from trilens.tasks.design import design
 from trilens.tasks.method import check_model, choose_method
@@ -100,7 +103,8 @@ class Reliability(Tabular):
     kind : {"central", "odd", "closer"}
     collected : dict
         ``answers``, ``raters`` and ``objects`` that were given, and the answers ``used``: all
-        figures rest on these. On the command line also the rows ``skipped`` when reading.
+        figures rest on these. Of files also the rows ``skipped`` when reading, and the
+        ``checks``: catch questions that show an object twice, which are no answers.
     cautions : tuple of Caution
     between, within : Agreement or None
         How often two raters give the same answer to the same question, and how often one rater
@@ -134,7 +138,8 @@ class Reliability(Tabular):
     exclusions : tuple of Exclusion
         What was left out and what could be, one by one, with the number left.
     catch : dict or None
-        How many test questions were ``asked``, and answered ``right``.
+        How many test questions were ``asked``, and answered ``right``; also catch questions that
+        show an object twice.
     groups : GroupComparison or None
         Where groups were given.
     forecast : Forecast or None
@@ -146,6 +151,9 @@ class Reliability(Tabular):
     parts : (n,) array of int
         The part of each object: objects of different parts are never compared, not even
         through others. 0 is the largest part.
+    conditions : tuple of str
+        Of files too large to hold, what the answers that were counted meet; how many did not
+        is not known.
     """
 
     kind: Kind
@@ -176,6 +184,7 @@ class Reliability(Tabular):
     groups: GroupComparison | None = None
     forecast: Forecast | None = None
     cross: CrossPrediction | None = None
+    conditions: tuple[str, ...] = ()
 
     @property
     def ceiling(self) -> float | None:
@@ -236,6 +245,7 @@ class Reliability(Tabular):
             "raters": self.raters,
             "catch": self.catch,
             "exclusions": self.exclusions,
+            "conditions": self.conditions,
             "disagreement": {"questions": self.questions, "pairs": self.pairs},
             "groups": self.groups,
             "forecast": self.forecast,
@@ -318,9 +328,14 @@ def reliability(
     if model is None and is_streamed(statements) and not whole:
         model = streamed_map(statements, None, "choice", seed)
     if isinstance(model, StreamedMap):
-        return _of_streamed_map(model)
-    if isinstance(statements, Answers) and statements.selects and selection is None:
-        selection, statements = statements.selection, statements.everything
+        where = statements.where if isinstance(statements, Answers) else ()
+        return _of_streamed_map(model, tuple(map(str, where)))
+    reading = own = None
+    if isinstance(statements, Answers) and not statements.in_counts:
+        reading = statements.reading
+        if statements.selects and selection is None:
+            own, selection = statements.read(), statements.selection
+            statements = statements.everything
     everything = statements_of(statements, "reliability")
     check_model(model, everything)
     check_progress(progress)
@@ -332,13 +347,16 @@ def reliability(
     kept = _kept(everything, selection)
     tests = catch_questions(everything, catch)
     used = kept & ~tests.asked
-    given = everything
-    if not used.all():
-        given, model = everything.take(used), None
+    given = everything if used.all() else everything.take(used)
+    if own is not None and not tests.asked.any():
+        given = own
+    elif given is not everything:
+        model = None  # it is of other answers
     marked = repeated_rows(everything, repeated)
     unit, who = raters_of(given)
     groups = None if by is None else group_of_each(everything, raters_of(everything)[1], by)
-    collected, parts = _collected(everything, given), given.connected_parts
+    checks = None if reading is None else reading.checks
+    collected, parts = _collected(everything, given, reading), given.connected_parts
     if len(given) == 0:
         return Reliability(
             kind=given.kind,
@@ -352,7 +370,7 @@ def reliability(
     counting = None if marked is None else marked[used]
     between, within, no_ceiling = agreement_of(given, counting)
     repeats = repeats_of(between, given.kind)
-    passed = _tests_by_rater(everything, kept & tests.asked, tests.right)
+    passed = _tests_by_rater(everything, kept & tests.asked, tests.right, checks)
     held_out = _held_out(given, unit, who, passed, model, seed)
     model = held_out.model
     affordable = model if choose_method("embed", given) == "choice" else None
@@ -399,7 +417,7 @@ def reliability(
         questions=questions,
         pairs=pairs,
         exclusions=exclusions,
-        catch=_tests_passed(kept, tests),
+        catch=_tests_passed(kept, tests, checks),
         groups=None
         if groups is None or who is None
         else compare_groups(
@@ -430,32 +448,45 @@ def _kept(everything: Statements, selection: Selection | None) -> BoolArray:
     return selection.kept
 
 
-def _collected(everything: Statements, given: Statements) -> dict[str, int]:
+def _collected(
+    everything: Statements, given: Statements, reading: Reading | None
+) -> dict[str, int]:
     who = everything.raters if everything.raters is not None else everything.rounds
-    return {
+    found = {
         "answers": len(everything),
         "used": len(given),
         "raters": 0 if who is None else len(set(who.tolist()) - {""}),
         "objects": everything.n_objects,
     }
+    if reading is not None and reading.faults:
+        found["skipped"] = len(reading.faults)
+    if reading is not None and reading.checks is not None:
+        found["checks"] = len(reading.checks)
+    return found
 
 
 def _tests_by_rater(
-    statements: Statements, asked: AnyArray, right: AnyArray
+    statements: Statements, asked: AnyArray, right: AnyArray, checks: Checks | None
 ) -> dict[str, tuple[int, int]]:
+    """The test questions that each rater was asked, and answered rightly."""
+    found: dict[str, tuple[int, int]] = {}
+    if checks is not None:
+        found = {rater: (n, good) for rater, (good, n) in checks.by_rater().items()}
     who = raters_of(statements)[1]
     if who is None or not asked.any():
-        return {}
-    found: dict[str, tuple[int, int]] = {}
+        return found
     for rater, good in zip(who[asked].tolist(), right[asked].tolist(), strict=True):
         count, passed = found.get(str(rater), (0, 0))
         found[str(rater)] = count + 1, passed + int(good)
     return found
 
 
-def _tests_passed(kept: BoolArray, tests: Catch) -> dict[str, int] | None:
-    asked = int((kept & tests.asked).sum())
-    return {"asked": asked, "right": int((kept & tests.right).sum())} if asked else None
+def _tests_passed(kept: BoolArray, tests: Catch, checks: Checks | None) -> dict[str, int] | None:
+    asked, right = int((kept & tests.asked).sum()), int((kept & tests.right).sum())
+    if checks is not None:
+        asked += int((checks.right >= 0).sum())
+        right += int((checks.right == 1).sum())
+    return {"asked": asked, "right": right} if asked else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -525,7 +556,7 @@ def _held_out(
     )
 
 
-def _of_streamed_map(placed: StreamedMap) -> Reliability:
+def _of_streamed_map(placed: StreamedMap, conditions: tuple[str, ...] = ()) -> Reliability:
     """What is known of files that were counted as they were read, and never held."""
     counts = placed.counts
     collected = {
@@ -550,6 +581,7 @@ def _of_streamed_map(placed: StreamedMap) -> Reliability:
         marks=np.zeros(0, dtype="U13"),
         no_ceiling="files of this size are counted, and counts do not show repeated questions",
         predicted=placed.predicted,
+        conditions=conditions,
     )
 
 
@@ -599,7 +631,7 @@ def _sentences(found: Reliability) -> Iterator[str]:
         yield (
             f"Groups of {found.unit}s ({sizes}) {verb} (permutation test, "
             f"{found.groups.permutations:,} permutations of {found.unit}s, "
-            f"p = {found.groups.p_value:.3f}{_on_shared(found.groups.shared)})."
+            f"{p_text(found.groups.p_value)}{_on_shared(found.groups.shared)})."
         )
     from trilens import __version__
 
@@ -626,9 +658,23 @@ def _said_of_exclusions(found: Reliability) -> Iterator[str]:
             f"{counted(skipped, 'further row')} of the data could not be read as "
             f"{'an answer' if skipped == 1 else 'answers'} and {_were(skipped)} skipped."
         )
-    done = [step for step in found.exclusions if step.done]
+    checks = found.collected.get("checks", 0)
+    if checks:
+        yield (
+            f"{counted(checks, 'further row')} {'shows' if checks == 1 else 'show'} an object "
+            f"twice: {'it was' if checks == 1 else 'they were'} taken as "
+            f"{'a test question' if checks == 1 else 'test questions'}, and not as "
+            f"{'an answer' if checks == 1 else 'answers'}."
+        )
+    if found.conditions:
+        yield (
+            f"Only answers with {' and '.join(found.conditions)} were counted; how many others "
+            f"there are is not known."
+        )
+        return
+    done = [step for step in found.exclusions if step.done and step.answers]
     if not done:
-        yield f"No {'other ' if skipped else ''}answers were excluded."
+        yield f"No {'other ' if skipped or checks else ''}answers were excluded."
         return
     listed = "; ".join(f"{step.answers:,} ({step.rule})" for step in done)
     left = counted(done[-1].left, "answer")
