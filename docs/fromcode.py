@@ -45,6 +45,7 @@ FORMATS = {
     "mat": "MATLAB 5 to 7: the (m, 3) matrix, or `data.mat::variable`",
     "excel": "Excel: the first sheet, or `book.xlsx::sheet` (extra `excel`)",
     "sqlite": "SQLite: the only table, or `study.db::table`",
+    "spss": "SPSS; labels of values become names (extra `spss`)",
     "npz": "numpy arrays: `triples`, `names`, `kind`, and `raters`, `rounds`, `seconds`, "
     "`places`, `questions`",
 }

@@ -16,6 +16,7 @@ from trilens.counts.file import is_counts, read_counts
 from trilens.counts.pairs import PairCounts, count_pairs
 from trilens.errors import FormatError, ParameterError, TrilensError, option
 from trilens.files.objects import ObjectsLike, object_list
+from trilens.files.questions import QuestionsLike, question_table
 from trilens.files.read import Scan, read_files, scan_statements, write_faults
 from trilens.files.source import PathLike, file_paths, is_url, size_of
 from trilens.statements import Selection, Statements, StatementsLike, as_statements, select
@@ -50,7 +51,8 @@ class Answers:
     source : path, folder, pattern, URL, list of these, or a table
         A table is a pandas, polars or Arrow one, or anything that `Statements` takes. A file of
         counts (`write_counts`) serves those questions that counts can answer.
-    kind, columns, objects, preset, header, counts_from, encoding, rater_from_name, skip_bad
+    kind, columns, objects, preset, header, counts_from, encoding, rater_from_name, questions,
+    skip_bad
         As in `read_statements`.
     where : list of str
         Use only the answers for which all these conditions hold, such as ``"country = DE"``.
@@ -91,6 +93,7 @@ class Answers:
         counts_from: int | None = None,
         encoding: str | None = None,
         rater_from_name: bool = False,
+        questions: QuestionsLike | None = None,
         skip_bad: bool | PathLike = False,
         where: Sequence[str] | str = (),
         exclude_raters: Sequence[Any] | str = (),
@@ -102,7 +105,7 @@ class Answers:
         self.kind, self.columns, self.objects = kind, columns, objects
         self.preset, self.header, self.counts_from = preset, header, counts_from
         self.encoding, self.skip_bad = encoding, skip_bad
-        self.rater_from_name = rater_from_name
+        self.rater_from_name, self.questions = rater_from_name, questions
         self.where = (where,) if isinstance(where, str) else tuple(as_list(where, "where"))
         if isinstance(exclude_raters, str):
             exclude_raters = (exclude_raters,)
@@ -205,6 +208,7 @@ class Answers:
             "counts_from": self.counts_from,
             "encoding": self.encoding,
             "rater_from_name": self.rater_from_name,
+            "questions": self.questions,
             "skip_bad": self.skip_bad,
         }
 
@@ -383,6 +387,7 @@ class Answers:
             header=self.header,
             counts_from=self.counts_from,
             rater_from_name=self.rater_from_name,
+            questions=question_table(self.questions),
             skip_bad=skips,
             objects=listed,
         )

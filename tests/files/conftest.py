@@ -70,7 +70,7 @@ def tables_of(path: Any, how: dict[str, Any]) -> list[tuple[pa.Table, dict[str, 
     try:
         options = read_options(**{**how, "objects": objects})
         found = sources(path, encoding=encoding)
-        opened = [read._open(source, options) for source in found]
+        opened = [read.opened(source, options) for source in found]
         layouts = [AnswerTable.of(table, options).layout for table in opened]
         every = dict.fromkeys(range(len(opened[0].names)), "text")
         pieces = [rows.table for rows in opened[0].read(Request(every))]

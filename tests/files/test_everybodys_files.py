@@ -448,7 +448,7 @@ def test_kinds_that_contradict(read) -> None:
     with pytest.raises(FormatError, match=r"'head' says .* closer, but kind odd"):
         read("head,winner,loser\ncat,dog,cow\n", kind="odd")
     with pytest.raises(FormatError, match="more than three objects"):
-        read("shown_1,shown_2,shown_3,shown_4,odd\na,b,c,d,a\n".replace("odd", "pick"), kind="odd")
+        read("shown_1,shown_2,shown_3,shown_4,score\na,b,c,d,a\n", kind="odd")
 
 
 @pytest.mark.parametrize(

@@ -149,10 +149,12 @@ def test_positions_that_do_not_tell_where_they_begin():
         Statements(table.assign(chosen=["left", None]))
 
 
-def test_more_than_three_objects_shown_are_refused():
-    table = pd.DataFrame({"chosen": ["a"], **{f"image{i + 1}": [c] for i, c in enumerate("abcd")}})
+def test_one_chosen_of_more_than_three():
+    shown = {f"image{i + 1}": [c] for i, c in enumerate("abcd")}
+    S = Statements(pd.DataFrame({"chosen": ["a"], **shown}), kind="odd")
+    assert list(S) == [("a", "b", "c"), ("a", "b", "d"), ("a", "c", "d")]
     with pytest.raises(StatementError, match=r"three objects at a time; .*questions"):
-        Statements(table)
+        Statements(pd.DataFrame({"score": ["a"], **shown}))
 
 
 def test_names_fix_the_order_and_add_objects():

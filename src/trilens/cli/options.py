@@ -210,6 +210,13 @@ _READING_OPTIONS = (
     ),
     _of_section(
         READING,
+        "--questions",
+        metavar="FILE",
+        help="Table of the questions, with the columns id,a,b,c or id,anchor,a,b, if FILE has only "
+        "their ids, in a column or as names of columns.",
+    ),
+    _of_section(
+        READING,
         "--from",
         "preset",
         type=click.Choice(PRESETS),
@@ -250,7 +257,7 @@ _READING_OPTIONS = (
 )
 _READING_NAMES = (
     "kind", "columns", "objects", "preset", "header", "counts_from", "encoding",
-    "rater_from_name", "skip_bad",
+    "rater_from_name", "questions", "skip_bad",
 )  # fmt: skip
 quiet_option = _of_section(
     READING, "--quiet", is_flag=True, help="Do not report how FILE was read."
@@ -344,7 +351,7 @@ def statement_options(command: F, *, reported: bool = True) -> F:
         from trilens.answers import Answers
         from trilens.files import refuse_to_overwrite
 
-        inputs = (file, reading["objects"], rest.get("labels"))
+        inputs = (file, reading["objects"], reading["questions"], rest.get("labels"))
         if rest.get("output") is not None:
             refuse_to_overwrite(rest["output"], *inputs, bad_rows)
         if bad_rows is not None:

@@ -20,12 +20,16 @@ from trilens.counts.tally import PairTally, Tally
 from trilens.errors import FormatError, StatementError, TrilensError
 from trilens.files.arrow import parquet_rows
 from trilens.files.objects import object_list
+from trilens.files.questions import question_table
 from trilens.files.read import BLOCK_BYTES, open_table
 from trilens.files.source import (
     PathLike,
+    Source,
     checked_path,
+    ending_of,
     file_paths,
     is_url,
+    names_of,
     one_line,
     open_source,
     size_of,
@@ -55,7 +59,8 @@ _WAITING = 2
 class Partition:
     """A file, or row groups ``start`` to ``stop`` (not included) of a Parquet file.
 
-    ``stamp`` is what changes when the file does: its size and the time of its last change.
+    ``stamp`` is what changes when the file does: its size and the time of its last change;
+    ``rater`` who gave its answers, where its name says so.
     """
 
     path: str
@@ -64,6 +69,7 @@ class Partition:
     first_row: int = 1
     size: int = 0
     stamp: str = ""
+    rater: str | None = None
 
     @property
     def label(self) -> str:
@@ -79,24 +85,29 @@ class Partition:
         return f"{place}\0{self.start}\0{self.stop}\0{self.stamp}"
 
 
-def partitions(given: PathLike | Sequence[PathLike]) -> list[Partition]:
+def partitions(
+    given: PathLike | Sequence[PathLike], rater_from_name: bool = False
+) -> list[Partition]:
     """The partitions of files, folders, patterns and URLs, in their order.
 
     A Parquet file that cannot be opened is left whole, for whoever counts it to refuse.
     """
     found: list[Partition] = []
-    for one in file_paths(given):
-        path = checked_path(one)
+    paths = [checked_path(one) for one in file_paths(given)]
+    who: list[str | None] = [None] * len(paths)
+    if rater_from_name:
+        who = [*names_of([Source(path, ending_of(path)[0]) for path in paths])]
+    for path, rater in zip(paths, who, strict=True):
         if path == "-":
-            found.append(Partition(path))
+            found.append(Partition(path, rater=rater))
             continue
         stamp, size = stamp_and_size(path)
         runs = _runs(path)
         if len(runs) <= 1:
-            found.append(Partition(path, size=size, stamp=stamp))
+            found.append(Partition(path, size=size, stamp=stamp, rater=rater))
             continue
         found += [
-            Partition(path, low, high, row, size * (high - low) // runs[-1][1], stamp)
+            Partition(path, low, high, row, size * (high - low) // runs[-1][1], stamp, rater)
             for low, high, row in runs
         ]
     return found
@@ -183,6 +194,7 @@ class Plan:
         encoding: str | None = None,
         skip_bad: bool = False,
         where: Sequence[str] | str = (),
+        questions: Any = None,
         **reading: Any,
     ) -> Plan:
         """The plan for what `read_statements` and `select` are asked for.
@@ -196,7 +208,8 @@ class Plan:
         conditions = [where] if isinstance(where, str) else as_list(where, "where")
         for text in conditions:
             Condition.of(text).holds(np.zeros(0))
-        options = read_options(skip_bad=skip_bad, objects=listed, **reading)
+        asked = question_table(questions)
+        options = read_options(skip_bad=skip_bad, objects=listed, questions=asked, **reading)
         return cls(options, encoding, listed, skip_bad, where=tuple(conditions))
 
     @property
@@ -351,8 +364,14 @@ def rater_keys(raters: AnyArray) -> AnyArray:
 
 
 def _tables(partition: Partition, plan: Plan) -> Iterator[tuple[AnswerTable, Kind]]:
-    for source in sources(partition.path, spool=True, encoding=plan.encoding):
+    found = sources(partition.path, spool=True, encoding=plan.encoding)
+    who = [partition.rater] if len(found) == 1 else []
+    if plan.options.rater_from_name and not who:
+        who = [*names_of(found)]  # the files of an archive
+    for i, source in enumerate(found):
         table = open_table(source, plan.options)
+        if plan.options.rater_from_name:
+            table = replace(table, rater=who[i])
         yield table, table.kind or plan.options.kind or "central"
 
 

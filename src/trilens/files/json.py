@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.json as pj
 
 from trilens.errors import FormatError
+from trilens.files.pictures import images_in
 from trilens.files.source import Source, one_line, owned
 from trilens.files.text import invalid_utf8, open_text, records
 from trilens.statements.layout import ReadOptions
 from trilens.statements.names import is_missing
-from trilens.statements.roles import role_of, roles
+from trilens.statements.roles import complete_shapes, role_of, roles
 from trilens.statements.table import NamedTable, Request, Rows, named_table
 
 #: Levels of brackets in a row.
@@ -35,13 +36,161 @@ def open_json(source: Source, options: ReadOptions) -> NamedTable:
     found = _parsed(data, source.label)
     if _is_rows(found):
         return open_text(_as_csv(found, source), options)
+    if isinstance(found, dict) and source.part is not None:
+        if source.part not in found:
+            raise FormatError(
+                f"{source.label}: no key {one_line(source.part, 40)}; "
+                f"the keys are {one_line(', '.join(found), 120)}"
+            )
+        found = found[source.part]
+        if _is_rows(found):
+            return open_text(_as_csv(found, source), options)
     if isinstance(found, dict) and _is_columns(found):
         return named_table(source.label, table_of_columns(found))
+    answered = _next_answers(found)
+    if answered:
+        return _with_notes(source, table_of_columns(answered[0]), answered[1])
+    unread: list[str] = []
+    if isinstance(found, dict):
+        voted = _matrices(found)
+        if voted is not None:
+            return _with_notes(source, table_of_columns(voted[0]), _not_read(voted[1]))
+        found, unread = _main_records(found)
     listed = list(_records(found if isinstance(found, list) else [found], source.label))
     if not listed:
         raise FormatError(f"{source.label} has no records; a statement file has one a statement")
     inside = options.preset == "jspsych"
-    return named_table(source.label, table_of_records(listed, inside=inside))
+    return _with_notes(source, table_of_records(listed, inside=inside), _not_read(unread))
+
+
+def _with_notes(source: Source, table: Any, note: str) -> NamedTable:
+    return named_table(source.label, table, notes={"unread": note} if note else {})
+
+
+def _not_read(keys: Sequence[str]) -> str:
+    return f"not read: {one_line(', '.join(keys), 80)}" if keys else ""
+
+
+def _main_records(found: dict[str, Any]) -> tuple[Any, list[str]]:
+    """Of several lists of records the one that holds answers, with what it shares; and the rest."""
+    lists = [name for name, value in found.items() if _are_records(value)]
+    if len(lists) < 2:
+        return found, []
+
+    def worth(name: str) -> tuple[bool, int]:
+        flat = dict(_flattened(found[name][0], "", False))
+        names = [each.rsplit(".", 1)[-1] for each in flat]
+        told = {role.name: role.kind for role in roles(names).values()}
+        return bool(complete_shapes(told)), len(found[name])
+
+    main = max(lists, key=worth)
+    unread = [name for name in lists if name != main]
+    return {name: value for name, value in found.items() if name not in unread}, unread
+
+
+def _are_records(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, dict) for v in value)
+
+
+def _matrices(found: dict[str, Any]) -> tuple[dict[str, list[Any]], list[str]] | None:
+    """Questions of three objects in one list, and in another how many chose each of them.
+
+    >>> _matrices({"answers": [[7, 8, 9]], "agreement": [[3, 1]]})[0]
+    {'anchor': [7], 'shown_1': [8], 'shown_2': [9], 'votes_1': [3], 'votes_2': [1]}
+    """
+    wide = {name: _width(value) for name, value in found.items()}
+    pairs = [
+        (len(found[three]), three, votes)
+        for three, width in wide.items()
+        for votes, other in wide.items()
+        if width == 3
+        and votes != three
+        and other in (2, 3)
+        and len(found[three]) == len(found[votes])
+        if all(type(cell) is int for row in found[votes] for cell in row)
+        and (other == 2 or sum(map(max, found[votes])) < sum(map(sum, found[votes])))
+    ]
+    if not pairs:
+        return None
+    most = max(n for n, _, _ in pairs)
+    # answers_diff goes with agreement_diff
+    _, three, votes = max(
+        (each for each in pairs if each[0] == most),
+        key=lambda each: (wide[each[2]] == 2, _common_end(each[1], each[2]), -len(each[1])),
+    )
+    n = wide[votes]
+    names = ("anchor", "shown_1", "shown_2") if n == 2 else ("shown_1", "shown_2", "shown_3")
+    columns = {name: [row[j] for row in found[three]] for j, name in enumerate(names)}
+    for j in range(n or 0):
+        columns[f"votes_{j + 1}"] = [row[j] for row in found[votes]]
+    return columns, [name for name in found if name not in (three, votes)]
+
+
+def _width(value: Any) -> int | None:
+    """How many cells each row of a matrix has; None for anything else."""
+    if not isinstance(value, list) or not value or not all(isinstance(v, list) for v in value):
+        return None
+    widths = {len(row) for row in value}
+    flat = not any(isinstance(cell, dict | list) for row in value for cell in row)
+    return widths.pop() if len(widths) == 1 and flat else None
+
+
+def _common_end(one: str, other: str) -> int:
+    n = 0
+    while n < min(len(one), len(other)) and one[-1 - n] == other[-1 - n]:
+        n += 1
+    return n
+
+
+def _next_answers(found: Any) -> tuple[dict[str, list[Any]], str] | None:
+    """Answers as NEXT keeps them: lists of responses by participant, with ``target_indices``."""
+    inside = found.get("participant_responses", found) if isinstance(found, dict) else found
+    who: list[tuple[str | None, Any]] = []
+    if isinstance(inside, dict):
+        for name, responses in inside.items():
+            who += [(name, each) for each in responses] if isinstance(responses, list) else []
+    elif isinstance(inside, list):
+        who = [(None, each) for each in inside]
+    asked = [
+        (name, each)
+        for name, each in who
+        if isinstance(each, dict) and isinstance(each.get("target_indices"), list)
+    ]
+    if not asked or len(asked) < len(who):
+        return None
+    names = ("rater", "anchor", "shown_1", "shown_2", "chosen", "seconds", "alg_label")
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    open_ = 0
+    for name, each in asked:
+        targets = {one.get("label"): one for one in each["target_indices"] if isinstance(one, dict)}
+        winner = each.get("index_winner", each.get("target_winner"))
+        three = [targets.get(label) for label in ("center", "left", "right")]
+        chosen = next((one for one in three if one and one.get("index") == winner), None)
+        if None in three or chosen is None:
+            open_ += 1
+            continue
+        rater = each.get("participant_uid", name)
+        cells = (
+            rater.rsplit("_", 1)[-1] if isinstance(rater, str) else rater,
+            *(_target(one) for one in (*three, chosen) if one),
+            each.get("response_time"),
+            each.get("alg_label"),
+        )
+        for column, cell in zip(columns.values(), cells, strict=True):
+            column.append(cell)
+    told = {name: cells for name, cells in columns.items() if any(c is not None for c in cells)}
+    return (told, _skipped(open_)) if told else None
+
+
+def _skipped(n: int) -> str:
+    return f"{n:,} {'response' if n == 1 else 'responses'} without an answer skipped" if n else ""
+
+
+def _target(one: dict[str, Any]) -> Any:
+    target = one.get("target")
+    if not isinstance(target, dict):
+        return one.get("index")
+    return target.get("target_id", target.get("primary_description", one.get("index")))
 
 
 def open_jspsych_csv(source: Source) -> NamedTable:
@@ -129,12 +278,22 @@ def table_of_records(records: Sequence[Mapping[str, Any]], *, inside: bool = Fal
     ['rt', 'shown_1', 'shown_2', 'answer']
     """
     flat = [dict(_flattened(record, "", inside)) for record in records]
+    if inside:
+        flat = [_with_anchor(record) for record in flat]
     names: dict[str, None] = {}
     for record in flat:
         names |= dict.fromkeys(record)
     return table_of_columns(
         {short: [record.get(name) for record in flat] for name, short in _short(names).items()}
     )
+
+
+def _with_anchor(record: dict[str, Any]) -> dict[str, Any]:
+    """A trial of jsPsych that shows one object above two buttons: the first is the anchor."""
+    two = "choices_1" in record and "choices_2" in record and "choices_3" not in record
+    if not two or "stimulus" not in record or "anchor" in record:
+        return record
+    return {("anchor" if name == "stimulus" else name): v for name, v in record.items()}
 
 
 def table_of_columns(columns: Mapping[str, Sequence[Any]]) -> Any:
@@ -234,9 +393,13 @@ def _records(found: Sequence[Any], label: str) -> Iterator[dict[str, Any]]:
 
 
 def _flattened(value: Any, name: str, inside: bool) -> Iterator[tuple[str, Any]]:
-    if inside and isinstance(value, str) and value[:1] in ("[", "{"):
-        with contextlib.suppress(ValueError, RecursionError):
-            value = json.loads(value) or value
+    if inside and isinstance(value, str):
+        if value[:1] in ("[", "{"):
+            with contextlib.suppress(ValueError, RecursionError):
+                value = json.loads(value) or value
+        elif "<img" in value:
+            shown = images_in(value)
+            value = shown[0] if len(shown) == 1 else shown or value
     if isinstance(value, Mapping):
         for each, inner in value.items():
             yield from _flattened(inner, f"{name}.{each}" if name else str(each), inside)

@@ -1,4 +1,4 @@
-"""Formats of others: numpy's arrays and archives, MATLAB, Excel, SQLite; cblearn's X and y."""
+"""Formats of others: numpy's arrays, MATLAB, Excel, SQLite, SPSS; cblearn's X and y."""
 
 from __future__ import annotations
 
@@ -358,6 +358,41 @@ def _cell(value: Any) -> str:
     if isinstance(value, float) and value % 1 == 0 and abs(value) < 2**53:
         return str(int(value))
     return str(value)
+
+
+def open_spss(source: Source) -> NamedTable:
+    """An SPSS file: values that have labels become these, and questions are titles."""
+    try:
+        import pyreadstat
+    except ImportError:
+        raise MissingExtraError("reading SPSS files", "spss") from None
+    with tempfile.TemporaryDirectory() as folder:
+        path = source.path
+        if path is None or source.packing:
+            path = Path(folder) / "study.sav"
+            path.write_bytes(source.read())
+        try:
+            columns, about = pyreadstat.read_sav(str(path), output_format="dict")
+        except FormatError:
+            raise
+        except Exception as error:  # pyreadstat's own, and those of its parser
+            raise undecodable(source, "an SPSS file", error) from error
+    named = {}
+    for name, values in columns.items():
+        labels = about.variable_value_labels.get(name, {})
+        named[name] = [_labelled(value, labels) for value in values]
+    titles = tuple(about.column_names_to_labels.get(name) or "" for name in columns)
+    return replace(named_table(source.label, table_of_columns(named)), titles=titles)
+
+
+def _labelled(value: Any, labels: dict[Any, str]) -> Any:
+    if value is None or value == "" or (isinstance(value, float) and np.isnan(value)):
+        return None
+    if value in labels:
+        return str(labels[value])
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int | float | str) else str(value)
 
 
 def open_database(source: Source) -> NamedTable:

@@ -12,12 +12,13 @@ import numpy as np
 from trilens._parameters import whole_number, wrong
 from trilens.errors import ParameterError
 from trilens.files.objects import ObjectsLike, object_list
+from trilens.files.questions import QuestionsLike, question_table
 from trilens.files.source import PathLike, Source, names_of, skipped_files, sources
 from trilens.kinds import Kind
 from trilens.statements import Statements, concatenate
 from trilens.statements.batch import Batch, Fault, sound, statements_of
 from trilens.statements.columns import as_list
-from trilens.statements.layout import ColumnsLike, ReadOptions, read_options
+from trilens.statements.layout import ColumnsLike, ReadOptions, read_options, with_preset
 from trilens.statements.names import ObjectList
 from trilens.statements.reading import (
     Reading,
@@ -30,6 +31,7 @@ from trilens.statements.reading import (
 )
 from trilens.statements.selection import Condition
 from trilens.statements.table import AnswerTable, NamedTable
+from trilens.statements.unfold import answer_table
 
 #: Bytes of a file that are parsed at a time.
 BLOCK_BYTES = 1 << 24
@@ -46,6 +48,7 @@ def read_statements(
     counts_from: int | None = None,
     encoding: str | None = None,
     rater_from_name: bool = False,
+    questions: QuestionsLike | None = None,
     skip_bad: bool | PathLike = False,
     tell: Callable[[Reading], None] | None = None,
 ) -> Statements:
@@ -54,8 +57,8 @@ def read_statements(
     The ending tells the format: ``.csv``, ``.tsv``, ``.txt``, ``.dat`` (separated by comma,
     tab, semicolon or spaces, found from the first rows), ``.parquet``, ``.arrow``,
     ``.feather``, ``.jsonl``, ``.ndjson``, ``.json``, ``.npz``, ``.npy``, ``.mat``, ``.xlsx``,
-    ``.db``, ``.sqlite``, any of them also in ``.gz``, ``.zst`` or ``.zip``; other endings and
-    the standard input are told by their content.
+    ``.db``, ``.sqlite``, ``.sav``, any of them also in ``.gz``, ``.zst`` or ``.zip``; other
+    endings and the standard input are told by their content.
 
     Parameters
     ----------
@@ -90,6 +93,10 @@ def read_statements(
     rater_from_name : bool
         Whether each file (of a folder, a pattern or an archive) has the answers of one rater, who
         is called as the file is.
+    questions : path or table, optional
+        The objects of each question, where the answers have only its id, in a column or as the
+        name of a column: a table with the columns ``id``, ``a``, ``b``, ``c`` (or ``id``,
+        ``anchor``, ``a``, ``b``).
     skip_bad : bool or path
         Skip invalid rows instead of stopping at the first; a path is where to write them.
     tell : callable, optional
@@ -131,6 +138,7 @@ def read_statements(
         header=header,
         counts_from=counts_from,
         rater_from_name=rater_from_name,
+        questions=question_table(questions),
         skip_bad=skips,
         objects=listed,
     )
@@ -170,10 +178,16 @@ def open_table(source: Source, options: ReadOptions) -> AnswerTable:
     """A file of any format, with its columns found."""
     if options.preset == "cblearn" and options.kind is None and source.format == "text":
         options = replace(options, kind="closer")
-    return AnswerTable.of(_open(source, options), options)
+    table = opened(source, options)
+    if options.preset is None and {"trial_type", "trial_index", "time_elapsed"} <= {*table.names}:
+        options = with_preset(options, "jspsych")
+        table = opened(source, options)
+        table = replace(table, notes={**table.notes, "preset": "a file of jsPsych"})
+    return answer_table(table, options)
 
 
-def _open(source: Source, options: ReadOptions) -> NamedTable:
+def opened(source: Source, options: ReadOptions) -> NamedTable:
+    """The table in a file of any format."""
     format_ = source.format
     if format_ == "text" and options.preset != "jspsych":
         from trilens.files.text import open_text
@@ -198,6 +212,8 @@ def _open(source: Source, options: ReadOptions) -> NamedTable:
         )
     if format_ == "sqlite":
         return others.open_database(source)
+    if format_ == "spss":
+        return others.open_spss(source)
     opened = {"npy": others.open_array, "mat": others.open_matlab, "excel": others.open_sheet}
     return opened[format_](source, options)
 
@@ -264,6 +280,7 @@ def scan_statements(
     counts_from: int | None = None,
     encoding: str | None = None,
     rater_from_name: bool = False,
+    questions: QuestionsLike | None = None,
     skip_bad: bool = False,
     where: Sequence[str] | str = (),
 ) -> Scan:
@@ -281,7 +298,8 @@ def scan_statements(
     chunk_rows : int
         Statements in a chunk; the last one of a file has what is left. Text is parsed in
         blocks of 16 MB, whatever the size of a chunk. An NPZ file is held whole.
-    kind, columns, objects, preset, header, counts_from, encoding, rater_from_name, skip_bad
+    kind, columns, objects, preset, header, counts_from, encoding, rater_from_name, questions,
+    skip_bad
         As in `read_statements`, the same for all files.
     where : str or list of str
         Only answers for which these conditions hold, such as ``"country = DE"``. The objects
@@ -312,6 +330,7 @@ def scan_statements(
         header=header,
         counts_from=counts_from,
         rater_from_name=rater_from_name,
+        questions=question_table(questions),
         skip_bad=skip_bad,
         objects=listed,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import errno
 import glob
 import gzip
@@ -48,9 +49,11 @@ ENDINGS = {
     ".db": "sqlite",
     ".sqlite": "sqlite",
     ".sqlite3": "sqlite",
+    ".sav": "spss",
+    ".zsav": "spss",
 }
 #: Formats that are read and not written.
-READ_ONLY = frozenset({"npy", "mat", "excel", "sqlite"})
+READ_ONLY = frozenset({"npy", "mat", "excel", "sqlite", "spss"})
 #: Formats that are text of some encoding.
 TEXTUAL = frozenset({"text", "json", "jsonl"})
 #: What may be around any of them.
@@ -64,6 +67,8 @@ _MAGIC = {
     b"\x93NUMPY": "npy",
     b"MATLAB": "mat",
     b"SQLite format 3": "sqlite",
+    b"$FL2": "spss",
+    b"$FL3": "spss",
 }
 #: What the bytes of a packed file begin with; the members of a zip archive are sources themselves.
 _PACKED = {b"\x1f\x8b": "gz", b"\x28\xb5\x2f\xfd": "zst"}
@@ -402,11 +407,28 @@ def _in_folder(folder: Path) -> list[PathLike]:
 
 
 def skipped_files(given: PathLike | Sequence[PathLike]) -> list[str]:
-    """In words, the files of a folder that are about the data and not read."""
-    if not isinstance(given, str | os.PathLike) or not os.path.isdir(given):
+    """In words, what lies in a folder or an archive and is not read."""
+    if not isinstance(given, str | os.PathLike):
         return []
-    names = [name for name in sorted(os.listdir(given)) if _is_about(name)]
-    return [f"skipped {one_line(', '.join(names), 80)}"] if names else []
+    name = os.fspath(given)
+    names: list[str] = []
+    if os.path.isdir(name):
+        inside = [each for each in sorted(os.listdir(name)) if not each.startswith(".")]
+        names = [
+            each if os.path.isfile(os.path.join(name, each)) else f"{each}/"
+            for each in inside
+            if not is_known(each) or not os.path.isfile(os.path.join(name, each))
+        ]
+    elif name.lower().endswith(".zip") and os.path.isfile(name):
+        with contextlib.suppress(zipfile.BadZipFile, OSError), zipfile.ZipFile(name) as archive:
+            infos = [info for info in archive.infolist() if not info.is_dir()]
+            kept = {info.filename for info in _data_of(infos)}
+            names = [info.filename for info in infos if info.filename not in kept]
+            names = [each for each in names if not _is_hidden(each)]
+    if not names:
+        return []
+    listed = one_line(", ".join(names[:8]), 120)
+    return [f"not read: {listed}" + (f" and {len(names) - 8} more" if len(names) > 8 else "")]
 
 
 def _is_about(name: str) -> bool:
@@ -434,7 +456,8 @@ def _members(source: Source) -> list[Source]:
     # a bad archive makes zipfile and zlib raise errors of many classes
     try:
         with source.open() as stream, zipfile.ZipFile(stream) as archive:
-            files = [info for info in archive.infolist() if _is_data(info)]
+            files = [info for info in archive.infolist() if not info.is_dir()]
+            files = [info for info in files if not _is_hidden(info.filename)]
             names = [info.filename for info in files]
             if not by_name and all(name.endswith(".npy") for name in names):
                 return [source]  # an NPZ file without its ending
@@ -447,6 +470,8 @@ def _members(source: Source) -> list[Source]:
                         f"its files are {one_line(', '.join(names), 120)}"
                     )
                 files = [info for info in files if info.filename == source.part]
+            else:
+                files = _data_of(files)
             if not files:
                 raise FormatError(f"{source.label} is an empty archive")
             if sum(info.file_size for info in files) > _MOST:
@@ -486,10 +511,14 @@ def _member_ending(name: str, source: Source) -> tuple[str, str]:
     return ending, packing
 
 
-def _is_data(info: zipfile.ZipInfo) -> bool:
-    parts = PurePosixPath(info.filename).parts
-    hidden = any(part.startswith(".") or part == "__MACOSX" for part in parts)
-    return not info.is_dir() and not hidden
+def _is_hidden(name: str) -> bool:
+    return any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts)
+
+
+def _data_of(files: Sequence[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
+    """Those files of an archive that may hold answers; all, where none has a known ending."""
+    shown = [info for info in files if not _is_hidden(info.filename)]
+    return [info for info in shown if is_known(PurePosixPath(info.filename).name)] or shown
 
 
 def _is_zip(source: Source) -> bool:

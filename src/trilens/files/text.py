@@ -354,6 +354,7 @@ def open_text(source: Source, options: ReadOptions) -> NamedTable:
         may_be_empty=False,
         faults=faults,
         notes={"header": "header of Qualtrics, in three rows"} if further and header else {},
+        titles=_second_row(text, separator, len(first)) if further and header else (),
     )
 
 
@@ -363,6 +364,12 @@ def _qualtrics_rows(text: str, separator: str) -> list[int]:
     if len(first) < 3 or not any(cell.startswith('{"ImportId"') for cell in first[2][0]):
         return []
     return [after for _, after in first[1:]]
+
+
+def _second_row(text: str, separator: str, n: int) -> tuple[str, ...]:
+    """The questions that stand below the names."""
+    cells = next(islice((cells for cells, _, _ in records(text, separator)), 1, 2), [])
+    return tuple(cells) if len(cells) == n else ()
 
 
 def _finds_header(

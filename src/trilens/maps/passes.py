@@ -118,7 +118,8 @@ class Passes:
             counts = given.count(n_threads=n_threads, cluster=cluster)
         how = given.options | {"skip_bad": bool(given.skip_bad), "where": given.where}
         plan = replace(Plan.of(**how), n_objects=counts.n_objects, names=counts.known_names)
-        return cls(counts, partitions(given.source), plan, n_threads, cluster)
+        paths = partitions(given.source, plan.options.rater_from_name)
+        return cls(counts, paths, plan, n_threads, cluster)
 
     @contextmanager
     def engines(self) -> Iterator[tuple[Engine, Engine]]:

@@ -15,6 +15,7 @@ from trilens.statements.columns import are_records, as_array
 from trilens.statements.layout import ReadOptions
 from trilens.statements.roles import FIELDS
 from trilens.statements.table import METADATA_KEY, AnswerTable, named_table
+from trilens.statements.unfold import answer_table
 from trilens.statements.value import Statements
 
 #: Three columns without names: the singled-out object is the first.
@@ -29,11 +30,11 @@ def frame_table(given: Any, options: ReadOptions) -> AnswerTable:
     given
         A pandas, polars or Arrow table, a dict of columns, or a list of dicts, a row each.
     """
-    table = _arrow(given)
+    table = as_arrow(given)
     header = options.header
     if header is None:
         header = list(table.column_names) not in _COUNTED or options.columns is not None
-    return AnswerTable.of(named_table(None, table, header=header, keeps_numbers=True), options)
+    return answer_table(named_table(None, table, header=header, keeps_numbers=True), options)
 
 
 def to_arrow(statements: Statements) -> Any:
@@ -52,7 +53,8 @@ def to_arrow(statements: Statements) -> Any:
     return pa.table(made).replace_schema_metadata({METADATA_KEY: facts.encode()})
 
 
-def _arrow(given: Any) -> Any:
+def as_arrow(given: Any) -> Any:
+    """A table in memory as an Arrow table."""
     try:
         if isinstance(given, pa.Table):
             return given

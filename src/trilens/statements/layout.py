@@ -19,6 +19,7 @@ from trilens.statements.roles import (
     OPTIONAL,
     SHAPES,
     SHOWN,
+    UNFOLDED,
     Form,
     Role,
     Shape,
@@ -31,6 +32,7 @@ from trilens.statements.roles import (
 
 if TYPE_CHECKING:
     from trilens.statements.names import ObjectList
+    from trilens.statements.questions import Questions
 
 #: Names for all columns in order, a mapping from roles to columns, or either as one text.
 ColumnsLike: TypeAlias = Sequence[str] | Mapping[str, str | int] | str
@@ -49,7 +51,7 @@ PRESETS: dict[str, str] = {
 #: Rows from which the cells are asked whether a column holds what it is called.
 _TELLING_ROWS = 8
 #: What may stand before the ``=``.
-_MAPPABLE = (*NAMES, "ms")
+_MAPPABLE = (*NAMES, "ms", *UNFOLDED)
 
 
 def layout_error(label: str | None, problem: str) -> FormatError | StatementError:
@@ -77,6 +79,8 @@ class ReadOptions:
         Whether the name of a file is that of the rater.
     listed
         The names that the caller lists; a cell with such a name is never a missing one.
+    questions
+        The objects that each question shows, where they stand in a table of their own.
     """
 
     kind: Kind | None = None
@@ -89,6 +93,7 @@ class ReadOptions:
     skip_bad: bool = False
     rater_from_name: bool = False
     listed: frozenset[str] = field(default=frozenset(), repr=False)
+    questions: Questions | None = field(default=None, repr=False)
 
 
 def read_options(
@@ -101,6 +106,7 @@ def read_options(
     skip_bad: bool = False,
     rater_from_name: bool = False,
     objects: ObjectList | None = None,
+    questions: Questions | None = None,
 ) -> ReadOptions:
     """The caller's wishes with the preset's; the caller's own go first.
 
@@ -124,10 +130,16 @@ def read_options(
         skip_bad=skip_bad,
         rater_from_name=rater_from_name,
         listed=frozenset(() if objects is None else objects.names),
-        preset=preset,  # type: ignore[arg-type]
+        questions=questions,
     )
+    return with_preset(options, preset)
+
+
+def with_preset(options: ReadOptions, preset: str | None) -> ReadOptions:
+    """The same with what is known of the files of a tool."""
+    options = replace(options, preset=preset)  # type: ignore[arg-type]
     if preset == "jspsych":
-        base = 0 if counts_from is None else counts_from
+        base = 0 if options.counts_from is None else options.counts_from
         return replace(options, counts_from=base, unit="ms", passes_over=True)
     if preset == "salmon":
         return replace(options, kind=options.kind or "closer", unit="s")

@@ -85,14 +85,7 @@ def implied(
         several = isinstance(answer, Iterable) and not isinstance(answer, (str, bytes))
         chosen = list(answer) if several else [answer]
         _check(objects, chosen, asked, i)
-        if asked in ("central", "odd"):
-            others = [each for each in objects if each != chosen[0]]
-            found = [(chosen[0], a, b) for a, b in combinations(others, 2)]
-        elif asked == "nearest":
-            rest = [each for each in objects[1:] if each not in chosen]
-            found = [(objects[0], near, far) for near in chosen for far in rest]
-        else:
-            found = [(objects[0], near, far) for near, far in combinations(chosen, 2)]
+        found = _implied(objects, chosen, asked)
         rows += found
         came_from += [i] * len(found)
     if not rows:
@@ -108,23 +101,42 @@ def implied(
     return Statements(triples, kind=ASKED[asked], questions=at, **per_statement)
 
 
-def _check(objects: list[Any], chosen: list[Any], asked: str, row: int) -> None:
+def implied_rows(objects: list[Any], chosen: list[Any], asked: str) -> list[tuple[Any, Any, Any]]:
+    """The statements that one answer implies; see `Statements.from_questions`.
+
+    >>> implied_rows(["q", "a", "b", "c"], ["b"], "nearest")
+    [('q', 'b', 'a'), ('q', 'b', 'c')]
+    """
+    _check(objects, chosen, asked)
+    return _implied(objects, chosen, asked)
+
+
+def _implied(objects: list[Any], chosen: list[Any], asked: str) -> list[tuple[Any, Any, Any]]:
+    if asked in ("central", "odd"):
+        others = [each for each in objects if each != chosen[0]]
+        return [(chosen[0], a, b) for a, b in combinations(others, 2)]
+    if asked == "nearest":
+        rest = [each for each in objects[1:] if each not in chosen]
+        return [(objects[0], near, far) for near in chosen for far in rest]
+    return [(objects[0], near, far) for near, far in combinations(chosen, 2)]
+
+
+def _check(objects: list[Any], chosen: list[Any], asked: str, row: int | None = None) -> None:
+    place = "" if row is None else f"question {row}: "
     for each in (*objects, *chosen):
         if not is_whole(each) and not isinstance(each, str):
             raise StatementError(
-                f"question {row}: {printed(each)} does not name an object; objects are text or ids"
+                f"{place}{printed(each)} does not name an object; objects are text or ids"
             )
     listed = ", ".join(map(printed, objects[:8]))
     if len(set(objects)) < len(objects) or len(objects) < 3:
-        raise StatementError(
-            f"question {row}: {listed}; a question shows three different objects or more"
-        )
+        raise StatementError(f"{place}{listed}; a question shows three different objects or more")
     among = objects if asked in ("central", "odd") else objects[1:]
     outside = [each for each in chosen if each not in among]
     if outside or not chosen or len(set(chosen)) < len(chosen):
         what = f"{printed(outside[0])} is not" if outside else "what was chosen is not exactly once"
-        raise StatementError(f"question {row}: {what} among the objects to choose from ({listed})")
+        raise StatementError(f"{place}{what} among the objects to choose from ({listed})")
     if asked in ("central", "odd") and len(chosen) > 1:
-        raise StatementError(f"question {row}: one object is the {asked} one, not {len(chosen)}")
+        raise StatementError(f"{place}one object is the {asked} one, not {len(chosen)}")
     if asked == "ranking" and len(chosen) < 2:
-        raise StatementError(f"question {row}: a ranking has two objects or more")
+        raise StatementError(f"{place}a ranking has two objects or more")

@@ -30,6 +30,8 @@ OPTIONAL = tuple(FIELDS)
 #: Of these a longer name means something else: ``question_name`` is no number of a question.
 _BARE = ("place", "question")
 SHOWN = ("shown_1", "shown_2", "shown_3")
+#: Roles of columns that make several answers of a row; see `trilens.statements.unfold`.
+UNFOLDED = ("votes", "votes_1", "votes_2", "votes_3", "count", "shown", "not_chosen")
 
 #: The names of each role; the first one is what trilens writes.
 NAMES: dict[str, tuple[str, ...]] = {
@@ -46,6 +48,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "chosen": (
         *("chosen", "choice", "chosen_object", "chosen_item", "chosen_image", "response", "resp"),
         *("answer", "selected", "selection", "selected_object", "pick", "picked"),
+        "button_pressed",
     ),
     "shown_1": ("shown_1",),
     "shown_2": ("shown_2",),

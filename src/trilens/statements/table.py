@@ -133,6 +133,8 @@ class NamedTable:
         Rows that could not be cut into cells, by their number, once they were read.
     notes
         What to say of the file, such as which of its sheets was read.
+    titles
+        What else the columns are called, such as the questions below the names of Qualtrics.
     """
 
     label: str | None
@@ -149,9 +151,10 @@ class NamedTable:
     has_groups: bool = False
     faults: dict[int, Fault] = field(default_factory=dict, repr=False)
     notes: Mapping[str, str] = field(default_factory=dict)
+    titles: tuple[str, ...] = ()
 
 
-class _FirstRows(Sequence[Sequence[str]]):
+class FirstRows(Sequence[Sequence[str]]):
     """The first rows of a table as text, read when they are asked for."""
 
     def __init__(self, table: NamedTable) -> None:
@@ -242,7 +245,7 @@ class AnswerTable:
             options,
             table.label,
             header=table.header,
-            rows=_FirstRows(table) if table.sample is None else table.sample,
+            rows=FirstRows(table) if table.sample is None else table.sample,
             row=table.header_row,
         )
         stored_kind, names = _stored(table.metadata)
@@ -354,17 +357,20 @@ class AnswerTable:
 
     def _answers(self, rows: Rows, order: Mapping[int, int]) -> Rows:
         """The rows that name an object; the others are no answers."""
-        named = np.zeros(len(rows.table), dtype=np.bool_)
         first = 0 if self.layout.form == "statement" else 1
-        for at in self.layout.objects[first:]:
-            column = rows.table.column(order[at])
-            named |= ~column.is_null().to_numpy(zero_copy_only=False)
-        if named.all():
-            return rows
-        n = len(named) - int(named.sum())
-        what = "record" if n == 1 else "records"
-        self.decided.notes["skipped"] = f"{n:,} {what} without objects skipped"
-        return rows.where(named)
+        there = [~_missing_in(rows.table.column(order[at])) for at in self.layout.objects]
+        named = np.all(there[first:], axis=0)
+        answered = named & there[0]
+        told = []
+        for n, what in (
+            (int((~named).sum()), "without objects"),
+            (int((named & ~answered).sum()), "without an answer"),
+        ):
+            if n:
+                told.append(f"{n:,} {'record' if n == 1 else 'records'} {what} skipped")
+        if told:
+            self.decided.notes["skipped"] = ", ".join(told)
+        return rows.where(answered)
 
     def _holding(
         self,
@@ -525,7 +531,7 @@ class AnswerTable:
     def _whole_ids(self) -> bool:
         """Whether objects are whole numbers, some of them perhaps written as ``7.0``."""
         first = 0 if self.layout.form == "statement" else 1
-        rows = _FirstRows(self.table) if self.table.sample is None else self.table.sample
+        rows = FirstRows(self.table) if self.table.sample is None else self.table.sample
         cells = [
             row[at]
             for row in rows
@@ -604,6 +610,10 @@ class AnswerTable:
             fault = Fault(self.label or "", number, f"{cell} is not a time", ",".join(cells))
             self.table.faults[number] = fault
         return rows.where(~wrong)
+
+
+def _missing_in(column: Any) -> BoolArray:
+    return np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
 def _negative(times: Any) -> BoolArray:
