@@ -30,6 +30,7 @@ from trilens.errors import ParameterError, StatementError
 from trilens.kinds import answer_column, n_answers, wrong_by_chance
 from trilens.maps.choice_model import ChoiceModel, ModelDepth, ResampledModels
 from trilens.maps.comparisons import violations
+from trilens.maps.device import is_on_device, open_device
 from trilens.maps.estimator import (
     NOT_STREAMED,
     MapEstimator,
@@ -125,6 +126,11 @@ class ChoiceMap(MapEstimator):
         For the folds, and for axes that the lens map leaves flat.
     n_threads : int, optional
         By default one per core; the answer does not depend on it.
+    device : str, optional
+        ``"cuda"`` or ``"cuda:1"``: fit on an NVIDIA GPU by PyTorch (the extra ``torch``), which
+        pays from about 100,000 answers on; ``"torch"``: the same on the processor. By default,
+        or with ``"cpu"``, by the compiled loops, without PyTorch. What is chosen by held-out
+        answers is chosen on the processor.
 
     Attributes
     ----------
@@ -227,6 +233,7 @@ class ChoiceMap(MapEstimator):
     tol: float = 1e-6
     random_state: RandomState = 0
     n_threads: int | None = None
+    device: str | None = None
 
     def fit(
         self,
@@ -676,6 +683,8 @@ class ChoiceMap(MapEstimator):
         whole_number("ChoiceMap: max_iter", self.max_iter, least=1)
         real_number("ChoiceMap: tol", self.tol, 0)
         thread_count(self.n_threads)
+        if is_on_device(self.device):
+            open_device(str(self.device))  # not only once everything else is chosen
         if isinstance(self.init, str):
             if self.init != "lensmap":
                 raise wrong("ChoiceMap: init", self.init, "'lensmap' or an array")
@@ -729,7 +738,9 @@ class ChoiceMap(MapEstimator):
             statements, weights, keep_rows=groups is not None, keep_repeats=groups is not None
         )
         fit = partial(fit_choices, max_iter=self.max_iter, tol=self.tol)
-        with likelihood(choices, chosen.length, alpha_of(d), self.n_threads) as f:
+        with likelihood(
+            choices, chosen.length, alpha_of(d), self.n_threads, device=self.device
+        ) as f:
             if init is not None:
                 start = Start(without_unseen(init, statements.triples))
             elif evidence is not None:

@@ -25,6 +25,8 @@ Loss: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray]]
 _WINDOW = 10
 #: Pairs of steps that L-BFGS remembers by default, and for the choice model.
 _MEMORY, _CHOICE_MEMORY = 20, 50
+#: On a GPU a step costs less than remembering: as many steps are needed with ten pairs.
+_DEVICE_MEMORY = 10
 #: Squared distances of coordinates beyond it come near the largest number there is.
 _FARTHEST = 1e100
 #: The prior of the lapse, Beta(1.5, 2): half an answer that was a lapse, one that was not.
@@ -284,9 +286,11 @@ def fit_choices(
     share = float(np.clip(np.mean(lapse), 1e-4, 1 - 1e-4))
     start = X if fixed_lapse else np.append(X, np.log(share / (1 - share)) / _UNIT)
     loss = _loss(likelihood, X.shape, l2, shares)
-    part = part_of_answers(likelihood, l2)
+    # on a GPU steps are cheap, and the curvature is not
+    part = None if likelihood.on_device else part_of_answers(likelihood, l2)
     if part is None:
-        found = minimise(loss, start, max_iter, tol, progress, memory=_CHOICE_MEMORY)
+        memory = _DEVICE_MEMORY if likelihood.on_device else _CHOICE_MEMORY
+        found = minimise(loss, start, max_iter, tol, progress, memory=memory)
         best = found.X
     else:
         at = np.array([share]) if shares is None else shares

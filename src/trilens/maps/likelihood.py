@@ -67,7 +67,7 @@ from trilens.statements import Statements
 Link: TypeAlias = Literal["hinge", "squared hinge", "logistic"]
 
 #: The least that a probability is taken for.
-_LEAST = 1e-300
+LEAST = 1e-300
 
 
 def mixture(chosen: Any, total: Any, lapse: Any, share: Any) -> tuple[Any, Any, Any]:
@@ -289,6 +289,8 @@ class Likelihood(ABC):
     weight: FloatArray
     length: Length
     alpha: float
+    #: Whether it is evaluated by PyTorch, see `trilens.maps.device`.
+    on_device = False
     _work: Work
 
     @abstractmethod
@@ -411,6 +413,7 @@ def likelihood(
     alpha: float = 1.0,
     n_threads: int | None = None,
     path: Path | None = None,
+    device: str | None = None,
 ) -> Iterator[Likelihood]:
     """The likelihood of answers; threads end with the context.
 
@@ -422,7 +425,14 @@ def likelihood(
         How the length of a side grows with the distance of its ends.
     n_threads, path
         As in `open_work`.
+    device : str, optional
+        A GPU, as `ChoiceMap` takes it.
     """
+    if device not in (None, "cpu"):
+        from trilens.maps.device import DeviceLikelihood, open_device
+
+        yield DeviceLikelihood(choices, open_device(device)).measuring(length, alpha)
+        return
     with open_work(choices.n_comparisons, choices.n_objects, n_threads, path) as work:
         yield _prepared(choices, work).measuring(length, alpha)
 
@@ -484,7 +494,7 @@ class _NumpyChoices(Likelihood):
         W = self._odds(self._ruler.measure(X, self.length, self.alpha))
         W /= W.sum(axis=0)
         # Where even the logarithm of a chance would vanish, it is the least that can be said.
-        P, slope, pull = mixture(np.maximum(W[0], _LEAST), 1.0, lapse, 1.0 / len(W))
+        P, slope, pull = mixture(np.maximum(W[0], LEAST), 1.0, lapse, 1.0 / len(W))
         W[0] -= 1.0
         W *= self.weight * pull
         pulls = np.bincount(self._sides.ravel(), W.ravel(), len(self._pairs))
