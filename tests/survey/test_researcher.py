@@ -6,6 +6,7 @@ import csv
 import io
 import re
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,12 @@ import pytest
 import trilens as tl
 import trilens.analysis
 from studies import Client, Running, edit, running
+from trilens.report import words
 from trilens.survey.auth import make_first_key, set_password
 from trilens.survey.charts import over_time, response_times
-from trilens.survey.dashboard import BackgroundAnalysis
+from trilens.survey.dashboard import BackgroundAnalysis, Beside, Findings
+from trilens.survey.export import collect
+from trilens.survey.status import progress
 
 PASSWORD = "a long enough one"
 
@@ -76,8 +80,9 @@ def test_the_first_password_is_set_by_a_link_that_works_once(app: Running) -> No
 
 def test_every_page_for_researchers_turns_strangers_away(secured: Running) -> None:
     stranger = secured.participant()
-    pages = {"GET": ["", "live", "export"],
-             "POST": ["analyze", "close", "open", "erase", "participant", "sign-out"]}  # fmt: skip
+    pages = {"GET": ["", "live", "export", "payments", "payments.csv", "log"],
+             "POST": ["analyze", "close", "open", "erase", "participant", "sign-out",
+                      "payments"]}  # fmt: skip
     for method, names in pages.items():
         for page in names:
             form = {"csrf": "x", "receipt": "y"}
@@ -126,7 +131,7 @@ def test_closing_and_opening(secured: Running) -> None:
     browser = signed_in(secured)
     token = csrf(browser)
     browser.post("/researcher/close", data={"csrf": token})
-    assert "Open the study" in browser.get("/researcher/?done=closed").text
+    assert "Go on" in browser.get("/researcher/?done=paused").text
     refused = secured.participant().post("/api/join", json={"consent": True})
     assert refused.status_code == 403
     browser.post("/researcher/open", data={"csrf": token})
@@ -147,24 +152,18 @@ def test_the_dashboard_grows_and_says_what_the_library_says(secured: Running) ->
     rater.round()
     page = analysed(secured, browser)
     assert '<span id="analysed">20</span> answers' in page
-    exported = browser.get("/researcher/export?set=all&format=csv").text
-    rows = {
-        name: [row[name] for row in csv.DictReader(io.StringIO(exported))]
-        for name in ("central", "shown_1", "shown_2", "shown_3", "rater", "round")
-    }
-    seconds = [float(row["seconds"]) for row in csv.DictReader(io.StringIO(exported))]
-    expected = tl.analyze(
-        tl.Statements(rows | {"seconds": seconds}, names=secured.survey.study.names)
-    )
-    assert expected.describe.statements == 20
-    shown = re.search(r'id="medoid">([^<]+)<', page)
-    assert shown is not None
-    assert shown[1] == expected.medoid.name
-    for name in expected.medoid.candidates[:5]:
-        assert name in page
-    assert re.findall(r'class="outlier">([^<]+)<', page) == list(expected.outliers.names)
-    most_central = max(expected.medoid.scores)
-    assert f"<td>{most_central:.3f}</td>" in page
+    with secured.survey.database.reading() as connection:
+        collected = collect(connection, "central", 1)
+    assert len(collected.findings()) == 17  # no test question, and none that was repeated
+    expected = tl.analyze(collected.findings()).to_dict()
+    assert "3 answers to test questions and repeated questions" in page
+    for said in (words.cautions, words.medoid, words.outliers, words.clusters):
+        assert str(said(expected)) in page
+    report = browser.get("/researcher/report")
+    assert report.headers["content-security-policy"].count("sandbox allow-scripts") == 1
+    assert str(words.medoid(expected)) in report.text
+    # nobody could say more of so few answers than the report does
+    assert "could also be" not in page
 
 
 @pytest.fixture(scope="module")
@@ -192,12 +191,12 @@ def test_an_analysis_is_made_once_and_then_kept(secured: Running, analyses: list
     rater.round()
     for _ in range(3):
         analysed(secured, browser)
-    assert analyses == [20]
+    assert analyses == [17]
     rater.post("/api/round")
     rater.round()
     # the page says of which answers it speaks
     assert '<span id="analysed">40</span>' in analysed(secured, browser)
-    assert analyses == [20, 40]
+    assert analyses == [17, 34]
 
 
 @pytest.mark.parametrize(
@@ -224,55 +223,75 @@ def test_an_analysis_that_fails_is_said_and_harms_nothing(
     assert '<b id="n-answers">20</b>' in page
 
 
-def test_participants_do_not_wait_for_an_analysis(
-    secured: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun, end = threading.Event(), threading.Event()
+class Slow:
+    """Works until it is told to stop, or for a second of the clock."""
 
-    def endless(statements: tl.Statements, progress: Any, **more: Any) -> Any:
-        begun.set()
-        end.wait()
-        progress(0.5)
-        raise AssertionError("a closing server stops the analysis")
+    def __init__(self, clock: list[float] | None = None) -> None:
+        self.begun, self.end, self.clock = threading.Event(), threading.Event(), clock
+        self.done: list[int] = []
 
-    monkeypatch.setattr(trilens.analysis, "analyze", endless)
-    browser = signed_in(secured)
-    rater = secured.participant()
-    rater.join()
-    question = rater.question()
-    rater.answer(question["token"], question["objects"][0])
-    assert "The first analysis is running." in browser.get("/researcher/live").text
-    begun.wait()
-    rater.round()
-    secured.survey.dashboard.forget()
-    assert '<b id="n-answers">20</b>' in browser.get("/researcher/live").text
-    end.set()
+    def run(self, task: dict[str, Any]) -> dict[str, Any]:
+        self.begun.set()
+        if self.clock is None:
+            self.end.wait()
+            raise RuntimeError("stopped")
+        self.clock[0] += 1.0
+        self.done.append(task["answers"])
+        facts = {"answers": task["answers"], "erased": 0, "made": 0.0, "problem": None}
+        return facts | {"sentences": [], "report": None, "figures": {}}
+
+    def stop(self) -> None:
+        self.end.set()
 
 
-def test_a_server_rests_after_an_analysis(analyses: list[int]) -> None:
-    answers = tl.Statements([[0, 1, 2], [1, 2, 3]])
+def test_participants_do_not_wait_for_an_analysis(folder: Path) -> None:
+    slow = Slow()
+    with running(folder) as app:
+        app.survey.writer.submit(lambda c: set_password(c, PASSWORD)).result()
+        app.survey.dashboard.analysis = BackgroundAnalysis({}, slow)
+        browser = signed_in(app)
+        rater = app.participant()
+        rater.join()
+        question = rater.question()
+        rater.answer(question["token"], question["objects"][0])
+        assert "The first analysis is running." in browser.get("/researcher/live").text
+        slow.begun.wait()
+        rater.round()
+        app.survey.dashboard.forget()
+        assert '<b id="n-answers">20</b>' in browser.get("/researcher/live").text
+    assert slow.end.is_set()  # a closing server stops the analysis
+
+
+def test_a_server_rests_after_an_analysis() -> None:
     now = [0.0]
-    background = BackgroundAnalysis(clock=lambda: now[0])
-    real = trilens.analysis.analyze
-
-    def taking_a_second(statements: tl.Statements, **more: Any) -> tl.Analysis:
-        now[0] += 1.0
-        return real(statements, **more)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trilens.analysis, "analyze", taking_a_second)
-        for moment, part, at_once in (
-            (0.0, answers[:1], False),  # the first
-            (5.0, answers, False),  # too early
-            (12.0, answers, False),  # rested
-            (14.0, answers, False),  # nothing new
-            (14.0, answers[:1], True),  # at once
-        ):
-            now[0] = max(now[0], moment)
-            background.update(part, 0, at_once=at_once)
-            background.wait()
-    assert analyses == [1, 2, 1]
+    slow, task = Slow(now), {"answers": 0}
+    background = BackgroundAnalysis(task, slow, clock=lambda: now[0])
+    for moment, answers, at_once in (
+        (0.0, 1, False),  # the first
+        (5.0, 2, False),  # too early
+        (12.0, 2, False),  # rested
+        (14.0, 2, False),  # nothing new
+        (14.0, 1, True),  # at once
+    ):
+        now[0] = max(now[0], moment)
+        task["answers"] = answers
+        background.update(answers, 0, at_once=at_once)
+        background.wait()
+    assert slow.done == [1, 2, 1]
     background.close()
+
+
+def test_the_analysis_runs_in_a_process_of_its_own(folder: Path) -> None:
+    with running(folder) as app:
+        rater = app.participant()
+        rater.join()
+        rater.round()
+        task = app.survey.dashboard.analysis._task
+        found = Findings(**Beside().run(task))
+    assert found.answers == 20
+    assert "<!doctype html>" in (found.report or "")
+    with pytest.raises(RuntimeError, match="ended with status"):
+        Beside().run(task | {"file": "/nowhere"})
 
 
 def test_results_after_an_erasure_are_those_of_the_rest(
@@ -291,14 +310,15 @@ def test_results_after_an_erasure_are_those_of_the_rest(
     assert shown.json()["platform_id"] == "who"
     assert len(shown.json()["questions"]) == 20
     done = browser.post(
-        "/researcher/erase", data={"csrf": csrf(browser), "receipt": receipt.lower()}
+        "/researcher/erase",
+        data={"csrf": csrf(browser), "receipt": receipt.lower(), "sure": "yes"},
     )
     assert done.headers["location"].endswith("done=erased")
     assert first.get("/api/question").status_code == 401
     page = analysed(secured, browser)
     assert '<b id="n-answers">20</b>' in page
     assert '<span id="analysed">20</span>' in page
-    assert analyses == [40, 20]
+    assert analyses == [34, 17]
     nobody = browser.post("/researcher/erase", data={"csrf": csrf(browser), "receipt": receipt})
     assert nobody.headers["location"].endswith("done=unknown")
 
@@ -356,7 +376,7 @@ def test_the_dashboard_of_other_kinds(tmp_path: Path, kind: Any) -> None:
         rater = app.participant()
         rater.join()
         rater.round()
-        assert 'id="medoid"' in analysed(app, signed_in(app))
+        assert "<h3>Most central</h3>" in analysed(app, signed_in(app))
 
 
 def test_markup_in_names_stays_text(folder: Path) -> None:
@@ -371,11 +391,14 @@ def test_markup_in_names_stays_text(folder: Path) -> None:
         rater.round()
         browser = signed_in(app)
         results = analysed(app, browser)
-        for page in (results, browser.get("/researcher/").text, rater.get("/").text):
+        report, paid = (browser.get(f"/researcher/{page}").text for page in ("report", "payments"))
+        own = browser.get("/researcher/").text, rater.get("/").text
+        for page in (results, report, paid, *own):
             assert nasty not in page
             assert "<img src=x" not in page
             assert "<b onx" not in page
-        assert "&lt;script&gt;alert(1)" in results
+        assert "&lt;script&gt;alert(1)" in report
+        assert "&lt;script&gt;alert(1)" in paid
 
 
 def test_sign_in_works_under_a_path_prefix(folder: Path) -> None:
@@ -394,14 +417,100 @@ def test_sign_in_works_under_a_path_prefix(folder: Path) -> None:
         browser.close()
 
 
-def test_answers_over_days_make_few_bars() -> None:
-    for span, title in (
-        (0.0, "minute"), (3600.0, "5 minutes"), (86400.0 * 3, "6 hours"), (86400.0 * 50, "day"),
-    ):  # fmt: skip
-        figure = over_time([1e9, 1e9 + span / 2, 1e9 + span])
-        assert figure.title == f"Answers per {title}"
-        assert 12 <= len(figure.bars) <= 61
-        assert sum(bar.h > 0 for bar in figure.bars) in (1, 3)
-    assert len(over_time([]).bars) == 12
+def test_answers_over_days_make_few_bars_until_now(app: Running) -> None:
+    rater = app.participant()
+    rater.join()
+    rater.round()
+    now = time.time()
+    with app.survey.database.reading() as connection:
+        for later, title in ((0.0, "minute"), (3600.0, "5 minutes"), (86400.0 * 50, "day")):
+            figure = over_time(connection, now + later)
+            assert figure.title.startswith(f"Answers per {title} (")
+            assert 12 <= len(figure.bars) <= 61
+            assert figure.last == "now"
+            assert sum(bar.h > 0 for bar in figure.bars) in (1, 2)
+            assert (figure.bars[-1].h > 0) == (later == 0)
     seconds = response_times([0.0, 0.3, 3.0, 1e6, None])
     assert [bar.label.rsplit(" ", 1)[1] for bar in seconds.bars] == list("2001000001")
+
+
+def test_how_far_people_come(secured: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    people = [secured.participant() for _ in range(4)]
+    for person in people:
+        person.get("/")
+    for person in people[:3]:
+        person.join()
+    people[0].round()
+    people[0].post("/api/finish")
+    question = people[1].question()
+    people[1].answer(question["token"], question["objects"][0])
+    survey = secured.survey
+    survey.writer.submit(survey.keep_in_order).result()
+    with survey.database.reading() as connection:
+        now = progress(connection)
+        began = time.time()
+        monkeypatch.setattr(time, "time", lambda: began + 3 * 3600)
+        later = progress(connection)
+    assert (now.opened, now.consented, now.started, now.finished) == (4, 3, 2, 1)
+    assert (now.under_way, now.left, later.under_way, later.left) == (2, 0, 0, 2)
+    assert sorted(later.places) == [(0, 1), (1, 1)]
+    assert sum(row[1] for row in later.hours) == 4
+    page = signed_in(secured).get("/researcher/").text
+    assert "Pause the study" in page
+    assert page.index("Export answers") < page.index("Results so far") < page.index("How it goes")
+
+
+def test_erasing_asks_first_and_refusals_are_pages(secured: Running) -> None:
+    browser = signed_in(secured)
+    rater = secured.participant()
+    receipt = rater.join()
+    rater.round()
+    form = {"csrf": csrf(browser), "receipt": receipt}
+    asked = browser.post("/researcher/erase", data=form)
+    assert asked.status_code == 200
+    assert "Erase this participant?" in asked.text
+    assert "20 answers" in asked.text
+    assert rater.get("/api/question").status_code == 200
+    done = browser.post("/researcher/erase", data=form | {"sure": "yes"})
+    assert done.headers["location"].endswith("done=erased")
+    used = browser.get("/researcher/first?key=used", headers={"accept": "text/html"})
+    assert used.status_code == 403
+    assert "<h1>" in used.text
+    assert "This link has expired" in used.text
+
+
+def test_payments_are_told_marked_and_erased_apart_from_the_answers(folder: Path) -> None:
+    edit(folder, ("retention:", "payment: {retention: 2001-01-01}\nretention:"))
+    with running(folder) as app:
+        app.survey.writer.submit(lambda c: set_password(c, PASSWORD)).result()
+        first, second = app.participant(), app.participant()
+        first.join(platform_id="=cmd|' /C calc'!A0")
+        second.join(platform_id="two")
+        first.round(lambda question: sorted(question["objects"])[0])
+        first.post("/api/finish")
+        browser = signed_in(app)
+        page = browser.get("/researcher/payments").text
+        assert "2 of 2" in page  # the same again, both times
+        (rater,) = app.survey.writer.submit(
+            lambda c: list(c.exec_driver_sql("SELECT rater FROM participants WHERE id = 1"))
+        ).result()[0]
+        assert rater not in page
+        form = {"csrf": csrf(browser), "platform_id": ["two"], "decision": "rejected"}
+        assert browser.post("/researcher/payments", data=form).status_code == 303
+        unknown = form | {"platform_id": ["three"]}
+        assert browser.post("/researcher/payments", data=unknown).status_code == 409
+        told = list(csv.DictReader(io.StringIO(browser.get("/researcher/payments.csv").text)))
+        assert [row["decision"] for row in told] == ["rejected", "open"]
+        assert told[1]["platform_id"] == "'=cmd|' /C calc'!A0"
+        assert (told[1]["repeats"], told[1]["repeats_agreed"]) == ("2", "2")
+        assert (told[0]["code"], told[0]["finished"]) == ("", "")
+        assert told[1]["code"] == app.survey.study.completion.code
+        assert told[1]["finished"].endswith("Z")
+        assert "marked 1 participant as rejected" in browser.get("/researcher/log").text
+        assert app.survey.writer.submit(app.survey.keep_in_order).result() == 2  # the date is over
+        assert "No participant came with" in browser.get("/researcher/payments").text
+        # the same id is still the same participant, and the answers stay
+        again = app.participant()
+        again.join(platform_id="two")
+        assert '<b id="n-answers">20</b>' in browser.get("/researcher/live").text
+        assert "<b>2</b> participants" in browser.get("/researcher/live").text

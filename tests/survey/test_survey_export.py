@@ -120,7 +120,7 @@ def test_an_export_says_where_the_chosen_object_stood(
         row = next(csv.DictReader(lines))
     assert list(row) == [
         "central", "shown_1", "shown_2", "shown_3", "rater", "round", "number", "seconds",
-        "place", "reason", "test", "counted", "design",
+        "place", "reason", "test", "counted", "design", "language", "answered_at",
     ]  # fmt: skip
 
 

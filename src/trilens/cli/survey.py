@@ -262,11 +262,7 @@ def forget(folder: Path, receipt: str, database: str | None, as_json: bool) -> N
     \b
     Example: trilens survey forget my-study ABCD-EFGH-JKMN-PQRS
     """
-    from trilens.survey.database import open_database
-    from trilens.survey.store import erase
-
-    with open_database(folder, database).writing() as connection:
-        gone = erase(connection, receipt)
+    gone = _perform(folder, database, "forget", receipt=receipt)
     if gone is None:
         raise SurveyError(f"no participant has the receipt {receipt!r}")
     if as_json:
@@ -275,22 +271,141 @@ def forget(folder: Path, receipt: str, database: str | None, as_json: bool) -> N
         note(f"erased one participant and {gone:,} answers")
 
 
-@command.command("password")
+@command.command("pause")
 @folder_argument
 @database_option
+def pause(folder: Path, database: str | None) -> None:
+    """Let nobody join or begin a round, until `resume`; rounds already begun can be finished.
+
+    \b
+    Example: trilens survey pause my-study
+    """
+    _perform(folder, database, "pause", who=_COMMAND_LINE)
+    note("paused; go on with trilens survey resume")
+
+
+@command.command("resume")
+@folder_argument
+@database_option
+def resume(folder: Path, database: str | None) -> None:
+    """Let participants join again.
+
+    \b
+    Example: trilens survey resume my-study
+    """
+    _perform(folder, database, "resume", who=_COMMAND_LINE)
+    note("the study goes on")
+
+
+@command.command("payments")
+@folder_argument
+@options.output_options("File to write (.csv, .tsv), or - for CSV.", default="-")
+@click.option("--approve", multiple=True, metavar="ID", help="Mark this platform id as approved.")
+@click.option("--reject", multiple=True, metavar="ID", help="Mark this platform id as rejected.")
+@click.option("--erase", is_flag=True, help="Erase all platform ids and payments; answers stay.")
+@database_option
+def payments(
+    folder: Path,
+    approve: tuple[str, ...],
+    reject: tuple[str, ...],
+    erase: bool,
+    database: str | None,
+    out: Output,
+) -> None:
+    """List what each participant of a platform did, to pay them.
+
+    \b
+    Example: trilens survey payments my-study -o payments.csv
+             trilens survey payments my-study --approve 5f3c2a --approve 60b1d9
+    """
+    from trilens.survey.database import open_database
+    from trilens.survey.payment import payments_due, write_payments
+
+    both = sorted(set(approve) & set(reject))
+    if both:
+        raise click.UsageError(f"{both[0]} is both approved and rejected")
+    for ids, decision in ((approve, "approved"), (reject, "rejected")):
+        if ids:
+            _perform(folder, database, "decide", ids=ids, decision=decision, who=_COMMAND_LINE)
+            note(f"{decision}: {', '.join(ids)}")
+    if erase:
+        gone = _perform(folder, database, "erase payments", who=_COMMAND_LINE)
+        note(f"erased {gone:,} platform ids and what was paid; the answers stay")
+    if approve or reject or erase:
+        return
+    assert out.path is not None
+    with open_database(folder, database).reading() as connection:
+        found = payments_due(connection)
+    rows = write_payments(found, out.path)
+    out.report({"file": out.path, "participants": rows}, f"wrote {rows:,} rows to {out.path}")
+
+
+@command.command("password")
+@folder_argument
+@click.option(
+    "--name",
+    default="researcher",
+    show_default=True,
+    help="Whose password; a new name adds a researcher.",
+)
+@database_option
 @click.password_option("--password", help="New password; asked for if omitted.")
-def password(folder: Path, database: str | None, password: str) -> None:
-    """Set the researcher's password.
+def password(folder: Path, name: str, database: str | None, password: str) -> None:
+    """Set a researcher's password.
 
     \b
     Example: trilens survey password my-study
+             trilens survey password my-study --name ada
     """
-    from trilens.survey.auth import set_password
+    _perform(folder, database, "password", new=True, password=password, name=name)
+    note(f"password of {name} set; {name} has been signed out everywhere")
+
+
+@command.command("researchers")
+@folder_argument
+@click.option("--remove", metavar="NAME", help="Let this researcher sign in no more.")
+@database_option
+@options.json_option
+def researchers(folder: Path, remove: str | None, database: str | None, as_json: bool) -> None:
+    """List who may sign in, and what researchers did.
+
+    \b
+    Example: trilens survey researchers my-study
+             trilens survey researchers my-study --remove ada
+    """
+    from trilens.survey.auth import researcher_names
+    from trilens.survey.database import open_database
+    from trilens.survey.status import deeds_done
+
+    if remove is not None:
+        _perform(folder, database, "remove", name=remove)
+        note(f"{remove} cannot sign in any more")
+        return
+    with open_database(folder, database).reading() as connection:
+        names, done = researcher_names(connection), deeds_done(connection, 1000)
+    if as_json:
+        print_json({"researchers": names, "log": [deed.to_dict() for deed in done]})
+        return
+    for name in names:
+        click.echo(name)
+    for deed in reversed(done):
+        note(f"{deed.to_dict()['done']} {deed.who}: {deed.what}")
+
+
+_COMMAND_LINE = "command line"
+
+
+def _perform(
+    folder: Path, database: str | None, command: str, /, *, new: bool = False, **given: Any
+) -> Any:
+    """Change the study, by its server if one is running; ``new`` may make the database."""
+    from trilens.survey.control import perform
     from trilens.survey.database import open_database
 
-    with open_database(folder, database).writing() as connection:
-        set_password(connection, password)
-    note("password set; everybody who was signed in has been signed out")
+    opened = open_database(folder, database)
+    if not new:
+        opened.check_exists()
+    return perform(opened, command, **given)
 
 
 @command.command("backup")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shlex
@@ -24,7 +25,8 @@ from trilens import __version__
 from trilens.errors import SurveyError
 from trilens.survey import participant, researcher
 from trilens.survey.auth import make_first_key
-from trilens.survey.database import Database, open_database
+from trilens.survey.control import listening
+from trilens.survey.database import Database, Lock, open_database
 from trilens.survey.middleware import MEDIA_POLICY, Middleware
 from trilens.survey.monitoring import set_up_log
 from trilens.survey.server import Options, Survey
@@ -67,9 +69,11 @@ def make_app(
             survey.start()
         if ready is not None:
             ready()
+        order = asyncio.create_task(survey.keep_order())
         try:
             yield
         finally:
+            order.cancel()
             survey.close()
 
     app = FastAPI(
@@ -125,8 +129,15 @@ def make_app(
     return app
 
 
-async def _refused(_: Request, error: Exception) -> Response:
+async def _refused(request: Request, error: Exception) -> Response:
+    """As JSON for scripts, as a page for people."""
     assert isinstance(error, Refused)
+    if "text/html" in request.headers.get("accept", ""):
+        route = getattr(request.scope.get("route"), "path", "")
+        back = "researcher/" if "/researcher" in route else ""
+        facts = {"title": "This does not work", "back": back}
+        text = error.why[:1].upper() + error.why[1:] + "."
+        return Survey.of(request).page("message.html", error.status, text=text, **facts)
     return JSONResponse({"detail": error.why}, status_code=error.status)
 
 
@@ -192,11 +203,11 @@ def serve(listen: Listen) -> None:
     if listen.workers > 1:
         _run_several(listen, database)
         return
-    with database.locked():
-        _run_one(listen, Survey(study, database, options))
+    with database.locked() as lock:
+        _run_one(listen, Survey(study, database, options), lock)
 
 
-def _run_one(listen: Listen, survey: Survey) -> None:
+def _run_one(listen: Listen, survey: Survey, lock: Lock) -> None:
     import uvicorn
 
     # opened here, so that what is wrong with the database or the port is one line
@@ -213,7 +224,8 @@ def _run_one(listen: Listen, survey: Survey) -> None:
     # said when uvicorn has taken over the signals: whoever reads it may stop the server at once
     app = make_app(survey, started=True, ready=lambda: _print_address(listen, bound, key))
     config = uvicorn.Config(app, forwarded_allow_ips=listen.forwarded, **SETTINGS)
-    uvicorn.Server(config).run(sockets=[bound])
+    with listening(survey, lock):
+        uvicorn.Server(config).run(sockets=[bound])
 
 
 def _run_several(listen: Listen, database: Database) -> None:

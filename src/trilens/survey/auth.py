@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection
 
 from trilens.errors import SurveyError
 from trilens.survey.schema import researchers, sessions
-from trilens.survey.store import get_setting, put, put_setting, take_turns
+from trilens.survey.store import get_setting, put, put_setting, record, take_turns
 from trilens.survey.writer import Refused
 
 #: The cookies' names.
@@ -80,6 +80,7 @@ def set_password(connection: Connection, password: str, name: str = FIRST) -> No
     put(connection, researchers, row)
     put_setting(connection, "first_key", None)
     connection.execute(delete(sessions).where(sessions.c.researcher == name))
+    record(connection, name, "got a new password")
 
 
 def remove_researcher(connection: Connection, name: str) -> None:
@@ -91,6 +92,7 @@ def remove_researcher(connection: Connection, name: str) -> None:
     if len(known) == 1:
         raise SurveyError(f"{name!r} is the only researcher; add another one first")
     connection.execute(delete(researchers).where(researchers.c.name == name))
+    record(connection, name, "may not sign in any more")
     connection.execute(delete(sessions).where(sessions.c.researcher == name))
 
 
@@ -227,6 +229,7 @@ def sign_in(connection: Connection, name: str) -> tuple[str, Session]:
     connection.execute(delete(sessions).where(sessions.c.ends < now))
     row = asdict(session) | {"ends": now + SESSION_SECONDS}
     connection.execute(insert(sessions), row)
+    record(connection, name, "signed in")
     return key, session
 
 

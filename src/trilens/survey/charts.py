@@ -6,15 +6,13 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from statistics import median
 
-from trilens.survey.study import Study
+from sqlalchemy import Integer, cast, func, select
+from sqlalchemy.engine import Connection
 
-if TYPE_CHECKING:
-    from trilens.analysis import Analysis
+from trilens.survey.schema import answers
 
-#: Width, height and margin of the map.
-_WIDTH, _HEIGHT, _MARGIN = 800, 560, 64
 #: Widths of a bar of answers over time, in seconds.
 _STEPS = {
     60: "minute",
@@ -27,27 +25,6 @@ _STEPS = {
 }
 _MOST_BARS = 60
 _FEWEST_BARS = 12
-
-
-@dataclass(frozen=True)
-class Point:
-    """An object on the map: ``mark`` is ``medoid``, ``outlier`` or ``plain``."""
-
-    name: str
-    x: float
-    y: float
-    image: str | None
-    mark: str
-
-
-@dataclass(frozen=True)
-class Map:
-    """The objects, and the size of their pictures."""
-
-    width: int
-    height: int
-    size: int
-    points: tuple[Point, ...]
 
 
 @dataclass(frozen=True)
@@ -68,58 +45,29 @@ class Bars:
     title: str
     width: float
     height: float
-    top: int
+    top: float
     first: str
     last: str
     bars: tuple[Bar, ...]
 
 
-def map_chart(analysis: Analysis, study: Study, root: str) -> Map:
-    """The map of an analysis, the same scale both ways."""
-    xs, ys = analysis.plane.T.tolist()
-    across = (max(xs) - min(xs)) / (_WIDTH - 2 * _MARGIN)
-    up = (max(ys) - min(ys)) / (_HEIGHT - 2 * _MARGIN)
-    scale = 1 / max(across, up) if max(across, up) > 0 else 1.0
-    x0, y0 = (max(xs) + min(xs)) / 2, (max(ys) + min(ys)) / 2
-    points = []
-    for name, x, y in zip(analysis.graph.names, xs, ys, strict=True):
-        stimulus = study.by_name.get(name)
-        is_image = stimulus is not None and stimulus.form == "image"
-        outlying = name in analysis.outliers.names
-        points.append(
-            Point(
-                name=name,
-                x=round(_WIDTH / 2 + (x - x0) * scale, 1),
-                y=round(_HEIGHT / 2 - (y - y0) * scale, 1),
-                image=f"{root}/media/{stimulus.key}" if stimulus and is_image else None,
-                mark="medoid" if name == analysis.medoid.name else "outlier" if outlying
-                else "plain",
-            )
-        )  # fmt: skip
-    # what the page speaks of is drawn last, on top of the rest
-    points.sort(key=lambda point: point.mark != "plain")
-    size = 64 if len(points) <= 30 else 48 if len(points) <= 80 else 32
-    return Map(_WIDTH, _HEIGHT, size, tuple(points))
-
-
-def over_time(stored: Sequence[float]) -> Bars:
-    """Answers per minute, hour or day, whatever makes a fitting number of bars.
-
-    Parameters
-    ----------
-    stored
-        When each answer was stored, in seconds since 1970, the first one first.
-    """
-    first, last = (stored[0], stored[-1]) if stored else (0.0, 0.0)
-    step = next((s for s in _STEPS if (last - first) / s < _MOST_BARS), max(_STEPS))
-    start = first // step * step
-    n = max(int((last - start) // step) + 1, _FEWEST_BARS)
-    heights = [0] * n
-    for moment in stored:
-        heights[min(n - 1, max(0, int((moment - start) // step)))] += 1
-    shape = "%H:%M" if step < 86400 else "%Y-%m-%d"
-    labels = [time.strftime(shape, time.localtime(start + i * step)) for i in range(n)]
-    return _bars(f"Answers per {_STEPS[step]}", heights, labels)
+def over_time(connection: Connection, now: float) -> Bars:
+    """Answers per minute, hour or day until now, whatever makes a fitting number of bars."""
+    first = connection.execute(select(func.min(answers.c.stored))).scalar()
+    first = now if first is None else min(float(first), now)
+    step = next((s for s in _STEPS if (now - first) / s < _MOST_BARS), max(_STEPS))
+    last = int(now // step)
+    start = min(int(first // step), last - _FEWEST_BARS + 1)
+    bar = cast(func.floor(answers.c.stored / step), Integer)
+    query = select(bar.label("bar"), func.count().label("n")).group_by(bar)
+    heights = [0] * (last - start + 1)
+    for row in connection.execute(query):
+        # a clock that was set back may have stored something after now
+        heights[min(max(row.bar - start, 0), last - start)] += row.n
+    shape = "%H:%M" if now - first < 86400 else "%a %H:%M" if step < 86400 else "%Y-%m-%d"
+    labels = [time.strftime(shape, time.localtime((start + i) * step)) for i in range(len(heights))]
+    zone = time.strftime("%Z", time.localtime(now))
+    return _bars(f"Answers per {_STEPS[step]} ({zone})", heights, labels, last="now")
 
 
 def response_times(seconds: Sequence[float | None]) -> Bars:
@@ -134,7 +82,19 @@ def response_times(seconds: Sequence[float | None]) -> Bars:
     return _bars("Response times", list(heights.values()), labels)
 
 
-def _bars(title: str, heights: list[int], labels: list[str]) -> Bars:
+def times_by_number(numbers: Sequence[int], seconds: Sequence[float | None]) -> Bars:
+    """The median response time of the first question of a round, the second, and so on."""
+    taken: dict[int, list[float]] = {}
+    for number, each in zip(numbers, seconds, strict=True):
+        if each is not None:
+            taken.setdefault(number, []).append(each)
+    order = sorted(taken)
+    medians = [round(median(taken[number]), 1) for number in order]
+    labels = [f"question {number}" for number in order]
+    return _bars("Median seconds by question of a round", medians or [0], labels or ["-"])
+
+
+def _bars(title: str, heights: Sequence[float], labels: list[str], last: str | None = None) -> Bars:
     width, height = 400.0, 120.0
     top = max(heights)
     each = width / len(heights)
@@ -148,4 +108,4 @@ def _bars(title: str, heights: list[int], labels: list[str]) -> Bars:
         )
         for i, (count, label) in enumerate(zip(heights, labels, strict=True))
     )
-    return Bars(title, width, height, top, labels[0], labels[-1], bars)
+    return Bars(title, width, height, top, labels[0], last or labels[-1], bars)

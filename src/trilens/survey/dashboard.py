@@ -1,85 +1,136 @@
 """What the dashboard shows: how the study stands, and the analysis of its answers.
 
-Nothing is computed here: `trilens.analyze` does that, in a thread of its own.
+Counts are looked up when somebody asks for them. Everything that takes longer, `trilens.analyze`
+above all, is worked out beside the server, in a process that yields to it: see `Findings`.
 """
 
 from __future__ import annotations
 
+import json
 import logging
+import subprocess
+import sys
 import threading
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import median
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any, Protocol
 
+from markupsafe import Markup
 from sqlalchemy.engine import Connection
 
-from trilens.errors import TrilensError
-from trilens.statements import Statements
-from trilens.survey.charts import map_chart, over_time, response_times
-from trilens.survey.export import AnswerTable, collect
-from trilens.survey.status import status
+from trilens.survey.charts import over_time
+from trilens.survey.database import Database
+from trilens.survey.status import progress, status
+from trilens.survey.store import State, Store
 from trilens.survey.study import Study
-
-if TYPE_CHECKING:
-    from trilens.analysis import Analysis
 
 #: After some work, rest for so many times as long, so that a growing study does nothing else.
 _REST = 10.0
-#: The figures are never older than so many seconds while somebody looks; the analysis may be.
+#: The counts are never older than so many seconds while somebody looks, nor the findings.
 _LONGEST_REST = 5.0
-#: A closing server waits so long for an analysis to stop.
-_PATIENCE = 10.0
-_MOST_ROWS = 200
+_LONGEST_REST_OF_FINDINGS = 300.0
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What an analysis found; or why it found nothing.
+    """What was worked out beside the server, as text for the pages; see `trilens.survey.beside`.
 
     Attributes
     ----------
-    answers
-        How many were analysed.
+    answers, erased
+        How many answers were analysed, and how many participants had been erased by then.
     made
         When, in seconds since 1970.
+    problem
+        Why there are no findings, if there are none.
+    sentences
+        What `trilens.analyze` says: a heading and a sentence of the report each.
+    report
+        The report itself, a page.
+    figures
+        Charts and tables: facts for the template.
     """
 
     answers: int
+    erased: int
     made: float
-    analysis: Analysis | None = None
-    problem: str | None = None
+    problem: str | None
+    sentences: list[tuple[str, str]]
+    report: str | None
+    figures: dict[str, Any]
 
     @property
     def since(self) -> str:
         """When, for people."""
-        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.made))
+        return time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(self.made))
 
     @property
-    def ranking(self) -> list[tuple[str, float, int]]:
-        """Name, centrality and appearances of each object, the most central first."""
-        if self.analysis is None:
-            return []
-        found = self.analysis
-        rows = zip(
-            found.graph.names, found.medoid.scores.tolist(), found.appearances.tolist(), strict=True
-        )
-        return sorted(rows, key=lambda row: -row[1])
+    def marked_up(self) -> list[tuple[str, Markup]]:
+        """The sentences: markup in which every name is escaped."""
+        return [(title, Markup(text)) for title, text in self.sentences]
 
 
-class _Stopped(Exception):
-    """The server closes: the analysis is not wanted any more."""
+class Worker(Protocol):
+    """Works out findings, somewhere."""
+
+    def run(self, task: dict[str, Any]) -> dict[str, Any]: ...
+    def stop(self) -> None: ...
+
+
+class Beside:
+    """Runs `trilens.survey.beside` in a process of its own."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stopped = False
+
+    def run(self, task: dict[str, Any]) -> dict[str, Any]:
+        """The facts of the findings."""
+        with subprocess.Popen(
+            [sys.executable, "-m", "trilens.survey.beside"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        ) as process:
+            self._process = process
+            if self._stopped:
+                process.kill()
+            told, _ = process.communicate(json.dumps(task).encode())
+        if process.returncode != 0:
+            raise RuntimeError(f"the analysis ended with status {process.returncode}")
+        found: dict[str, Any] = json.loads(told)
+        return found
+
+    def stop(self) -> None:
+        self._stopped = True
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
 
 
 class BackgroundAnalysis:
-    """Analyses the answers in a thread: one analysis at a time, and only of what is new."""
+    """Has the answers analysed: one analysis at a time, and only of what is new.
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    Parameters
+    ----------
+    task
+        What the worker is told: where the answers are, and what the study is called.
+    worker
+    clock
+    """
+
+    def __init__(
+        self,
+        task: dict[str, Any],
+        worker: Worker | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._task = task
+        self._worker = worker or Beside()
         self._clock = clock
         self._lock = threading.Lock()
-        self._closing = threading.Event()
+        self._closing = False
         self._thread: threading.Thread | None = None
         self._done: tuple[int, int] | None = None
         self._until = 0.0
@@ -90,56 +141,40 @@ class BackgroundAnalysis:
         """Whether an analysis is under way."""
         return self._thread is not None
 
-    def update(self, statements: Statements, erased: int, *, at_once: bool = False) -> None:
+    def update(self, answers: int, erased: int, *, at_once: bool = False) -> None:
         """Analyse the answers, unless that was done already or the last time was just now.
 
         Parameters
         ----------
-        statements
-        erased
-            How many participants were erased: the number of answers alone does not tell.
+        answers, erased
+            How many there are: what was worked out for the same numbers holds.
         at_once
             Do not wait until the server has rested.
         """
-        version = (len(statements), erased)
         with self._lock:
-            if self.running or version == self._done or self._closing.is_set():
+            if self.running or (answers, erased) == self._done or self._closing:
                 return
             if not at_once and self._clock() < self._until:
                 return
             self._thread = threading.Thread(
-                target=self._run, args=(statements, version), name="trilens-analysis", daemon=True
+                target=self._run, args=(answers, erased), name="trilens-analysis", daemon=True
             )
             self._thread.start()
 
-    def _run(self, statements: Statements, version: tuple[int, int]) -> None:
+    def _run(self, answers: int, erased: int) -> None:
         start = self._clock()
         try:
-            found = self._analyze(statements)
-        except _Stopped:
-            return
-        with self._lock:
-            self.latest, self._done, self._thread = found, version, None
-            end = self._clock()
-            self._until = end + _REST * (end - start)
-
-    def _analyze(self, statements: Statements) -> Findings:
-        from trilens.analysis import analyze
-
-        n, now = len(statements), time.time()
-        try:
-            return Findings(n, now, analyze(statements, progress=self._check))
-        except TrilensError as error:
-            return Findings(n, now, problem=f"The answers cannot be analysed: {error}.")
-        except _Stopped:
-            raise
+            found = Findings(**self._worker.run(self._task))
         except Exception:
-            logging.getLogger("trilens.survey").exception("analysis failed")
-            return Findings(n, now, problem="The analysis failed. The server's log says why.")
-
-    def _check(self, _: float) -> None:
-        if self._closing.is_set():
-            raise _Stopped
+            if not self._closing:
+                logging.getLogger("trilens.survey").exception("analysis failed")
+            why = "The analysis failed. The server's log says why."
+            found = Findings(answers, erased, time.time(), why, [], None, {})
+        with self._lock:
+            # what it read may be newer than what was asked for
+            self.latest, self._done, self._thread = found, (found.answers, found.erased), None
+            end = self._clock()
+            self._until = end + min(_REST * (end - start), _LONGEST_REST_OF_FINDINGS)
 
     def wait(self, seconds: float | None = None) -> None:
         """Until the analysis that is under way has ended."""
@@ -148,31 +183,34 @@ class BackgroundAnalysis:
             thread.join(seconds)
 
     def close(self) -> None:
-        """Stop at the analysis's next step."""
-        self._closing.set()
-        self.wait(_PATIENCE)
+        """Stop the analysis that is under way."""
+        self._closing = True
+        self._worker.stop()
+        self.wait(1.0)
 
 
 class Dashboard:
     """The facts of the dashboard: made anew when they are asked for, but not all the time."""
 
-    def __init__(self, study: Study, root: str) -> None:
+    def __init__(self, study: Study, database: Database, worker: Worker | None = None) -> None:
         self._study = study
-        self._root = root
         self._lock = threading.Lock()
         self._facts: dict[str, Any] | None = None
         self._until = 0.0
-        self.analysis = BackgroundAnalysis()
+        self.analysis = BackgroundAnalysis(_task(study, database), worker)
 
-    def facts(self, connection: Connection, *, at_once: bool = False) -> dict[str, Any]:
+    def facts(
+        self, connection: Connection, store: Store, *, at_once: bool = False
+    ) -> dict[str, Any]:
         """For the template; with ``at_once`` as new as can be, and a new analysis is begun."""
         with self._lock:
             start = time.monotonic()
             if self._facts is None or at_once or start >= self._until:
-                self._facts = self._collect(connection, at_once)
+                self._facts = self._count(connection, store, at_once)
                 end = time.monotonic()
                 self._until = end + min(_REST * (end - start), _LONGEST_REST)
-            return self._facts | self._results()
+            found = self.analysis.latest
+            return self._facts | {"findings": found, "running": self.analysis.running}
 
     def forget(self) -> None:
         """Make the facts anew at the next call."""
@@ -182,92 +220,31 @@ class Dashboard:
     def close(self) -> None:
         self.analysis.close()
 
-    def _collect(self, connection: Connection, at_once: bool) -> dict[str, Any]:
+    def _count(self, connection: Connection, store: Store, at_once: bool) -> dict[str, Any]:
         study = self._study
         now = status(connection, study.minimum)
-        collected = collect(connection, study.kind, study.minimum)
-        statements = collected.statements()
-        if len(statements):
-            self.analysis.update(statements, now.erased, at_once=at_once)
+        if now.answers:
+            self.analysis.update(now.answers, now.erased, at_once=at_once)
+        state: State = store.state(connection)
         return {
             "study": study,
             "title": study.title[study.languages[0]],
             "status": now,
-            "coverage": statements.summary(),
-            "time": over_time(collected.column("stored")),
-            "seconds": response_times(collected.column("seconds")),
-            "raters": rater_rows(collected)[:_MOST_ROWS],
-            "rounds": round_rows(collected)[:_MOST_ROWS],
-        }
-
-    def _results(self) -> dict[str, Any]:
-        found = self.analysis.latest
-        analysis = None if found is None else found.analysis
-        return {
-            "findings": found,
-            "analysis": analysis,
-            "running": self.analysis.running,
-            "map": None if analysis is None else map_chart(analysis, self._study, self._root),
-            "most_rows": _MOST_ROWS,
+            "state": state,
+            "time": over_time(connection, time.time()),
+            "progress": progress(connection),
         }
 
 
-@dataclass(frozen=True)
-class RoundRow:
-    """One round: whose it is, its answers, its test, whether it counts, the median time."""
-
-    round: int
-    rater: str
-    answers: int
-    test: str
-    counted: bool
-    seconds: float | None
-
-
-@dataclass(frozen=True)
-class RaterRow:
-    """One rater: answers, rounds, tests, the median time, and when they last answered."""
-
-    rater: str
-    answers: int
-    rounds: int
-    passed: int
-    failed: int
-    seconds: float | None
-    last: float
-
-
-def round_rows(collected: AnswerTable) -> list[RoundRow]:
-    """A row for each round, the latest first."""
-    rater, test = collected.column("rater"), collected.column("test")
-    seconds, counted = collected.column("seconds"), collected.column("counted")
-    rows = [
-        RoundRow(number, rater[at[0]], len(at), test[at[0]], counted[at[0]], _median(seconds, at))
-        for number, at in _rows_by(collected.column("round")).items()
-    ]
-    return sorted(rows, key=lambda row: -row.round)
-
-
-def rater_rows(collected: AnswerTable) -> list[RaterRow]:
-    """A row for each rater, who answered last first."""
-    round_of, test = collected.column("round"), collected.column("test")
-    seconds, stored = collected.column("seconds"), collected.column("stored")
-    rows = []
-    for name, at in _rows_by(collected.column("rater")).items():
-        tests = list({round_of[i]: test[i] for i in at}.values())
-        passed, failed = tests.count("passed"), tests.count("failed")
-        middle = _median(seconds, at)
-        rows.append(RaterRow(name, len(at), len(tests), passed, failed, middle, stored[at[-1]]))
-    return sorted(rows, key=lambda row: -row.last)
-
-
-def _rows_by(values: Iterable[Any]) -> dict[Any, list[int]]:
-    rows = defaultdict(list)
-    for i, value in enumerate(values):
-        rows[value].append(i)
-    return rows
-
-
-def _median(seconds: list[float | None], at: list[int]) -> float | None:
-    known = [taken for i in at if (taken := seconds[i]) is not None]
-    return median(known) if known else None
+def _task(study: Study, database: Database) -> dict[str, Any]:
+    """What `trilens.survey.beside` must know; plain enough for JSON."""
+    folders = {str(one.file.parent) for one in study.stimuli if one.form == "image" and one.file}
+    url = None if database.url is None else database.url.render_as_string(hide_password=False)
+    return {
+        "file": None if database.file is None else str(Path(database.file).absolute()),
+        "url": url,
+        "kind": study.kind,
+        "minimum": study.minimum,
+        "title": study.title[study.languages[0]],
+        "images": min(folders, default=None),
+    }

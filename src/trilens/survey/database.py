@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote
 
 from sqlalchemy import Engine, create_engine, event, insert, select
@@ -94,13 +94,13 @@ class Database:
                 engine.dispose()
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> Iterator[Lock]:
         """Hold the SQLite file's lock: a second process that would write is refused."""
         if self.file is None:
-            yield
+            yield Lock()
             return
-        with _lock(self.file):
-            yield
+        with _lock(self.file) as lock:
+            yield lock
 
     @contextmanager
     def named_errors(self) -> Iterator[None]:
@@ -212,25 +212,47 @@ def _sqlite(uri: str, begin: str, pragmas: tuple[str, ...], pool_size: int = 1) 
     return engine
 
 
+class Busy(SurveyError):
+    """Another process writes; ``address`` is where it can be asked to, if it said so."""
+
+    def __init__(self, file: Path, address: str | None) -> None:
+        self.address = address
+        super().__init__(
+            f"another process is writing to {file} (a running server?), and SQLite allows one "
+            f"writer; stop that process, or do this on the researcher's page"
+        )
+
+
+@dataclass(frozen=True)
+class Lock:
+    """The lock of a SQLite file, held: its file has the process's number and address."""
+
+    handle: IO[str] | None = None
+
+    def tell(self, address: str) -> None:
+        """Say where this process can be asked to write."""
+        if self.handle is not None:
+            self.handle.write(f"{address}\n")
+            self.handle.flush()
+
+
 @contextmanager
-def _lock(file: Path) -> Iterator[None]:
+def _lock(file: Path) -> Iterator[Lock]:
     import fcntl
 
     lock = file.with_suffix(".lock")
     keep_private(lock)
     with open(lock, "a+") as handle:
+        handle.seek(0)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise SurveyError(
-                f"another process is writing to {file} (a running server?), and SQLite allows one "
-                f"writer; stop that process, or do this on the researcher's page"
-            ) from None
-        handle.seek(0)
+            told = handle.read().splitlines()
+            raise Busy(file, told[1] if len(told) > 1 else None) from None
         handle.truncate()
         handle.write(f"{os.getpid()}\n")
         handle.flush()
-        yield
+        yield Lock(handle)
 
 
 def back_up(database: Database, target: Path) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,11 +18,15 @@ from sqlalchemy.engine import Connection
 from trilens.errors import FormatError, SurveyError
 from trilens.files.output import atomic_write
 from trilens.statements import Kind, Statements
+from trilens.statements.table import is_number
 from trilens.survey.schema import answers, assignments, objects, participants
 from trilens.survey.store import all_about, kind_asked
 
 Set: TypeAlias = Literal["all", "passed", "all-reduced", "passed-reduced"]
 SETS: tuple[str, ...] = get_args(Set)
+
+#: Reasons of the questions whose answers tell of the objects.
+FOR_FINDINGS = ("drawn", "shared")
 
 #: A participant and their round.
 _Round: TypeAlias = tuple[int, int]
@@ -66,6 +72,12 @@ class AnswerTable:
         found = Statements(self.select(which), names=self.names, kind=self.kind)
         return found.reduce() if which.endswith("reduced") else found
 
+    def findings(self) -> Statements:
+        """The answers that tell of the objects: no test questions, and nothing asked twice."""
+        real = [reason in FOR_FINDINGS for reason in self.column("reason")]
+        table = self.table.filter(pa.array(real, pa.bool_()))
+        return Statements(table, names=self.names, kind=self.kind)
+
 
 def collect(connection: Connection, kind: Kind, minimum: int) -> AnswerTable:
     """Every answer in the database, and how the rounds did.
@@ -76,6 +88,7 @@ def collect(connection: Connection, kind: Kind, minimum: int) -> AnswerTable:
     query = (
         select(
             participants.c.rater,
+            participants.c.language,
             assignments,
             answers.c.chosen,
             answers.c.seconds,
@@ -86,6 +99,7 @@ def collect(connection: Connection, kind: Kind, minimum: int) -> AnswerTable:
                 participants, assignments.c.participant == participants.c.id
             )
         )
+        .where(participants.c.test_run == 0)
         .order_by(answers.c.stored, assignments.c.id)
     )
     rows = connection.execute(query).all()
@@ -108,6 +122,8 @@ def collect(connection: Connection, kind: Kind, minimum: int) -> AnswerTable:
             "test": pa.array([tests.get(key, "none") for key in round_of], text),
             "counted": pa.array([size[key] >= minimum for key in round_of], pa.bool_()),
             "design": pa.array([versions[row.design] for row in rows], whole),
+            "language": pa.array([row.language for row in rows], text),
+            "answered_at": pa.array([iso_time(row.stored) for row in rows], text),
             "stored": pa.array([row.stored for row in rows], real),
         }
     )
@@ -176,6 +192,39 @@ def write_export(collected: AnswerTable, which: Set, path: str | Path) -> int:
     else:
         raise FormatError(f"{path}: exports must end in .csv, .tsv or .parquet")
     return int(table.num_rows)
+
+
+def iso_time(moment: float | None) -> str | None:
+    """A time as text, in UTC.
+
+    >>> iso_time(1.5)
+    '1970-01-01T00:00:01.500Z'
+    """
+    if moment is None:
+        return None
+    told = datetime.datetime.fromtimestamp(moment, datetime.UTC)
+    return told.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+#: What a spreadsheet takes for the beginning of a formula.
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+
+
+def safe_cells(values: Sequence[Any]) -> list[Any]:
+    """The same for a file that may be opened as a spreadsheet: no text becomes a formula.
+
+    Such text gets an apostrophe in front, which trilens takes away when it reads the names of
+    objects.
+
+    >>> safe_cells(["=1+1", "'=1", "one", -1, "-1.5", None])
+    ["'=1+1", "''=1", 'one', -1, '-1.5', None]
+    """
+    return [
+        f"'{value}"
+        if isinstance(value, str) and _FORMULA.match(value) and not is_number(value)
+        else value
+        for value in values
+    ]
 
 
 def write_participant(connection: Connection, receipt: str, path: str | Path) -> None:

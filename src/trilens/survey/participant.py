@@ -319,4 +319,6 @@ async def page(request: Request, lang: str = "", language: str = "") -> HTMLResp
     spoken = survey.study.spoken(lang, language, *accepted)
     facts = _page_facts(survey, spoken, await _is_open(survey))
     joined = _participant(request) is not None
+    if not joined:
+        survey.opened()
     return survey.page("participant.html", study=facts, joined=joined)

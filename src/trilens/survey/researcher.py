@@ -6,22 +6,35 @@ import hmac
 import json
 import secrets
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
+from sqlalchemy.engine import Connection
 
 from trilens.survey import auth
 from trilens.survey.auth import DEVICE, FIRST, RESEARCHER, Session
 from trilens.survey.export import SETS, Set, collect, write_export
 from trilens.survey.monitoring import log_event
+from trilens.survey.payment import Decision, decide, payments_due, write_payments
 from trilens.survey.server import Survey
-from trilens.survey.store import all_about, erase, pause, resume
+from trilens.survey.status import deeds_done
+from trilens.survey.store import all_about, erase, pause, record, resume
 from trilens.survey.writer import Refused, Write
 
 #: How long a browser is known as one where the password was typed.
 _DEVICE_SECONDS = 365 * 24 * 3600
+
+
+#: The report brings its style and its script with it, and a policy of its own for both; here it
+#: is kept from everything else of this site.
+_REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
+    "sandbox allow-scripts; frame-ancestors 'self'"
+)
 
 
 class NotSignedIn(Exception):
@@ -148,24 +161,42 @@ async def sign_out(request: Request, session: OwnForm) -> Response:
 async def dashboard(request: Request, session: SignedIn) -> HTMLResponse:
     """Everything at a glance."""
     survey = Survey.of(request)
-    facts = await survey.read(survey.dashboard.facts)
+    facts = await survey.read(lambda c: survey.dashboard.facts(c, survey.store))
     done = _DONE.get(request.query_params.get("done", ""))
-    return survey.page("dashboard.html", csrf=session.csrf, sets=SETS, done=done, **facts)
+    facts |= {"csrf": session.csrf, "sets": SETS, "done": done, "at": at}
+    return survey.page("dashboard.html", **facts)
 
 
 @router.get("/live")
 async def live(request: Request, session: SignedIn) -> HTMLResponse:
     """The part of the dashboard that its script fetches again and again."""
     survey = Survey.of(request)
-    return survey.page("live.html", **await survey.read(survey.dashboard.facts))
+    facts = await survey.read(lambda c: survey.dashboard.facts(c, survey.store))
+    return survey.page("live.html", at=at, **facts)
+
+
+@router.get("/report")
+async def report(request: Request, session: SignedIn) -> HTMLResponse:
+    """The report of the last analysis, as `trilens analyze` writes it; the dashboard shows it."""
+    found = Survey.of(request).dashboard.analysis.latest
+    if found is None or found.report is None:
+        raise Refused(404, "there is no report yet")
+    return HTMLResponse(found.report, headers={"content-security-policy": _REPORT_POLICY})
 
 
 @router.post("/analyze")
 async def analyze(request: Request, session: OwnForm) -> Response:
     """Analyse the answers of this moment, without waiting for more."""
     survey = Survey.of(request)
-    await survey.read(lambda c: survey.dashboard.facts(c, at_once=True))
+    await survey.read(lambda c: survey.dashboard.facts(c, survey.store, at_once=True))
     return to(request, "")
+
+
+def at(moment: float | None) -> str:
+    """A time for people, with its zone."""
+    if moment is None:
+        return "-"
+    return time.strftime("%Y-%m-%d %H:%M %Z", time.localtime(moment))
 
 
 #: What the dashboard says after something was done; the address names it, and holds no text.
@@ -174,6 +205,9 @@ _DONE = {
     "open": "The study goes on.",
     "erased": "The participant and all their answers were erased.",
     "unknown": "No participant has that receipt.",
+    "approved": "Marked as approved.",
+    "rejected": "Marked as rejected.",
+    "nobody": "Nobody was chosen.",
 }
 
 
@@ -189,16 +223,28 @@ async def export(
     study = survey.study
     collected = await survey.read(lambda c: collect(c, study.kind, study.minimum))
 
-    def write() -> bytes:
-        with tempfile.TemporaryDirectory() as place:
-            file = Path(place) / f"answers.{format}"
-            write_export(collected, set, file)
-            return file.read_bytes()
+    name = f"answers-{set}.{format}"
+    data = await survey.in_thread(lambda: _file(name, lambda f: write_export(collected, set, f)))
 
-    data = await survey.in_thread(write)
-    media = "text/csv; charset=utf-8" if format == "csv" else "application/vnd.apache.parquet"
-    name = f'attachment; filename="answers-{set}.{format}"'
-    return Response(data, media_type=media, headers={"content-disposition": name})
+    def note(connection: Connection) -> None:
+        record(connection, session.researcher, f"exported {name}")
+
+    await survey.write(note)
+    return _download(data, name)
+
+
+def _file(name: str, write: Callable[[Path], object]) -> bytes:
+    with tempfile.TemporaryDirectory() as place:
+        file = Path(place) / name
+        write(file)
+        return file.read_bytes()
+
+
+def _download(data: bytes, name: str) -> Response:
+    csv = name.endswith(".csv")
+    media = "text/csv; charset=utf-8" if csv else "application/vnd.apache.parquet"
+    told = f'attachment; filename="{name}"'
+    return Response(data, media_type=media, headers={"content-disposition": told})
 
 
 @router.post("/close")
@@ -222,15 +268,73 @@ async def _do(request: Request, write: Write[None], done: str) -> Response:
 
 
 @router.post("/erase")
-async def forget(request: Request, session: OwnForm, receipt: Typed) -> Response:
-    """Erase the participant with a receipt."""
+async def forget(
+    request: Request, session: OwnForm, receipt: Typed, sure: Annotated[bool, Form()] = False
+) -> Response:
+    """Erase the participant with a receipt, after asking."""
     survey = Survey.of(request)
-    gone = await survey.write(lambda c: erase(c, receipt))
+    if not sure:
+        known = await survey.read(lambda c: all_about(c, receipt))
+        if known is None:
+            return to(request, "?done=unknown")
+        given = sum(question["chosen"] is not None for question in known["questions"])
+        facts = {"receipt": known["receipt"], "answers": given, "joined": at(known["joined"])}
+        return survey.page("erase.html", csrf=session.csrf, **facts)
+
+    def write(connection: Connection) -> int | None:
+        gone = erase(connection, receipt)
+        if gone is not None:
+            record(connection, session.researcher, f"erased a participant and {gone:,} answers")
+        return gone
+
+    gone = await survey.write(write)
     if gone is None:
         return to(request, "?done=unknown")
     survey.dashboard.forget()
     log_event("erased", answers=gone)
     return to(request, "?done=erased")
+
+
+@router.get("/payments")
+async def payments(request: Request, session: SignedIn) -> HTMLResponse:
+    """What each participant of a platform did."""
+    survey = Survey.of(request)
+    rows = await survey.read(payments_due)
+    done = _DONE.get(request.query_params.get("done", ""))
+    until = survey.study.payment_retention
+    return survey.page("payments.html", csrf=session.csrf, rows=rows, until=until, done=done, at=at)
+
+
+@router.get("/payments.csv")
+async def payments_file(request: Request, session: SignedIn) -> Response:
+    """The same as a file."""
+    survey = Survey.of(request)
+    rows = await survey.read(payments_due)
+    data = await survey.in_thread(lambda: _file("payments.csv", lambda f: write_payments(rows, f)))
+    return _download(data, "payments.csv")
+
+
+@router.post("/payments")
+async def decide_payments(
+    request: Request,
+    session: OwnForm,
+    decision: Annotated[Decision, Form()],
+    platform_id: Annotated[list[str] | None, Form()] = None,
+) -> Response:
+    """Mark the chosen participants."""
+    survey = Survey.of(request)
+    if platform_id:
+        await survey.write(lambda c: decide(c, platform_id, decision, session.researcher))
+    return to(request, f"payments?done={decision if platform_id else 'nobody'}")
+
+
+@router.get("/log")
+async def log(request: Request, session: SignedIn) -> HTMLResponse:
+    """Who did what, and who may sign in."""
+    survey = Survey.of(request)
+    done = await survey.read(lambda c: deeds_done(c, 1000))
+    names = await survey.read(auth.researcher_names)
+    return survey.page("log.html", deeds=done, names=names, me=session.researcher, at=at)
 
 
 @router.post("/participant")

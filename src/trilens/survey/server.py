@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,10 +21,11 @@ from sqlalchemy import Engine
 from sqlalchemy.engine import Connection
 
 from trilens.survey.auth import PARTICIPANT, Limiter, sign, unsign
-from trilens.survey.dashboard import Dashboard
+from trilens.survey.dashboard import Dashboard, Worker
 from trilens.survey.database import Database
 from trilens.survey.monitoring import Metrics, log_event
-from trilens.survey.store import Store, changes, put_setting
+from trilens.survey.payment import are_over, erase_payments
+from trilens.survey.store import Store, add_visits, changes, put_setting
 from trilens.survey.study import Study
 from trilens.survey.writer import Write, Writer
 
@@ -51,7 +54,13 @@ class Options:
 class Survey:
     """A study that is being served: its writer, its readers, its pages."""
 
-    def __init__(self, study: Study, database: Database, options: Options | None = None) -> None:
+    def __init__(
+        self,
+        study: Study,
+        database: Database,
+        options: Options | None = None,
+        worker: Worker | None = None,
+    ) -> None:
         self.study = study
         self.database = database
         self.options = options or Options()
@@ -60,7 +69,8 @@ class Survey:
         self.store: Store
         self._engine: Engine
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="trilens-reader")
-        self.dashboard = Dashboard(study, self.options.root_path)
+        self.dashboard = Dashboard(study, database, worker)
+        self._opened: Counter[int] = Counter()
         #: wrong passwords, from an address or from a browser that was signed in before
         self.wrong_passwords = Limiter(each=10)
         #: a class behind one address may begin within a minute; a script may not fill the disk
@@ -97,11 +107,37 @@ class Survey:
         """Store what was accepted, then let go."""
         self.dashboard.close()
         self._threads.shutdown()
+        if self._opened:
+            with suppress(Exception):  # nothing that must not be lost
+                self.writer.submit(self.keep_in_order).result(10)
         if hasattr(self, "_engine"):
             # before the writer: the last connection to SQLite folds its log into the file
             self._engine.dispose()
         self.writer.close()
         log_event("stopped", database=self._kind)
+
+    def opened(self) -> None:
+        """Somebody who has not joined sees the page; counted by the hour."""
+        self._opened[int(time.time() // 3600)] += 1
+
+    def keep_in_order(self, connection: Connection) -> int:
+        """Store how often the page was opened, and erase what is to be kept no longer.
+
+        How many platform ids were erased.
+        """
+        opened, self._opened = self._opened, Counter()
+        for hour, n in opened.items():
+            add_visits(connection, hour, n)
+        return erase_payments(connection, "the study's date") if are_over(self.study) else 0
+
+    async def keep_order(self) -> None:
+        """Do so every minute."""
+        while True:
+            try:
+                await self.write(self.keep_in_order)
+            except Exception:
+                logging.getLogger("trilens.survey").exception("error")
+            await asyncio.sleep(60)
 
     async def read(self, read: Callable[[Connection], T]) -> T:
         """Read the database, in one of the readers' threads."""

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
-from trilens.survey.schema import answers, assignments, erasures, participants, skipped
+from trilens.survey.export import iso_time
+from trilens.survey.schema import (
+    answers,
+    assignments,
+    deeds,
+    erasures,
+    participants,
+    skipped,
+    visits,
+)
 from trilens.survey.store import is_paused, missing_objects
 
 
@@ -79,10 +89,116 @@ def status(connection: Connection, minimum: int) -> Status:
             select(func.count()).select_from(answers).where(answers.c.stored > time.time() - 3600)
         ),
         median_seconds=_median(connection, n),
-        erased=number(select(func.count()).select_from(erasures)),
+        erased=erased_participants(connection),
         skipped=number(select(func.count(skipped.c.assignment.distinct()))),
         missing=missing_objects(connection),
     )
+
+
+def erased_participants(connection: Connection) -> int:
+    """How many participants were erased."""
+    return int(connection.execute(select(func.count()).select_from(erasures)).scalar_one())
+
+
+#: Whoever has not answered for so long, and has not finished, has left.
+_AWAY_SECONDS = 2 * 3600.0
+#: Hours and places of leaving that are listed.
+_MOST_HOURS, _MOST_PLACES = 48, 12
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far people come.
+
+    Attributes
+    ----------
+    opened
+        How often the page was opened by somebody who had not joined.
+    consented, started, finished
+        Who joined, who answered a question, and who came to the end.
+    under_way, left
+        Of the others: who answered in the last two hours, and who did not or said so.
+    places
+        Where they left: how many after so many answers, the most frequent first.
+    hours
+        For each hour in which something happened, the latest first: its beginning in seconds
+        since 1970, and how many opened the page, consented, and finished.
+    """
+
+    opened: int
+    consented: int
+    started: int
+    finished: int
+    under_way: int
+    left: int
+    places: tuple[tuple[int, int], ...]
+    hours: tuple[tuple[float, int, int, int], ...]
+
+
+def progress(connection: Connection) -> Progress:
+    """How far people come, by counting; test runs are no participants."""
+    given = (
+        select(
+            assignments.c.participant,
+            func.count().label("n"),
+            func.max(answers.c.stored).label("last"),
+        )
+        .select_from(answers.join(assignments, answers.c.assignment == assignments.c.id))
+        .group_by(assignments.c.participant)
+        .subquery()
+    )
+    people = connection.execute(
+        select(
+            participants.c.joined,
+            participants.c.finished,
+            participants.c.left,
+            given.c.n,
+            given.c.last,
+        )
+        .select_from(participants.outerjoin(given, given.c.participant == participants.c.id))
+        .where(participants.c.test_run == 0)
+    ).all()
+    opened = {row.hour: row.opened for row in connection.execute(select(visits))}
+    since = time.time() - _AWAY_SECONDS
+    ending = [row for row in people if row.finished is None]
+    gone = [row for row in ending if row.left is not None or max(row.joined, row.last or 0) < since]
+    hours: dict[int, list[int]] = {hour: [n, 0, 0] for hour, n in opened.items()}
+    for row in people:
+        hours.setdefault(int(row.joined // 3600), [0, 0, 0])[1] += 1
+        if row.finished is not None:
+            hours.setdefault(int(row.finished // 3600), [0, 0, 0])[2] += 1
+    return Progress(
+        opened=sum(opened.values()),
+        consented=len(people),
+        started=sum(row.n is not None for row in people),
+        finished=len(people) - len(ending),
+        under_way=len(ending) - len(gone),
+        left=len(gone),
+        places=tuple(Counter(row.n or 0 for row in gone).most_common(_MOST_PLACES)),
+        hours=tuple(
+            (3600.0 * hour, hours[hour][0], hours[hour][1], hours[hour][2])
+            for hour in sorted(hours, reverse=True)[:_MOST_HOURS]
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Deed:
+    """What somebody did, and when, in seconds since 1970."""
+
+    done: float
+    who: str
+    what: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """With the time as text."""
+        return asdict(self) | {"done": iso_time(self.done)}
+
+
+def deeds_done(connection: Connection, most: int) -> list[Deed]:
+    """What researchers did, the latest first."""
+    query = select(deeds).order_by(deeds.c.id.desc()).limit(most)
+    return [Deed(row.done, row.who, row.what) for row in connection.execute(query)]
 
 
 def _median(connection: Connection, n: int) -> float | None:

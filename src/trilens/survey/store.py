@@ -41,6 +41,7 @@ from trilens.survey.schema import (
     platform_ids,
     settings,
     skipped,
+    visits,
 )
 from trilens.survey.shuffle import rank
 from trilens.survey.study import Study
@@ -356,7 +357,7 @@ class Store:
                 "further": json.dumps(found[1:]) if found[1:] else None,
             }
             connection.execute(_ANSWER, new)
-            if row.number == row.of and row.round:
+            if row.number == row.of and row.round:  # no look at the others while there are more
                 self._end_round(connection, participant)
         elif set(chosen_in(row)) != set(found):
             raise Refused(409, "this question already has a different answer")
@@ -399,6 +400,7 @@ class Store:
             now = time.time()
             rows = [{"assignment": row.id, "object": i, "stored": now} for i in lost]
             connection.execute(insert(skipped), rows)
+            self._end_round(connection, participant)
 
     def begin_round(self, connection: Connection, participant: int) -> None:
         """Begin the next round, if the present one is done; while one is open, do nothing."""
@@ -427,7 +429,9 @@ class Store:
         self._end(connection, person)
 
     def _end_round(self, connection: Connection, participant: int) -> None:
-        """After the last answer of a round: whoever cannot begin another one has finished."""
+        """At the end of a round: whoever cannot begin another one has finished."""
+        if self._open(connection, participant):
+            return
         person = self.person(connection, participant)
         if person.finished is None and not self._more(connection, person):
             self._end(connection, person)
@@ -872,9 +876,17 @@ def places_taken(connection: Connection, hours: int) -> int:
     held = or_(
         participants.c.finished.is_not(None), participants.c.joined > time.time() - 3600 * hours
     )
-    real = participants.c.test_run == 0
+    real = (participants.c.test_run == 0) & participants.c.left.is_(None)
     query = select(func.count()).select_from(participants).where(held, real)
     return int(connection.execute(query).scalar_one())
+
+
+def add_visits(connection: Connection, hour: int, n: int) -> None:
+    """The page was opened so often in an hour (since 1970) by people who had not joined."""
+    take_turns(connection, "visits")
+    here = visits.c.hour == hour
+    known = connection.execute(select(visits.c.opened).where(here)).scalar()
+    put(connection, visits, {"hour": hour, "opened": (known or 0) + n})
 
 
 def record(connection: Connection, who: str, what: str) -> None:

@@ -2,7 +2,19 @@
 "use strict";
 
 const live = document.getElementById("live");
+const report = document.getElementById("report");
 const stale = document.getElementById("stale");
+
+// The report is loaded when somebody opens it, and again when there is a newer one.
+let shown = null;
+function showReport() {
+  const analysed = live.querySelector("#analysed");
+  if (!report.open || !analysed || analysed.textContent === shown) return;
+  shown = analysed.textContent;
+  const frame = report.querySelector("iframe");
+  frame.src = `${frame.dataset.from}?answers=${encodeURIComponent(shown)}`;
+}
+report.addEventListener("toggle", showReport);
 
 async function refresh() {
   if (document.hidden) return;
@@ -17,6 +29,7 @@ async function refresh() {
     // from our own server, where every name in it was escaped
     live.innerHTML = await answer.text();
     live.querySelectorAll("details").forEach((e, i) => { e.open = Boolean(opened[i]); });
+    showReport();
     stale.hidden = true;
   } catch {
     stale.hidden = false;

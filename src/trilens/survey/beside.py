@@ -1,0 +1,143 @@
+"""What is worked out beside the server: the analysis of the answers, and tables of raters.
+
+``python -m trilens.survey.beside`` reads a task from its standard input and prints `Findings`,
+both as JSON. It only reads the database, and lets every other process go first.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections import defaultdict
+from dataclasses import asdict
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy.engine import make_url
+
+from trilens.errors import TrilensError
+from trilens.survey.charts import response_times, times_by_number
+from trilens.survey.database import Database
+from trilens.survey.export import AnswerTable, collect
+from trilens.survey.status import erased_participants
+
+if TYPE_CHECKING:
+    from trilens.analysis import Analysis
+
+#: Rows of a table on the dashboard.
+MOST_ROWS = 200
+
+
+def find(task: dict[str, Any]) -> dict[str, Any]:
+    """The facts of `trilens.survey.dashboard.Findings`, for a task that it wrote."""
+    file, url = task["file"], task["url"]
+    database = Database(
+        url=None if url is None else make_url(url), file=None if file is None else Path(file)
+    )
+    made = time.time()
+    with database.reading() as connection:
+        collected = collect(connection, task["kind"], task["minimum"])
+        erased = erased_participants(connection)
+    facts: dict[str, Any] = {
+        "answers": len(collected), "erased": erased, "made": made, "problem": None,
+        "sentences": [], "report": None,
+    }  # fmt: skip
+    analysis = None
+    try:
+        from trilens.analysis import analyze
+
+        # what was known beforehand, or asked twice, tells of the raters and not of the objects
+        analysis = analyze(collected.findings(), title=task["title"], source="the survey")
+        facts |= _told(analysis, task["images"])
+    except TrilensError as error:
+        facts["problem"] = f"The answers cannot be analysed: {error}."
+    facts["figures"] = {
+        "seconds": asdict(response_times(collected.column("seconds"))),
+        "by_number": asdict(
+            times_by_number(collected.column("number"), collected.column("seconds"))
+        ),
+        "raters": rater_rows(collected, analysis)[:MOST_ROWS],
+        "rounds": round_rows(collected)[:MOST_ROWS],
+        "coverage": collected.statements().summary().to_dict(),
+        "left_out": len(collected) - len(collected.findings()),
+    }
+    return facts
+
+
+def _told(analysis: Analysis, images: str | None) -> dict[str, Any]:
+    """The report, and the sentences at the top of it."""
+    from trilens.report import load_pictures, picture_size, words
+    from trilens.report.page import render
+
+    facts = analysis.to_dict()
+    names = analysis.graph.names
+    pictures = None
+    if images is not None:
+        pictures = load_pictures(images, names, min(160, picture_size(len(names))))
+    sentences = [
+        ("Collected", words.cautions(facts)),
+        ("Most central", words.medoid(facts)),
+        ("Outliers", words.outliers(facts)),
+        ("Groups", words.clusters(facts)),
+    ]
+    return {
+        "sentences": [(title, str(text)) for title, text in sentences],
+        "report": render(facts, pictures),
+    }
+
+
+def round_rows(collected: AnswerTable) -> list[dict[str, Any]]:
+    """A row for each round, the latest first."""
+    rater, test = collected.column("rater"), collected.column("test")
+    seconds, counted = collected.column("seconds"), collected.column("counted")
+    rows = [
+        {
+            "round": number, "rater": rater[at[0]], "answers": len(at), "test": test[at[0]],
+            "counted": counted[at[0]], "seconds": _median(seconds, at),
+        }
+        for number, at in _rows_by(collected.column("round")).items()
+    ]  # fmt: skip
+    return sorted(rows, key=lambda row: -row["round"])
+
+
+def rater_rows(collected: AnswerTable, analysis: Analysis | None) -> list[dict[str, Any]]:
+    """A row for each rater, who answered last first; with what the analysis says of them."""
+    from trilens.report import words
+
+    checks = () if analysis is None else analysis.reliability.raters or ()
+    said = {check.rater: words.remark(check.to_dict()) for check in checks}
+    alike = {check.rater: check.agreement for check in checks}
+    round_of, test = collected.column("round"), collected.column("test")
+    seconds, stored = collected.column("seconds"), collected.column("stored")
+    rows = []
+    for name, at in _rows_by(collected.column("rater")).items():
+        tests = list({round_of[i]: test[i] for i in at}.values())
+        rows.append(
+            {
+                "rater": name, "answers": len(at), "rounds": len(tests),
+                "passed": tests.count("passed"), "failed": tests.count("failed"),
+                "seconds": _median(seconds, at), "last": stored[at[-1]],
+                "agreement": alike.get(name), "remark": said.get(name, ""),
+            }
+        )  # fmt: skip
+    return sorted(rows, key=lambda row: -row["last"])
+
+
+def _rows_by(values: list[Any]) -> dict[Any, list[int]]:
+    rows = defaultdict(list)
+    for i, value in enumerate(values):
+        rows[value].append(i)
+    return rows
+
+
+def _median(seconds: list[float | None], at: list[int]) -> float | None:
+    known = [taken for i in at if (taken := seconds[i]) is not None]
+    return median(known) if known else None
+
+
+if __name__ == "__main__":
+    os.nice(19)
+    json.dump(find(json.load(sys.stdin)), sys.stdout)
