@@ -235,6 +235,31 @@ def test_pictures_are_decoded_by_check(folder: Path) -> None:
     assert "pictures/png.png: cannot be shown or played" in checked.stdout
 
 
+def test_a_table_of_pictures_with_alternative_texts(folder: Path) -> None:
+    pictures = _pictures(folder)
+    edit(folder, ("objects: pictures", "objects: objects.csv"))
+    table = folder / "objects.csv"
+    rows = [f"p{i},pictures/{i}.png,picture {i},{'Bild' if i > 4 else ''}" for i in range(1, 7)]
+    table.write_text("name,file,alt,alt_de\n" + "\n".join(rows) + "\n")
+    study = load_study(folder)
+    assert study.names == ("p1", "p2", "p3", "p4", "p5", "p6")
+    shown = study.by_name["p1"].shown("en")
+    assert shown["form"] == "image"
+    assert shown["alt"] == "picture 1"
+    assert "alt" not in study.by_name["p1"].shown("de"), "the file's name is no help"
+    assert any("4 of 6 pictures and sounds have no alternative" in s for s in remarks(study))
+    assert not any(line.startswith("ignored") for line in remarks(study))
+    table.write_text("name,file\na,../x.png\nb,pictures/no.png\nc,\nd,study.yaml\n")
+    (pictures / "empty.png").touch()
+    for line in (
+        "objects.csv, line 2: ../x.png: outside the folder of the table",
+        "objects.csv, line 3: pictures/no.png: no such file",
+        "objects.csv, line 4: 'c' has neither a file nor a text",
+        "objects.csv, line 5: study.yaml: objects end in .jpg",
+    ):
+        assert line in wrong(folder)
+
+
 def test_what_lies_beside_the_pictures_is_named_and_no_object(folder: Path) -> None:
     pictures = _pictures(folder)
     (pictures / "legal_note.txt").write_text("x")

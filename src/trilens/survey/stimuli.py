@@ -1,4 +1,4 @@
-"""The objects of a study: pictures or sounds in a folder, or a CSV of texts."""
+"""The objects of a study: pictures or sounds in a folder, or a CSV of texts or files."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import hashlib
 import json
 import wave
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 from trilens.statements.names import is_missing
+from trilens.survey.reading import FILE
 from trilens.survey.yaml_lines import Problem
 
 #: Endings that are shown or played, and their media types.
@@ -53,6 +54,9 @@ class Stimulus:
     ----------
     form
         ``text``, ``image`` or ``audio``.
+    alt
+        What a picture or sound is, in each language, for those who cannot see or hear it; none
+        where the study says nothing, because a file's name may give the answer away.
     key
         The file's fingerprint: the address under which it is served, which tells nothing of its
         name and may be cached for ever.
@@ -64,6 +68,7 @@ class Stimulus:
     file: Path | None = None
     media: str = ""
     key: str = ""
+    alt: dict[str, str] = field(default_factory=dict)
 
     @property
     def fingerprint(self) -> str:
@@ -75,7 +80,8 @@ class Stimulus:
         """What the page needs to show it."""
         if self.form == "text":
             return {"form": "text", "text": self.text[language]}
-        return {"form": self.form, "url": f"media/{self.key}"}
+        shown = {"form": self.form, "url": f"media/{self.key}"}
+        return shown | {"alt": self.alt[language]} if self.alt.get(language) else shown
 
 
 def read_stimuli(
@@ -119,9 +125,8 @@ def _from_folder(place: Path, where: str) -> tuple[list[Stimulus], list[Problem]
         (f for f in place.iterdir() if not f.name.startswith(".")), key=lambda f: _natural(f.stem)
     )
     for file in files:
-        media = MEDIA.get(file.suffix.lower())
         label = f"{where}/{file.name}"
-        if file.is_dir() or media is None:
+        if file.is_dir() or file.suffix.lower() not in MEDIA:
             continue  # a licence, a list: see `ignored_files`
         if not file.resolve().is_relative_to(place.resolve()):
             problems.append(Problem(label, None, "links to a file outside the folder; copy it"))
@@ -132,19 +137,30 @@ def _from_folder(place: Path, where: str) -> tuple[list[Stimulus], list[Problem]
             text = f"{other.name} has the same name; rename one of the two"
             problems.append(Problem(label, None, text))
             continue
-        try:
-            data = file.read_bytes()
-        except OSError as error:
-            problems.append(Problem(label, None, f"cannot be read: {error.strerror}"))
-            continue
-        if not _begins_as(data, media):
-            text = "the file is empty" if not data else f"the content is not {media}"
-            problems.append(Problem(label, None, f"{text}; save it again or remove it"))
-            continue
-        key = hashlib.sha256(media.encode() + data).hexdigest()[:32]
-        form = media.split("/")[0]
-        found[file.stem] = Stimulus(file.stem, form, file=file, media=media, key=key)
+        medium = _medium(file, file.stem)
+        if isinstance(medium, str):
+            problems.append(Problem(label, None, medium))
+        else:
+            found[file.stem] = medium
     return list(found.values()), problems
+
+
+def _medium(file: Path, name: str) -> Stimulus | str:
+    """The picture or sound in a file, or what is wrong with it."""
+    media = MEDIA.get(file.suffix.lower())
+    if media is None:
+        return f"objects end in {', '.join(MEDIA)}"
+    try:
+        data = file.read_bytes()
+    except FileNotFoundError:
+        return "no such file"
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    if not _begins_as(data, media):
+        text = "the file is empty" if not data else f"the content is not {media}"
+        return f"{text}; save it again or remove it"
+    key = hashlib.sha256(media.encode() + data).hexdigest()[:32]
+    return Stimulus(name, media.split("/")[0], file=file, media=media, key=key)
 
 
 def damaged(stimuli: Iterable[Stimulus]) -> list[Problem]:
@@ -188,6 +204,7 @@ def ignored_files(stimuli: Iterable[Stimulus]) -> list[str]:
     return sorted(
         file.name
         for place in places
+        if not (place / FILE).exists()  # the study's own folder has other things in it
         for file in place.iterdir()
         if not file.name.startswith(".") and (file.is_dir() or file.suffix.lower() not in MEDIA)
     )
@@ -208,10 +225,10 @@ def _from_csv(
         with place.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
             header = [cell.strip() for cell in next(reader, [])]
-            columns = _text_columns(header, languages)
-            if "name" not in header or columns is None:
-                wanted = "name,text" if len(languages) == 1 else _wanted(languages)
-                text = f"the columns must be {wanted}, not {','.join(header)!r}"
+            columns = _columns(header, "text", languages)
+            alt = _columns(header, "alt", languages)
+            if "name" not in header or not ("file" in header or columns.keys() == set(languages)):
+                text = f"the columns must be {_wanted(languages)}, not {','.join(header)!r}"
                 return [], [Problem(where, 1, text)]
             for row in reader:
                 line = reader.line_num
@@ -222,32 +239,52 @@ def _from_csv(
                     problems.append(Problem(where, line, text))
                     continue
                 name = row[header.index("name")].strip()
-                texts = {language: row[at].strip() for language, at in columns.items()}
+                shown = row[header.index("file")].strip() if "file" in header else ""
                 if name in found:
                     problems.append(Problem(where, line, f"the name {name!r} appears twice"))
-                elif not all(texts.values()):
-                    empty = ", ".join(code for code, text in texts.items() if not text)
-                    text = f"the text of {name!r} is missing in: {empty}"
-                    problems.append(Problem(where, line, text))
+                elif shown:
+                    medium = _listed(place.parent, shown, name)
+                    if isinstance(medium, str):
+                        problems.append(Problem(where, line, f"{shown}: {medium}"))
+                    else:
+                        said = {code: row[at].strip() for code, at in alt.items()}
+                        found[name] = replace(medium, alt=said)
                 else:
-                    found[name] = Stimulus(name, "text", text=texts)
+                    texts = {language: row[at].strip() for language, at in columns.items()}
+                    empty = [code for code in languages if not texts.get(code)]
+                    if empty and "file" in header:
+                        text = f"{name!r} has neither a file nor a text"
+                        problems.append(Problem(where, line, text))
+                    elif empty:
+                        text = f"the text of {name!r} is missing in: {', '.join(empty)}"
+                        problems.append(Problem(where, line, text))
+                    else:
+                        found[name] = Stimulus(name, "text", text=texts)
     except (UnicodeDecodeError, csv.Error) as error:
         problems.append(Problem(where, None, f"not a CSV file in UTF-8: {error}"))
     return list(found.values()), problems
 
 
+def _listed(folder: Path, shown: str, name: str) -> Stimulus | str:
+    """The picture or sound that a table names, beside the table or below."""
+    file = folder / shown
+    if not file.resolve().is_relative_to(folder.resolve()):
+        return "outside the folder of the table; copy it there"
+    return _medium(file, name)
+
+
 def _wanted(languages: tuple[str, ...]) -> str:
-    return "name," + ",".join(f"text_{code}" for code in languages) + " (or name,text)"
+    several = "name," + ",".join(f"text_{code}" for code in languages) + ", or "
+    return f"{several if len(languages) > 1 else ''}name,text, or name,file,alt"
 
 
-def _text_columns(header: list[str], languages: tuple[str, ...]) -> dict[str, int] | None:
-    """The column of each language; one ``text`` serves those that have none of their own."""
+def _columns(header: list[str], what: str, languages: tuple[str, ...]) -> dict[str, int]:
+    """The column of each language; a plain one serves those that have none of their own."""
     columns = {}
     for language in languages:
-        name = f"text_{language}" if f"text_{language}" in header else "text"
-        if name not in header:
-            return None
-        columns[language] = header.index(name)
+        name = f"{what}_{language}" if f"{what}_{language}" in header else what
+        if name in header:
+            columns[language] = header.index(name)
     return columns
 
 

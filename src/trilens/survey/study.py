@@ -235,6 +235,13 @@ def remarks(study: Study) -> list[str]:
     if ignored:
         listed = ", ".join(ignored[:5]) + (", ..." if len(ignored) > 5 else "")
         said.append(f"ignored: {listed} ({len(ignored)} files; objects end in {', '.join(MEDIA)})")
+    media = [stimulus for stimulus in study.stimuli if stimulus.file is not None]
+    silent = sum(not all(one.alt.get(code) for code in study.languages) for one in media)
+    if silent:
+        said.append(
+            f"{silent:,} of {len(media):,} pictures and sounds have no alternative text: a screen "
+            f"reader says only their number; list them in a CSV file with the columns name,file,alt"
+        )
     forms = {stimulus.form for stimulus in study.stimuli}
     if len(forms) > 1:
         said.append(f"objects of different types: {', '.join(sorted(forms))}")

@@ -359,6 +359,24 @@ def test_what_a_screen_reader_is_told(shapes: Page) -> None:
     assert focused == "asked", "the next question is read from its beginning"
 
 
+def test_alternative_texts_are_those_of_the_table(
+    visit: Callable[[str], Page], tmp_path: Path
+) -> None:
+    folder = with_shapes(short_study(tmp_path / "study", kind="closer"))
+    edit(folder, ("objects: pictures", "objects: objects.csv"))
+    files = sorted((folder / "pictures").iterdir())
+    rows = [f"{file.stem},pictures/{file.name},seen as {file.stem}\n" for file in files]
+    (folder / "objects.csv").write_text("name,file,alt\n" + "".join(rows))
+    with running(folder) as app:
+        page = visit(app.url)
+        page.begin()
+        anchor, *others = page.question()["objects"]
+        assert page.find(".anchor img").get_attribute("alt") == f"seen as {anchor}"
+        for i, name in enumerate(others, 1):
+            button = page.find(f"button.card[data-place='{i}']")
+            assert button.accessible_name == f"{i}: seen as {name}"
+
+
 def test_reduced_motion(shapes: Page) -> None:
     moving = """
     return document.getElementById("survey").checkVisibility() &&

@@ -238,7 +238,9 @@
       const image = new Image();
       image.decoding = "sync";
       image.draggable = false;
-      image.alt = say("picture", { place: placeOf(index) }).trim();
+      const place = placeOf(index);
+      const told = stimulus.alt && (place ? `${place}: ${stimulus.alt}` : stimulus.alt);
+      image.alt = told || say("picture", { place }).trim(); // a file's name may say too much
       image.src = address;
       await image.decode().catch((error) => {
         // a browser that has the picture may still not like to decode it beforehand
@@ -247,6 +249,7 @@
       return image;
     }
     const sound = new Audio(address);
+    sound.title = stimulus.alt || "";
     const failed = new Promise((_, fail) => sound.addEventListener("error", fail));
     const known = new Promise((done) => sound.addEventListener("loadedmetadata", done));
     await Promise.race([failed, known, sleep(2000)]);
@@ -291,6 +294,7 @@
     play.type = "button";
     play.className = "play";
     play.textContent = say("play", { place: number }).trim();
+    if (part.title) play.setAttribute("aria-label", `${play.textContent}: ${part.title}`);
     play.addEventListener("click", () => {
       for (const other of sounds) other.pause();
       part.currentTime = 0;
