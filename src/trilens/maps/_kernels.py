@@ -891,6 +891,7 @@ def slice_chain(
     sign: float,
     three: bool,
     spread: tuple[float, float],
+    precision: FloatArray,
     every: int,
     rng: Any,
     out: FloatArray,
@@ -906,9 +907,13 @@ def slice_chain(
         The answers about object i are ``rows[starts[i]:starts[i + 1]]``.
     spread
         The least and the largest standard deviation of the coordinates.
+    precision : (n, n) array, or an empty one
+        The inverse of what the prior covariance of the places is, times the square of the spread;
+        the identity where it is empty.
     """
     n, d = X.shape
-    place, direction, sd = np.empty(d), np.empty(d), np.empty(d)
+    place, direction, sd, middle = np.empty(d), np.empty(d), np.empty(d), np.zeros(d)
+    together, freedom = len(precision) > 0, 1.0
     least, most = spread
     everything = np.arange(len(triples))
     for k in range(d):
@@ -920,13 +925,21 @@ def slice_chain(
                 level = _log_chance(
                     X, i, X[i], triples, weight, lapse, own, length, alpha, sign, three
                 ) + np.log(rng.random())
+                if together:  # where the others' places draw this one
+                    freedom = 1.0 / np.sqrt(precision[i, i])
+                    for k in range(d):
+                        middle[k] = X[i, k] - (precision[i] * X[:, k]).sum() / precision[i, i]
                 for k in range(d):
-                    direction[k] = sd[k] * rng.standard_normal()
+                    direction[k] = sd[k] * freedom * rng.standard_normal()
                 angle = 2.0 * np.pi * rng.random()
                 low, high = angle - 2.0 * np.pi, angle
                 while high - low > 1e-9:
                     for k in range(d):
-                        place[k] = X[i, k] * np.cos(angle) + direction[k] * np.sin(angle)
+                        place[k] = (
+                            middle[k]
+                            + (X[i, k] - middle[k]) * np.cos(angle)
+                            + direction[k] * np.sin(angle)
+                        )
                     if level < _log_chance(
                         X, i, place, triples, weight, lapse, own, length, alpha, sign, three
                     ):
@@ -940,6 +953,10 @@ def slice_chain(
                     angle = low + (high - low) * rng.random()
             for k in range(d):
                 square = (X[:, k] ** 2).sum() / 2.0
+                if together:
+                    square = 0.0
+                    for i in range(n):
+                        square += X[i, k] * (precision[i] * X[:, k]).sum() / 2.0
                 sd[k] = min(max(np.sqrt(square / rng.standard_gamma(n / 2.0)), least), most)
             now = _log_chance(
                 X, -1, place, triples, weight, lapse, everything, length, alpha, sign, three

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, replace
@@ -37,6 +37,13 @@ from trilens.maps.estimator import (
     check_components,
     refuse_for_streams,
 )
+from trilens.maps.features import (
+    FeaturePrior,
+    Features,
+    FeaturesLike,
+    read_features,
+    with_prior,
+)
 from trilens.maps.fit import (
     ChoiceFit,
     Start,
@@ -61,7 +68,7 @@ from trilens.maps.pairs import Length
 from trilens.maps.rater_fit import FittedRaters, choose_weights, fit_raters
 from trilens.maps.rater_weights import RaterWeights, weighed_likelihood
 from trilens.maps.raters import estimate_lapses, group_raters
-from trilens.maps.selection import MapSettings, alpha_of, select
+from trilens.maps.selection import MapSettings, Shares, alpha_of, select
 from trilens.statements import Statements, as_statements
 from trilens.statements.value import refuse_answers
 
@@ -116,6 +123,10 @@ class ChoiceMap(MapEstimator):
         Whether raters see the same map (``"one"``), or each rater weighs its dimensions
         differently and has a sharpness of their own (``"weights"``). ``"auto"`` takes weights
         where held-out answers ask for them, and the map without elsewhere. See Notes.
+    feature_share : "cv", float or dict
+        With features, the share of the map's spread that they are expected to explain, from 0 to
+        1; of several blocks a dict by their names, with a sum of at most 1. ``"cv"`` takes what
+        predicts answers best, and 0 where features do not help.
     init : "lensmap" or (n_objects, n_components) array of float
         Where to start. An array needs a whole number of ``n_components``.
     max_iter : int
@@ -167,6 +178,15 @@ class ChoiceMap(MapEstimator):
     rater_gain_ : (float, float) or None
         What weights gain: the log-likelihood per held-out answer beyond that of raters who differ
         in sharpness alone, and its standard error; None where it was not asked.
+    feature_shares_ : dict
+        With features, the share of each block, by its name (``"features"`` for the only one); 0
+        for what does not help. Empty without features.
+    feature_gain_ : (float, float) or None
+        What features gain: the log-likelihood per held-out answer beyond that of the map without,
+        and its standard error; where the evidence decides, the logarithm of its ratio per answer,
+        and 0. None where it was not asked.
+    linear_part_ : (n_objects, n_components_) float64
+        With features, what they explain of the coordinates; 0 without.
     log_likelihood_ : float
         Of the answers, without penalties.
     violations_ : float
@@ -200,6 +220,13 @@ class ChoiceMap(MapEstimator):
     answers than held-out ones do. Beyond, held-out answers decide: of the dimensions that are
     within one standard error of the best, the fewest are taken.
 
+    With features f every place is W f + r, a linear part and a remainder of its own, with normal
+    priors: see `trilens.maps.features`. Features are centred, and each block is scaled to a mean
+    squared length of 1; nothing else is done to single columns. The shares of the blocks are
+    chosen with the penalty and the dimensions, by the evidence or by held-out answers. If the map
+    with features is not better than the one without, the latter is kept, and ``feature_shares_``
+    are 0. Objects that no statement names are placed by their features.
+
     With weights a rater sees every coordinate in dimension d multiplied by the rater's sharpness
     and weight. Their logarithms have normal priors about 0 whose spreads are learnt and may be 0,
     so that raters with few answers stay near the others. The axes then have a meaning, and are
@@ -228,6 +255,7 @@ class ChoiceMap(MapEstimator):
     length: Length | Literal["cv"] = "distance"
     lapses: Literal["raters", "one"] | float = "raters"
     raters: Literal["one", "weights", "auto"] = "one"
+    feature_share: Literal["cv"] | float | Mapping[str, float] = "cv"
     init: Literal["lensmap"] | ArrayLike = "lensmap"
     max_iter: int = 1000
     tol: float = 1e-6
@@ -241,6 +269,7 @@ class ChoiceMap(MapEstimator):
         y: object = None,
         *,
         weights: ArrayLike | None = None,
+        features: FeaturesLike | None = None,
         progress: Progress | None = None,
     ) -> Self:
         """Find coordinates.
@@ -254,11 +283,17 @@ class ChoiceMap(MapEstimator):
             None, or labels of the objects for a later step of a Pipeline; answers are refused.
         weights : (m,) array of float, optional
             How often each statement counts.
+        features : array, table or dict, optional
+            Vectors of the objects: (n_objects, q) numbers, dense or sparse, in the order of the
+            objects; a pandas, polars or Arrow table with the names of the objects as its index or
+            in a column; or a dict from name to vector. A dict whose values are two-dimensional
+            (arrays, tables, dicts of vectors) holds several blocks, each with a share of its own.
+            An object that has no row, or NaN in it, is placed by its answers alone.
         progress
             Called with the share of the work that is done at most; silent by default.
         """
         if isinstance(S, Answers) and S.streamed:
-            return self._stream(S, weights, progress)
+            return self._stream(S, weights, features, progress)
         statements = as_statements(S)
         refuse_answers(y, S, statements)
         self._check(statements)
@@ -268,12 +303,21 @@ class ChoiceMap(MapEstimator):
             statements, given = statements.take(given > 0), given[given > 0]
         rng = generator(self.random_state)
         ordered, weighing, order = in_order(statements, given)
+        read = told = None
+        if features is not None:
+            told = read_features(features, statements._names, statements.n_objects)
+            read = told.take(order)
         with one_blas_thread():
             first = progress if self.raters == "one" else part_of(progress, 0.0, 0.4)
-            chosen = self._choose(ordered, weighing, rng, part_of(first, 0.0, 0.7))
+            chosen = self._choose(ordered, weighing, read, rng, part_of(first, 0.0, 0.7))
             start = None if isinstance(self.init, str) else np.array(self.init, np.float64)[order]
-            found, lapse, value, raters = self._fit(ordered, weighing, start, chosen, rng, first)
-            weighed, gain = self._fit_raters(ordered, weighing, chosen, found, lapse, rng, progress)
+            prior = None if read is None else read.prior(chosen.shares)
+            found, lapse, value, raters = self._fit(
+                ordered, weighing, start, chosen, prior, rng, first
+            )
+            weighed, gain = self._fit_raters(
+                ordered, weighing, chosen, prior, found, lapse, rng, progress
+            )
         if weighed is not None:
             chosen, found, raters = weighed.settings, weighed.fit, weighed.by_name()
             lapse, value = weighed.lapse, weighed.log_likelihood
@@ -295,6 +339,7 @@ class ChoiceMap(MapEstimator):
         self._fitted_to = statements, given
         self.rater_lapses_, self.rater_lapse_intervals_ = raters
         self._tell_raters(None if weighed is None else weighed.raters, gain)
+        self._tell_features(told, chosen.shares, chosen.gain)
         self.log_likelihood_ = value
         self.n_iter_ = found.n_iter
         self.converged_ = found.converged
@@ -304,7 +349,11 @@ class ChoiceMap(MapEstimator):
         return self
 
     def _stream(
-        self, answers: Answers, weights: ArrayLike | None, progress: Progress | None
+        self,
+        answers: Answers,
+        weights: ArrayLike | None,
+        features: FeaturesLike | None,
+        progress: Progress | None,
     ) -> Self:
         """Fit by passes over files."""
         from trilens.maps.streamed import stream_map
@@ -314,6 +363,10 @@ class ChoiceMap(MapEstimator):
         )
         if weights is not None:
             raise ParameterError(f"weights are not available: {NOT_STREAMED}", parameter="weights")
+        if features is not None:
+            raise ParameterError(
+                f"features are not available: {NOT_STREAMED}", parameter="features"
+            )
         one_of("ChoiceMap: raters", self.raters, _RATERS)
         if self.raters == "weights":
             raise ParameterError(
@@ -340,8 +393,27 @@ class ChoiceMap(MapEstimator):
         self.lapse_, self.error_rate_ = found.lapse, self.model_.error_rate
         self.cv_scores_, self.rater_lapses_, self.rater_lapse_intervals_ = {}, {}, {}
         self._tell_raters(None, None)
+        self._tell_features(None, (), None)
         self.streamed_ = found
         return self
+
+    def _tell_features(
+        self, features: Features | None, shares: Shares, gain: tuple[float, float] | None
+    ) -> None:
+        """The attributes about features."""
+        names = () if features is None else features.names
+        self._features = features
+        self._prior = None if features is None else features.prior(shares)
+        self.feature_shares_ = dict(zip(names, shares or (0.0,) * len(names), strict=True))
+        self.feature_gain_ = gain
+
+    @property
+    def linear_part_(self) -> FloatArray:
+        """What the features explain of the coordinates, (n_objects, n_components_)."""
+        check_is_fitted(self)
+        if self._prior is None:
+            return np.zeros_like(self.embedding_)
+        return self._prior.linear_part(self.embedding_)
 
     def _tell_raters(self, raters: RaterWeights | None, gain: tuple[float, float] | None) -> None:
         """The attributes about raters who differ."""
@@ -380,6 +452,9 @@ class ChoiceMap(MapEstimator):
         found.model_ = replace(self.model_, embedding=found.embedding_)
         found.names_ = S._names
         found._errors, found._fitted_to = None, (S, None)
+        if self._features is not None:
+            shares = () if self._prior is None else self._prior.shares
+            found._tell_features(self._features.take(order), shares, self.feature_gain_)
         return found
 
     def _answers_of_fit(self, wanted: str) -> tuple[Statements, FloatArray | None]:
@@ -396,8 +471,9 @@ class ChoiceMap(MapEstimator):
         if self._interval is None:
             statements, weights, order = in_order(*fitted_to)
             model = replace(self.model_, embedding=self.embedding_[order])
+            prior = None if self._prior is None else self._prior.among(order)
             self._interval = lapse_interval(
-                statements, weights, model, self.l2_, self.n_threads, self._raters
+                statements, weights, model, self.l2_, self.n_threads, self._raters, prior
             )
         share = wrong_by_chance(self.model_.kind)
         low, high = self._interval
@@ -426,7 +502,9 @@ class ChoiceMap(MapEstimator):
         """
         fitted_to = self._answers_of_fit("place_errors_")
         if self._errors is None:
-            self._errors = place_errors(*fitted_to, self.model_, self.l2_, self._raters)
+            self._errors = place_errors(
+                *fitted_to, self.model_, self.l2_, self._raters, self._prior
+            )
             self._errors.flags.writeable = False
         return self._errors
 
@@ -504,7 +582,7 @@ class ChoiceMap(MapEstimator):
                 assert given is not None
                 found = fit_choices(
                     prepared.weighing(prepared.choices.weights_of(given)),
-                    model.embedding * scale,
+                    prepared.standard(model.embedding * scale),
                     model.lapse if own is None else own,
                     self.l2_,
                     fixed_lapse=fixed,
@@ -512,7 +590,8 @@ class ChoiceMap(MapEstimator):
                     tol=tol,
                 )
                 share = model.lapse if fixed else float(found.lapse[0])
-                return ChoiceModel(found.X / scale, share, model.kind, model.length, model.alpha)
+                X = prepared.places(found.X) / scale
+                return ChoiceModel(X, share, model.kind, model.length, model.alpha)
 
             yield refit
 
@@ -528,7 +607,7 @@ class ChoiceMap(MapEstimator):
         if raters is not None:
             rows, R = raters.rows_of(statements), len(raters.names)
             with weighed_likelihood(
-                statements, None, rows, R, model.length, model.alpha, self.n_threads
+                statements, None, rows, R, model.length, model.alpha, self.n_threads, self._prior
             ) as f:
                 yield *f.levelled(raters.stretch), np.append(raters.lapses, model.lapse)[f.rater]
             return
@@ -538,7 +617,7 @@ class ChoiceMap(MapEstimator):
             own = np.empty(len(choices))
             own[choices.row] = lapse_of
         with likelihood(choices, model.length, model.alpha, self.n_threads) as prepared:
-            yield prepared, 1.0, own
+            yield with_prior(prepared, self._prior), 1.0, own
 
     def bootstrap(
         self,
@@ -660,6 +739,7 @@ class ChoiceMap(MapEstimator):
             generator(random_state),
             dispersion,
             effort,
+            self._prior,
         )
 
     def lapse_of(self, S: Statements) -> FloatArray:
@@ -700,14 +780,17 @@ class ChoiceMap(MapEstimator):
         self,
         statements: Statements,
         weights: FloatArray | None,
+        features: Features | None,
         rng: np.random.Generator,
         progress: Progress | None,
     ) -> MapSettings:
+        shares = None if features is None else self._given_shares(features)
         d = None if _is_cv(self.n_components) else int(self.n_components)
         l2 = None if _is_cv(self.l2) else float(self.l2)
         length = None if self.length == "cv" else self.length
-        if d is not None and l2 is not None and length is not None:
-            return MapSettings(d, l2, length, {}, None)
+        known = features is None or shares is not None
+        if d is not None and l2 is not None and length is not None and known:
+            return MapSettings(d, l2, length, {}, None, shares or ())
         return select(
             statements,
             weights,
@@ -717,7 +800,33 @@ class ChoiceMap(MapEstimator):
             rng=rng,
             n_threads=self.n_threads,
             progress=progress,
+            features=features,
+            shares=shares,
         )
+
+    def _given_shares(self, features: Features) -> Shares | None:
+        """The share of each block, checked; None where they are to be chosen."""
+        given, names = self.feature_share, features.names
+        if _is_cv(given):
+            return None
+        if isinstance(given, Mapping):
+            strange = [name for name in given if name not in names]
+            if strange:
+                raise ParameterError(
+                    f"ChoiceMap: feature_share names {strange[0]!r}; the blocks of features are "
+                    f"{', '.join(names)}",
+                    parameter="feature_share",
+                )
+            shares = [real_number("ChoiceMap: feature_share", x, 0, 1) for x in given.values()]
+            by_name = dict(zip(given, shares, strict=True))
+            found = tuple(by_name.get(name, 0.0) for name in names)
+        elif len(names) > 1:
+            raise wrong("ChoiceMap: feature_share", given, f"'cv' or a dict for {', '.join(names)}")
+        else:
+            found = (real_number("ChoiceMap: feature_share", given, 0, 1),)
+        if sum(found) > 1:
+            raise wrong("ChoiceMap: feature_share", given, "of a sum of at most 1")
+        return found
 
     def _fit(
         self,
@@ -725,12 +834,13 @@ class ChoiceMap(MapEstimator):
         weights: FloatArray | None,
         init: FloatArray | None,
         chosen: MapSettings,
+        prior: FeaturePrior | None,
         rng: np.random.Generator,
         progress: Progress | None,
     ) -> tuple[
         ChoiceFit, float, float, tuple[dict[object, float], dict[object, tuple[float, float]]]
     ]:
-        """The fit of all statements, the lapse, its likelihood, raters' own."""
+        """The fit of all statements as places, the lapse, its likelihood, raters' own."""
         d, l2, evidence = chosen.n_components, chosen.l2, chosen.evidence
         known = not isinstance(self.lapses, str)
         groups = group_raters(statements) if self.lapses == "raters" else None
@@ -740,9 +850,10 @@ class ChoiceMap(MapEstimator):
         fit = partial(fit_choices, max_iter=self.max_iter, tol=self.tol)
         with likelihood(
             choices, chosen.length, alpha_of(d), self.n_threads, device=self.device
-        ) as f:
+        ) as answers:
+            f = with_prior(answers, prior)
             if init is not None:
-                start = Start(without_unseen(init, statements.triples))
+                start = Start(f.standard(without_unseen(init, statements.triples)))
             elif evidence is not None:
                 start = Start(evidence.X)
             else:
@@ -760,10 +871,12 @@ class ChoiceMap(MapEstimator):
             )
             lapse = float(found.lapse[0])
             if groups is None:
-                return found, lapse, -f(found.X, found.lapse)[0], ({}, {})
+                value = -f(found.X, found.lapse)[0]
+                return replace(found, X=f.places(found.X)), lapse, value, ({}, {})
             assert choices.row is not None
             for _ in range(_ROUNDS):
-                model = ChoiceModel(found.X, 0.0, choices.kind, chosen.length, alpha_of(d))
+                X = f.places(found.X)
+                model = ChoiceModel(X, 0.0, choices.kind, chosen.length, alpha_of(d))
                 shares = estimate_lapses(
                     model.chosen(statements.triples),
                     groups.of,
@@ -775,6 +888,7 @@ class ChoiceMap(MapEstimator):
                 own[choices.row] = np.append(shares.mean, lapse)[groups.of]
                 found = fit(f, found.X, own, l2, fixed_lapse=True)
             value = -f(found.X, np.array([lapse]))[0]
+            found = replace(found, X=f.places(found.X))
         return found, lapse, value, shares.by_name(groups.names)
 
     def _fit_raters(
@@ -782,6 +896,7 @@ class ChoiceMap(MapEstimator):
         statements: Statements,
         weights: FloatArray | None,
         chosen: MapSettings,
+        prior: FeaturePrior | None,
         found: ChoiceFit,
         lapse: float,
         rng: np.random.Generator,
@@ -814,6 +929,7 @@ class ChoiceMap(MapEstimator):
                 rng=rng,
                 n_threads=self.n_threads,
                 progress=part_of(progress, 0.4, 0.4),
+                prior=prior,
             )
             gain = told.gain, told.error
             if self.raters == "auto" and not told.asked_for:
@@ -838,6 +954,7 @@ class ChoiceMap(MapEstimator):
             max_iter=self.max_iter,
             tol=self.tol,
             n_threads=self.n_threads,
+            prior=prior,
         )
         return weighed, gain
 

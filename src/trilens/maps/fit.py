@@ -493,9 +493,12 @@ def prepare_start(
     The lens map, stretched to where the answers are most likely. From ``odd`` and ``closer``
     answers it draws outliers in the middle, and a fit in few dimensions cannot always bring
     them out again. In a few more dimensions it can: the widest axes of a rough fit there are
-    the start. Very many answers start from a fit to some of them, which has nearly the
-    same optimum and is cheap.
+    the start. Very many answers start from a fit to some of them, which has nearly the same
+    optimum and is cheap. With features the start is the directions in which these vary most.
     """
+    guess = likelihood.first_guess(n_components)
+    if guess is not None:
+        return _start_from(guess, statements, likelihood, n_components, l2)
     most = min(n_components + _MORE, statements.n_objects - 1)
     more = n_components if statements.kind == "central" else most
     X = _lens_map(statements, more, rng)
@@ -524,7 +527,8 @@ def _first_start(
     if X.shape[1] == d:
         return Start(X)
     rough = fit_choices(likelihood, X, START_LAPSE, l2, max_iter=_ROUGH_ITER, tol=1e-4)
-    return Start(principal_axes(rough.X)[:, :d], float(rough.lapse[0]))
+    widest = principal_axes(likelihood.places(rough.X))[:, :d]
+    return Start(likelihood.standard(widest), float(rough.lapse[0]))
 
 
 def _lens_map(statements: Statements, d: int, rng: np.random.Generator) -> FloatArray:

@@ -22,6 +22,7 @@ import numpy as np
 
 from trilens._typing import FloatArray
 from trilens.maps.choice_model import ChoiceModel
+from trilens.maps.features import FeaturePrior, with_prior
 from trilens.maps.fit import ATTENTIVE, LAPSED, fit_choices, one_blas_thread
 from trilens.maps.likelihood import Likelihood, collect_choices, likelihood
 from trilens.maps.pairs import Path
@@ -138,6 +139,7 @@ def lapse_interval(
     l2: float,
     n_threads: int | None = None,
     raters: RaterWeights | None = None,
+    prior: FeaturePrior | None = None,
 ) -> tuple[float, float]:
     """The 95 % interval of the lapse, about a fitted map, with raters' weights where there are any.
 
@@ -146,8 +148,11 @@ def lapse_interval(
     """
     n, d = model.embedding.shape
     if raters is not None:
-        with one_blas_thread(), _seen(statements, weights, model, raters, n_threads) as (f, scale):
-            X, few = model.embedding * scale, n * d / float(f.weight.sum())
+        with (
+            one_blas_thread(),
+            _seen(statements, weights, model, raters, n_threads, prior=prior) as (f, scale),
+        ):
+            X, few = f.standard(model.embedding * scale), n * d / float(f.weight.sum())
             if not is_affordable(n * d, len(f.choices)):
                 return _likelihood_interval(f, X, model.lapse, l2, few)
             low, high = maximise_evidence(f, X, l2, fixed_l2=True).interval
@@ -165,12 +170,16 @@ def lapse_interval(
             choices = replace(choices, triples=choices.triples[kept], weight=choices.weight[kept])
         else:
             with one_blas_thread(), likelihood(choices, model.length, model.alpha, n_threads) as f:
-                return _likelihood_interval(f, model.embedding, model.lapse, l2, few)
-    seen = np.unique(choices.triples)
+                f = with_prior(f, prior)
+                X = f.standard(model.embedding)
+                return _likelihood_interval(f, X, model.lapse, l2, few)
+    seen = np.unique(choices.triples).astype(np.int64)
     triples = np.searchsorted(seen, choices.triples).astype(np.int32)
     inner = replace(choices, triples=triples, n_objects=len(seen))
     with one_blas_thread(), likelihood(inner, model.length, model.alpha, n_threads) as f:
-        low, high = maximise_evidence(f, model.embedding[seen], l2, fixed_l2=True).interval
+        f = with_prior(f, None if prior is None else prior.among(seen))
+        X = f.standard(model.embedding[seen])
+        low, high = maximise_evidence(f, X, l2, fixed_l2=True).interval
     # A share that was fitted together with a map of everything may lie a little below.
     return min(low, model.lapse), max(high, model.lapse)
 
@@ -181,6 +190,7 @@ def place_errors(
     model: ChoiceModel,
     l2: float,
     raters: RaterWeights | None = None,
+    prior: FeaturePrior | None = None,
 ) -> FloatArray:
     """How far the place of each object on a fitted map may be off: (n, d, d) covariances.
 
@@ -196,6 +206,8 @@ def place_errors(
         The penalty of the fit.
     raters
         With whose weights the map was fitted.
+    prior
+        What features say, where it was fitted with them.
     """
     l2 = max(l2, _NO_L2)
     n, d = model.embedding.shape
@@ -206,13 +218,26 @@ def place_errors(
         unscaled = 1.0 / np.multiply.outer(np.ones(d) * scale, np.ones(d) * scale)
         H = f.information(X, np.array([model.lapse]), whole=whole)
         if not whole:
-            return np.asarray(np.linalg.inv(H + 2 * l2 * np.eye(d)) * unscaled, dtype=np.float64)
+            own = np.ones(n) if prior is None else prior.own_precision
+            held = 2 * l2 * own[:, None, None] * np.eye(d)
+            return np.asarray(np.linalg.inv(H + held) * unscaled, dtype=np.float64)
         # weights tell how the map lies: it cannot be turned
         free = moves_of_the_whole(X, turns=raters is None)
         H += 1e3 * np.trace(H) / len(H) * (free @ free.T)
-        H[np.diag_indices(len(H))] += 2 * l2
+        add_penalty(H, l2, prior)
         errors = np.asarray(np.linalg.inv(H), dtype=np.float64).reshape(n, d, n, d)
     return errors[np.arange(n), :, np.arange(n)] * unscaled
+
+
+def add_penalty(H: FloatArray, l2: float, prior: FeaturePrior | None) -> None:
+    """Add the curvature of the penalty of places, (n d, n d), to that of the likelihood."""
+    if prior is None:
+        H[np.diag_indices(len(H))] += 2 * l2
+        return
+    n = len(prior.own)
+    own = H.reshape(n, len(H) // n, n, len(H) // n)
+    for k in range(own.shape[1]):
+        own[:, k, :, k] += 2 * l2 * prior.precision
 
 
 def moves_of_the_whole(X: FloatArray, turns: bool) -> FloatArray:
@@ -250,16 +275,17 @@ def _seen(
     raters: RaterWeights | None,
     n_threads: int | None = None,
     path: Path | None = None,
+    prior: FeaturePrior | None = None,
 ) -> Iterator[tuple[Likelihood, FloatArray | float]]:
     """The likelihood of coordinates times a scale, and the scale; 1 without raters' weights."""
     if raters is None:
         choices = collect_choices(statements, weights)
         with likelihood(choices, model.length, model.alpha, n_threads, path) as f:
-            yield f, 1.0
+            yield with_prior(f, prior), 1.0
         return
     rows, R = raters.rows_of(statements), len(raters.names)
     with weighed_likelihood(
-        statements, weights, rows, R, model.length, model.alpha, n_threads
+        statements, weights, rows, R, model.length, model.alpha, n_threads, prior
     ) as weighed:
         yield weighed.levelled(raters.stretch)
 

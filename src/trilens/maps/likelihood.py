@@ -304,6 +304,18 @@ class Likelihood(ABC):
             The share of lapses: one for all, or one for each different answer.
         """
 
+    def places(self, X: FloatArray) -> FloatArray:
+        """The places of the objects that coordinates stand for; mostly these themselves."""
+        return X
+
+    def standard(self, X: FloatArray) -> FloatArray:
+        """The coordinates that stand for places."""
+        return X
+
+    def first_guess(self, d: int) -> FloatArray | None:
+        """Coordinates to start from, but for their scale, where something besides answers tells."""
+        return None
+
     def information(self, X: FloatArray, lapse: FloatArray, *, whole: bool = True) -> FloatArray:
         """The Fisher information of the coordinates, the expected curvature of -log likelihood.
 

@@ -14,8 +14,9 @@ import numpy as np
 from trilens._typing import FloatArray, IntArray
 from trilens.kinds import sign
 from trilens.maps.choice_model import ChoiceModel
+from trilens.maps.features import FeaturePrior
 from trilens.maps.fit import one_blas_thread
-from trilens.maps.laplace import moves_of_the_whole
+from trilens.maps.laplace import add_penalty, moves_of_the_whole
 from trilens.maps.likelihood import Choices, collect_choices, likelihood
 from trilens.maps.pairs import ODDS_RANGE
 from trilens.statements import Statements
@@ -53,6 +54,7 @@ def draw_maps(
     rng: np.random.Generator,
     dispersion: float = 1.0,
     effort: float = 1.0,
+    prior: FeaturePrior | None = None,
 ) -> FloatArray | None:
     """Coordinates drawn from the posterior, (draws, n, d); None where that is too dear.
 
@@ -67,6 +69,8 @@ def draw_maps(
         Answers count for this many times less, as by a quasi-likelihood.
     effort
         Chains may take so many times as long.
+    prior
+        What features say, where the map was fitted with them.
     """
     different = collect_choices(statements, keep_rows=True)
     lapses = np.full(len(statements), model.lapse) if lapse_of is None else lapse_of
@@ -74,10 +78,11 @@ def draw_maps(
     choices, lapse = _in_classes(different, lapses)
     rounds = int(effort * _WORK / (3 * len(choices) * _LOOKS))
     if rounds >= _LEAST_ROUNDS:
-        return _chain(choices, lapse, model, n_draws, rng, dispersion, min(rounds, _MOST_ROUNDS))
+        rounds = min(rounds, _MOST_ROUNDS)
+        return _chain(choices, lapse, model, n_draws, rng, dispersion, rounds, prior)
     if model.embedding.size > MOST_COORDINATES:
         return None
-    return _laplace(choices, lapse, model, l2, n_draws, rng, dispersion)
+    return _laplace(choices, lapse, model, l2, n_draws, rng, dispersion, prior)
 
 
 def _in_classes(different: Choices, lapses: FloatArray) -> tuple[Choices, FloatArray]:
@@ -98,6 +103,7 @@ def _chain(
     rng: np.random.Generator,
     dispersion: float,
     rounds: int,
+    prior: FeaturePrior | None,
 ) -> FloatArray:
     from trilens.maps import _kernels
 
@@ -107,6 +113,7 @@ def _chain(
     starts: IntArray = np.searchsorted(ids[order], np.arange(n + 1)).astype(np.int64)
     rows = (order // 3).astype(np.int64)
     rounds //= _CHAINS
+    together = np.zeros((0, 0)) if prior is None else np.ascontiguousarray(prior.precision)
     draws = []
     for part in np.array_split(np.arange(n_draws), _CHAINS):
         if not len(part):
@@ -127,6 +134,7 @@ def _chain(
                 sign(choices.kind),
                 choices.kind != "closer",
                 _SPREAD,
+                together,
                 max(each, 1),
                 rng,
                 out,
@@ -148,6 +156,7 @@ def _laplace(
     n_draws: int,
     rng: np.random.Generator,
     dispersion: float,
+    prior: FeaturePrior | None,
 ) -> FloatArray:
     from scipy.linalg import solve_triangular
 
@@ -156,7 +165,7 @@ def _laplace(
         H = f.information(X, lapse) / dispersion
         free = moves_of_the_whole(X, turns=True)
         H += 1e3 * np.trace(H) / len(H) * (free @ free.T)
-        H[np.diag_indices(len(H))] += 2 * max(l2, _NO_L2)
+        add_penalty(H, max(l2, _NO_L2), prior)
         root = np.linalg.cholesky(H)
         moved = solve_triangular(
             root, rng.standard_normal((n_draws, len(H))).T, lower=True, trans="T"

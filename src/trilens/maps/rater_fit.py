@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trilens._typing import BoolArray, FloatArray, Progress
+from trilens.maps.features import FeaturePrior, with_prior
 from trilens.maps.fit import (
     ChoiceFit,
     fit_choices,
@@ -271,6 +272,7 @@ def fit_raters(
     max_iter: int,
     tol: float,
     n_threads: int | None,
+    prior: FeaturePrior | None = None,
 ) -> FittedRaters:
     """A map of all answers, from coordinates to start from if there are any.
 
@@ -283,11 +285,12 @@ def fit_raters(
     if X is None:
         choices = collect_choices(statements, weights)
         with likelihood(choices, settings.length, alpha_of(d), n_threads) as one:
-            X = _shared_map(statements, one, d, settings.l2, lapse, rng)
+            featured = with_prior(one, prior)
+            X = _shared_map(statements, featured, d, settings.l2, lapse, rng)
     with weighed_likelihood(
-        statements, weights, who, R, settings.length, alpha_of(d), n_threads
+        statements, weights, who, R, settings.length, alpha_of(d), n_threads, prior
     ) as f:
-        at = best_weights(f, X, lapse, settings.l2, _STARTS)
+        at = best_weights(f, f.standard(X), lapse, settings.l2, _STARTS)
         for _ in range(0 if known_lapse else 2):
             seen, scale = f.levelled(at.stretch)
             if learn_l2 and is_affordable(at.X.size, len(f.choices)):
@@ -307,6 +310,7 @@ def fit_raters(
             at = _fit_given_spreads(f, at, _FEW_ITER, _ROUGH)
         at = _fit_given_spreads(f, at, max_iter, tol)
         value = -f.stretched(at.stretch)(at.X, at.lapse[f.rater])[0]
+        at = replace(at, X=f.places(at.X))
     return FittedRaters(
         replace(settings, l2=at.l2, evidence=evidence), *_arranged(at, groups), lapse, lapses, value
     )
@@ -338,10 +342,10 @@ def _shared_map(
     lapse: float,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """The map without weights, where the one with weights starts."""
+    """The places without weights, where the map with weights starts."""
     start = prepare_start(statements, one, d, l2, rng)
     found = fit_choices(one, start.X, lapse, l2, fixed_lapse=True, max_iter=100, tol=_ROUGH)
-    return principal_axes(found.X)
+    return principal_axes(one.places(found.X))
 
 
 # ---- whether raters weigh differently ----------------------------------------------------------
@@ -383,6 +387,7 @@ def choose_weights(
     rng: np.random.Generator,
     n_threads: int | None = None,
     progress: Progress | None = None,
+    prior: FeaturePrior | None = None,
 ) -> WeightsChoice:
     """How many dimensions a map with weights has, and what it gains.
 
@@ -405,12 +410,14 @@ def choose_weights(
     who = np.where(groups.of < 0, R, groups.of)
     rungs = [d for d in LADDER if d <= statements.n_objects - 1]
     with (
-        weighed_likelihood(statements, weights, who, R, settings.length, 1.0, n_threads) as f,
+        weighed_likelihood(
+            statements, weights, who, R, settings.length, 1.0, n_threads, prior
+        ) as f,
         likelihood(
             collect_choices(statements, weights, keep_rows=True), settings.length, 1.0, n_threads
         ) as one,
     ):
-        held = _HeldOut(statements, f, one, settings, lapse, rng)
+        held = _HeldOut(statements, f, with_prior(one, prior), settings, lapse, rng)
         if not held.folds:
             return WeightsChoice(n_components or first, 0.0, 0.0, {})
         best = n_components or first
@@ -490,7 +497,7 @@ class _HeldOut:
         f = self._f.measuring(self._settings.length, alpha_of(d))
         values = np.zeros(len(f.choices))
         for k, (train, test) in enumerate(self.folds):
-            X, lapse, l2 = self._start(d, k), self._lapse, self._settings.l2
+            X, lapse, l2 = f.standard(self._start(d, k)), self._lapse, self._settings.l2
             seen = f.weighing(np.where(train, f.weight, 0.0))
             if weighed:
                 at = best_weights(seen, X, lapse, l2, _FOLD_STARTS)

@@ -18,6 +18,7 @@ import numpy as np
 from trilens._typing import FloatArray, IntArray
 from trilens.kinds import n_answers, sides, sign
 from trilens.maps.choice_model import ChoiceModel
+from trilens.maps.features import FeaturePrior
 from trilens.maps.likelihood import (
     Likelihood,
     collect_choices,
@@ -139,12 +140,18 @@ class WeighedLikelihood(Likelihood):
     copies : RaterCopies
     stretch : (R + 1, d) array of float, optional
         Needed for everything but `slopes`.
+    prior : FeaturePrior, optional
+        In the coordinates of which everything is.
     """
 
     def __init__(
-        self, answers: Likelihood, copies: RaterCopies, stretch: FloatArray | None = None
+        self,
+        answers: Likelihood,
+        copies: RaterCopies,
+        stretch: FloatArray | None = None,
+        prior: FeaturePrior | None = None,
     ) -> None:
-        self._answers, self.copies = answers, copies
+        self._answers, self.copies, self.prior = answers, copies, prior
         self.choices = replace(answers.choices, n_objects=copies.n_objects)
         self.weight, self._work = answers.weight, answers._work
         self.length, self.alpha = answers.length, answers.alpha
@@ -154,7 +161,7 @@ class WeighedLikelihood(Likelihood):
 
     def stretched(self, stretch: FloatArray) -> WeighedLikelihood:
         """The same answers of raters who see the map in another way."""
-        return WeighedLikelihood(self._answers, self.copies, stretch)
+        return WeighedLikelihood(self._answers, self.copies, stretch, self.prior)
 
     def levelled(self, stretch: FloatArray) -> tuple[WeighedLikelihood, FloatArray]:
         """The likelihood of coordinates times a scale, and the scale, (d,).
@@ -176,33 +183,43 @@ class WeighedLikelihood(Likelihood):
         return other
 
     def part(self, rows: IntArray) -> Likelihood:
-        some = WeighedLikelihood(self._answers.part(rows), self.copies)
+        some = WeighedLikelihood(self._answers.part(rows), self.copies, None, self.prior)
         some._own = self._own
         return some
 
+    def places(self, X: FloatArray) -> FloatArray:
+        return X if self.prior is None else self.prior.places(X)
+
+    def standard(self, X: FloatArray) -> FloatArray:
+        return X if self.prior is None else self.prior.standard(X)
+
     def __call__(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
         assert self._own is not None
-        Y = X[self.copies.object] * self._own
+        Y = self.places(X)[self.copies.object] * self._own
         loss, G, of_lapse = self._answers(Y, lapse)
-        return loss, self.copies.slopes(G, Y, self._own)[0], of_lapse
+        return loss, self._in_map(G, Y, self._own)[0], of_lapse
+
+    def _in_map(
+        self, G: FloatArray, Y: FloatArray, own: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        in_map, in_raters = self.copies.slopes(G, Y, own)
+        return in_map if self.prior is None else self.prior.slopes(in_map), in_raters
 
     def slopes(
         self, X: FloatArray, stretch: FloatArray, lapse: FloatArray
     ) -> tuple[float, FloatArray, FloatArray]:
         """-log likelihood, its slopes in the map and in the raters' logarithms, (R, d)."""
         own = stretch[self.copies.rater]
-        Y = X[self.copies.object] * own
+        Y = self.places(X)[self.copies.object] * own
         loss, G, _ = self._answers(Y, lapse)
-        in_map, in_raters = self.copies.slopes(G, Y, own)
-        return loss, in_map, in_raters
+        return loss, *self._in_map(G, Y, own)
 
     def information(self, X: FloatArray, lapse: FloatArray, *, whole: bool = True) -> FloatArray:
         assert self._own is not None
         copies = self.copies
-        Y = X[copies.object] * self._own
-        return self._answers._information(
-            Y, lapse, whole, copies.object, self._own, copies.n_objects
-        )
+        Y = self.places(X)[copies.object] * self._own
+        H = self._answers._information(Y, lapse, whole, copies.object, self._own, copies.n_objects)
+        return H if self.prior is None else self.prior.information(H)
 
     def chances(self, X: FloatArray) -> FloatArray:
         """(2 or 3, M): of every possible answer, the given one first, had it been attentive."""
@@ -227,7 +244,7 @@ class WeighedLikelihood(Likelihood):
     def _sides(self, X: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
         """The chance of every side, and the slopes of its log odds in its rater's logarithms."""
         assert self._own is not None
-        Y = X[self.copies.object] * self._own
+        Y = self.places(X)[self.copies.object] * self._own
         ends = sides(self.choices.kind, self.choices.triples)
         u, J = np.empty((len(ends), len(self.choices))), []
         for k, (i, j) in enumerate(ends):
@@ -250,9 +267,10 @@ def weighed_likelihood(
     length: Length = "distance",
     alpha: float = 1.0,
     n_threads: int | None = None,
+    prior: FeaturePrior | None = None,
 ) -> Iterator[WeighedLikelihood]:
     """The likelihood of answers of raters, which nobody has stretched yet; as `likelihood`."""
     copies = RaterCopies(statements, rater, n_raters)
     choices = collect_choices(copies.statements, weights, keep_rows=True)
     with likelihood(choices, length, alpha, n_threads) as answers:
-        yield WeighedLikelihood(answers, copies)
+        yield WeighedLikelihood(answers, copies, None, prior)

@@ -8,15 +8,18 @@ to be predicted. The fit for the next penalty starts from the same fold's fit fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from trilens.maps.choice_model import ChoiceModel
-from trilens.maps.fit import ChoiceFit, Start, fit_choices, prepare_start
+from trilens.maps.features import FeaturePrior, Features, with_prior
+from trilens.maps.fit import Start, fit_choices, prepare_start
 from trilens.maps.laplace import (
     Evidence,
     Surface,
@@ -49,6 +52,23 @@ _ONE_IN = 8
 _MOST_ITER, _TOL = 200, 2e-5
 #: On the ladder.
 _LONGEST_STRIDE = 3
+#: With features: where the dimensions and the penalty start.
+_FEATURED_DIMENSIONS, _FEATURED_L2 = 5, 1.0
+#: What a block explains beside the remainder, as odds: in steps of a factor, within a range.
+_ODDS_STEP, _LEAST_ODDS, _MOST_ODDS = 3.0, 0.01, 300.0
+#: From so many answers on one fold chooses among maps with features.
+_ONE_FOLD_FROM_FEATURED = 5000
+#: The held-out log-likelihood per answer that more dimensions must gain: features hold even very
+#: many together, and each costs time.
+_WORTH = 1e-3
+#: So many standard errors of the gain by features need no further look at the map without; fewer
+#: than these are no gain.
+_CLEAR_GAIN, _LEAST_GAIN = 4.0, 1.0
+#: The logarithm of the evidence that features must gain: they have a parameter more.
+_LEAST_EVIDENCE = 2.0
+
+#: The shares of the blocks of features; empty without.
+Shares: TypeAlias = tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -64,6 +84,11 @@ class MapSettings:
         with another penalty, the best of those.
     evidence : Evidence or None
         What the evidence says there, where it was asked, and asked about all answers.
+    shares : tuple of float
+        Of the blocks of features; empty where there are none, or where they do not help.
+    gain : (float, float) or None
+        What features gain, where it was asked: the log-likelihood per held-out answer and its
+        standard error, or where the evidence decides, its logarithm per answer and 0.
     """
 
     n_components: int
@@ -71,6 +96,8 @@ class MapSettings:
     length: Length
     scores: dict[int, float]
     evidence: Evidence | None
+    shares: tuple[float, ...] = ()
+    gain: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +107,7 @@ class Candidate:
     n_components: int
     l2: float
     length: Length
+    shares: tuple[float, ...] = ()
 
 
 def alpha_of(n_components: int) -> float:
@@ -97,6 +125,8 @@ def select(
     rng: np.random.Generator,
     n_threads: int | None = None,
     progress: Progress | None = None,
+    features: Features | None = None,
+    shares: Shares | None = None,
 ) -> MapSettings:
     """Choose what is not given (None).
 
@@ -109,40 +139,47 @@ def select(
 
     Very many answers are not needed for that, but they tell more dimensions apart: then the
     number goes on rising with an eighth of them.
+
+    The shares of features are chosen in turn with the penalty and the dimensions, in the same way.
+    Where a map with features is not better than the one without, the latter is what is chosen: the
+    same, to the last digit, as if there were no features.
     """
     few = enough_answers(statements.n_objects)
-    chosen = _select(
-        *at_most(few, statements, weights, rng),
-        n_components=n_components,
-        l2=l2,
-        length=length,
-        rng=rng,
-        n_threads=n_threads,
-        progress=progress,
-    )
+    given = _Given(n_components, l2, length, n_threads, progress)
+    if features is not None and shares != (0.0,) * len(features.blocks):
+        chosen = _select_featured(statements, weights, given, features, shares, rng)
+    else:
+        chosen = _select(*at_most(few, statements, weights, rng), given, rng)
     more = len(statements) // _ONE_IN
     if more > 2 * few and n_components is None:
         part = at_most(more, statements, weights, rng)
-        with _prepare(*part, rng, n_threads, None) as held_out:
-            start = Candidate(chosen.n_components, chosen.l2, chosen.length)
+        with _prepare(*part, rng, n_threads, None, features) as held_out:
+            start = Candidate(chosen.n_components, chosen.l2, chosen.length, chosen.shares)
             point = _simplest(held_out, _climb_dimensions(held_out, start), start.n_components)
             scores = held_out.by_dimension(point)
-        chosen = MapSettings(point.n_components, point.l2, point.length, scores, None)
+        chosen = replace(chosen, n_components=point.n_components, scores=scores)
     return chosen if len(statements) <= few else replace(chosen, evidence=None)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What need not be chosen, and how to go about the rest."""
+
+    n_components: int | None
+    l2: float | None
+    length: Length | None
+    n_threads: int | None
+    progress: Progress | None
 
 
 def _select(
     part: Statements,
     part_weights: FloatArray | None,
-    *,
-    n_components: int | None,
-    l2: float | None,
-    length: Length | None,
+    given: _Given,
     rng: np.random.Generator,
-    n_threads: int | None,
-    progress: Progress | None,
 ) -> MapSettings:
-    with _prepare(part, part_weights, rng, n_threads, progress) as held_out:
+    n_components, l2, length = given.n_components, given.l2, given.length
+    with _prepare(part, part_weights, rng, given.n_threads, given.progress) as held_out:
         point = Candidate(
             n_components or min(2, part.n_objects - 1),
             _FIRST_L2 if l2 is None else l2,
@@ -161,7 +198,7 @@ def _select(
         if l2 is None:
             point = _choose_l2(held_out, point, 10.0**0.5)
         if length is None:
-            other = Candidate(point.n_components, point.l2, "student")
+            other = replace(point, length="student")
             if l2 is None:
                 other = _choose_l2(held_out, other, 10.0**0.5)
             if held_out.score(other) > held_out.score(point):
@@ -175,11 +212,181 @@ def _select(
         )
 
 
+# ---- with features ------------------------------------------------------------------------------
+
+
+def _select_featured(
+    statements: Statements,
+    weights: FloatArray | None,
+    given: _Given,
+    features: Features,
+    shares: Shares | None,
+    rng: np.random.Generator,
+) -> MapSettings:
+    """What `_select` chooses, or the same with shares of features where these help."""
+    own = rng.spawn(1)[0]
+    few = enough_answers(statements.n_objects)
+
+    def plain() -> MapSettings:
+        return _select(*at_most(few, statements, weights, rng), given, rng)
+
+    d, n, found = given.n_components, statements.n_objects, None
+    first = min(_FEATURED_DIMENSIONS, n - 1) if d is None else d
+    without = None
+    if given.l2 is None and is_affordable(first * n, len(statements)):
+        without = plain()
+    part = at_most(few, statements, weights, own)
+    with _prepare(*part, own, given.n_threads, given.progress, features) as held_out:
+        if without is not None and without.evidence is not None and without.length == "distance":
+            return _by_evidence(held_out, without, given, shares)
+        if not held_out.folds:
+            return plain() if without is None else without
+        if len(held_out.choices) >= _ONE_FOLD_FROM_FEATURED:
+            held_out.folds = held_out.folds[:1]
+        found = _by_held_out(held_out, first, given, shares)
+        if shares is None:
+            gain = held_out.difference(found, replace(found, shares=()))
+            for factor in (0.1, 10.0) if given.l2 is None else ():
+                other = replace(found, shares=(), l2=found.l2 * factor)
+                gain = min(gain, held_out.difference(found, other))
+            if gain[0] <= _CLEAR_GAIN * gain[1]:
+                without = plain() if without is None else without
+                best = Candidate(without.n_components, without.l2, without.length)
+                gain = min(gain, held_out.difference(found, best))
+            if gain[0] <= _LEAST_GAIN * gain[1]:
+                assert without is not None
+                return replace(without, gain=gain)
+        else:
+            gain = None
+        scores = held_out.by_dimension(found)
+    return MapSettings(found.n_components, found.l2, found.length, scores, None, found.shares, gain)
+
+
+def _by_evidence(
+    held_out: _HeldOutScores, without: MapSettings, given: _Given, shares: Shares | None
+) -> MapSettings:
+    """Shares, dimensions and penalty of the largest evidence; those without features at best."""
+    assert without.evidence is not None
+    assert held_out.features is not None
+    near, known = without.evidence, dict[tuple[int, Shares], Evidence | None]()
+
+    def at(d: int, own: Shares) -> Evidence | None:
+        if (d, own) not in known:
+            known[d, own] = held_out.rough_evidence(d, near, own)
+        return known[d, own]
+
+    def value(d: int, own: Shares) -> float:
+        found = at(d, own)
+        return -np.inf if found is None else found.value
+
+    def of_odds(d: int, odds: Shares) -> float:
+        return value(d, _shares_of(odds))
+
+    def of_dimensions(own: Shares, d: int) -> float:
+        return value(d, own)
+
+    d = without.n_components
+    base = max(value(d, ()), near.value)
+    odds = (1.0 / len(held_out.features.blocks),) * len(held_out.features.blocks)
+    for _ in range(2):
+        if shares is None:
+            odds = _climb_odds(partial(of_odds, d), odds)
+        own = _shares_of(odds) if shares is None else shares
+        if not any(own):
+            break
+        if given.n_components is None:
+            d = _climb(partial(of_dimensions, own), d, held_out.most_dimensions)
+    best = at(d, own) if any(own) else None
+    if best is None or (shares is None and best.value <= base + _LEAST_EVIDENCE):
+        return replace(without, gain=(0.0, 0.0))
+    point = Candidate(d, best.l2, "distance", own)
+    full = held_out.evidence(point)
+    assert full is not None
+    gain = (best.value - base) / float(held_out.choices.weight.sum())
+    point = replace(point, l2=full.l2)
+    scores = held_out.by_dimension(point)
+    return MapSettings(d, full.l2, "distance", scores, full, own, (gain, 0.0))
+
+
+def _by_held_out(
+    held_out: _HeldOutScores, d: int, given: _Given, shares: Shares | None
+) -> Candidate:
+    """Shares, dimensions and penalty of the largest held-out likelihood."""
+    assert held_out.features is not None
+    B = len(held_out.features.blocks)
+    odds = (1.0 / B,) * B
+    point = Candidate(
+        d,
+        _FEATURED_L2 if given.l2 is None else given.l2,
+        given.length or "distance",
+        _shares_of(odds) if shares is None else shares,
+    )
+
+    def score(at: Candidate, odds: Shares) -> float:
+        return held_out.score(replace(at, shares=_shares_of(odds)))
+
+    for step in (10.0, 10.0**0.5):
+        if given.l2 is None:
+            point = _climb_l2(held_out, point, step)
+        if shares is None:
+            odds = _climb_odds(partial(score, point), odds)
+            point = replace(point, shares=_shares_of(odds))
+        more = given.n_components is None and step == 10.0
+        while more:
+            rungs = [d for d in LADDER if point.n_components < d <= held_out.most_dimensions]
+            wider = replace(point, n_components=rungs[min(1, len(rungs) - 1)]) if rungs else point
+            more = held_out.score(wider) > held_out.score(point) + _WORTH
+            point = wider if more else point
+    return point
+
+
+def _climb_odds(value: Callable[[Shares], float], odds: Shares) -> Shares:
+    """The best odds of the blocks near those given, block by block in steps of a factor."""
+    best = value(odds)
+    for b in range(len(odds)):
+        for factor in (1 / _ODDS_STEP, _ODDS_STEP):
+            start = odds
+            while _LEAST_ODDS <= odds[b] * factor <= _MOST_ODDS:
+                new = (*odds[:b], odds[b] * factor, *odds[b + 1 :])
+                if value(new) <= best:
+                    break
+                odds, best = new, value(new)
+            if odds != start:
+                break
+        # a block that says nothing is left out, if another one says something
+        none = (*odds[:b], 0.0, *odds[b + 1 :])
+        if any(none) and value(none) >= best:
+            odds, best = none, value(none)
+    return odds
+
+
+def _shares_of(odds: Shares) -> Shares:
+    """The shares of blocks whose parts, beside 1 for the remainder, are these."""
+    total = 1.0 + sum(odds)
+    return tuple(round(part / total, 4) for part in odds)
+
+
+def _climb(value: Callable[[int], float], d: int, most: int) -> int:
+    """The number of dimensions near the first with the largest value."""
+    rungs = [rung for rung in LADDER if rung <= most]
+    k = rungs.index(d)
+    for step in (1, -1):
+        start = k
+        while 0 <= k + step < len(rungs) and value(rungs[k + step]) > value(rungs[k]):
+            k += step
+        if k != start:
+            break
+    return rungs[k]
+
+
+# ---- the search ---------------------------------------------------------------------------------
+
+
 def _choose_l2(held_out: _HeldOutScores, point: Candidate, step: float) -> Candidate:
     evidence = held_out.evidence(point)
     if evidence is None:
         return _climb_l2(held_out, point, step)
-    return Candidate(point.n_components, evidence.l2, point.length)
+    return replace(point, l2=evidence.l2)
 
 
 def _climb_evidence(held_out: _HeldOutScores, point: Candidate) -> tuple[Candidate, bool]:
@@ -192,22 +399,22 @@ def _climb_evidence(held_out: _HeldOutScores, point: Candidate) -> tuple[Candida
     for step in (1, -1):
         k = start
         while 0 <= k + step < len(rungs):
-            new = held_out.rough_evidence(rungs[k + step], at)
+            new = held_out.rough_evidence(rungs[k + step], at, point.shares)
             if new is None:
-                return Candidate(rungs[k], at.l2, point.length), False
+                return replace(point, n_components=rungs[k], l2=at.l2), False
             if new.value <= at.value:
                 break
             k, at = k + step, new
         if k != start:
             break
-    return Candidate(rungs[k], at.l2, point.length), True
+    return replace(point, n_components=rungs[k], l2=at.l2), True
 
 
 def _climb_l2(held_out: _HeldOutScores, point: Candidate, step: float) -> Candidate:
     """The best penalty near the one given, in steps of a factor."""
 
     def times(at: Candidate, factor: float) -> Candidate:
-        return Candidate(at.n_components, at.l2 * factor, at.length)
+        return replace(at, l2=at.l2 * factor)
 
     for factor in (1 / step, step):
         start = point
@@ -227,7 +434,7 @@ def _climb_dimensions(held_out: _HeldOutScores, point: Candidate) -> Candidate:
     at, stride = rungs.index(point.n_components), 1
     while stride:
         for new in (min(at + stride, len(rungs) - 1), max(at - stride, 0)):
-            other = Candidate(rungs[new], point.l2, point.length)
+            other = replace(point, n_components=rungs[new])
             if new != at and held_out.score(other) > held_out.score(point):
                 at, point = new, other
                 stride = min(stride + 1, _LONGEST_STRIDE)
@@ -242,7 +449,7 @@ def _simplest(held_out: _HeldOutScores, best: Candidate, least: int = 1) -> Cand
     rungs = [d for d in LADDER if least <= d < best.n_components]
     found = best
     for d in reversed(rungs):
-        simpler = Candidate(d, best.l2, best.length)
+        simpler = replace(best, n_components=d)
         loss, error = held_out.difference(best, simpler)
         if loss > error:
             break
@@ -264,20 +471,22 @@ class _HeldOutScores:
     rng: np.random.Generator
     progress: Progress | None
     most_dimensions: int
+    features: Features | None = None
     asked: set[int] = field(default_factory=set)
     _values: dict[Candidate, FloatArray] = field(default_factory=dict)
-    _starts: dict[int, Start] = field(default_factory=dict)
-    _fold_starts: dict[tuple[int, int], Start] = field(default_factory=dict)
-    _last: dict[tuple[int, Length, int], ChoiceFit] = field(default_factory=dict)
-    _surfaces: dict[tuple[int, Length], Surface] = field(default_factory=dict)
-    _evidence: dict[tuple[int, Length], Evidence] = field(default_factory=dict)
+    _starts: dict[tuple[int, Shares], Start] = field(default_factory=dict)
+    _fold_starts: dict[tuple[int, bool, int], Start] = field(default_factory=dict)
+    _last: dict[tuple[int, Length, bool, int], Start] = field(default_factory=dict)
+    _surfaces: dict[tuple[int, Length, Shares], Surface] = field(default_factory=dict)
+    _evidence: dict[tuple[int, Length, Shares], Evidence] = field(default_factory=dict)
+    _priors: dict[Shares, FeaturePrior | None] = field(default_factory=dict)
 
     def evidence(self, point: Candidate, *, roughly: bool = False) -> Evidence | None:
         """What the evidence says in the dimensions of a point; None where it is too dear."""
-        d, key = point.n_components, (point.n_components, point.length)
+        d, key = point.n_components, (point.n_components, point.length, point.shares)
         if not is_affordable(d * self.choices.n_objects, len(self.choices)):
             return None
-        f, X = self.likelihood.measuring(point.length, alpha_of(d)), self._start(d).X
+        f, X = self._measured(d, point.length, point.shares), self._start(d, point.shares).X
         if key not in self._surfaces:
             self._surfaces[key] = surface_of(f, X)
         if roughly:
@@ -306,13 +515,13 @@ class _HeldOutScores:
         error = np.sqrt((weight * (gap - mean) ** 2).sum()) / np.sqrt(weight.sum())
         return mean, float(error / np.sqrt(weight.sum()))
 
-    def rough_evidence(self, d: int, near: Evidence) -> Evidence | None:
+    def rough_evidence(self, d: int, near: Evidence, shares: Shares = ()) -> Evidence | None:
         """The evidence in ``d`` dimensions near that in other ones; None where it is too dear."""
         self.asked.add(d)
         if not is_affordable(d * self.choices.n_objects, len(self.choices)):
             return None
-        f = self.likelihood.measuring("distance", alpha_of(d))
-        return maximise_evidence(f, self._start(d).X, near.l2, near=near.lapse)
+        f = self._measured(d, "distance", shares)
+        return maximise_evidence(f, self._start(d, shares).X, near.l2, near=near.lapse)
 
     def by_dimension(self, chosen: Candidate) -> dict[int, float]:
         """The score of every number of dimensions that was tried."""
@@ -320,12 +529,15 @@ class _HeldOutScores:
             return {}
         self.score(chosen)
         for d in self.asked:
-            self.score(Candidate(d, chosen.l2, chosen.length))
+            self.score(replace(chosen, n_components=d))
         found: dict[int, float] = {}
+        featured = bool(chosen.shares)
         for d in sorted({p.n_components for p in self._values}):
-            same = Candidate(d, chosen.l2, chosen.length)
-            points = [same] if same in self._values else self._values
-            found[d] = max(self.score(p) for p in points if p.n_components == d)
+            same = replace(chosen, n_components=d)
+            points = [same] if same in self._values else [*self._values]
+            alike = [p for p in points if p.n_components == d and bool(p.shares) == featured]
+            if alike:
+                found[d] = max(self.score(p) for p in alike)
         return found
 
     @property
@@ -347,45 +559,54 @@ class _HeldOutScores:
 
     def _fit(self, point: Candidate) -> FloatArray:
         d, alpha = point.n_components, alpha_of(point.n_components)
-        measured = self.likelihood.measuring(point.length, alpha)
+        measured = self._measured(d, point.length, point.shares)
         values = np.zeros(len(self.choices))
         for k, (train, test) in enumerate(self.folds):
             f = measured.weighing(np.where(train, self.choices.weight, 0.0))
-            last, start = self._last.get((d, point.length, k)), self._fold_start(d, k)
-            if last is not None:
-                start = Start(last.X, float(last.lapse[0]))
+            key = (d, point.length, bool(point.shares), k)
+            start = self._last.get(key) or self._fold_start(d, k, point.shares)
             found = fit_choices(
                 f,
-                start.X,
+                f.standard(start.X),
                 start.lapse,
                 point.l2,
                 max_iter=_MOST_ITER,
                 tol=_TOL,
             )
-            self._last[d, point.length, k] = found
-            model = ChoiceModel(
-                found.X, float(found.lapse[0]), self.choices.kind, point.length, alpha
-            )
+            self._last[key] = last = Start(f.places(found.X), float(found.lapse[0]))
+            model = ChoiceModel(last.X, last.lapse, self.choices.kind, point.length, alpha)
             values[test] = np.log(model.chosen(self.choices.triples[test]))
         return values[self._held]
 
-    def _fold_start(self, d: int, k: int) -> Start:
-        if (d, k) not in self._fold_starts:
+    def _fold_start(self, d: int, k: int, shares: Shares = ()) -> Start:
+        """Places to start from, for one of the shares as for another."""
+        key = (d, bool(shares), k)
+        if key not in self._fold_starts:
             train, _ = self.folds[k]
             assert self.choices.row is not None
             rows = np.flatnonzero(train[self.choices.row])
-            f = self.likelihood.weighing(np.where(train, self.choices.weight, 0.0))
-            self._fold_starts[d, k] = prepare_start(
-                self.statements.take(rows), f, d, _FIRST_L2, self.rng
-            )
-        return self._fold_starts[d, k]
+            f = self._featured(shares).weighing(np.where(train, self.choices.weight, 0.0))
+            l2 = _FEATURED_L2 if shares else _FIRST_L2
+            start = prepare_start(self.statements.take(rows), f, d, l2, self.rng)
+            self._fold_starts[key] = Start(f.places(start.X), start.lapse)
+        return self._fold_starts[key]
 
-    def _start(self, d: int) -> Start:
-        if d not in self._starts:
-            self._starts[d] = prepare_start(
-                self.statements, self.likelihood, d, _FIRST_L2, self.rng
-            )
-        return self._starts[d]
+    def _start(self, d: int, shares: Shares) -> Start:
+        key = (d, shares)
+        if key not in self._starts:
+            l2 = _FEATURED_L2 if shares else _FIRST_L2
+            f = self._featured(shares)
+            self._starts[key] = prepare_start(self.statements, f, d, l2, self.rng)
+        return self._starts[key]
+
+    def _measured(self, d: int, length: Length, shares: Shares) -> Likelihood:
+        return self._featured(shares).measuring(length, alpha_of(d))
+
+    def _featured(self, shares: Shares) -> Likelihood:
+        if shares and shares not in self._priors:
+            assert self.features is not None
+            self._priors[shares] = self.features.prior(shares)
+        return with_prior(self.likelihood, self._priors.get(shares))
 
 
 @contextmanager
@@ -395,6 +616,7 @@ def _prepare(
     rng: np.random.Generator,
     n_threads: int | None,
     progress: Progress | None,
+    features: Features | None = None,
 ) -> Iterator[_HeldOutScores]:
     folds = _folds_by_rater(statements, rng)
     choices = collect_choices(statements, weights, keep_rows=True, keep_repeats=folds is not None)
@@ -406,7 +628,7 @@ def _prepare(
         folds = [(train[order], test[order]) for train, test in folds]
     with likelihood(choices, n_threads=n_threads) as f:
         most = min(statements.n_objects - 1, LADDER[-1])
-        yield _HeldOutScores(statements, choices, f, folds, rng, progress, most)
+        yield _HeldOutScores(statements, choices, f, folds, rng, progress, most, features)
 
 
 def enough_answers(n_objects: int) -> int:

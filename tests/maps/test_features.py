@@ -1,0 +1,311 @@
+"""Features of the objects: how they are read, and what a map makes of them."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+from scipy.optimize import check_grad
+
+import trilens as tl
+from trilens.maps.features import FeaturedLikelihood, FeaturePrior, Features, read_features
+from trilens.maps.likelihood import collect_choices, likelihood
+
+NAMES = ("a", "b", "c", "d", "e")
+ROWS = np.random.default_rng(0).normal(3.0, 2.0, (5, 3))
+
+
+def answers(X, m, seed, names=None):
+    """Central answers about places, by the choice model."""
+    rng = np.random.default_rng(seed)
+    triples = np.array([rng.choice(len(X), 3, replace=False) for _ in range(m)])
+    sides = [
+        np.linalg.norm(X[triples[:, i]] - X[triples[:, j]], axis=1)
+        for i, j in ((1, 2), (0, 2), (0, 1))
+    ]
+    odds = np.exp(np.stack(sides, axis=1))
+    chosen = (
+        np.cumsum(odds / odds.sum(axis=1, keepdims=True), axis=1) > rng.random((m, 1))
+    ).argmax(axis=1)
+    rest = np.array([np.delete(row, k) for row, k in zip(triples, chosen, strict=True)])
+    return tl.Statements(
+        np.column_stack([triples[np.arange(m), chosen], rest]), n_objects=len(X), names=names
+    )
+
+
+@cache
+def study():
+    """Few answers about 30 objects whose places are a linear map of the features."""
+    rng = np.random.default_rng(1)
+    X = 1.5 * rng.standard_normal((30, 2))
+    F = X @ rng.standard_normal((2, 6)) + 0.1 * rng.standard_normal((30, 6))
+    return X, F, answers(X, 150, 2), answers(X, 2000, 3)
+
+
+@cache
+def featured():
+    _, F, S, _ = study()
+    return tl.ChoiceMap().fit(S, features=F)
+
+
+# ---- how they are read
+
+
+def same(given, names=NAMES):
+    found = read_features(given, names, len(NAMES)).blocks[0]
+    expected = read_features(ROWS, names, len(NAMES)).blocks[0]
+    np.testing.assert_allclose(found.factor @ found.factor.T, expected.factor @ expected.factor.T)
+
+
+def test_one_stated_rule_standardises_features():
+    block = read_features(ROWS, NAMES, 5).blocks[0]
+    np.testing.assert_allclose(block.factor.mean(axis=0), 0.0, atol=1e-12)
+    assert (block.factor**2).sum(axis=1).mean() == pytest.approx(1.0)
+
+
+def test_names_are_matched_in_every_table():
+    turned = [3, 0, 4, 1, 2]
+    names = [NAMES[i] for i in turned]
+    frame = pd.DataFrame(ROWS[turned], index=names)
+    same(frame)
+    same(frame.reset_index(names="object"))
+    columns = {"word": names, **{f"x{k}": ROWS[turned, k] for k in range(3)}}
+    same(pl.DataFrame(columns))
+    same(pa.table(columns))
+    same(dict(zip(names, ROWS[turned], strict=True)))
+    same(pd.DataFrame(ROWS))  # rows counted from 0 have no names
+
+
+@pytest.mark.slow
+def test_a_tensor_on_which_a_gradient_hangs():
+    import torch
+
+    same(torch.tensor(ROWS, requires_grad=True))
+    read_features(torch.tensor(ROWS, dtype=torch.bfloat16), NAMES, 5)
+
+
+def test_other_numbers_are_the_same_features():
+    same(ROWS.tolist())
+    same(sparse.csr_array(ROWS))
+    half = read_features(ROWS.astype(np.float16), NAMES, 5).blocks[0]
+    assert half.rows.dtype == np.float64
+
+
+def test_blocks_are_told_from_vectors_by_name():
+    found = read_features(
+        {"pictures": ROWS, "words": dict(zip(NAMES, ROWS, strict=True))}, NAMES, 5
+    )
+    assert found.names == ("pictures", "words")
+    assert read_features({name: [1.0, i] for i, name in enumerate(NAMES)}, NAMES, 5).names == (
+        "features",
+    )
+
+
+def test_objects_without_features_are_unknown():
+    missing = ROWS.copy()
+    missing[2, 1] = np.nan
+    for given in (missing, {n: r for n, r in zip(NAMES, ROWS, strict=True) if n != "c"}):
+        found = read_features(given, NAMES, 5)
+        assert found.known.tolist() == [True, True, False, True, True]
+        prior = found.prior([0.9])
+        C = np.linalg.inv(prior.precision)
+        np.testing.assert_allclose(C[2], np.eye(5)[2], atol=1e-9)
+
+
+def test_a_misspelt_name_is_told():
+    names = ["a", "b", "c", "d", "E"]
+    with pytest.warns(UserWarning, match=r"1 of 5 objects has no features \('e'\)"):
+        read_features(dict(zip(names, ROWS, strict=True)), NAMES, 5)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (ROWS[:4], "4 rows for 5 objects"),
+        (np.where(ROWS[1, 1] == ROWS, np.inf, ROWS), "row 1 has an infinite number"),
+        (np.full((5, 2), np.nan), "every row has NaN"),
+        (np.zeros((5, 0)), "a column or more"),
+        (np.zeros((5, 2, 2)), "shape"),
+        ([["x"]] * 5, "must be numbers"),
+        ("features.npy", "give an"),
+        ({}, "empty"),
+        ({"x": [1.0], "y": [2.0]}, "none of the 5 objects"),
+        ({"a": [1.0], "b": [1.0, 2.0]}, "1 to 2 numbers"),
+        ({"a": [1.0], "words": ROWS}, "not both"),
+        (pd.DataFrame(ROWS, index=["a", "a", "b", "c", "d"]), "two rows"),
+        (pd.DataFrame({"object": NAMES, "colour": NAMES, "x": range(5)}), "colour"),
+        (sparse.csr_array(np.where(ROWS > 3, np.nan, 0.0)), "NaN or infinite"),
+    ],
+)
+def test_bad_features_are_one_clear_line(given, said):
+    with pytest.raises(tl.errors.ParameterError, match=said) as error:
+        read_features(given, NAMES, 5)
+    assert "\n" not in str(error.value)
+
+
+def test_more_columns_than_a_machine_holds():
+    wide = sparse.random_array(
+        (40, 100_000), density=1e-3, rng=np.random.default_rng(0), format="csr"
+    )
+    found = read_features(wide, None, 40)
+    assert found.blocks[0].factor.shape[1] < 40
+    with pytest.raises(tl.errors.ParameterError, match="TruncatedSVD"):
+        read_features(sparse.csr_array((20_000, 100_000)), None, 20_000)
+
+
+def test_constant_columns_say_nothing():
+    with_one = np.column_stack([ROWS, np.full(5, 7.0)])
+    same(with_one)
+    _, _, S, _ = study()
+    M = tl.ChoiceMap(2, l2=0.1).fit(S, features=np.ones((30, 4)))
+    assert M.feature_shares_ == {"features": 0.0}
+    np.testing.assert_array_equal(M.embedding_, tl.ChoiceMap(2, l2=0.1).fit(S).embedding_)
+
+
+# ---- the prior
+
+
+def prior(shares=(0.5, 0.3)):
+    words = np.random.default_rng(5).standard_normal((5, 9))
+    words[1] = np.nan
+    return read_features({"p": ROWS, "w": words}, NAMES, 5).prior(shares)
+
+
+def test_the_prior_is_that_of_a_linear_part_and_a_remainder():
+    found = prior()
+    p, w = (block.factor for block in found.features.blocks)
+    C = 0.5 * p @ p.T + 0.3 * w @ w.T + 0.2 * np.eye(5)
+    C[1, 1] += 0.3
+    np.testing.assert_allclose(found.matrix @ found.matrix.T, C, atol=1e-10)
+    np.testing.assert_allclose(found.precision, np.linalg.inv(C), atol=1e-8)
+    np.testing.assert_allclose(found.own_precision, np.diag(found.precision), atol=1e-8)
+    X = np.arange(10.0).reshape(5, 2)
+    np.testing.assert_allclose(found.places(found.standard(X)), X, atol=1e-9)
+    np.testing.assert_allclose(found.slopes(X), found.matrix.T @ X)
+    G = C - np.diag([0.2, 0.5, 0.2, 0.2, 0.2])
+    np.testing.assert_allclose(found.linear_part(X), G @ np.linalg.solve(C, X), atol=1e-8)
+
+
+def test_the_slope_and_the_information_are_those_of_the_coordinates():
+    S = answers(np.random.default_rng(0).standard_normal((5, 2)), 40, 1)
+    choices, lapse = collect_choices(S), np.array([0.1])
+    with likelihood(choices) as f:
+        g = FeaturedLikelihood(f, prior())
+        z = np.random.default_rng(1).standard_normal(10)
+        off = check_grad(
+            lambda x: g(x.reshape(5, 2), lapse)[0],
+            lambda x: g(x.reshape(5, 2), lapse)[1].ravel(),
+            z,
+        )
+        assert off < 1e-4
+        A = np.kron(prior().matrix, np.eye(2))
+        X = prior().places(z.reshape(5, 2))
+        np.testing.assert_allclose(
+            g.information(z.reshape(5, 2), lapse), A.T @ f.information(X, lapse) @ A
+        )
+
+
+# ---- the map
+
+
+def test_features_help_where_answers_are_few():
+    _, _, S, test = study()
+    without = tl.ChoiceMap().fit(S)
+    assert featured().feature_shares_["features"] > 0.5
+    assert featured().score(test) > without.score(test) + 0.03
+    assert np.linalg.norm(featured().linear_part_) > 0.8 * np.linalg.norm(featured().embedding_)
+
+
+def test_permuted_features_leave_the_map_as_it_is():
+    _, F, S, _ = study()
+    wrong = F[np.random.default_rng(4).permutation(30)]
+    M = tl.ChoiceMap().fit(S, features=wrong)
+    assert M.feature_shares_ == {"features": 0.0}
+    np.testing.assert_array_equal(M.embedding_, tl.ChoiceMap().fit(S).embedding_)
+
+
+def test_the_order_of_objects_does_not_matter():
+    _, F, S, _ = study()
+    turned = np.random.default_rng(8).permutation(30)
+    names = [f"o{i}" for i in range(30)]
+    named = tl.Statements(S.triples, 30, names=names)
+    M = tl.ChoiceMap(2, l2=0.5).fit(named, features=F)
+    N = tl.ChoiceMap(2, l2=0.5).fit(named.subset(turned), features=F[turned])
+    np.testing.assert_allclose(M.embedding_[turned], N.embedding_, atol=1e-8)
+
+
+def test_shares_can_be_given():
+    _, F, S, _ = study()
+    M = tl.ChoiceMap(2, l2=0.5, feature_share=0.7).fit(S, features=F)
+    assert M.feature_shares_ == {"features": 0.7}
+    two = tl.ChoiceMap(2, l2=0.5, feature_share={"a": 0.7}).fit(S, features={"a": F, "b": F[:, :2]})
+    assert two.feature_shares_ == {"a": 0.7, "b": 0.0}
+    np.testing.assert_allclose(two.embedding_, M.embedding_, atol=1e-6)
+    for share in (1.5, -0.1, "all", {"c": 0.5}):
+        with pytest.raises(tl.errors.ParameterError, match="feature_share"):
+            tl.ChoiceMap(2, l2=0.5, feature_share=share).fit(S, features=F)
+
+
+def test_everything_that_a_map_can_do_it_can_do_with_features():
+    _, F, S, _ = study()
+    M = featured()
+    d = M.n_components_
+    assert M.posterior(S, 8).shape == (8, 30, d)
+    assert len(M.bootstrap(S, 3, max_iter=5)) == 3
+    errors = M.place_errors_
+    assert (np.linalg.eigvalsh(errors) > 0).all()
+    low, high = M.error_rate_interval_
+    assert 0 <= low <= M.error_rate_ <= high
+    raters = tl.Statements(S.triples, 30, raters=np.arange(150) % 5)
+    W = tl.ChoiceMap(2, l2=0.5, raters="weights", feature_share=0.9).fit(raters, features=F)
+    assert W.raters_ == "weights"
+    assert W.score(study()[3]) > 0.5
+
+
+def test_the_posterior_knows_the_features():
+    """A place that no answer tells is as sure as its features make it."""
+    _, F, S, _ = study()
+    seen = S.take(~(S.triples == 3).any(axis=1))
+    share = {"features": 0.99}
+    M = tl.ChoiceMap(2, l2=0.1, feature_share=share).fit(seen, features=F)
+    N = tl.ChoiceMap(2, l2=0.1).fit(seen)
+    spread = [each.posterior(seen, 40)[:, 3].std(axis=0).mean() for each in (M, N)]
+    assert spread[0] < 0.85 * spread[1]
+    assert np.trace(M.place_errors_[3]) < 0.5 * np.trace(N.place_errors_[3])
+    assert np.abs(M.embedding_[3]).max() > 10 * np.abs(N.embedding_[3]).max()
+
+
+def test_features_travel_by_metadata_routing():
+    import sklearn
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.pipeline import Pipeline
+
+    _, F, S, _ = study()
+    with sklearn.config_context(enable_metadata_routing=True):
+        M = tl.ChoiceMap(2, l2=0.5).set_fit_request(features=True)
+        fitted = Pipeline([("map", M)]).fit(S, features=F)
+        assert fitted["map"].feature_shares_["features"] > 0
+        search = GridSearchCV(M, {"feature_share": [0.0, 0.9]}, cv=3).fit(S, features=F)
+        assert search.best_params_ == {"feature_share": 0.9}
+
+
+def test_answers_too_large_to_hold_take_none(monkeypatch, tmp_path):
+    _, F, S, _ = study()
+    tl.write_statements(S, tmp_path / "answers.csv")
+    monkeypatch.setattr(tl.Answers, "streamed", True)
+    with pytest.raises(tl.errors.ParameterError, match="features are not available"):
+        tl.ChoiceMap().fit(tl.Answers(tmp_path / "answers.csv"), features=F)
+
+
+def test_nothing_warns():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_features(dict(zip((*NAMES, "more"), [*ROWS, ROWS[0]], strict=True)), NAMES, 5)
+    assert isinstance(prior(), FeaturePrior)
+    assert isinstance(prior().features, Features)
