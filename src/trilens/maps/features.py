@@ -549,8 +549,8 @@ def _by_name(
             f"{len(names):,} names ({_listed(names)})",
             parameter="features",
         )
-    known = set(objects)
-    strange = [name for name in names if name not in known]
+    asked = set(objects)
+    strange = [name for name in names if name not in asked]
     missing = [name for name, i in zip(objects, found, strict=True) if i < 0]
     if strange and missing:
         import warnings
