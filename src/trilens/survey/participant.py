@@ -306,6 +306,7 @@ def _page_facts(survey: Survey, code: str, opened: bool) -> dict[str, Any]:
         "thanks": study.thanks[code],
         "contact": study.contact,
         "rounds": {"length": study.length, "most": study.most, "needed": study.needed},
+        "forms": bool(study.before or study.after),
         "platform_parameters": [PLATFORMS[study.completion.platform], *PLATFORMS.values()],
         "texts": study.texts[code],
     }

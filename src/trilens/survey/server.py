@@ -23,6 +23,7 @@ from sqlalchemy.engine import Connection
 from trilens.survey.auth import PARTICIPANT, Limiter, sign, unsign
 from trilens.survey.dashboard import Dashboard, Worker
 from trilens.survey.database import Database
+from trilens.survey.markdown import to_html
 from trilens.survey.monitoring import Metrics, log_event
 from trilens.survey.payment import are_over, erase_payments
 from trilens.survey.store import Store, add_visits, changes, put_setting
@@ -202,10 +203,12 @@ def _purpose(cookie: str) -> str:
 @cache
 def _templates() -> Environment:
     """The pages, with every name and text escaped."""
-    return Environment(
+    pages = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "pages"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    pages.filters["markdown"] = to_html
+    return pages

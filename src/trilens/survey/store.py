@@ -570,6 +570,7 @@ class Store:
                 "answers": self.count(connection, participant),
                 "may_finish": person.round >= self.study.needed,
                 **({} if person.round else {"practice": True}),
+                **self._place(person, person.round),
             }
         return self._last(connection, person)
 
@@ -609,11 +610,11 @@ class Store:
         return connection.execute(query).first() is not None
 
     def count(self, connection: Connection, participant: int) -> int:
-        """How many answers of the participant are stored."""
+        """How many answers of the participant are stored, without practice."""
         query = (
             select(func.count())
             .select_from(answers.join(assignments, answers.c.assignment == assignments.c.id))
-            .where(assignments.c.participant == participant)
+            .where(assignments.c.participant == participant, assignments.c.reason != "practice")
         )
         return int(connection.execute(query).scalar_one())
 
@@ -691,18 +692,25 @@ class Store:
             shown["anchor"] = names[0]
         return shown
 
+    def _place(self, person: Row[Any], round: int) -> dict[str, int]:
+        """Which part of the study a round is in, where there are several."""
+        blocks = self._blocks(person)
+        found = at_round(blocks, max(round, 1))
+        if len(blocks) == 1 or found is None:
+            return {}
+        return {"part": found[0] + 1, "parts": len(blocks)}
+
     def _part(self, row: Row[Any]) -> dict[str, Any]:
         """What stands around a question: its part of the study, practice, a test run."""
         said: dict[str, Any] = {"practice": True} if not row.round else {}
         if row.test_run:
             said["test_run"] = True
+        said |= self._place(row, row.round)
         blocks = self._blocks(row)
         found = at_round(blocks, max(row.round, 1))
         if found is None:
             return said
         block = blocks[found[0]]
-        if len(blocks) > 1:
-            said |= {"part": found[0] + 1, "parts": len(blocks)}
         # before its first question, or before the practice for it
         first = row.number == 1 and found[1] == 1
         first = first and (not row.round or bool(found[0]) or not block.practice)

@@ -33,7 +33,7 @@ def test_a_round_by_mouse(shapes: Page) -> None:
     assert shapes.text("#rested") == f"Answers saved: {LENGTH}. Thank you!"
     shapes.click("#another")
     shapes.asking(1)
-    assert shapes.text("#round") == "Round 2 of 2"
+    assert shapes.text("#round") == "Round 2"
     for number in range(1, LENGTH + 1):
         shapes.asking(number)
         shapes.choose(2)
@@ -127,7 +127,7 @@ def test_closer_has_an_anchor_that_cannot_be_chosen(
     asked = page.question()
     assert page.find(".anchor img").get_attribute("src").endswith(asked["stimuli"][0]["url"])
     assert page.shown()[:2] == [f"{page.url}/{s['url']}" for s in asked["stimuli"][1:]]
-    assert not page.find("button.card[data-place='3']").is_displayed()
+    assert len(page.shown()) == 2
     page.press("3", "Digit3")
     page.click(".anchor")
     assert page.question()["token"] == asked["token"]

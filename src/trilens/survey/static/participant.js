@@ -7,8 +7,8 @@
   const study = JSON.parse(page.dataset.study);
   const root = `${page.dataset.root}/`;
   const stage = $("stage");
-  const choices = [...stage.querySelectorAll(".choice")];
-  const buttons = choices.map((choice) => choice.querySelector("button.card"));
+  let choices = [...stage.querySelectorAll(".choice")]; // as many as the question has
+  let buttons = choices.map((choice) => choice.querySelector("button.card"));
   const anchor = stage.querySelector(".anchor");
 
   // From a choice to the next question, in milliseconds: the choice stays marked, then the
@@ -22,7 +22,7 @@
   const HOPELESS = 120000; // then the participant gets the code for answers that were not stored
 
   let current = null; // what the server said last
-  let state = ""; // loading, listening (to sounds), asking, saving
+  let state = ""; // loading, listening (to sounds), asking, saving, told (after practice)
   let turn = 0; // what was begun in an earlier turn must not touch this one
   let started = 0;
   const lost = new Set(); // addresses of pictures and sounds that did not come
@@ -129,12 +129,15 @@
     page.dataset.state = next;
     stage.setAttribute("aria-busy", String(next === "loading"));
     for (const button of buttons) button.setAttribute("aria-disabled", String(next !== "asking"));
+    count();
   }
 
   function screen(name) {
     if (document.body.dataset.screen === name) return;
     document.body.dataset.screen = name;
     for (const section of page.children) section.hidden = section.id !== name;
+    const may = /^(question|break|form|part|failed)$/.test(name);
+    for (const button of document.querySelectorAll(".leave")) button.hidden = !may;
     $(name).querySelector("h1").focus({ preventScroll: true });
     scrollTo(0, 0);
   }
@@ -145,14 +148,22 @@
     const receipt = reply.done ? null : memory.get("receipt");
     $("kept").hidden = !receipt || Boolean(reply.gone);
     $("kept").querySelector("code").textContent = receipt || "";
+    $("test-run").hidden = !test;
     if (reply.token) {
-      ask(reply, turn);
+      if (reply.instructions && introduced !== reply.token) introduce(reply);
+      else ask(reply, turn);
       return;
     }
     enter("");
-    if (reply.round_done) {
-      $("rested").textContent = say("round_done", reply);
-      $("rounds").textContent = say("round", reply);
+    if (reply.form) {
+      showForm(reply);
+    } else if (reply.round_done) {
+      $("break-title").textContent = say(reply.practice ? "practice_done_title" : "round_done_title");
+      $("rested").textContent = say(reply.practice ? "practice_done" : "round_done", reply);
+      $("rounds").textContent = reply.practice ? "" : reply.may_finish ? say("enough") : roundOf(reply);
+      $("another").textContent = say(
+        reply.practice ? "begin" : reply.may_finish ? "another_round" : "continue",
+      );
       $("finish").hidden = !reply.may_finish;
       screen("break");
     } else if (reply.done) {
@@ -164,14 +175,64 @@
       $("code").textContent = code || "";
       $("copy").hidden = !navigator.clipboard;
       $("copy").textContent = say("copy");
-      $("receipt").textContent = reply.receipt;
+      $("receipt").textContent = reply.receipt || "";
+      $("receipt-box").hidden = $("receipt-why").hidden = !reply.receipt;
+      $("thanked").textContent = say(reply.left ? "left_title" : "thanks_title");
+      $("thanks-text").hidden = Boolean(reply.left);
+      $("left-text").hidden = !reply.left;
+      $("left-text").textContent = say(reply.erased ? "left_erased" : "left_kept");
       $("somebody").hidden = Boolean(person); // the platform sends each person by a link of theirs
       memory.put("receipt", null); // from now on the server shows it
-      screen("thanks");
+      $("debriefed").innerHTML = reply.debriefing || "";
+      screen(reply.debriefing ? "debriefing" : "thanks");
     } else {
       screen("gone");
     }
   }
+
+  // How many rounds there are matters to those who have to do several.
+  function roundOf(reply) {
+    const { needed } = study.rounds;
+    if (reply.practice || reply.rounds < 2) return "";
+    if (reply.parts) return say("part", reply);
+    if (needed < 2 || reply.round > needed) return say("round_alone", reply);
+    return say("round", { round: reply.round, rounds: needed });
+  }
+
+  // What stands before the first question of a part.
+  let introduced = null;
+  function introduce(question) {
+    introduced = question.token;
+    enter("");
+    $("part-title").textContent = question.parts
+      ? say("part", question)
+      : say("instructions_title");
+    $("part-text").innerHTML = question.instructions;
+    screen("part");
+  }
+
+  // --- questions about the participant -----------------------------------------------------
+
+  function showForm(reply) {
+    $("form-title").textContent = say(reply.form === "before" ? "before_title" : "after_title");
+    trilensForm.build($("items"), reply.items, say);
+    document.body.dataset.screen = ""; // another form is another screen
+    screen("form");
+  }
+
+  let sending = false;
+  $("items").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (sending || !current || !current.form) return;
+    sending = true;
+    const { form, items } = current;
+    const values = trilensForm.values($("items"), items);
+    const reply = await surely("POST", "api/form", { form, values });
+    sending = false;
+    if (reply.status === 422 && reply.data.problems) {
+      trilensForm.refuse($("items"), reply.data.problems, say);
+    } else show(reply.status === 200 ? reply.data : await latest());
+  });
 
   // --- a question --------------------------------------------------------------------------
 
@@ -179,13 +240,11 @@
     const since = performance.now();
     if (stage.contains(document.activeElement)) $("asked").focus({ preventScroll: true });
     for (const place of stage.querySelectorAll(".stimulus, .player")) place.replaceChildren();
-    for (const button of buttons) button.classList.remove("chosen");
+    $("told").hidden = true;
+    setOut(question);
     // the places as they will be: nothing moves when the pictures come
     stage.classList.toggle("pictures", question.stimuli.some((one) => one.form === "image"));
     stage.classList.toggle("sounds", question.stimuli.some((one) => one.form === "audio"));
-    stage.classList.toggle("two", closer);
-    anchor.hidden = !closer;
-    choices[2].hidden = closer;
     enter("loading");
     if (document.body.dataset.screen !== "failed") screen("question");
     const slow = setTimeout(() => note(say("loading")), SLOW);
@@ -256,18 +315,57 @@
     return sound;
   }
 
-  const closer = study.kind === "closer";
+  const hasAnchor = () => current.kind === "closer";
   // The anchor has no number: it cannot be chosen.
-  const placeOf = (index) => (closer ? index || "" : index + 1);
-  const options = () => current.objects.slice(closer ? 1 : 0);
+  const placeOf = (index) => (hasAnchor() ? index || "" : index + 1);
+  const options = () => current.objects.slice(hasAnchor() ? 1 : 0);
+
+  // As many places as there are things to choose from.
+  function setOut(question) {
+    const n = options().length;
+    while (choices.length > n) choices.pop().remove();
+    while (choices.length < n) {
+      const place = choices[0].cloneNode(true);
+      place.querySelector(".place").textContent = choices.length + 1;
+      place.querySelector("button.card").dataset.place = choices.length + 1;
+      stage.append(place);
+      choices.push(place);
+    }
+    buttons = choices.map((choice) => choice.querySelector("button.card"));
+    for (const button of buttons) {
+      button.classList.remove("chosen", "right");
+      if (several()) button.setAttribute("aria-pressed", "false");
+      else button.removeAttribute("aria-pressed");
+    }
+    const grid = n > 3 || (hasAnchor() && n > 2);
+    stage.classList.toggle("two", hasAnchor() && !grid);
+    stage.classList.toggle("grid", grid);
+    stage.style.setProperty("--wide", n < 5 ? n : n < 7 ? 3 : n < 9 ? 4 : n < 11 ? 5 : 6);
+    stage.style.setProperty("--narrow", n < 5 ? 2 : n < 13 ? 3 : 4);
+    anchor.hidden = !hasAnchor();
+    $("asked").textContent = question.question;
+    $("several").hidden = !several();
+    const keys = several() ? "keys_confirm" : grid ? "keys_grid" : n === 2 ? "keys_two" : "keys";
+    $("keys").textContent = n > 9 ? "" : say(keys);
+  }
+
+  // Where more than one is to be chosen, they are marked first and then confirmed.
+  const several = () => Boolean(current && current.choose > 1);
+  const marked = () => choices.flatMap((_, i) => (buttons[i].classList.contains("chosen") ? [i + 1] : []));
+  function count() {
+    if (!several() || !current.token) return;
+    const n = marked().length;
+    $("chosen").textContent = say("chosen_count", { n, k: current.choose });
+    $("confirm").setAttribute("aria-disabled", String(state !== "asking" || n !== current.choose));
+  }
 
   function reveal(question, parts) {
     if ($("note").textContent === say("loading")) note("");
-    $("count").textContent = say("progress", question);
+    $("count").textContent = say(question.practice ? "practice" : "progress", question);
     $("bar").max = question.of;
     $("bar").value = question.number - 1;
-    $("round").textContent = question.rounds > 1 ? say("round", question) : "";
-    const places = closer ? [anchor, ...choices] : choices;
+    $("round").textContent = roundOf(question);
+    const places = hasAnchor() ? [anchor, ...choices] : choices;
     const sounds = parts.filter((part) => part instanceof Audio);
     const unheard = new Set(sounds);
     parts.forEach((part, index) => put(part, places[index], placeOf(index), sounds, unheard));
@@ -320,9 +418,27 @@
   function choose(place) {
     const chosen = state === "asking" && options()[place - 1];
     if (!chosen) return;
+    if (several()) {
+      const button = buttons[place - 1];
+      if (!button.classList.contains("chosen") && marked().length >= current.choose) return;
+      const on = button.classList.toggle("chosen");
+      button.setAttribute("aria-pressed", String(on));
+      count();
+      return;
+    }
+    buttons[place - 1].classList.add("chosen");
+    settle(chosen);
+  }
+
+  function confirmChoice() {
+    const places = marked();
+    if (state !== "asking" || !several() || places.length !== current.choose) return;
+    settle(places.map((place) => options()[place - 1]));
+  }
+
+  function settle(chosen) {
     const seconds = Math.round(10 * (performance.now() - started)) / 1e4;
     enter("saving");
-    buttons[place - 1].classList.add("chosen");
     const answer = { token: current.token, chosen, seconds };
     memory.put("answer", answer);
     send(answer);
@@ -334,19 +450,37 @@
     memory.put("answer", null);
     // refused: answered in another window, or left by somebody else; the server knows what is next
     const next = reply.status === 200 ? reply.data.next : await latest();
-    await sleep(MARKED - (performance.now() - since));
+    const { feedback } = reply.data;
+    if (feedback && current && current.token === answer.token) await tell(feedback);
+    else await sleep(MARKED - (performance.now() - since));
     show(next);
     if (reply.status === 409) note(say("elsewhere"));
+  }
+
+  // After a practice question: what would have been right, and why; until it is read.
+  function tell(feedback) {
+    enter("told");
+    const right = options().indexOf(feedback.answer);
+    if (right >= 0) buttons[right].classList.add("right");
+    $("verdict").textContent = say(feedback.right ? "practice_right" : "practice_wrong");
+    $("why").innerHTML = feedback.why;
+    $("told").hidden = false;
+    $("several").hidden = true;
+    $("go-on").focus({ preventScroll: true });
+    $("told").scrollIntoView({ block: "nearest" });
+    return new Promise((done) => {
+      $("go-on").addEventListener("click", done, { once: true });
+    });
   }
 
   // Another window may have gone on while this one was not looked at.
   async function refresh() {
     const mine = turn;
     const before = state;
-    if (document.hidden || !current || before === "saving" || before === "loading") return;
+    if (document.hidden || !current || /^(saving|loading|told)$/.test(before)) return;
     const reply = await once("GET", "api/question").catch(() => null);
     if (!reply || reply.status !== 200 || mine !== turn || before !== state) return;
-    const key = (said) => said.token || [said.round_done && said.round, said.done].join();
+    const key = (said) => said.token || [said.form, said.round_done && said.round, said.done].join();
     if (key(reply.data) !== key(current)) show(reply.data);
   }
 
@@ -368,7 +502,11 @@
     if (document.body.dataset.screen !== "question") return;
     // the digits' keys by their place too: on French keyboards they need no shift then
     const digit = /^Digit(\d)$/.exec(event.code);
-    const place = (closer ? KEYS_TWO : KEYS)[digit ? digit[1] : event.key];
+    if (stage.classList.contains("grid")) {
+      gridKey(event, digit ? digit[1] : event.key);
+      return;
+    }
+    const place = (hasAnchor() ? KEYS_TWO : KEYS)[digit ? digit[1] : event.key];
     if (!place) return;
     const scrolls = document.documentElement.scrollHeight > innerHeight;
     if (scrolls && /Up|Down/.test(event.key)) return;
@@ -376,10 +514,33 @@
     choose(place);
   });
 
-  buttons.forEach((button) => {
-    button.addEventListener("click", (event) => {
-      if (event.detail < 2) choose(Number(button.dataset.place));
-    });
+  // Digits choose, arrows walk about, Enter confirms what is complete.
+  function gridKey(event, key) {
+    const n = choices.length;
+    if (/^[1-9]$/.test(key) && n < 10) {
+      event.preventDefault();
+      choose(Number(key));
+      return;
+    }
+    if (key === "Enter" && several() && marked().length === current.choose) {
+      event.preventDefault();
+      confirmChoice();
+      return;
+    }
+    const across = getComputedStyle(stage).gridTemplateColumns.split(" ").length;
+    const step = { [`Arrow${FORTH}`]: 1, [`Arrow${BACK}`]: -1, ArrowDown: across, ArrowUp: -across }[key];
+    if (!step || state !== "asking") return;
+    const at = buttons.indexOf(document.activeElement);
+    const next = at < 0 ? 0 : at + step;
+    if (next < 0 || next >= n) return;
+    event.preventDefault();
+    buttons[next].focus();
+  }
+
+  stage.addEventListener("click", (event) => {
+    const button = event.target.closest("button.card");
+    // where several are marked, a second click takes the mark back
+    if (button && (event.detail < 2 || several())) choose(Number(button.dataset.place));
   });
 
   // A button that does one thing at a time.
@@ -398,14 +559,29 @@
 
   const given = new URLSearchParams(location.search);
   const person = study.platform_parameters.map((name) => given.get(name)).find(Boolean) || null;
+  const test = given.get("test"); // of the researcher, who tries the study
+
+  // Without cookies every call would come from a stranger: nothing is begun.
+  function keepsCookies() {
+    const probe = "trilens_probe=1; SameSite=Lax";
+    document.cookie = probe;
+    const kept = document.cookie.includes("trilens_probe");
+    document.cookie = `${probe}; max-age=0`;
+    return navigator.cookieEnabled && kept;
+  }
 
   onClick("agree", () => {
     history.pushState("instructions", "");
     screen("instructions");
   });
 
+  let joined = false;
   onClick("begin", async () => {
-    const body = { consent: true, language: study.language };
+    if (joined || !keepsCookies()) {
+      screen("cookies");
+      return;
+    }
+    const body = { consent: true, language: study.language, ...(test && { test }) };
     let reply = await surely("POST", "api/join", person ? { ...body, platform_id: person } : body);
     if (reply.status === 422) reply = await surely("POST", "api/join", body);
     if (reply.status !== 201) {
@@ -413,11 +589,38 @@
       return;
     }
     memory.put("person", person);
+    memory.put("test", test);
     memory.put("language", study.language);
     memory.put("receipt", reply.data.receipt);
     memory.put("answer", null);
-    show(await latest());
+    const next = await latest();
+    if (next.gone) {
+      joined = true; // the server knows, and the browser does not: once is enough
+      screen("cookies");
+    } else show(next);
   });
+
+  onClick("decline", () => screen("declined"));
+  onClick("reconsider", () => screen("consent"));
+  onClick("begin-part", () => ask(current, turn));
+  onClick("confirm", confirmChoice);
+  onClick("to-thanks", () => screen("thanks"));
+
+  let before = ""; // the screen to which whoever stays goes back
+  for (const button of document.querySelectorAll(".leave")) {
+    button.addEventListener("click", () => {
+      before = document.body.dataset.screen;
+      screen("leaving");
+    });
+  }
+  onClick("stay", () => screen(before));
+  const leave = (keep) => async () => {
+    const reply = await surely("POST", "api/leave", { keep });
+    memory.put("answer", null);
+    show(reply.status === 200 ? reply.data : await latest());
+  };
+  onClick("leave-keep", leave(true));
+  onClick("leave-erase", leave(false));
 
   onClick("another", async () => {
     const reply = await surely("POST", "api/round");
@@ -436,7 +639,7 @@
 
   function welcome() {
     current = null;
-    screen(study.open ? "consent" : "closed");
+    screen(study.open || test ? "consent" : "closed");
   }
   onClick("somebody", welcome);
   onClick("again", welcome);
@@ -467,7 +670,10 @@
 
   (async () => {
     // whom the platform calls otherwise than the last one here is somebody else
-    const known = page.dataset.joined === "yes" && (!person || memory.get("person") === person);
+    const known =
+      page.dataset.joined === "yes" &&
+      (!person || memory.get("person") === person) &&
+      (memory.get("test") || null) === test;
     if (!known) {
       welcome();
       return;
