@@ -340,7 +340,10 @@
     const grid = n > 3 || (hasAnchor() && n > 2);
     stage.classList.toggle("two", hasAnchor() && !grid);
     stage.classList.toggle("grid", grid);
-    stage.style.setProperty("--wide", n < 5 ? n : n < 7 ? 3 : n < 9 ? 4 : n < 11 ? 5 : 6);
+    stage.classList.toggle("anchored", grid && hasAnchor());
+    const wide = n < 5 ? n : n < 7 ? 3 : n < 9 ? 4 : n < 11 ? 5 : 6;
+    stage.style.setProperty("--wide", wide);
+    stage.style.setProperty("--rows", Math.ceil(n / wide));
     stage.style.setProperty("--narrow", n < 5 ? 2 : n < 13 ? 3 : 4);
     anchor.hidden = !hasAnchor();
     $("asked").textContent = question.question;
@@ -527,7 +530,7 @@
       confirmChoice();
       return;
     }
-    const across = getComputedStyle(stage).gridTemplateColumns.split(" ").length;
+    const across = choices.filter((one) => one.offsetTop === choices[0].offsetTop).length;
     const step = { [`Arrow${FORTH}`]: 1, [`Arrow${BACK}`]: -1, ArrowDown: across, ArrowUp: -across }[key];
     if (!step || state !== "asking") return;
     const at = buttons.indexOf(document.activeElement);
