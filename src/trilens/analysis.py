@@ -19,6 +19,7 @@ from trilens.answers import Answers
 from trilens.counts import Counted
 from trilens.depth import DepthIntervals, centrality
 from trilens.errors import MissingExtraError
+from trilens.maps.features import FeaturesLike
 from trilens.maps.registry import coordinates
 from trilens.maps.streamed import StreamedMap
 from trilens.statements import Statements, Summary
@@ -38,7 +39,7 @@ from trilens.tasks.individuals import Individuals, can_compare, individuals
 from trilens.tasks.labels import LabelsLike, label_of_each
 from trilens.tasks.medoid import Medoid, medoid
 from trilens.tasks.method import choose_method
-from trilens.tasks.model import AnswerModel, answer_model
+from trilens.tasks.model import AnswerModel, answer_model, featured_model
 from trilens.tasks.object_facts import ObjectFacts, object_facts
 from trilens.tasks.outliers import Outliers, outliers
 from trilens.tasks.reliability import Reliability, reliability
@@ -234,6 +235,7 @@ def analyze(
     source: str | None = None,
     command: str | None = None,
     random_state: int = 0,
+    features: FeaturesLike | None = None,
     progress: Progress | None = None,
 ) -> Analysis:
     """Ask every question.
@@ -252,6 +254,8 @@ def analyze(
         By default as many as the answers suggest.
     title, source, command : str, optional
         For the page; the source is by default the file of the answers.
+    features : array, table or dict, optional
+        Vectors of the objects, for the map that the questions share: see `ChoiceMap.fit`.
     progress : callable, optional
         Called with the share of the work that is done.
 
@@ -267,6 +271,16 @@ def analyze(
     step: Progress = (lambda share: None) if progress is None else progress
     if source is None and isinstance(statements, Answers) and isinstance(statements.source, str):
         source = statements.source
+    featured = None
+    if features is not None:
+        featured = featured_model(
+            statements,
+            "analyze",
+            features,
+            method="auto",
+            random_state=seed,
+            progress=lambda share: step(0.25 * share),
+        )
     streamed = None
     if is_streamed(statements):
         streamed = streamed_map(statements, None, "choice", seed, lambda share: step(0.25 * share))
@@ -276,7 +290,9 @@ def analyze(
         check_n_clusters(n_clusters, given.n_objects)
     model: AnswerModel | StreamedMap | None = streamed
     method = "choice"
-    if isinstance(given, Statements):
+    if featured is not None:
+        model = featured
+    elif isinstance(given, Statements):
         model = model_of_many(given, "embed", None, seed, lambda share: step(0.25 * share))
         if model is None:
             method = choose_method("embed", given)

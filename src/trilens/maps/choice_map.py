@@ -185,6 +185,8 @@ class ChoiceMap(MapEstimator):
         What features gain: the log-likelihood per held-out answer beyond that of the map without,
         and its standard error; where the evidence decides, the logarithm of its ratio per answer,
         and 0. None where it was not asked.
+    features_ : Features or None
+        The features themselves, as they were read.
     linear_part_ : (n_objects, n_components_) float64
         With features, what they explain of the coordinates; 0 without.
     log_likelihood_ : float
@@ -402,10 +404,16 @@ class ChoiceMap(MapEstimator):
     ) -> None:
         """The attributes about features."""
         names = () if features is None else features.names
-        self._features = features
+        self.features_ = features
         self._prior = None if features is None else features.prior(shares)
         self.feature_shares_ = dict(zip(names, shares or (0.0,) * len(names), strict=True))
         self.feature_gain_ = gain
+
+    def like(self, n_components: int | Literal["cv"], **parameters: Any) -> ChoiceMap:
+        """A map to be fitted with the same shares of features; give it ``features_``."""
+        if self.feature_shares_:
+            parameters["feature_share"] = self.feature_shares_
+        return ChoiceMap(n_components, **parameters)
 
     @property
     def linear_part_(self) -> FloatArray:
@@ -452,9 +460,9 @@ class ChoiceMap(MapEstimator):
         found.model_ = replace(self.model_, embedding=found.embedding_)
         found.names_ = S._names
         found._errors, found._fitted_to = None, (S, None)
-        if self._features is not None:
+        if self.features_ is not None:
             shares = () if self._prior is None else self._prior.shares
-            found._tell_features(self._features.take(order), shares, self.feature_gain_)
+            found._tell_features(self.features_.take(order), shares, self.feature_gain_)
         return found
 
     def _answers_of_fit(self, wanted: str) -> tuple[Statements, FloatArray | None]:

@@ -332,6 +332,8 @@ def read_features(given: FeaturesLike, names: Sequence[str] | None, n_objects: i
     >>> F.names, F.known.tolist(), F.blocks[0].factor.tolist()
     (('features',), [True, False, True], [[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
     """
+    if isinstance(given, Features):
+        return given
     called = [str(i) for i in range(n_objects)] if names is None else list(names)
     parts = _blocks_of(given)
     blocks = []

@@ -13,6 +13,7 @@ from trilens._tabular import Tabular
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.counts import PairCounts
 from trilens.errors import ParameterError
+from trilens.maps.features import FeaturesLike
 from trilens.maps.registry import coordinates, dimensions, make_map
 from trilens.statements import Statements
 from trilens.statements.comparisons import Comparisons
@@ -85,6 +86,7 @@ def embed(
     method: str = "auto",
     *,
     random_state: RandomState = 0,
+    features: FeaturesLike | None = None,
     progress: Progress | None = None,
 ) -> Embedding:
     """Coordinates of every object.
@@ -97,6 +99,8 @@ def embed(
     method : str
         The name of a map; ``"auto"``: what `trilens.tasks.method` measured as best, SOE for
         comparisons.
+    features : array, table or dict, optional
+        Vectors of the objects, for ``"choice"``: see `ChoiceMap.fit`.
     progress : callable, optional
         Called with the share of the work that is done.
 
@@ -118,6 +122,22 @@ def embed(
         points = found.fit_transform(statements, progress=progress)
         return Embedding(statements.names, points, chosen, violations(points, statements))
     check_method("embed", method)
+    if features is not None:
+        from trilens.tasks.model import featured_model
+
+        model = featured_model(
+            statements,
+            "embed",
+            features,
+            method=method,
+            n_components=n_components,
+            random_state=random_state,
+            progress=progress,
+        )
+        points = np.asarray(model.map.embedding_)
+        return Embedding(
+            model.statements.names, points, "choice", violations(points, model.statements)
+        )
     few, seed = PAIRED_OBJECTS if method == "lensmap" else 0, seed_of(random_state)
     placed: StreamedMap | None = None
     if method in MAPS_OF_FILES and is_streamed(statements, most_objects=few):

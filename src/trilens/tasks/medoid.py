@@ -14,6 +14,7 @@ from trilens._typing import BoolArray, FloatArray, IntArray, Progress, RandomSta
 from trilens.answers import Answers
 from trilens.counts import CentralCounts
 from trilens.errors import ParameterError, StatementError
+from trilens.maps.features import FeaturesLike
 from trilens.maps.likelihood import object_order
 from trilens.maps.streamed import StreamedMap
 from trilens.statements import Statements
@@ -143,6 +144,7 @@ def medoid(
     n_components: int | None = None,
     random_state: RandomState = 0,
     model: AnswerModel | ChoiceMap | StreamedMap | None = None,
+    features: FeaturesLike | None = None,
     progress: Progress | None = None,
 ) -> Medoid:
     """The most central object.
@@ -164,6 +166,8 @@ def medoid(
         Of the map, by default in 2 dimensions; the choice map finds their number itself.
     model : AnswerModel, ChoiceMap or StreamedMap, optional
         For ``"choice"``, where one has been fitted to the statements.
+    features : array, table or dict, optional
+        Vectors of the objects, for ``"choice"``: see `ChoiceMap.fit`.
     progress : callable, optional
         Called with the share of the work on large files that is done.
 
@@ -173,6 +177,21 @@ def medoid(
     '0'
     """
     check_method("medoid", method)
+    asked = method, n_components
+    if features is not None:
+        from trilens.tasks.model import featured_model
+
+        model = featured_model(
+            statements,
+            "medoid",
+            features,
+            method=method,
+            model=model,
+            n_components=n_components,
+            random_state=random_state,
+            progress=progress,
+        )
+        statements, method, n_components = statements_of(statements, "medoid"), "choice", None
     placed = best = None
     if n_components is None and method in ("auto", "choice"):
         if labels is not None and isinstance(statements, Answers) and not statements.in_counts:
@@ -205,7 +224,7 @@ def medoid(
         if len(inside) == 0:
             per_class[str(label)] = ClassMedoid(None, None, 0)
             continue
-        found = _medoid(inside, method, n_components, random_state, None)
+        found = _medoid(inside, *asked, random_state, None)
         per_class[str(label)] = ClassMedoid(found.name, found.depth, len(inside))
     return replace(best, per_class=per_class)
 
@@ -337,14 +356,14 @@ def medoid_set(model: AnswerModel, level: float = 0.95) -> BoolArray:
     -------
     (n,) array of bool
     """
-    from trilens.maps.choice_map import ChoiceMap
     from trilens.maps.geometry import total_distance
     from trilens.tasks.model import AnswerModel
 
     level = 1 - _LEFT_OUT * (1 - level)
     most = max(2, (model.statements.n_objects - 1) // 6)
     if model.map.n_components_ > most:
-        plain = ChoiceMap(most, random_state=model.seed).fit(model.statements)
+        plain = model.map.like(most, random_state=model.seed)
+        plain.fit(model.statements, features=model.map.features_)
         model = AnswerModel(model.statements, plain, model.seed)
     assisted = model.assisted
     unsure = model.statements.appearances < LEAST_ANSWERS

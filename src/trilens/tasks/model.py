@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trilens._parameters import seed_of
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress
+from trilens.answers import Answers
+from trilens.errors import ParameterError, option
 from trilens.kinds import n_answers, sides, sign, wrong_by_chance
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.choice_model import ChoiceModel, ResampledModels
+from trilens.maps.estimator import NOT_STREAMED
+from trilens.maps.features import FeaturesLike
 from trilens.maps.pairs import lengths, squared
 from trilens.maps.posterior import depths_of
 from trilens.statements import Statements
 from trilens.statements.combine import side_pairs
-from trilens.tasks.data import Ordered, in_order
+from trilens.tasks.data import Data, Ordered, in_order, statements_of
 from trilens.tasks.design import Design, design
 
 if TYPE_CHECKING:
@@ -111,8 +116,8 @@ class AnswerModel:
             plane[:, : M.n_components_] = M.embedding_
             return plane
         # what was chosen for the map serves the plane as well
-        flat = ChoiceMap(2, l2=M.l2_, length=M.length_, lapses=M.lapse_, random_state=self.seed)
-        return np.asarray(flat.fit(self.statements).embedding_)
+        flat = M.like(2, l2=M.l2_, length=M.length_, lapses=M.lapse_, random_state=self.seed)
+        return np.asarray(flat.fit(self.statements, features=M.features_).embedding_)
 
     @cached_property
     def bootstrap(self) -> ResampledModels:
@@ -259,7 +264,11 @@ class AnswerModel:
 
 
 def answer_model(
-    statements: Statements, random_state: int = 0, progress: Progress | None = None
+    statements: Statements,
+    random_state: int = 0,
+    progress: Progress | None = None,
+    features: FeaturesLike | None = None,
+    n_components: int | None = None,
 ) -> AnswerModel:
     """Fit the model that stands behind ``method="auto"``, of very many statements to a part."""
     if len(statements) > MOST_FITTED:
@@ -267,8 +276,36 @@ def answer_model(
         rng = np.random.default_rng([random_state, 23])
         rows = rng.choice(len(statements), MOST_FITTED, replace=False, shuffle=False)
         statements = every.statements.take(np.sort(rows)).subset(every.rank)
-    fitted = ChoiceMap(random_state=random_state).fit(statements, progress=progress)
+    fitted = ChoiceMap(n_components or "cv", random_state=random_state)
+    fitted.fit(statements, features=features, progress=progress)
     return AnswerModel(statements, fitted, random_state)
+
+
+def featured_model(
+    data: Data,
+    question: str,
+    features: FeaturesLike,
+    *,
+    method: str,
+    model: Any = None,
+    n_components: int | None = None,
+    random_state: Any = 0,
+    progress: Progress | None = None,
+) -> AnswerModel:
+    """The model of answers and features; refuses what features do not go with."""
+    if model is not None:
+        raise ParameterError(
+            "give either features or a model that was fitted with them", parameter="features"
+        )
+    if method not in ("auto", "choice"):
+        raise ParameterError(
+            f"features serve the choice map; {option('method', method)} takes none",
+            parameter="features",
+        )
+    if isinstance(data, Answers) and data.streamed:
+        raise ParameterError(f"features are not available: {NOT_STREAMED}", parameter="features")
+    given = statements_of(data, question)
+    return answer_model(given, seed_of(random_state), progress, features, n_components)
 
 
 def without_own(maps: FloatArray, model: ChoiceModel, statements: Statements) -> FloatArray:

@@ -18,6 +18,7 @@ from trilens.counts import CentralCounts, count_central
 from trilens.depth import centrality
 from trilens.errors import ParameterError
 from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.features import FeaturesLike
 from trilens.maps.likelihood import object_order
 from trilens.maps.streamed import StreamedMap
 from trilens.statements import Statements, StatementsLike, as_statements
@@ -32,7 +33,7 @@ from trilens.tasks.data import (
 )
 from trilens.tasks.embed import points_of
 from trilens.tasks.method import check_counted, check_method, check_model, choose_method
-from trilens.tasks.model import AnswerModel, answer_model
+from trilens.tasks.model import AnswerModel, answer_model, featured_model
 from trilens.tasks.outlier_test import (
     OutlierShape,
     OutlierTest,
@@ -144,6 +145,7 @@ def outliers(
     n_components: int | None = None,
     random_state: RandomState = 0,
     model: AnswerModel | ChoiceMap | StreamedMap | None = None,
+    features: FeaturesLike | None = None,
     progress: Progress | None = None,
 ) -> Outliers:
     """The objects that fit the others least.
@@ -167,6 +169,8 @@ def outliers(
         coordinates; it ranks, and claims nothing.
     model : AnswerModel, ChoiceMap or StreamedMap, optional
         The fitted model of ``method="choice"``, where there is one already.
+    features : array, table or dict, optional
+        Vectors of the objects, for ``"choice"``: see `ChoiceMap.fit`.
     progress : callable, optional
         Called with the share of the work on large files that is done.
 
@@ -181,6 +185,18 @@ def outliers(
     ('1', '3')
     """
     check_method("outliers", method)
+    if features is not None:
+        model = featured_model(
+            statements,
+            "outliers",
+            features,
+            method=method,
+            model=model,
+            n_components=n_components,
+            random_state=random_state,
+            progress=progress,
+        )
+        statements, method, n_components = statements_of(statements, "outliers"), "choice", None
     placed = None
     if n_components is None and method in ("auto", "choice"):
         placed = model_of_many(statements, "outliers", model, seed_of(random_state), progress)

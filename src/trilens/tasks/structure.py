@@ -12,12 +12,13 @@ from trilens._parameters import check_progress, seed_of
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray, Progress
 from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.features import FeaturesLike
 from trilens.maps.geometry import procrustes
 from trilens.tasks.cluster.groups import groups_on_map, numbered
 from trilens.tasks.cluster.suggest import Examined, MapAlongAxes, divide, examine
 from trilens.tasks.data import Data, in_order, statements_of
 from trilens.tasks.method import check_model
-from trilens.tasks.model import AnswerModel, answer_model
+from trilens.tasks.model import AnswerModel, answer_model, featured_model
 from trilens.tasks.preconditions import why_nothing_can_be_claimed
 from trilens.tasks.shapes import LEAST_OBJECTS, Fitted, fit_shapes
 
@@ -134,6 +135,7 @@ def structure(
     *,
     random_state: Any = 0,
     model: AnswerModel | ChoiceMap | None = None,
+    features: FeaturesLike | None = None,
     progress: Progress | None = None,
 ) -> Structure:
     """Name the shape that the objects form: a cloud, a line, a ring, arms or groups.
@@ -148,6 +150,8 @@ def structure(
     random_state : int
     model : AnswerModel or ChoiceMap, optional
         The map of the statements, where it has been made already.
+    features : array, table or dict, optional
+        Vectors of the objects, for ``"choice"``: see `ChoiceMap.fit`.
     progress : callable, optional
         Called with the share of the work that is done.
 
@@ -163,6 +167,16 @@ def structure(
     check_progress(progress)
     seed = seed_of(random_state)
     given = statements_of(statements, "structure")
+    if features is not None:
+        model = featured_model(
+            given,
+            "structure",
+            features,
+            method="auto",
+            model=model,
+            random_state=seed,
+            progress=progress,
+        )
     model = check_model(model, given, seed)
     ordered = in_order(given)
     names = ordered.statements.names

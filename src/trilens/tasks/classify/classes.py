@@ -19,6 +19,7 @@ from trilens.answers import Answers
 from trilens.counts import Counted
 from trilens.errors import LabelError, ParameterError, option, parameter_name
 from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.features import FeaturesLike
 from trilens.maps.streamed import StreamedMap
 from trilens.statements import Statements
 from trilens.tasks.classify.classifiers import (
@@ -41,7 +42,7 @@ from trilens.tasks.data import (
 )
 from trilens.tasks.labels import ClassCodes, LabelsLike, encode_labels, label_of_each
 from trilens.tasks.method import METHODS, check_method, check_model, choose_method, known_error_rate
-from trilens.tasks.model import AnswerModel, answer_model
+from trilens.tasks.model import AnswerModel, answer_model, featured_model
 
 #: Every labelled object is left out by itself up to this many; beyond, in ten groups.
 MOST_ROUNDS = 60
@@ -207,6 +208,7 @@ def classify(
     error_rate: Any = 0.0,
     n_components: Any = None,
     model: AnswerModel | ChoiceMap | StreamedMap | None = None,
+    features: FeaturesLike | None = None,
     random_state: Any = 0,
     progress: Progress | None = None,
 ) -> Classification:
@@ -233,6 +235,8 @@ def classify(
         Of the map; by default cross-validated.
     model : AnswerModel, ChoiceMap or StreamedMap, optional
         The map of the statements, where it has been made already.
+    features : array, table or dict, optional
+        Vectors of the objects, for ``"choice"``: see `ChoiceMap.fit`.
     progress : callable, optional
         Called with the share of the map of large files that is done.
 
@@ -251,6 +255,18 @@ def classify(
     """
     parameters = {"k": k, "error_rate": error_rate, "random_state": random_state}
     check_method("classify", method)
+    if features is not None:
+        model = featured_model(
+            statements,
+            "classify",
+            features,
+            method=method,
+            model=model,
+            n_components=n_components,
+            random_state=random_state,
+            progress=progress,
+        )
+        statements, method, n_components = statements_of(statements, "classify"), "choice", None
     if model is None and method in MAPS_OF_FILES and is_streamed(statements):
         model = _map_of_files(statements, method, n_components, random_state, progress)
     elif method in ("auto", "choice") and n_components is None:

@@ -17,6 +17,7 @@ from trilens.answers import Answers
 from trilens.counts import PairCounts, count_pairs
 from trilens.errors import ParameterError, option
 from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.features import FeaturesLike
 from trilens.maps.likelihood import object_order
 from trilens.maps.registry import coordinates, dimensions
 from trilens.maps.streamed import StreamedMap
@@ -56,7 +57,7 @@ from trilens.tasks.method import (
     known_error_rate,
     method_of_pairs,
 )
-from trilens.tasks.model import AnswerModel, answer_model
+from trilens.tasks.model import AnswerModel, answer_model, featured_model
 from trilens.tasks.preconditions import why_nothing_can_be_claimed, why_nothing_on_map
 
 #: More objects than these have no silhouettes, which take all distances.
@@ -211,6 +212,7 @@ def cluster(
     labels: LabelsLike | None = None,
     random_state: Any = 0,
     model: AnswerModel | ChoiceMap | StreamedMap | None = None,
+    features: FeaturesLike | None = None,
     progress: Progress | None = None,
 ) -> Clusters:
     """Groups of the objects.
@@ -240,6 +242,8 @@ def cluster(
         Classes to compare the clusters with.
     model : AnswerModel, ChoiceMap or StreamedMap, optional
         The map of the statements, where it has been made already.
+    features : array, table or dict, optional
+        Vectors of the objects, for ``"choice"``: see `ChoiceMap.fit`.
     progress : callable, optional
         Called with the share of the work that is done.
 
@@ -257,6 +261,18 @@ def cluster(
         whole_number("k", k, least=1)
     # the lens map of a given number of groups is made of counts of pairs, where these fit
     check_method("cluster", method)
+    if features is not None:
+        model = featured_model(
+            statements,
+            "cluster",
+            features,
+            method=method,
+            model=model,
+            n_components=n_components,
+            random_state=seed,
+            progress=progress,
+        )
+        statements, method, n_components = statements_of(statements, "cluster"), "choice", None
     few = PAIRED_OBJECTS if method == "lensmap" and n_clusters is not None else 0
     if model is None and method in MAPS_OF_FILES and is_streamed(statements, most_objects=few):
         model = _map_of_files(statements, method, n_components, seed, progress)
