@@ -57,6 +57,8 @@ class Study:
         Which view the answer was given with.
     sort : dict of rater to str
         "careful", "other view", "clicker" or "inverted".
+    branches : tuple of sets of objects
+        Of a tree; of groups, and of groups in groups, these.
     """
 
     kind: str
@@ -76,6 +78,7 @@ class Study:
     sort: dict[str, str]
     #: The key of `PEOPLE`.
     people: str = "right"
+    branches: tuple[frozenset[int], ...] = ()
 
     @property
     def n(self) -> int:
@@ -93,6 +96,16 @@ class Shape:
     labels: Array | None = None
     inner: Array | None = None
     graph: Array | None = None
+    tree: tuple[frozenset[int], ...] = ()
+
+    @property
+    def branches(self) -> tuple[frozenset[int], ...]:
+        """Sets of objects that belong together: the branches of a tree, groups, inner groups."""
+        found = list(self.tree)
+        for labels in (self.labels, self.inner):
+            if labels is not None:
+                found += [frozenset(np.flatnonzero(labels == g).tolist()) for g in set(labels)]
+        return tuple(found)
 
     def distances(self, weights: Array | None = None) -> Array:
         if self.points is None:
@@ -212,6 +225,41 @@ def _duplicates(n: int, rng: np.random.Generator) -> Shape:
     return Shape(X)
 
 
+def _tree(least: float, most: float) -> Callable[[int, np.random.Generator], Shape]:
+    """Distances along a random tree: how far up two objects meet, and 3 % of noise.
+
+    Every branch divides into two or three; a branch's height is that of the one above times a
+    number between ``least`` and ``most``.
+    """
+
+    def draw(n: int, rng: np.random.Generator) -> Shape:
+        D, branches = np.zeros((n, n)), []
+
+        def grow(members: Array, height: float) -> None:
+            branches.append(frozenset(members.tolist()))
+            if len(members) < 2:
+                return
+            number = min(int(rng.integers(2, 4)), len(members))
+            cuts = np.sort(rng.choice(np.arange(1, len(members)), number - 1, replace=False))
+            if len(members) >= 8:  # no branch of a large one is tiny
+                share = rng.dirichlet(np.full(number, 4.0))
+                cuts = np.clip(np.cumsum(share)[:-1] * len(members), 2, len(members) - 2)
+                cuts = np.unique(cuts.astype(int))
+            parts = np.split(members, cuts)
+            for part in parts:
+                rest = np.setdiff1d(members, part)
+                D[np.ix_(part, rest)] = height
+            for part in parts:
+                grow(part, height * rng.uniform(least, most))
+
+        grow(rng.permutation(n), 1.0)
+        noise = np.triu(1 + 0.03 * rng.standard_normal((n, n)), 1)
+        inside = tuple(each for each in branches if 1 < len(each) < n)
+        return Shape(None, graph=D * (noise + noise.T), tree=inside)
+
+    return draw
+
+
 SHAPES: dict[str, Callable[[int, np.random.Generator], Shape]] = {
     "plane": _gaussian(2),
     "five dimensions": _gaussian(5),
@@ -231,6 +279,8 @@ SHAPES: dict[str, Callable[[int, np.random.Generator], Shape]] = {
     "one outlier": _outliers(1),
     "graph": _graph,
     "duplicates": _duplicates,
+    "tree": _tree(0.4, 0.7),
+    "tree, unclear": _tree(0.6, 0.95),
 }
 
 
@@ -547,6 +597,7 @@ def study(
         view=view,
         sort=sort,
         people=people,
+        branches=objects.branches,
     )
 
 

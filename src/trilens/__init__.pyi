@@ -100,12 +100,18 @@ from .tasks.cluster.spectral import (
 from .tasks.design import (
     design as design,
 )
+from .tasks.distances import (
+    distances as distances,
+)
 from .tasks.evaluate import (
     compare_models as compare_models,
     evaluate as evaluate,
 )
 from .tasks.graph import (
     neighbours as neighbours,
+)
+from .tasks.hierarchy import (
+    hierarchy as hierarchy,
 )
 from .tasks.individuals import (
     individuals as individuals,

@@ -30,6 +30,7 @@ COMMANDS = (
     "classify",
     "cluster",
     "structure",
+    "hierarchy",
     "graph",
     "embed",
     "count",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, bar, counted, save_table
+from trilens.cli.output import Output, bar, counted, note, save_table
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -21,35 +21,102 @@ if TYPE_CHECKING:
     "--dim",
     "n_components",
     type=click.IntRange(min=1),
-    default=2,
-    show_default=True,
     help="Number of dimensions of the map.",
+    show_default="2; for --distances as many as the answers support",
+)
+@click.option(
+    "--distances",
+    metavar="OUT",
+    help="Write the distances of all pairs of objects: a matrix with names and one of standard "
+    "errors beside it (.csv, .tsv), pairs (.json, .parquet), or an RDM for rsatoolbox (.h5).",
+)
+@click.option(
+    "--to",
+    "layout",
+    type=click.Choice(["tripletools"]),
+    help="Name the columns of -o as the R package tripletTools does.",
 )
 @options.cluster_option
-@options.table_output("the coordinates to a file", required=True)
+@options.table_output("the coordinates to a file")
 @options.seed_option
 def command(
     answers: Answers,
     comparisons: bool,
     method: str,
-    n_components: int,
+    n_components: int | None,
+    distances: str | None,
+    layout: str | None,
     random_state: int,
     out: Output,
 ) -> None:
-    """Give every object coordinates.
+    """Give every object coordinates, or every pair a distance.
 
     Also reports how many triplets the coordinates violate.
 
     \b
-    Example: trilens embed answers.csv --dim 2 -o map.csv
+    Examples: trilens embed answers.csv --dim 2 -o map.csv
+              trilens embed answers.csv --distances distances.csv
     """
+    if out.path is None and distances is None:
+        raise click.UsageError("say what to write: -o for coordinates, --distances for distances")
+    if layout is not None and out.path is None:
+        raise click.UsageError("--to is about the coordinates; give -o too")
+    if distances is not None:
+        if comparisons:
+            raise click.UsageError("--distances cannot be used with --comparisons")
+        _write_distances(answers, n_components, method, distances, random_state, out)
+    if out.path is not None:
+        dim = 2 if n_components is None else n_components
+        _write_coordinates(answers, comparisons, dim, method, layout, random_state, out)
+
+
+def _write_distances(
+    answers: Answers,
+    n_components: int | None,
+    method: str,
+    path: str,
+    random_state: int,
+    out: Output,
+) -> None:
+    from trilens.files import refuse_to_overwrite
+    from trilens.files.matrices import check_matrix_ending
+    from trilens.tasks.distances import distances
+
+    check_matrix_ending(path)
+    if answers.in_files:
+        refuse_to_overwrite(path, answers.source)
+    with bar("distances") as progress:
+        found = distances(
+            answers, n_components, method, random_state=random_state, progress=progress
+        )
+    for file in found.write(path):
+        if file != "-":
+            note(f"wrote {file}")
+    if found.errors is None:
+        note("without standard errors, which need a model of the answers")
+    if found.caution is not None:
+        note(f"caution: {found.caution}")
+    if out.path is None:
+        text = f"{found.method}, {counted(found.dim, 'dimension')}"
+        out.report(found.to_dict(), f"{text}: the mean distance of two objects is 1")
+
+
+def _write_coordinates(
+    answers: Answers,
+    comparisons: bool,
+    n_components: int,
+    method: str,
+    layout: str | None,
+    random_state: int,
+    out: Output,
+) -> None:
     from trilens.tasks.embed import embed
 
     assert out.path is not None
     data = options.read_comparisons_of(answers) if comparisons else answers
     with bar(f"a map in {counted(n_components, 'dimension')}") as progress:
         found = embed(data, n_components, method, random_state=random_state, progress=progress)
-    save_table(found.columns(), out.path)
+    save_table(found.columns() if layout is None else found.for_triplet_tools(), out.path)
     text = f"{found.method}, {counted(n_components, 'dimension')}"
     if found.violations is None:
         notes = [f"{text}, {len(found.names):,} objects: {out.path}"]

@@ -82,7 +82,7 @@ def command(
         taken[name] = f"{table.said()}; "
         models[name] = {"embedding": table.vectors, "metric": metric}
     for file in distances:
-        models[_name(file, models)] = {"distances": read_matrix(file)}
+        models[_name(file, models)] = {"distances": read_matrix(file, statements.names)}
     for file in answer_files:
         models[_name(file, models)] = {"answers": read_statements(file, kind=answers.kind)}
     with status("comparing"):

@@ -210,15 +210,59 @@ def _first_as_names(found: VectorTable, objects: Sequence[str] | None) -> Vector
     return VectorTable(names, found.rows[:, 1:], found.columns[0], found.columns[1:])
 
 
-def read_matrix(path: PathLike) -> FloatArray:
-    """A matrix of numbers: ``.npy``, or text without names, a row on each line."""
-    found = _table(open_source(path), None, True)
+def read_matrix(path: PathLike, objects: Sequence[str] | None = None) -> FloatArray:
+    """A matrix of numbers: ``.npy``, or text, a row on each line.
+
+    Text may have names in the first row and column, as `trilens embed --distances` writes it.
+
+    Parameters
+    ----------
+    path : path
+    objects : sequence of str, optional
+        The order in which the objects of a file with names are wanted; some may be left out.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "distances.csv"
+    >>> _ = file.write_text(",a,b,c\\na,0,1,2\\nb,1,0,3\\nc,2,3,0\\n")
+    >>> read_matrix(file, ["c", "a"])
+    array([[0., 2.],
+           [2., 0.]])
+    """
+    source = open_source(path)
+    if objects is not None and source.format not in TABLES and not source.ending.startswith(".np"):
+        header, columns, _ = _text_columns(source)
+        grid = [*([] if header is None else [header]), *map(list, zip(*columns, strict=True))]
+        named = [row[0] for row in grid[1:]]
+        if len(named) > 1 and sorted(grid[0][1:]) == sorted(named):
+            return _named_matrix(grid, objects, source.label)
+    found = _table(source, None, True)
     if found.names is not None:
         raise FormatError(
             f"{path}: a matrix of distances contains only numbers, in the order of the objects; "
-            f"leave the names out, or give an .npy file"
+            f"leave the names out, or put them in the first row and in the first column"
         )
     return found.rows
+
+
+def _named_matrix(grid: list[list[str]], objects: Sequence[str], label: str) -> FloatArray:
+    """The numbers of a matrix with names, in the order of the objects."""
+    row = {line[0]: i for i, line in enumerate(grid[1:])}
+    column = {name: j for j, name in enumerate(grid[0][1:])}
+    missing = [name for name in objects if name not in row]
+    if missing:
+        raise FormatError(
+            f"{label}: the matrix lacks {len(missing):,} of {len(objects):,} objects: "
+            f"{', '.join(map(quoted, missing[:5]))}"
+        )
+    lines = range(2, len(grid) + 1)
+    cells = [
+        _numbers([line[j + 1] for line in grid[1:]], lines, label, name)
+        for name, j in column.items()
+    ]
+    at = [row[name] for name in objects], [column[name] for name in objects]
+    return np.asarray(np.stack(cells, axis=1)[np.ix_(*at)])
 
 
 def _arrays(source: Source) -> dict[str, VectorTable]:

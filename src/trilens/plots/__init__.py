@@ -1,5 +1,6 @@
 """Results in, matplotlib Axes out: one function per figure, in one colour-blind safe style."""
 
+from trilens.plots.hierarchy import tree
 from trilens.plots.individuals import rater_map
 from trilens.plots.objects import (
     appearances,
@@ -35,4 +36,5 @@ __all__ = [
     "rater_map",
     "save_figure",
     "sorted_depths",
+    "tree",
 ]

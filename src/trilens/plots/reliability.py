@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from trilens._parameters import wrong
 from trilens.errors import FormatError, ParameterError
+from trilens.files.output import atomic_write
 from trilens.plots.style import (
     ACCENT,
     FAINT,
@@ -272,13 +274,16 @@ def save_figure(ax: Axes, path: str | Path) -> None:
     import matplotlib.pyplot as plt
 
     figure: Any = ax.figure
+    drawn = BytesIO()
     try:
-        figure.savefig(path, dpi=150)
+        figure.savefig(drawn, format=Path(path).suffix[1:].lower() or "png", dpi=150)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or " ".join(str(error).split())
         raise FormatError(f"{path}: the figure cannot be written: {why}") from error
     finally:
         plt.close(figure)
+    with atomic_write(path) as file:
+        file.write(drawn.getvalue())
 
 
 def write_figures(found: Reliability, folder: str | Path) -> list[str]:

@@ -81,6 +81,18 @@ def plain(ax: Axes, grid: str | None = None) -> None:
         ax.set_axisbelow(True)
 
 
+def shortened(name: str, most: int = 32) -> str:
+    """A name cut in the middle where it is long: names mostly differ at their ends.
+
+    >>> shortened("stimuli/round-2/horse-0042.png", 20)
+    'stimuli/r…e-0042.png'
+    """
+    if len(name) <= most:
+        return name
+    end = most // 2
+    return f"{name[: most - end - 1]}\N{HORIZONTAL ELLIPSIS}{name[-end:]}"
+
+
 def name_point(ax: Axes, name: str, at: tuple[float, float], below: bool = False) -> None:
     """Write a name beside a point, as it is: a dollar sign in it does not start a formula."""
     ax.annotate(

@@ -68,6 +68,13 @@ class Embedding(Tabular):
         axes = {f"x{i}": axis for i, axis in enumerate(self.points.T, start=1)}
         return {"object": self.names, **axes}
 
+    def for_triplet_tools(self) -> dict[str, Sequence[Any]]:
+        """The coordinates as the R package tripletTools has them.
+
+        In R: ``map <- as.matrix(read.csv("map.csv", row.names = 1))``.
+        """
+        return {"": self.names} | {f"dim_{i}": axis for i, axis in enumerate(self.points.T)}
+
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``trilens embed --json`` prints them."""
         facts: dict[str, Any] = {

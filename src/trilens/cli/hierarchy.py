@@ -1,0 +1,88 @@
+"""`trilens hierarchy`."""
+
+from __future__ import annotations
+
+import base64
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from trilens.cli import options
+from trilens.cli.output import Output, bar, listed, note
+from trilens.errors import FormatError
+
+if TYPE_CHECKING:
+    from trilens.answers import Answers
+    from trilens.tasks.hierarchy import Hierarchy
+
+_FIGURES = (".svg", ".png", ".pdf")
+
+
+@options.command("hierarchy")
+@options.statement_options
+@options.output_options(
+    "Write the tree: a picture (.svg, .png, .pdf), Newick for other programs (.nwk), or a table "
+    "of its branches (.csv, .tsv, .json, .parquet)."
+)
+@click.option("--images", metavar="DIR", help="Pictures of the objects, one file per name.")
+@options.seed_option
+def command(answers: Answers, images: str | None, random_state: int, out: Output) -> None:
+    """Draw the objects as a tree.
+
+    Prints the branches that the answers support: at least 95 % of the maps that the answers allow
+    have them, and the objects form groups. There may be none.
+
+    \b
+    Example: trilens hierarchy answers.csv -o tree.svg
+    """
+    from trilens.tasks.hierarchy import NEWICK_ENDINGS, TABLE_ENDINGS, hierarchy
+
+    ending = "" if out.path is None else Path(out.path).suffix.lower()
+    known = (*_FIGURES, *NEWICK_ENDINGS, *TABLE_ENDINGS)
+    if out.path is not None and ending not in known:
+        raise FormatError(
+            f"{out.path}: unknown ending {ending or '(none)'}; use one of {', '.join(known)}"
+        )
+    if images is not None and not Path(images).is_dir():
+        raise FormatError(f"the folder {images} of --images does not exist")
+    with bar("a tree") as progress:
+        found = hierarchy(answers, random_state=random_state, progress=progress)
+    if out.path is not None:
+        if ending in _FIGURES:
+            _draw(found, out.path, images)
+        else:
+            found.write(out.path)
+        note(f"wrote {out.path}")
+    claimed = found.claimed
+    shown: dict[str, list[Any]] = {
+        "branch": [listed(branch.objects) for branch in claimed],
+        "objects": [len(branch.objects) for branch in claimed],
+        "height": [branch.height for branch in claimed],
+        "support": [branch.support for branch in claimed],
+    }
+    Output(None, out.as_json).show(shown, found.to_dict(), [found.sentence])
+
+
+def _draw(found: Hierarchy, path: str, images: str | None) -> None:
+    from trilens.plots import save_figure, tree
+
+    pictures = None if images is None else _pictures(images, found.names)
+    save_figure(tree(found, pictures=pictures), path)
+
+
+def _pictures(folder: str, names: tuple[str, ...]) -> dict[str, BinaryIO]:
+    from trilens.report import load_pictures
+
+    loaded = load_pictures(folder, names, 160)
+    drawn: dict[str, BinaryIO] = {}
+    for name, picture in loaded.of.items():
+        head, _, data = picture.uri.partition(",")
+        if "svg" in head:
+            note(f"the picture of {name!r} is an SVG file, which is not drawn; give a PNG or JPEG")
+        else:
+            drawn[name] = io.BytesIO(base64.b64decode(data))
+    if loaded.missing:
+        note(f"no picture in {folder} for {listed(loaded.missing, 5)}")
+    return drawn
