@@ -19,9 +19,9 @@ import trilens as tl
 from claims_run import Row, run_studies
 from designs import SHAPES, Study, population, shares_predicted, study
 from trilens.tasks.evaluate.evaluation import Yardstick
+from trilens.tasks.group_test import differing_groups
 from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.reliability.agreement import agreement_between
-from trilens.tasks.reliability.groups import differing_groups
 
 KINDS = ("central", "odd", "closer")
 #: People about whom raters are judged.
@@ -137,7 +137,7 @@ def rater_groups(made: Study) -> Row:
     second = (np.arange(len(names)) >= len(names) // 2).astype(np.int64)
     # any model of all answers keeps the level; this one is quick
     fitted = tl.ChoiceMap(2, l2=0.1, lapses="one", max_iter=30, tol=1e-3).fit(S)
-    found = differing_groups(S, rater, second, AnswerModel(S, fitted, 0))
+    found = differing_groups(S, rater, second[rater], AnswerModel(S, fitted, 0))
     p = found.p_value
     return {"refused": p is None, "rejected": None if p is None else p <= 0.05, "p": p}
 

@@ -97,6 +97,9 @@ from .tasks.cluster.spectral import (
     KRNGClustering as KRNGClustering,
     purity as purity,
 )
+from .tasks.compare_groups import (
+    compare_groups as compare_groups,
+)
 from .tasks.design import (
     design as design,
 )

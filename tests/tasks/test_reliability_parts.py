@@ -12,10 +12,11 @@ from trilens.errors import ParameterError
 from trilens.maps.choice_map import ChoiceMap
 from trilens.simulate import study
 from trilens.statements import Statements, select
+from trilens.tasks.group_test import differing_groups
 from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.reliability import reliability
 from trilens.tasks.reliability.forecast import learning_curve
-from trilens.tasks.reliability.groups import compare_groups, differing_groups, group_of_each
+from trilens.tasks.reliability.groups import group_of_each, groups_of_raters
 
 POINTS = np.random.default_rng(5).standard_normal((20, 3)) * [1, 1, 0]
 
@@ -126,7 +127,7 @@ def test_the_permutation_test_is_about_raters_and_not_about_answers():
     for seed in range(12):
         S = survey(X, raters=8, per=50, tastes=1.0, common=0, again=0, seed=seed)
         group = group_of_each(S, S.raters, {r: r < 4 for r in range(8)})
-        p = compare_groups(S, S.raters, group, None, seed, permutations=99).p_value
+        p = groups_of_raters(S, S.raters, group, None, seed, permutations=99).p_value
         p_values.append(p)
     assert np.mean(np.array(p_values) <= 0.05) <= 0.25
 
@@ -150,7 +151,7 @@ def _lists(design, seed, *, other=False, raters=16, per=40):
     S = Statements(np.concatenate(rows), 15, raters=who)
     group = (np.arange(raters) >= raters // 2).astype(np.int64)
     fitted = ChoiceMap(2, l2=0.1, lapses="one", max_iter=20, tol=1e-3).fit(S)
-    return differing_groups(S, who, group, AnswerModel(S, fitted, 0), seed, permutations=99)
+    return differing_groups(S, who, group[who], AnswerModel(S, fitted, 0), seed, permutations=99)
 
 
 @pytest.mark.parametrize(("design", "shared"), [("one list", None), ("partly", 8)])
@@ -175,10 +176,10 @@ def test_groups_without_common_questions_are_not_compared():
 def test_questions_drawn_at_random_are_no_lists():
     X = np.random.default_rng(8).standard_normal((15, 3))
     S = survey(X, raters=12, per=30, common=0, again=0, seed=0)
-    group = np.arange(12) % 2
-    assert differing_groups(S, np.asarray(S.raters), group, None, 0, 19).shared is None
-    alone = (np.arange(12) == 0).astype(np.int64)
-    assert "fewer than two" in differing_groups(S, np.asarray(S.raters), alone, None).why_not
+    who = np.asarray(S.raters)
+    assert differing_groups(S, who, who % 2, None, 0, 19).shared is None
+    alone = (who == 0).astype(np.int64)
+    assert "fewer than two" in differing_groups(S, who, alone, None).why_not
 
 
 @pytest.mark.parametrize(

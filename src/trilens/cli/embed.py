@@ -54,8 +54,8 @@ def command(
     Also reports how many triplets the coordinates violate.
 
     \b
-    Examples: trilens embed answers.csv --dim 2 -o map.csv
-              trilens embed answers.csv --distances distances.csv
+    Example: trilens embed answers.csv --dim 2 -o map.csv
+    Example: trilens embed answers.csv --distances distances.csv
     """
     if out.path is None and distances is None:
         raise click.UsageError("say what to write: -o for coordinates, --distances for distances")

@@ -119,14 +119,8 @@ class Hierarchy(Tabular):
     def columns(self) -> dict[str, Sequence[Any]]:
         """A row for each branch; parts are the name of an object, or a branch."""
         n, branches = len(self.names), self.branches
-        parts = self.linkage[:, :2].astype(int).tolist()
-        first, second = (
-            [
-                self.names[row[side]] if row[side] < n else f"branch {row[side] - n + 1}"
-                for row in parts
-            ]
-            for side in (0, 1)
-        )
+        called = [*self.names, *(f"branch {i}" for i in range(1, n))]
+        first, second = ([called[i] for i in side] for side in self.linkage[:, :2].astype(int).T)
         return {
             "branch": list(range(1, n)),
             "size": [len(b.objects) for b in branches],

@@ -414,18 +414,10 @@ def cluster_dispersion(fitted: ChoiceMap, statements: Statements, cluster: IntAr
     pull = attentive
     pull[:, 0] -= 1.0
     pull *= (chosen / (chosen + lapse / pull.shape[1]))[:, None]
-    X = model.embedding
-    ids: list[AnyArray] = []
-    forces: list[FloatArray] = []
-    for side, (i, j) in enumerate(sides(statements.kind, statements.triples)):
-        _, slope = lengths(squared(X, i, j), model.length, model.alpha)
-        force = (2 * sign(statements.kind) * pull[:, side] * slope)[:, None] * (X[i] - X[j])
-        ids += [i, j]
-        forces += [force, -force]
-    at, force = np.concatenate(ids).astype(np.int64), np.concatenate(forces)
+    at, force = forces(model, statements, pull)
 
     def squares(of: IntArray) -> float:
-        _, place = np.unique(np.tile(of, len(ids)) * n + at, return_inverse=True)
+        _, place = np.unique(np.tile(of, len(at) // len(of)) * n + at, return_inverse=True)
         return float(sum((np.bincount(place, axis) ** 2).sum() for axis in force.T))
 
     count = len(np.unique(cluster))
@@ -433,3 +425,30 @@ def cluster_dispersion(fitted: ChoiceMap, statements: Statements, cluster: IntAr
     if count < 2 or alone == 0.0:
         return 1.0
     return squares(cluster) / alone * count / (count - 1)
+
+
+def forces(
+    model: ChoiceModel, statements: Statements, pull: FloatArray
+) -> tuple[IntArray, FloatArray]:
+    """How answers pull at the places of their objects: the slope of their -log likelihood.
+
+    Parameters
+    ----------
+    pull : (m, 2 or 3) array
+        The slope in the logarithm of the odds of each side.
+
+    Returns
+    -------
+    ids : (k m,) array of int
+        Of objects; the answers come in their order, as often as they have ends of sides.
+    force : (k m, d) array
+    """
+    X = model.embedding
+    ids: list[AnyArray] = []
+    found: list[FloatArray] = []
+    for side, (i, j) in enumerate(sides(statements.kind, statements.triples)):
+        _, slope = lengths(squared(X, i, j), model.length, model.alpha)
+        force = (2 * sign(statements.kind) * pull[:, side] * slope)[:, None] * (X[i] - X[j])
+        ids += [i, j]
+        found += [force, -force]
+    return np.concatenate(ids).astype(np.int64), np.concatenate(found)

@@ -67,9 +67,9 @@ from trilens.tasks.reliability.groups import (
     CrossPrediction,
     GroupComparison,
     GroupsLike,
-    compare_groups,
     cross_predict,
     group_of_each,
+    groups_of_raters,
 )
 from trilens.tasks.reliability.raters import (
     FEW_ANSWERS,
@@ -420,7 +420,7 @@ def reliability(
         catch=_tests_passed(kept, tests, checks),
         groups=None
         if groups is None or who is None
-        else compare_groups(
+        else groups_of_raters(
             given, who, [groups[i] for i in np.flatnonzero(used)], affordable, seed
         ),
         forecast=learning_curve(
