@@ -23,11 +23,10 @@ from trilens.tasks.data import (
     is_streamed,
     model_of_many,
     statements_of,
-    why_nothing_on_map,
 )
 from trilens.tasks.method import check_method, check_model, choose_method
 from trilens.tasks.model import AnswerModel, answer_model
-from trilens.tasks.preconditions import why_nothing_can_be_claimed
+from trilens.tasks.preconditions import why_nothing_can_be_claimed, why_nothing_on_map
 
 #: Of more objects there are too many pairs for a table, or a tree, that anybody could read.
 MOST_OBJECTS = 5000
