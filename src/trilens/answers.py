@@ -26,6 +26,7 @@ from trilens.statements.frames import frame_table
 from trilens.statements.layout import ColumnsLike, read_options
 from trilens.statements.reading import Reading, ReadTables, read_tables
 from trilens.statements.selection import Condition
+from trilens.statements.table import ASKED_TWICE
 
 #: Files from so many bytes on are not held in memory, but read as often as a question needs. None:
 #: those that would need more than `HELD_SHARE` of the memory that is available.
@@ -224,6 +225,24 @@ class Answers:
         if not self.selects:
             return self
         return Answers(self.source, **self.options, cluster=self.cluster)
+
+    @property
+    def with_repeats(self) -> Answers:
+        """With the questions that a survey repeated on purpose, which tell of the raters alone.
+
+        Itself where there are none.
+        """
+        reading = None if self.in_counts or self._once else self.reading
+        if reading is None or not any(ASKED_TWICE in note for note in reading.notes):
+            return self
+        return Answers(
+            self.source,
+            **(self.options | {"preset": "survey", "skip_bad": bool(self.skip_bad)}),
+            where=self.where,
+            exclude_raters=self.exclude_raters,
+            min_seconds=self.min_seconds,
+            min_checks=self.min_checks,
+        )
 
     @property
     def reading(self) -> Reading | None:

@@ -154,8 +154,8 @@ def test_the_dashboard_grows_and_says_what_the_library_says(secured: Running) ->
     assert '<span id="analysed">20</span> answers' in page
     with secured.survey.database.reading() as connection:
         collected = collect(connection, "central", 1)
-    assert len(collected.findings()) == 17  # no test question, and none that was repeated
-    expected = tl.analyze(collected.findings()).to_dict()
+    assert len(collected.statements()) == 17  # no test question, and none that was repeated
+    expected = tl.analyze(collected.statements()).to_dict()
     assert "3 answers to test questions and repeated questions" in page
     for said in (words.cautions, words.medoid, words.outliers, words.clusters):
         assert str(said(expected)) in page

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import trilens as tl
@@ -89,8 +90,10 @@ def test_an_export_is_what_the_library_reads(
     for which in ("all", "passed", "all-reduced", "passed-reduced"):
         rows = write_export(collected, which, file)
         expected = collected.statements(which)
+        # one test question and two that were repeated are no findings
+        assert len(expected) == rows - (0 if which.endswith("reduced") else 3)
         read = tl.read_statements(file)
-        assert len(read) == rows == len(expected)
+        assert len(read) == len(expected)
         assert read.kind == kind
         # the same places, from 0, in the file and in memory; a majority has none
         assert (read.places is None) == (expected.places is None) == which.endswith("reduced")
@@ -114,7 +117,9 @@ def test_an_export_says_where_the_chosen_object_stood(
     write_export(collected, "all", file)
     places = tl.read_statements(file).places
     assert places is not None
-    assert places.tolist() == collected.column("place")
+    expected = collected.statements().places
+    assert expected is not None
+    assert places.tolist() == expected.tolist()
     assert set(places.tolist()) == {0, 1, 2}
     with file.open() as lines:
         row = next(csv.DictReader(lines))
@@ -159,3 +164,45 @@ def test_there_is_nothing_to_back_up(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(SurveyError, match="no answers yet"):
         back_up(open_database(folder), tmp_path / "x.db")
     assert not list(tmp_path.glob("x.db*"))
+
+
+def test_what_is_no_finding_is_left_out_and_said(collected: AnswerTable, tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    assert write_export(collected, "all", file) == 45
+    answers = tl.Answers(file)
+    asked = Counter(collected.column("reason"))
+    real = asked["drawn"] + asked["shared"]
+    assert len(answers.read()) == real < 45
+    assert answers.reading is not None
+    (note,) = [note for note in answers.reading.notes if "findings" in note]
+    said = f"{asked['repeated']} repeated questions and {asked['test']} of reason test"
+    assert note == f"not part of the findings: {said}"
+    assert int(tl.count_central(file).singled.sum()) == real
+    # how well raters agree with themselves is known from the repeated ones
+    assert len(tl.Answers(file, preset="survey").read()) == real + asked["repeated"]
+    assert tl.reliability(answers).within is not None
+    found = tl.analyze(answers)
+    assert found.describe.statements == real
+    assert found.reliability.within is not None
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+def test_no_name_becomes_a_formula_and_every_name_is_read_back(
+    one_round: AnswerTable, tmp_path: Path, ending: str
+) -> None:
+    names = ["=cmd|' /C calc'!A0", "'=1", "''+x", "-2", "+a", "@b", "'quoted", "\tc", "plain"]
+    table, objects = one_round.table, one_round.table.column_names[:4]
+    objects = [name for name in objects if name not in ("rater", "round")]
+    others = dict(zip(one_round.names, names, strict=False))
+    for i, column in enumerate(objects):
+        renamed = [others.get(name, name) for name in table.column(column).to_pylist()]
+        table = table.set_column(i, column, pa.array(renamed))
+    every = tuple(others.get(name, name) for name in one_round.names)
+    nasty = AnswerTable(one_round.kind, every, table)
+    file = tmp_path / f"answers.{ending}"
+    write_export(nasty, "all", file)
+    read, expected = tl.read_statements(file), nasty.statements()
+    assert list(read) == list(expected)
+    if ending == "csv":
+        cells = [cell for row in csv.reader(file.read_text().splitlines()) for cell in row[:4]]
+        assert not [c for c in cells if c[:1] in "=+@\t" and c]

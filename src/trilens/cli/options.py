@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 #: The sections of --help, after the command's own options.
 READING, SELECTING = "Reading FILE", "Which answers to use"
 #: As in `trilens.statements.layout`, without loading it.
-PRESETS = ("salmon", "things", "jspsych", "cblearn", "tripletools")
+PRESETS = ("salmon", "things", "jspsych", "cblearn", "tripletools", "survey")
 KINDS = ("central", "odd", "closer")
 #: As in `trilens.tasks.method`, without loading it.
 _MAPS = ("choice", "lensmap", "soe", "ste", "tste", "gnmds")

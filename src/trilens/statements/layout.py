@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 #: Names for all columns in order, a mapping from roles to columns, or either as one text.
 ColumnsLike: TypeAlias = Sequence[str] | Mapping[str, str | int] | str
 
-Preset = Literal["salmon", "things", "jspsych", "cblearn", "tripletools"]
+Preset = Literal["salmon", "things", "jspsych", "cblearn", "tripletools", "survey"]
 
 #: What each preset says that the columns cannot.
 PRESETS: dict[str, str] = {
@@ -46,6 +46,7 @@ PRESETS: dict[str, str] = {
     "jspsych": "buttons count from 0, rt is in ms, other trials are skipped",
     "cblearn": "X and y: y is +1 or -1 (nearer: the second or the third), or a position",
     "tripletools": "Center, Left, Right, Answer: similarity triplets",
+    "survey": "exports of trilens survey, repeated questions included",
 }
 
 #: Rows from which the cells are asked whether a column holds what it is called.

@@ -9,6 +9,7 @@ turns them into `Statements`.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,6 +17,7 @@ from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from trilens._typing import AnyArray, BoolArray
 from trilens.errors import FormatError, ParameterError, StatementError
@@ -45,6 +47,13 @@ SAMPLE_ROWS = 300
 #: Response times that tell their unit.
 ENOUGH = 1 << 17
 _EXACT_FLOAT = 2.0**53
+
+#: The columns by which an export of `trilens survey` is known.
+_OF_SURVEY = frozenset({"reason", "test", "counted"})
+#: How notes speak of questions that a survey put to the same rater again, on purpose.
+ASKED_TWICE = "repeated questions"
+#: What an export puts in front of a name that a spreadsheet would take for a formula.
+_APOSTROPHE = r"^'('*[=+\-@\t\r])"
 
 #: What a column is wanted as: text is cut into cells, and these are converted, once.
 Use = Literal["object", "time", "text"]
@@ -213,6 +222,8 @@ class Decided:
     notes: dict[str, str] = field(default_factory=dict)
     #: The catch questions of the last pass.
     checks: list[Batch] = field(default_factory=list)
+    #: How many answers of a survey the last pass set aside, by the reason for the question.
+    aside: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -313,6 +324,9 @@ class AnswerTable:
         # what is also wanted as it is written is read as text
         every |= dict.fromkeys(further.values(), "text")
         every |= {at: "text" for (role, at), _ in tests if role is None}
+        reason = self._reason
+        if reason is not None:
+            every.setdefault(reason, "text")
         order = {at: k for k, at in enumerate(every)}
         sorts = self.layout.unit == "s"
         groups = groups if self.table.has_groups else None
@@ -326,6 +340,7 @@ class AnswerTable:
         if groups is not None and "seconds" in used and self._told_unit is None:
             self._judge_ahead()
         self.decided.checks.clear()
+        self.decided.aside.clear()
         for piece in self.table.read(request):
             rows = piece
             if self.options.passes_over:
@@ -334,6 +349,8 @@ class AnswerTable:
                 rows = self._timed(rows, order[used["seconds"]])
             if tests and len(rows.table):
                 rows = self._holding(rows, order, used, tests)
+            if reason is not None and len(rows.table):
+                rows = self._for_findings(rows, order[reason])
             if len(rows.table):
                 batch, checks = set_aside(self._batch(rows, order, others, further))
                 if checks is not None:
@@ -371,6 +388,26 @@ class AnswerTable:
         if told:
             self.decided.notes["skipped"] = ", ".join(told)
         return rows.where(answered)
+
+    @cached_property
+    def _reason(self) -> int | None:
+        """The column that says why a question was asked, in an export of `trilens survey`."""
+        names = self.layout.names
+        return names.index("reason") if set(names) >= _OF_SURVEY else None
+
+    def _for_findings(self, rows: Rows, at: int) -> Rows:
+        """The rows that tell of the objects: no test questions, and none that was repeated."""
+        wanted = ["drawn", "shared", *(["repeated"] if self.options.preset == "survey" else [])]
+        reasons = _decoded(rows.table.column(at)).cast(pa.string())
+        good = pc.is_in(reasons, value_set=pa.array(wanted)).to_numpy(zero_copy_only=False)
+        if not good.all():
+            self.decided.aside.update(reasons.filter(pa.array(~good)).to_pylist())
+            told = " and ".join(
+                f"{n:,} {ASKED_TWICE if why == 'repeated' else f'of reason {why}'}"
+                for why, n in sorted(self.decided.aside.items(), key=str)
+            )
+            self.decided.notes["reason"] = f"not part of the findings: {told}"
+        return rows.where(good)
 
     def _holding(
         self,
@@ -522,6 +559,8 @@ class AnswerTable:
             return column.cast(pa.large_string()) if column.type == pa.uint64() else column
         if not _is_text(column.type):
             raise _wrong_type(column, name, self.label, "object names are text or whole numbers")
+        if self._reason is not None and not self.table.typed:
+            column = pc.replace_substring_regex(column.cast(pa.string()), _APOSTROPHE, r"\1")
         column = _encoded(column)
         if _has_zeros(column) and self._whole_ids:
             return _without_zeros(column)

@@ -45,12 +45,12 @@ def find(task: dict[str, Any]) -> dict[str, Any]:
         "answers": len(collected), "erased": erased, "made": made, "problem": None,
         "sentences": [], "report": None,
     }  # fmt: skip
-    analysis = None
+    # what was known beforehand, or asked twice, tells of the raters and not of the objects
+    statements, analysis = collected.statements(), None
     try:
         from trilens.analysis import analyze
 
-        # what was known beforehand, or asked twice, tells of the raters and not of the objects
-        analysis = analyze(collected.findings(), title=task["title"], source="the survey")
+        analysis = analyze(statements, title=task["title"], source="the survey")
         facts |= _told(analysis, task["images"])
     except TrilensError as error:
         facts["problem"] = f"The answers cannot be analysed: {error}."
@@ -61,8 +61,8 @@ def find(task: dict[str, Any]) -> dict[str, Any]:
         ),
         "raters": rater_rows(collected, analysis)[:MOST_ROWS],
         "rounds": round_rows(collected)[:MOST_ROWS],
-        "coverage": collected.statements().summary().to_dict(),
-        "left_out": len(collected) - len(collected.findings()),
+        "coverage": statements.summary().to_dict(),
+        "left_out": len(collected) - len(statements),
     }
     return facts
 

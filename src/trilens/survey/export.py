@@ -25,9 +25,6 @@ from trilens.survey.store import all_about, kind_asked
 Set: TypeAlias = Literal["all", "passed", "all-reduced", "passed-reduced"]
 SETS: tuple[str, ...] = get_args(Set)
 
-#: Reasons of the questions whose answers tell of the objects.
-FOR_FINDINGS = ("drawn", "shared")
-
 #: A participant and their round.
 _Round: TypeAlias = tuple[int, int]
 
@@ -68,15 +65,13 @@ class AnswerTable:
         return self.table.filter(pa.array(good, pa.bool_()))
 
     def statements(self, which: Set = "all") -> Statements:
-        """The answers of a set as statements, for every function of the library."""
+        """The answers of a set as statements, for every function of the library.
+
+        Those to test questions and to questions that were repeated are left out, as they are
+        when an export is read: see `trilens.statements.table`.
+        """
         found = Statements(self.select(which), names=self.names, kind=self.kind)
         return found.reduce() if which.endswith("reduced") else found
-
-    def findings(self) -> Statements:
-        """The answers that tell of the objects: no test questions, and nothing asked twice."""
-        real = [reason in FOR_FINDINGS for reason in self.column("reason")]
-        table = self.table.filter(pa.array(real, pa.bool_()))
-        return Statements(table, names=self.names, kind=self.kind)
 
 
 def collect(connection: Connection, kind: Kind, minimum: int) -> AnswerTable:
@@ -183,7 +178,8 @@ def write_export(collected: AnswerTable, which: Set, path: str | Path) -> int:
     table = collected.select(which).drop_columns("stored")
     ending = Path(str(path)).suffix.lower()
     if ending in (".csv", ".tsv") or str(path) == "-":
-        write_table(table.to_pydict(), path)
+        columns = {name: safe_cells(values) for name, values in table.to_pydict().items()}
+        write_table(columns, path)
     elif ending == ".parquet":
         import pyarrow.parquet as pq
 

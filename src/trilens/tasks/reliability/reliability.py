@@ -333,6 +333,10 @@ def reliability(
     reading = own = None
     if isinstance(statements, Answers) and not statements.in_counts:
         reading = statements.reading
+        whole_survey = statements.with_repeats
+        if whole_survey is not statements:
+            # questions that were repeated tell how well raters agree with themselves
+            statements, model = whole_survey, None
         if statements.selects and selection is None:
             own, selection = statements.read(), statements.selection
             statements = statements.everything
