@@ -6,6 +6,7 @@ import http.client
 import json
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -346,3 +347,26 @@ def test_the_platforms_id_stays_out_of_exports(app: Running) -> None:
 
 def test_there_is_no_media_but_the_studys(app: Running) -> None:
     assert app.participant().get("/media/unknown").status_code == 404
+
+
+@pytest.mark.parametrize("piece", [b"x-long: " + b"a" * 60_000 + b"\r\n", b"a" * 60_000])
+def test_headers_without_end_are_cut_short(app: Running, piece: bytes) -> None:
+    """Also without a proxy: not 60 MB, and not one header of any length."""
+    with socket.create_connection(("127.0.0.1", app.port), timeout=10) as client:
+        client.sendall(b"GET / HTTP/1.1\r\nhost: localhost\r\nx-first: ")
+        sent = 0
+        with suppress(ConnectionError):
+            while sent < 60_000_000:
+                client.sendall(piece)
+                sent += len(piece)
+            raise AssertionError("all of it was taken")
+        assert sent < 20_000_000  # what the sockets of both sides hold
+    assert app.participant().get("/healthz").status_code == 200
+
+
+def test_headers_of_usual_length_and_long_bodies_pass(app: Running) -> None:
+    client = app.participant(headers={"x-long": "a" * 30_000})
+    assert client.get("/healthz").status_code == 200
+    answer = client.post("/api/join", json={"consent": True, "platform_id": "a" * 60_000})
+    assert answer.status_code == 422
+    assert client.join()

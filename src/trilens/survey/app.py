@@ -20,6 +20,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
 from starlette.staticfiles import StaticFiles
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from trilens import __version__
 from trilens.errors import SurveyError
@@ -33,8 +34,34 @@ from trilens.survey.server import Options, Survey
 from trilens.survey.study import load_study
 from trilens.survey.writer import Refused
 
+#: Bytes of a request before its body; what comes in one piece with the last of them may be more.
+LONGEST_HEAD = 64 * 1024
+
+
+class Protocol(HttpToolsProtocol):
+    """Reads requests, and no more of their headers than a browser sends."""
+
+    _in_head = True
+    _read = 0
+
+    def data_received(self, data: bytes) -> None:
+        self._read += len(data)
+        super().data_received(data)
+        if self._in_head and self._read > LONGEST_HEAD and not self.transport.is_closing():
+            self.send_400_response("The headers are too large.")
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._in_head, self._read = True, 0
+        super().on_message_complete()
+
+
 #: How uvicorn is run, here and in the tests.
 SETTINGS: dict[str, Any] = {
+    "http": Protocol,
     "log_config": None,
     "access_log": False,
     "server_header": False,
