@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -206,3 +208,34 @@ def test_no_name_becomes_a_formula_and_every_name_is_read_back(
     if ending == "csv":
         cells = [cell for row in csv.reader(file.read_text().splitlines()) for cell in row[:4]]
         assert not [c for c in cells if c[:1] in "=+@\t" and c]
+
+
+def test_a_psych_ds_data_set_keeps_the_rules(one_round: AnswerTable, tmp_path: Path) -> None:
+    """Those of psychds-docs, "Rules and Conventions"; the validator itself needs Deno."""
+    from trilens.survey.psych_ds import write_psych_ds
+    from trilens.survey.study import load_study
+
+    write_example(tmp_path / "study", one_round.kind)
+    study, target = load_study(tmp_path / "study"), tmp_path / "shared" / "set"
+    assert write_psych_ds(one_round, study, "all", target) == 20
+    told = json.loads((target / "dataset_description.json").read_text(encoding="utf-8"))
+    assert told["@context"].rstrip("/") == "https://schema.org"
+    assert told["@type"] == "Dataset"
+    assert told["name"]
+    assert told["description"]
+    measured = [variable["name"] for variable in told["variableMeasured"]]
+    assert {variable["@type"] for variable in told["variableMeasured"]} == {"PropertyValue"}
+    # every column is explained
+    assert not [v for v in told["variableMeasured"] if v["description"] == v["name"]]
+    (file,) = (target / "data").rglob("*")
+    assert re.fullmatch(r"([a-z]+-[a-zA-Z0-9]+)(_[a-z]+-[a-zA-Z0-9]+)*_data\.csv", file.name)
+    rows = list(csv.reader(file.read_text(encoding="utf-8").splitlines()))
+    assert rows[0] == measured
+    assert len(set(measured)) == len(measured)
+    assert {len(row) for row in rows} == {len(measured)}
+    assert len(tl.read_statements(file)) == 17
+    with pytest.raises(SurveyError, match="already exists"):
+        write_psych_ds(one_round, study, "all", target)
+    with pytest.raises(SurveyError, match="single answers"):
+        write_psych_ds(one_round, study, "all-reduced", tmp_path / "other")
+    assert sorted(path.name for path in (tmp_path / "shared").iterdir()) == ["set"]

@@ -179,9 +179,21 @@ def serve(
 @click.option(
     "--receipt", metavar="CODE", help="Instead, export everything about one participant as JSON."
 )
+@click.option(
+    "--psych-ds",
+    "psych_ds",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Instead, write a Psych-DS data set with its description to a new folder.",
+)
 @database_option
 def export(
-    folder: Path, which: Any, receipt: str | None, database: str | None, out: Output
+    folder: Path,
+    which: Any,
+    receipt: str | None,
+    psych_ds: Path | None,
+    database: str | None,
+    out: Output,
 ) -> None:
     """Write the answers as statements, ready for `trilens analyze`.
 
@@ -200,6 +212,12 @@ def export(
             note(f"wrote {out.path}")
             return
         collected = collect(connection, study.kind, study.minimum)
+    if psych_ds is not None:
+        from trilens.survey.psych_ds import write_psych_ds
+
+        rows = write_psych_ds(collected, study, which, psych_ds)
+        note(f"wrote {rows:,} answers to {psych_ds}")
+        return
     rows = write_export(collected, which, out.path)
     out.report(
         {"file": out.path, "set": which, "statements": rows},
