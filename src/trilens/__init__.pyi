@@ -69,6 +69,7 @@ from .maps import (
     ChoiceMap as ChoiceMap,
     LensMap as LensMap,
     estimate_dimension as estimate_dimension,
+    load_map as load_map,
     procrustes_distance as procrustes_distance,
     violations as violations,
 )

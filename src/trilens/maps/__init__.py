@@ -6,6 +6,8 @@ from trilens.maps.comparisons import Comparisons, violations
 from trilens.maps.embedding import GNMDS, SOE, STE, TSTE
 from trilens.maps.geometry import procrustes_distance
 from trilens.maps.lens_map import LensMap
+from trilens.maps.map_file import load_map
+from trilens.maps.places import Places
 from trilens.maps.registry import Dimension, estimate_dimension
 
 __all__ = [
@@ -19,7 +21,9 @@ __all__ = [
     "Dimension",
     "LensMap",
     "ModelDepth",
+    "Places",
     "estimate_dimension",
+    "load_map",
     "procrustes_distance",
     "violations",
 ]

@@ -73,6 +73,8 @@ from trilens.statements import Statements, as_statements
 from trilens.statements.value import refuse_answers
 
 if TYPE_CHECKING:
+    from trilens.files.source import PathLike
+    from trilens.maps.places import Places
     from trilens.maps.streamed import StreamedMap
 
 #: Gives the model that fits when each statement has another weight.
@@ -749,6 +751,91 @@ class ChoiceMap(MapEstimator):
             effort,
             self._prior,
         )
+
+    def place(
+        self, S: AnswersLike | None = None, *, features: FeaturesLike | None = None
+    ) -> Places:
+        """Where new objects lie, by answers about them, by their features, or by both.
+
+        The objects of the map stay where they are; a new place is the likeliest one, as a fit of
+        everything would find it if the others did not move.
+
+        Parameters
+        ----------
+        S : Statements, a table or (m, 3) array, optional
+            Answers of the kind of the map that name new objects, beside those of the map. Several
+            new objects in one answer are placed together. Answers about objects of the map alone
+            are passed over.
+        features : array, table or dict, optional
+            Vectors of new objects, as `fit` takes them: by name, or in the order of the new
+            objects. They are standardised as those of the fit were.
+
+        Returns
+        -------
+        Places
+
+        Examples
+        --------
+        >>> M = ChoiceMap(1, l2=0.1).fit([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]])
+        >>> found = M.place([[1, 0, 4], [2, 1, 4], [3, 1, 4]])
+        >>> found.names, found.coordinates.shape, found.covariance.shape
+        (('4',), (1, 1), (1, 1, 1))
+        """
+        from trilens.maps.places import find_places, new_objects
+
+        check_is_fitted(self)
+        given = None if S is None else as_statements(S)
+        return find_places(self, new_objects(self, given, features))
+
+    def extend(
+        self, S: AnswersLike | None = None, *, features: FeaturesLike | None = None
+    ) -> ChoiceMap:
+        """A map that has new objects too, at the places that `place` finds; parameters as there.
+
+        >>> M = ChoiceMap(1, l2=0.1).fit([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]])
+        >>> M.extend([[1, 0, 4], [2, 1, 4], [3, 1, 4]]).embedding_.shape
+        (5, 1)
+        """
+        from trilens.maps.places import find_places, new_objects
+
+        self._answers_of_fit("a larger map")
+        given = None if S is None else as_statements(S)
+        new = new_objects(self, given, features)
+        placed = find_places(self, new)
+        found = copy(self)
+        found.embedding_ = np.vstack([self.embedding_, placed.coordinates])
+        found.model_ = replace(self.model_, embedding=found.embedding_)
+        names = self.names_ or tuple(str(i) for i in range(len(self.embedding_)))
+        whole = Statements(
+            np.empty((0, 3), np.int32),
+            len(found.embedding_),
+            names=[*names, *placed.names],
+            kind=self.model_.kind,
+        )
+        found.names_ = whole._names
+        found._interval = (self.error_rate_interval_, self._interval)[1]
+        found._violations = self.violations_
+        found._errors = np.concatenate([self.place_errors_, placed.covariance])
+        found._fitted_to = whole, None
+        if self.features_ is not None:
+            shares = () if self._prior is None else self._prior.shares
+            more = self.features_.extended(new.features, len(placed.names))
+            found._tell_features(more, shares, self.feature_gain_)
+        return found
+
+    def save(self, path: PathLike) -> None:
+        """Write the map to a file that `trilens.load_map` reads; it appears whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+            The file is a numpy archive whatever its ending; ``map.npz`` is a good name. It has the
+            coordinates, their errors, names and features, and no answers.
+        """
+        from trilens.maps.map_file import save_map
+
+        check_is_fitted(self)
+        save_map(self, path)
 
     def lapse_of(self, S: Statements) -> FloatArray:
         """The lapse of the rater of each statement, (m,); that of all where it is not known."""

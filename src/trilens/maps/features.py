@@ -137,6 +137,26 @@ class Features:
         """The features of some of the objects, in the order given."""
         return Features(self.names, tuple(block.take(ids) for block in self.blocks))
 
+    def extended(self, new: Features | None, count: int) -> Features:
+        """With new objects after the others, standardised as these; without features if None."""
+        blocks = []
+        for i, block in enumerate(self.blocks):
+            q = block.rows.shape[1]
+            sparse = _is_sparse(block.rows)
+            if new is not None:
+                rows, known = new.blocks[i].rows, new.blocks[i].known
+            else:
+                rows, known = np.zeros((count, q)), np.zeros(count, dtype=np.bool_)
+            if sparse:
+                from scipy.sparse import csr_array, vstack
+
+                together = vstack([block.rows, csr_array(rows)], format="csr")
+            else:
+                together = np.vstack([block.rows, rows.toarray() if _is_sparse(rows) else rows])
+            both = np.concatenate([block.known, known])
+            blocks.append(Block(together, both, block.centre, block.scale))
+        return Features(self.names, tuple(blocks))
+
     def prior(self, shares: Sequence[float]) -> FeaturePrior | None:
         """What the features say beforehand; None where their shares are 0."""
         if not any(shares):

@@ -1,0 +1,279 @@
+"""Places of new objects on a fitted map, whose own objects stay where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trilens._tabular import Tabular
+from trilens._typing import FloatArray, IntArray
+from trilens.errors import ParameterError, StatementError
+from trilens.maps.choice_model import ChoiceModel
+from trilens.maps.features import Block, Features, FeaturesLike, read_new_features
+from trilens.maps.fit import minimise, one_blas_thread
+from trilens.maps.likelihood import collect_choices, likelihood
+from trilens.statements import Statements
+
+if TYPE_CHECKING:
+    from trilens.maps.choice_map import ChoiceMap
+
+#: Stands for no penalty.
+_NO_L2 = 1e-6
+#: Coordinates up to which new objects are told together how sure their places are.
+_TOGETHER = 1000
+#: Places of the map that a new object is tried at first.
+_TRIED = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Places(Tabular):
+    """Where new objects lie.
+
+    Attributes
+    ----------
+    names : tuple of str
+    coordinates : (k, d) float64
+    covariance : (k, d, d) float64
+        Of the error of each place, if those of the map's own objects are known.
+    answers : (k,) int64
+        How many answers each place is from.
+    """
+
+    names: tuple[str, ...]
+    coordinates: FloatArray = field(repr=False)
+    covariance: FloatArray = field(repr=False)
+    answers: IntArray = field(repr=False)
+
+    @property
+    def errors(self) -> FloatArray:
+        """(k, d): the standard error of every coordinate."""
+        return np.asarray(np.sqrt(np.einsum("kdd->kd", self.covariance)))
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """The objects, their coordinates and standard errors, and their answers."""
+        axes = enumerate(self.coordinates.T, start=1)
+        errors = enumerate(self.errors.T, start=1)
+        return {
+            "object": self.names,
+            **{f"x{i}": axis for i, axis in axes},
+            **{f"error{i}": axis for i, axis in errors},
+            "answers": self.answers,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as ``trilens place --json`` prints them."""
+        rows = zip(self.names, self.coordinates, self.covariance, self.answers, strict=True)
+        return {
+            "places": [
+                {
+                    "object": name,
+                    "coordinates": place.tolist(),
+                    "covariance": covariance.tolist(),
+                    "answers": int(answers),
+                }
+                for name, place, covariance, answers in rows
+            ]
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class NewObjects:
+    """Objects that are not on a map, and what is known about them.
+
+    Attributes
+    ----------
+    names : tuple of str
+    statements : Statements or None
+        The answers that name one of them; their ids follow those of the map's objects.
+    features : Features or None
+        Of the new objects alone, standardised as those of the map.
+    """
+
+    names: tuple[str, ...]
+    statements: Statements | None
+    features: Features | None
+
+
+def new_objects(M: ChoiceMap, S: Statements | None, features: FeaturesLike | None) -> NewObjects:
+    """What answers and features say about objects that the map does not have."""
+    n = len(M.embedding_)
+    on_map = {name: i for i, name in enumerate(M.names_ or map(str, range(n)))}
+    if S is None and features is None:
+        raise ParameterError("place needs answers about new objects, or their features")
+    told = None
+    if features is not None:
+        if M.features_ is None or M._prior is None:
+            why = "was fitted without features" if M.features_ is None else "does not use features"
+            raise ParameterError(
+                f"the map {why}, so that they say nothing about places; give answers about the "
+                "new objects",
+                parameter="features",
+            )
+        told = read_new_features(features, M.features_)
+    names: list[str] = []
+    if S is not None:
+        names = [name for name in S.names if name not in on_map]
+        if not names:
+            raise ParameterError(
+                f"all {S.n_objects:,} objects of the statements are on the map already"
+            )
+        if len(S) == 0:
+            raise StatementError("there are no answers; place needs some about the new objects")
+    called = None if told is None else told[0]
+    if told is not None and called is None:
+        rows = len(told[1][0][1])
+        if S is None:
+            numbered = list(on_map) == [str(i) for i in range(n)]
+            names = [str(n + i) if numbered else f"new {i + 1}" for i in range(rows)]
+        elif rows != len(names):
+            raise ParameterError(
+                f"features have {rows:,} rows for {len(names):,} new objects "
+                f"({', '.join(names[:5])}); give one for each, or give them by name",
+                parameter="features",
+            )
+        called = tuple(names)
+    for name in called or ():
+        if name not in on_map and name not in names:
+            names.append(name)
+    if not names:
+        raise ParameterError("all objects of the features are on the map already")
+    new = None
+    if told is not None and called is not None and M.features_ is not None:
+        row_of = {name: i for i, name in enumerate(called)}
+        at = np.array([row_of.get(name, -1) for name in names], dtype=np.int64)
+        blocks = []
+        for block, (rows, known) in zip(M.features_.blocks, told[1], strict=True):
+            has = (at >= 0) & known[np.maximum(at, 0)] & (block.scale > 0)
+            blocks.append(Block(rows[np.maximum(at, 0)], has, block.centre, block.scale))
+        new = Features(M.features_.names, tuple(blocks))
+    return NewObjects(tuple(names), None if S is None else _about(S, names, on_map), new)
+
+
+def _about(S: Statements, names: Sequence[str], on_map: dict[str, int]) -> Statements:
+    """The statements that name a new object, with ids after those of the map's."""
+    number = on_map | {name: len(on_map) + i for i, name in enumerate(names)}
+    ids = np.array([number[name] for name in S.names], dtype=np.int64)
+    triples = ids[S.triples]
+    rows = np.flatnonzero((triples >= len(on_map)).any(axis=1))
+    if not len(rows):
+        raise StatementError(
+            f"no answer is about the new objects ({', '.join(names[:5])}); place needs some"
+        )
+    raters = None if S.raters is None else S.raters[rows]
+    return Statements(triples[rows].astype(np.int32), len(number), kind=S.kind, raters=raters)
+
+
+def find_places(M: ChoiceMap, new: NewObjects) -> Places:
+    """The likeliest places of new objects, and how sure they are."""
+    k, d = len(new.names), M.n_components_
+    l2 = max(getattr(M, "l2_", 0.0), _NO_L2)
+    mean, spread, drawn = _expected(M, new)
+    answers = np.zeros(k, dtype=np.int64)
+    if new.statements is None:
+        own = np.diag(spread)[:, None, None] / (2 * l2) * np.eye(d)
+        return Places(new.names, mean, own + drawn, answers)
+    model, S, n = M.model_, new.statements, len(M.embedding_)
+    replaced = ChoiceModel(
+        np.vstack([M.embedding_, mean]), model.lapse, model.kind, model.length, model.alpha
+    )
+    replaced.triples_of(S)
+    answers = np.bincount(S.triples.ravel(), minlength=n + k)[n:].astype(np.int64)
+    precision: FloatArray = np.asarray(2 * l2 * np.linalg.inv(spread), dtype=np.float64)
+    seen, triples = np.unique(S.triples, return_inverse=True)
+    inner = Statements(
+        triples.reshape(S.triples.shape).astype(np.int32), len(seen), kind=S.kind, raters=S.raters
+    )
+    moving = np.flatnonzero(seen >= n)
+    which = seen[moving] - n
+    lapse_of = M.lapse_of(inner)
+    choices = collect_choices(inner, keep_rows=True, keep_repeats=True)
+    assert choices.row is not None
+    lapse = np.empty(len(choices))
+    lapse[choices.row] = lapse_of
+    X = replaced.embedding[seen].copy()
+    with one_blas_thread(), likelihood(choices, model.length, model.alpha, 1) as f:
+
+        def loss(Y: FloatArray) -> tuple[float, FloatArray]:
+            X[moving] = Y[which]
+            value, slope, _ = f(X, lapse)
+            pull = precision @ (Y - mean)
+            pull_of = pull.copy()
+            pull_of[which] += slope[moving]
+            return value + 0.5 * float(((Y - mean) * pull).sum()), pull_of
+
+        start = _starts(M, S, lapse_of, mean, precision)
+        found = min(
+            (minimise(loss, at, 200, 1e-7) for at in (start, mean)), key=lambda each: each.loss
+        )
+        X[moving] = found.X[which]
+        whole = X.size <= _TOGETHER
+        H = f.information(X, lapse, whole=whole)
+    covariance: Any
+    if whole:
+        at = (moving[:, None] * d + np.arange(d)).ravel()
+        bent = np.kron(precision, np.eye(d))
+        to = (which[:, None] * d + np.arange(d)).ravel()
+        bent[np.ix_(to, to)] += H[np.ix_(at, at)]
+        errors = np.linalg.inv(bent).reshape(k, d, k, d)
+        covariance = errors[np.arange(k), :, np.arange(k)]
+    else:
+        own = np.zeros((k, d, d))
+        own[which] = H[moving]
+        covariance = np.linalg.inv(own + np.diag(precision)[:, None, None] * np.eye(d))
+    return Places(new.names, found.X, np.asarray(covariance), answers)
+
+
+def _expected(M: ChoiceMap, new: NewObjects) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Where the features expect new objects, and how far they may be off.
+
+    The latter in two parts: (k, k) by what the features leave open, times 1 / (2 l2), and
+    (k, d, d) by the errors of the map's own places.
+    """
+    k, d, prior = len(new.names), M.n_components_, M._prior
+    if prior is None or new.features is None:
+        return np.zeros((k, d)), np.eye(k), np.zeros((k, d, d))
+    C = np.diag(np.full(k, max(1.0 - sum(prior.shares), 1e-6)))
+    across = np.zeros((len(M.embedding_), k))
+    for block, own, share in zip(
+        prior.features.blocks, new.features.blocks, prior.shares, strict=True
+    ):
+        C += np.diag(share * ~own.known)
+        if share:
+            C += share * own.products(own.rows, own.known)
+            across += share * block.products(own.rows, own.known)
+    weights = prior.solved(across)
+    left = C - across.T @ weights
+    left = (left + left.T) / 2 + 1e-9 * np.eye(k)
+    drawn = np.einsum("nk,nab->kab", weights**2, M.place_errors_)
+    return np.asarray(weights.T @ M.embedding_), left, np.asarray(drawn)
+
+
+def _starts(
+    M: ChoiceMap, S: Statements, lapse: FloatArray, mean: FloatArray, precision: FloatArray
+) -> FloatArray:
+    """For each new object the likeliest of the places of the map's own ones, and the expected."""
+    n, model, start = len(M.embedding_), M.model_, mean.copy()
+    tried = M.embedding_[:: max(len(M.embedding_) // _TRIED, 1)]
+    alone = (S.triples >= n).sum(axis=1) == 1
+    for i in range(len(mean)):
+        rows = np.flatnonzero(alone & (S.triples == n + i).any(axis=1))
+        if not len(rows):
+            continue
+        points = np.vstack([tried, mean[i]])
+        everything = np.vstack([M.embedding_, points])
+        # every answer about every place that the object might have
+        triples = S.triples[rows].astype(np.int64)
+        asked = np.repeat(triples[None], len(points), axis=0)
+        own = n + np.arange(len(points))
+        asked = np.where(asked == n + i, own[:, None, None], asked).reshape(-1, 3)
+        attentive = ChoiceModel(everything, 0.0, model.kind, model.length, model.alpha)
+        chance = attentive.chosen(asked).reshape(len(points), len(rows))
+        sides = 2 if model.kind == "closer" else 3
+        chance = (1 - lapse[rows]) * chance + lapse[rows] / sides
+        value = np.log(np.maximum(chance, 1e-300)).sum(axis=1)
+        value -= 0.5 * precision[i, i] * ((points - mean[i]) ** 2).sum(axis=1)
+        start[i] = points[int(value.argmax())]
+    return start

@@ -1,0 +1,223 @@
+"""New objects on a fitted map, and maps as files."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import trilens as tl
+from featured_study import answers, featured, study
+
+N = 40
+
+
+@cache
+def line_up():
+    """Many answers about 40 objects in the plane, a map of the first 39, and its answers."""
+    X = 1.5 * np.random.default_rng(3).standard_normal((N, 2))
+    S = answers(X, 4000, 4)
+    old = S.take(~(S.triples == N - 1).any(axis=1)).subset(np.arange(N - 1))
+    return X, S, old, tl.ChoiceMap(2, l2=0.05, lapses=0.02).fit(old)
+
+
+def about_the_last(k):
+    _, S, _, _ = line_up()
+    return S.take(np.flatnonzero((S.triples == N - 1).any(axis=1))[:k])
+
+
+@pytest.mark.parametrize("k", [5, 10, 20, 50])
+def test_a_new_object_lies_where_a_full_refit_puts_it(k):
+    """Within the stated error: both maps are laid upon each other by the old objects."""
+    from trilens.maps.geometry import procrustes
+
+    _, _, old, M = line_up()
+    new = about_the_last(k)
+    found = M.place(new)
+    assert found.answers.tolist() == [k]
+    whole = tl.concatenate([old.subset(np.arange(N - 1)), new])
+    refit = tl.ChoiceMap(2, l2=0.05, lapses=0.02, init=np.vstack([M.embedding_, found.coordinates]))
+    R = refit.fit(whole).embedding_
+    X = np.vstack([M.embedding_, found.coordinates])
+    turned = procrustes(R, X)[0]
+    off = turned[N - 1] - (X - X.mean(axis=0))[N - 1]
+    assert off @ np.linalg.solve(found.covariance[0], off) < 9.2  # chi-square with 2, at 99 %
+
+
+def test_the_error_shrinks_with_answers():
+    _, _, _, M = line_up()
+    sizes = [np.trace(M.place(about_the_last(k)).covariance[0]) for k in (5, 20, 80)]
+    assert sizes[0] > sizes[1] > sizes[2]
+
+
+def test_two_new_objects_in_one_answer_are_placed_together():
+    _, S, _, _ = line_up()
+    inside = S.take(~np.isin(S.triples, (N - 2, N - 1)).any(axis=1)).subset(np.arange(N - 2))
+    M = tl.ChoiceMap(2, l2=0.05, lapses=0.02).fit(inside)
+    new = S.take(np.isin(S.triples, (N - 2, N - 1)).any(axis=1))
+    assert (np.isin(new.triples, (N - 2, N - 1)).sum(axis=1) == 2).any()
+    found = M.place(new)
+    assert found.names == (str(N - 2), str(N - 1))
+    bigger = M.extend(new)
+    assert bigger.score(new) > 0.5
+    np.testing.assert_array_equal(bigger.embedding_[N - 2 :], found.coordinates)
+    np.testing.assert_array_equal(bigger.place_errors_[N - 2 :], found.covariance)
+
+
+def test_features_place_objects_that_nobody_was_asked_about():
+    _, F, S, test = study()
+    M = tl.ChoiceMap(2, l2=0.1, feature_share=0.98).fit(
+        S.take(~(S.triples >= 27).any(axis=1)).subset(np.arange(27)), features=F[:27]
+    )
+    bigger = M.extend(features=F[27:])
+    about = test.take((test.triples >= 27).any(axis=1))
+    assert bigger.score(about) > 0.5
+    found = M.place(features=F[27:])
+    assert found.names == ("27", "28", "29")
+    assert (found.answers == 0).all()
+    both = M.place(
+        S.take((S.triples >= 27).any(axis=1)), features={"27": F[27], "28": F[28], "29": F[29]}
+    )
+    assert (
+        np.trace(both.covariance, axis1=1, axis2=2) < np.trace(found.covariance, axis1=1, axis2=2)
+    ).all()
+    again = bigger.linear_part_[:27]
+    np.testing.assert_allclose(again, M.linear_part_, atol=0.3)
+
+
+def test_it_is_a_matter_of_milliseconds():
+    from time import process_time
+
+    _, _, _, M = line_up()
+    new = about_the_last(50)
+    M.place(new)
+    start = process_time()
+    M.place(new)
+    assert process_time() - start < 0.5
+
+
+def test_what_cannot_be_placed_is_one_line():
+    _, _, old, M = line_up()
+    new = about_the_last(5)
+    for given, said in [
+        ((), "needs answers about new objects"),
+        ((old,), "are on the map already"),
+        ((new.take([]),), "no answers"),
+        ((tl.Statements(new.triples, kind="odd"),), "kind"),
+    ]:
+        with pytest.raises(tl.errors.TrilensError, match=said):
+            M.place(*given)
+    with pytest.raises(tl.errors.ParameterError, match="fitted without features"):
+        M.place(features=np.ones((1, 3)))
+    F = featured()
+    with pytest.raises(tl.errors.ParameterError, match="2 columns; the map was fitted with 6"):
+        F.place(features=np.ones((1, 2)))
+    with pytest.raises(tl.errors.ParameterError, match="on the map already"):
+        F.place(features={"3": np.ones(6)})
+    named = tl.Statements([["a", "b", "c"], ["b", "c", "d"]])
+    N4 = tl.ChoiceMap(1, l2=0.1).fit(named)
+    unknown = tl.Statements([["x", "y", "z"]])
+    assert N4.place(unknown).names == ("x", "y", "z")  # three new ones, placed together
+
+
+# ---- files
+
+
+def test_a_loaded_map_is_the_saved_one(tmp_path):
+    _, F, S, _ = study()
+    raters = tl.Statements(
+        S.triples, 30, names=[f"o{i}" for i in range(30)], raters=np.arange(150) % 5
+    )
+    M = tl.ChoiceMap(2, l2=0.1, feature_share=0.9).fit(raters, features=F)
+    M.save(tmp_path / "map.npz")
+    L = tl.load_map(tmp_path / "map.npz")
+    assert L.get_params() == M.get_params()
+    for name in ("embedding_", "place_errors_", "linear_part_"):
+        np.testing.assert_array_equal(getattr(L, name), getattr(M, name))
+    for name in ("names_", "rater_lapses_", "rater_lapse_intervals_", "feature_shares_",
+                 "error_rate_interval_", "violations_", "l2_", "log_likelihood_"):  # fmt: skip
+        assert getattr(L, name) == getattr(M, name), name
+    assert L.score(raters) == M.score(raters)
+    np.testing.assert_array_equal(L.predict_proba(raters), M.predict_proba(raters))
+    new = {"x": F[0] + 0.1}
+    np.testing.assert_array_equal(
+        L.place(features=new).covariance, M.place(features=new).covariance
+    )
+    np.testing.assert_array_equal(L.posterior(raters, 4), M.posterior(raters, 4))
+
+
+def test_sparse_features_and_weights_of_raters_are_kept(tmp_path):
+    _, F, S, _ = study()
+    given = {"words": sparse.csr_array(np.round(F)), "pictures": F}
+    M = tl.ChoiceMap(2, l2=0.1, feature_share={"words": 0.4, "pictures": 0.5}).fit(
+        S, features=given
+    )
+    M.save(tmp_path / "map.npz")
+    L = tl.load_map(tmp_path / "map.npz")
+    assert L.feature_shares_ == {"words": 0.4, "pictures": 0.5}
+    new = {"words": sparse.csr_array(np.round(F[:1])), "pictures": F[:1]}
+    np.testing.assert_allclose(L.place(features=new).coordinates, M.place(features=new).coordinates)
+    raters = tl.Statements(S.triples, 30, raters=np.arange(150) % 3)
+    W = tl.ChoiceMap(2, l2=0.1, raters="weights").fit(raters)
+    W.save(tmp_path / "weights.npz")
+    np.testing.assert_array_equal(
+        tl.load_map(tmp_path / "weights.npz").predict_proba(raters), W.predict_proba(raters)
+    )
+
+
+def test_a_file_that_is_no_map_is_refused(tmp_path):
+    _, _, _, M = line_up()
+    path = tmp_path / "map.npz"
+    M.save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(tl.errors.FormatError, match="cut short"):
+        tl.load_map(path)
+    with pytest.raises(tl.errors.FormatError, match="check the path"):
+        tl.load_map(tmp_path / "none.npz")
+    np.savez(path, X=np.eye(3))
+    with pytest.raises(tl.errors.FormatError, match="no map"):
+        tl.load_map(path)
+    np.savez(path, header=np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    with pytest.raises(tl.errors.FormatError, match="no map"):
+        tl.load_map(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"), [("version", "newer trilens"), ("embedding", "was changed")]
+)
+def test_a_changed_map_is_refused(tmp_path, change, said):
+    _, _, _, M = line_up()
+    path = tmp_path / "map.npz"
+    M.save(path)
+    with np.load(path) as archive:
+        arrays = dict(archive.items())
+    header = json.loads(bytes(arrays["header"]))
+    if change == "version":
+        header["version"] = 99
+    else:
+        arrays["embedding"] = arrays["embedding"] + 1
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    np.savez(path, **arrays)
+    with pytest.raises(tl.errors.FormatError, match=said):
+        tl.load_map(path)
+
+
+def test_a_map_appears_whole_or_not_at_all(tmp_path):
+    _, _, _, M = line_up()
+    with pytest.raises(tl.errors.FormatError):
+        M.save(tmp_path / "no folder" / "map.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_questions_take_a_loaded_map(tmp_path):
+    _, _, S, _ = study()
+    M = featured()
+    M.save(tmp_path / "map.npz")
+    assert (
+        tl.medoid(S, model=tl.load_map(tmp_path / "map.npz")).to_dict()
+        == tl.medoid(S, model=M).to_dict()
+    )
