@@ -613,10 +613,11 @@
   for (const button of document.querySelectorAll(".leave")) {
     button.addEventListener("click", () => {
       before = document.body.dataset.screen;
+      if (state === "loading") turn += 1; // nothing comes between
       screen("leaving");
     });
   }
-  onClick("stay", () => screen(before));
+  onClick("stay", () => (state === "loading" ? show(current) : screen(before)));
   const leave = (keep) => async () => {
     const reply = await surely("POST", "api/leave", { keep });
     memory.put("answer", null);
