@@ -33,6 +33,7 @@ COMMANDS = (
     "hierarchy",
     "graph",
     "embed",
+    "place",
     "count",
     "merge",
     "convert",

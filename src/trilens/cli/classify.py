@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 @options.command("classify")
 @options.statement_options
+@options.model_options
 @click.option(
     "--labels", metavar="FILE", required=True, help="Table with the columns object,label."
 )
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 @options.table_output("the classes of all objects to a label file")
 def command(
     answers: Answers,
+    using: dict[str, Any],
     labels: str,
     method: str,
     classifier: str | None,
@@ -76,6 +78,7 @@ def command(
             n_components=n_components,
             random_state=random_state,
             progress=progress,
+            **using,
         )
     predicted = found.predicted
     columns = {

@@ -20,6 +20,7 @@ _MOST_LISTED = 5000
 
 @options.command("cluster")
 @options.statement_options
+@options.model_options
 @options.n_clusters_option
 @options.method_option("cluster", "By the k-RNG (Algorithm 5), or spectral clustering on a map.")
 @click.option(
@@ -40,6 +41,7 @@ _MOST_LISTED = 5000
 @options.table_output("the groups to a label file")
 def command(
     answers: Answers,
+    using: dict[str, Any],
     n_clusters: int | None,
     method: str,
     k: int | None,
@@ -71,6 +73,7 @@ def command(
             n_components=n_components,
             random_state=random_state,
             progress=progress,
+            **using,
         )
     most = len(found.names) if len(found.names) <= _MOST_LISTED else 20
     shown: dict[str, list[Any]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -36,8 +36,13 @@ if TYPE_CHECKING:
     type=click.Choice(["tripletools"]),
     help="Name the columns of -o as the R package tripletTools does.",
 )
+@options.features_option
 @options.cluster_option
-@options.table_output("the coordinates to a file")
+@options.output_options(
+    "Write the coordinates (.csv, .tsv, .json or .parquet; - for CSV on standard output), or the "
+    "whole choice map, for --map and trilens place (.npz).",
+    callback=options.map_or_table_ending,
+)
 @options.seed_option
 def command(
     answers: Answers,
@@ -46,6 +51,7 @@ def command(
     n_components: int | None,
     distances: str | None,
     layout: str | None,
+    features: str | None,
     random_state: int,
     out: Output,
 ) -> None:
@@ -56,18 +62,29 @@ def command(
     \b
     Example: trilens embed answers.csv --dim 2 -o map.csv
     Example: trilens embed answers.csv --distances distances.csv
+    Example: trilens embed answers.csv --features clip.npz -o map.npz
     """
     if out.path is None and distances is None:
         raise click.UsageError("say what to write: -o for coordinates, --distances for distances")
     if layout is not None and out.path is None:
         raise click.UsageError("--to is about the coordinates; give -o too")
+    vectors = None
+    if features is not None:
+        if comparisons or distances is not None:
+            raise click.UsageError("--features is about a map of answers, written with -o")
+        vectors = options.read_features_of(features, answers)
+    if out.path is not None and out.path.endswith(".npz"):
+        if comparisons or method not in ("auto", "choice") or layout is not None:
+            raise click.UsageError("-o map.npz is the choice map of answers, as it is")
+        _write_map(answers, n_components, vectors, random_state, out)
+        return
     if distances is not None:
         if comparisons:
             raise click.UsageError("--distances cannot be used with --comparisons")
         _write_distances(answers, n_components, method, distances, random_state, out)
     if out.path is not None:
         dim = 2 if n_components is None else n_components
-        _write_coordinates(answers, comparisons, dim, method, layout, random_state, out)
+        _write_coordinates(answers, comparisons, dim, method, layout, vectors, random_state, out)
 
 
 def _write_distances(
@@ -101,12 +118,41 @@ def _write_distances(
         out.report(found.to_dict(), f"{text}: the mean distance of two objects is 1")
 
 
+def _write_map(
+    answers: Answers, n_components: int | None, features: Any, random_state: int, out: Output
+) -> None:
+    from trilens.maps import ChoiceMap
+
+    assert out.path is not None
+    with bar("a map") as progress:
+        M = ChoiceMap("cv" if n_components is None else n_components, random_state=random_state)
+        M.fit(answers, features=features, progress=progress)
+    M.save(out.path)
+    note(f"wrote {out.path}")
+    facts = {
+        "method": "choice",
+        "dim": M.n_components_,
+        "violations": M.violations_,
+        "error_rate": M.error_rate_,
+        "feature_shares": M.feature_shares_,
+    }
+    notes = [f"choice, {counted(M.n_components_, 'dimension')}, {len(M.embedding_):,} objects"]
+    for name, share in M.feature_shares_.items():
+        notes.append(
+            f"{name}: {share:.0%} of the map's spread expected by these features"
+            if share
+            else f"{name}: these features do not help to predict answers, and were left out"
+        )
+    out.report(facts, *notes)
+
+
 def _write_coordinates(
     answers: Answers,
     comparisons: bool,
     n_components: int,
     method: str,
     layout: str | None,
+    features: Any,
     random_state: int,
     out: Output,
 ) -> None:
@@ -115,7 +161,14 @@ def _write_coordinates(
     assert out.path is not None
     data = options.read_comparisons_of(answers) if comparisons else answers
     with bar(f"a map in {counted(n_components, 'dimension')}") as progress:
-        found = embed(data, n_components, method, random_state=random_state, progress=progress)
+        found = embed(
+            data,
+            n_components,
+            method,
+            random_state=random_state,
+            features=features,
+            progress=progress,
+        )
     save_table(found.columns() if layout is None else found.for_triplet_tools(), out.path)
     text = f"{found.method}, {counted(n_components, 'dimension')}"
     if found.violations is None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 @options.command("medoid")
 @options.statement_options
+@options.model_options
 @options.labels_option
 @options.method_option(
     "medoid", "By counting (depth, Algorithm 1), by the choice model, or on a map."
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 @options.table_output("the table to a file")
 def command(
     answers: Answers,
+    using: dict[str, Any],
     labels: str | None,
     method: str,
     n_components: int | None,
@@ -46,6 +48,7 @@ def command(
             n_components=n_components,
             random_state=random_state,
             progress=progress,
+            **using,
         )
     classes = found.per_class or {}
     columns: dict[str, list[Any]] = {

@@ -150,6 +150,15 @@ def _table_ending(ctx: click.Context, param: click.Parameter, value: str | None)
     return value
 
 
+def map_or_table_ending(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> str | None:
+    """As for a table, or .npz."""
+    if value is not None and Path(value).suffix.lower() == ".npz":
+        return value
+    return _table_ending(ctx, param, value)
+
+
 def table_output(what: str, *, required: bool = False) -> Callable[[F], F]:
     """-o for a table and --json; the command gets both as ``out``, an `Output`."""
     return output_options(
@@ -351,7 +360,8 @@ def statement_options(command: F, *, reported: bool = True) -> F:
         from trilens.answers import Answers
         from trilens.files import refuse_to_overwrite
 
-        inputs = (file, reading["objects"], reading["questions"], rest.get("labels"))
+        others = (rest.get(name) for name in ("labels", "features", "map_file"))
+        inputs = (file, reading["objects"], reading["questions"], *others)
         if rest.get("output") is not None:
             refuse_to_overwrite(rest["output"], *inputs, bad_rows)
         if bad_rows is not None:
@@ -427,6 +437,63 @@ def _report_reading(answers: Answers, quiet: bool, reported: bool) -> None:
         from trilens.errors import TrilensError
 
         note(f"caution: {TrilensError(known.caution).said(flags_of(None))}")
+
+
+features_option = click.option(
+    "--features",
+    metavar="FILE",
+    help="Vectors of the objects, to be used with the answers: .npy, .npz with names, CSV or "
+    "Parquet. Rows without names are in the order of --objects.",
+)
+
+
+def model_options(command: F) -> F:
+    """--features and --map; the command gets what a question takes of them as ``using``."""
+
+    @wraps(command)
+    def with_model(
+        answers: Answers, features: str | None, map_file: str | None, **rest: Any
+    ) -> Any:
+        using: dict[str, Any] = {}
+        if features is not None and map_file is not None:
+            raise click.UsageError("--features and --map cannot be used together")
+        if features is not None:
+            using["features"] = read_features_of(features, answers)
+        if map_file is not None:
+            from trilens.maps import load_map
+
+            using["model"] = load_map(map_file)
+        return command(answers=answers, using=using, **rest)
+
+    return several(  # type: ignore[return-value]
+        features_option,
+        click.option(
+            "--map",
+            "map_file",
+            metavar="FILE",
+            help="Map to look at instead of a new one, as trilens embed -o map.npz writes it.",
+        ),
+    )(with_model)
+
+
+def read_features_of(path: str, answers: Answers) -> Any:
+    """The features in a file, block by block; rows without names are those of the objects."""
+    from trilens.files import read_features
+
+    if answers.streamed:
+        from trilens.errors import ParameterError
+        from trilens.maps.estimator import NOT_STREAMED
+
+        raise ParameterError(f"features are not available: {NOT_STREAMED}", parameter="features")
+    names = answers.read().names
+    listed = answers.objects is not None or all(name.isdigit() for name in names)
+    found = read_features(path, names if listed else None)
+    if any(not isinstance(block, dict) for block in found.values()):
+        raise click.UsageError(
+            f"{path} has no names, and the order of the objects in the answers is not that of "
+            "its rows; list the objects in the order of the rows with --objects"
+        )
+    return found
 
 
 def read_comparisons_of(answers: Answers) -> Comparisons:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 @options.command("outliers")
 @options.statement_options
+@options.model_options
 @click.option("--n", "n", type=click.IntRange(min=0), help="Number of outliers to list.")
 @click.option("--contamination", type=click.FloatRange(0, 0.5), help="Or their share.")
 @options.method_option("outliers", "Lowest depth (Algorithm 2), or local outlier factor on a map.")
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 @options.table_output("the outliers to a file")
 def command(
     answers: Answers,
+    using: dict[str, Any],
     n: int | None,
     contamination: float | None,
     method: str,
@@ -55,6 +57,7 @@ def command(
             n_components=n_components,
             random_state=random_state,
             progress=progress,
+            **using,
         )
     facts = found.to_dict()
     columns = {

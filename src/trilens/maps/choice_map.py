@@ -467,6 +467,11 @@ class ChoiceMap(MapEstimator):
             found._tell_features(self.features_.take(order), shares, self.feature_gain_)
         return found
 
+    def among(self, S: Statements) -> ChoiceMap:
+        """The same map with the objects of statements, by name; itself where these are the same."""
+        order = self._numbers(S)
+        return self if order is None else self.reordered(S, order)
+
     def _answers_of_fit(self, wanted: str) -> tuple[Statements, FloatArray | None]:
         """The statements that were fitted and their weights."""
         check_is_fitted(self)

@@ -102,6 +102,7 @@ def check_model(model: Any, statements: Statements, random_state: Any = 0) -> An
     from trilens.tasks.model import AnswerModel
 
     if isinstance(model, ChoiceMap) and hasattr(model, "embedding_"):
+        model = model.among(statements)
         model = AnswerModel(statements, model, seed_of(random_state))
     if not isinstance(model, AnswerModel):
         raise wrong("model", model, "an AnswerModel, a fitted ChoiceMap or None")
