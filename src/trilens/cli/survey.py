@@ -110,7 +110,13 @@ def check(folder: Path, as_json: bool) -> None:
 
 
 @command.command("serve")
-@folder_argument
+@click.argument(
+    "folders",
+    metavar="DIR...",
+    nargs=-1,
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
@@ -144,7 +150,7 @@ def check(folder: Path, as_json: bool) -> None:
     help="How much to log.",
 )
 def serve(
-    folder: Path,
+    folders: tuple[Path, ...],
     host: str,
     port: int,
     database: str | None,
@@ -156,12 +162,15 @@ def serve(
 ) -> None:
     """Serve the study until stopped; every accepted answer is stored.
 
+    Several studies are served each under the name of its folder: /my-study/ and /another/.
+
     \b
     Example: trilens survey serve my-study --port 8000
+             trilens survey serve my-study another
     """
     from trilens.survey.app import Listen, serve as run
 
-    run(Listen(folder, host, port, database, public_url, root_path, workers, log_level, proxy))
+    run(Listen(folders, host, port, database, public_url, root_path, workers, log_level, proxy))
 
 
 @command.command("export")

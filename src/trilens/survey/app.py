@@ -5,21 +5,25 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import shlex
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
+from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse
+from starlette.applications import Starlette
+from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from trilens import __version__
@@ -178,11 +182,73 @@ async def _invalid(_: Request, error: Exception) -> Response:
     return JSONResponse({"detail": detail}, status_code=422)
 
 
+def make_apps(
+    apps: Mapping[str, FastAPI], root: str = "", ready: Callable[[], None] | None = None
+) -> Starlette:
+    """Several studies in one application, each under the path of its name.
+
+    Parameters
+    ----------
+    apps
+        By name; each was made with the root path ``root/name``.
+    root
+        The path in front of all of them.
+    ready
+        Called when requests are about to be served.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for app in apps.values():
+                await stack.enter_async_context(app.router.lifespan_context(app))
+            if ready is not None:
+                ready()
+            yield
+
+    async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        # whether the proxy took the root off or not
+        inner = path.removeprefix(root) if path.startswith(root + "/") else path
+        name, slash, rest = inner.removeprefix("/").partition("/")
+        app = apps.get(name)
+        if app is None:
+            response: Response = JSONResponse({"detail": "no such study"}, status_code=404)
+        elif not slash:
+            query = scope["query_string"].decode("latin-1")
+            target = f"{root}/{name}/" + (f"?{query}" if query else "")
+            response = RedirectResponse(target, status_code=307)
+        else:
+            path = f"{root}/{name}/{rest}"
+            moved = {"path": path, "raw_path": quote(path).encode(), "root_path": ""}
+            await app({**scope, **moved}, receive, send)
+            return
+        await response(scope, receive, send)
+
+    async def healthz(_: Request) -> Response:
+        try:
+            for app in apps.values():
+                await app.state.survey.healthy()
+        except Exception:
+            return JSONResponse({"detail": "answers cannot be stored"}, status_code=503)
+        return JSONResponse({"ok": True})
+
+    return Starlette(routes=[Route("/healthz", healthz), Mount("/", dispatch)], lifespan=lifespan)
+
+
 @dataclass(frozen=True)
 class Listen:
-    """Where and how the server listens, as the command line says it."""
+    """Where and how the server listens, as the command line says it.
 
-    folder: Path
+    Attributes
+    ----------
+    folders
+        Of the studies; several are served each under the name of its folder.
+    database
+        For several studies with ``{study}``, in place of which the folder's name is put.
+    """
+
+    folders: tuple[Path, ...]
     host: str = "127.0.0.1"
     port: int = 8000
     database: str | None = None
@@ -192,76 +258,128 @@ class Listen:
     log_level: str = "info"
     forwarded: str = "127.0.0.1"
 
-    def options(self) -> Options:
-        """What the routes must know of it."""
+    @property
+    def root(self) -> str:
+        """The path in front of everything."""
         root = self.root_path.rstrip("/")
         if root and not root.startswith("/"):
             raise SurveyError(f"the path prefix must begin with a slash, not {root!r}")
+        return root or urlsplit(self.public_url or "").path.rstrip("/")
+
+    def path(self, folder: Path) -> str:
+        """The path in front of one study."""
+        return self.root + (f"/{folder.resolve().name}" if len(self.folders) > 1 else "")
+
+    def options(self, folder: Path) -> Options:
+        """What the routes must know of it."""
+        path = self.path(folder)
         if self.public_url is None:
-            return Options(root_path=root)
+            return Options(root_path=path)
         parts = urlsplit(self.public_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise SurveyError(
                 f"the public URL must begin with http:// or https://, not {self.public_url!r}"
             )
-        return Options(
-            root_path=root or parts.path.rstrip("/"),
-            hosts=_LOOPBACK | {parts.hostname.lower()},
-            secure=parts.scheme == "https",
-        )
+        hosts = _LOOPBACK | {parts.hostname.lower()}
+        return Options(root_path=path, hosts=hosts, secure=parts.scheme == "https")
+
+    def surveys(self) -> list[Survey]:
+        """The studies, loaded and not yet started."""
+        names = [folder.resolve().name for folder in self.folders]
+        if len(names) > 1:
+            wrong = [name for name in names if not re.fullmatch(r"[A-Za-z0-9._~-]+", name)]
+            if wrong:
+                raise SurveyError(f"{wrong[0]!r} cannot be part of an address; rename the folder")
+            if len({*names, "healthz"}) <= len(names):
+                raise SurveyError("several studies need folders of different names, not healthz")
+            if self.database is not None and "{study}" not in self.database:
+                raise SurveyError(
+                    "several studies need a database each: write {study} into --database, "
+                    "in place of which the name of each folder is put"
+                )
+        return [
+            Survey(
+                load_study(folder),
+                open_database(folder, self.database and self.database.replace("{study}", name)),
+                self.options(folder),
+            )
+            for folder, name in zip(self.folders, names, strict=True)
+        ]
+
+    def application(
+        self,
+        surveys: Sequence[Survey],
+        *,
+        started: bool = False,
+        ready: Callable[[], None] | None = None,
+    ) -> ASGIApp:
+        """One study, or several under their paths."""
+        if len(surveys) == 1:
+            return make_app(surveys[0], started=started, ready=ready)
+        apps = {
+            folder.resolve().name: make_app(survey, started=started)
+            for folder, survey in zip(self.folders, surveys, strict=True)
+        }
+        return make_apps(apps, self.root, ready)
 
 
 def serve(listen: Listen) -> None:
     """Serve until told to stop; on the way out every accepted answer is stored."""
-    study = load_study(listen.folder)
-    database = open_database(listen.folder, listen.database)
-    options = listen.options()
-    if listen.workers > 1 and database.embedded:
+    surveys = listen.surveys()
+    if listen.workers > 1 and surveys[0].database.embedded:
         raise SurveyError(
             f"SQLite allows one writer, so it cannot serve {listen.workers} processes; "
             f"use one process, or PostgreSQL with --database postgresql://..."
         )
     set_up_log(listen.log_level)
-    if database.embedded and listen.folder.stat().st_mode & 0o077:
-        sys.stderr.write(
-            f"other users of this computer can open {listen.folder}; to keep the answers to "
-            f"yourself: chmod 700 {shlex.quote(str(listen.folder))}\n"
-        )
+    for folder in listen.folders:
+        if surveys[0].database.embedded and folder.stat().st_mode & 0o077:
+            sys.stderr.write(
+                f"other users of this computer can open {folder}; to keep the answers to "
+                f"yourself: chmod 700 {shlex.quote(str(folder))}\n"
+            )
     if listen.workers > 1:
-        _run_several(listen, database)
+        _run_several(listen, [survey.database for survey in surveys])
         return
-    with database.locked() as lock:
-        _run_one(listen, Survey(study, database, options), lock)
+    with ExitStack() as stack:
+        locks = [stack.enter_context(survey.database.locked()) for survey in surveys]
+        _run_one(listen, surveys, locks)
 
 
-def _run_one(listen: Listen, survey: Survey, lock: Lock) -> None:
+def _run_one(listen: Listen, surveys: Sequence[Survey], locks: Sequence[Lock]) -> None:
     import uvicorn
 
     # opened here, so that what is wrong with the database or the port is one line
-    survey.start()
-    try:
+    with ExitStack() as starting:
+        for survey in surveys:
+            survey.start()
+            starting.callback(survey.close)
         bound = _bind(listen.host, listen.port)
-    except SurveyError:
-        survey.close()
-        raise
-    key = survey.writer.submit(make_first_key).result()
+        keys = [survey.writer.submit(make_first_key).result() for survey in surveys]
+        starting.pop_all()  # the application closes them from now on
     # uvicorn stops in order and then raises the signal again: a stop that was asked for is no error
     for asked in (signal.SIGINT, signal.SIGTERM):
         signal.signal(asked, lambda *_: sys.exit(0))
     # said when uvicorn has taken over the signals: whoever reads it may stop the server at once
-    app = make_app(survey, started=True, ready=lambda: _print_address(listen, bound, key))
+    app = listen.application(
+        surveys, started=True, ready=lambda: _print_addresses(listen, bound, keys)
+    )
     config = uvicorn.Config(app, forwarded_allow_ips=listen.forwarded, **SETTINGS)
-    with listening(survey, lock):
+    with ExitStack() as stack:
+        for survey, lock in zip(surveys, locks, strict=True):
+            stack.enter_context(listening(survey, lock))
         uvicorn.Server(config).run(sockets=[bound])
 
 
-def _run_several(listen: Listen, database: Database) -> None:
+def _run_several(listen: Listen, databases: Sequence[Database]) -> None:
     import uvicorn
 
-    with database.writing() as connection:
-        key = make_first_key(connection)
+    keys = []
+    for database in databases:
+        with database.writing() as connection:
+            keys.append(make_first_key(connection))
     bound = _bind(listen.host, listen.port)
-    _print_address(listen, bound, key)
+    _print_addresses(listen, bound, keys)
     os.environ[_ENVIRONMENT] = json.dumps(asdict(listen), default=str)
     uvicorn.run(
         "trilens.survey.app:from_environment",
@@ -273,16 +391,20 @@ def _run_several(listen: Listen, database: Database) -> None:
     )
 
 
-def _print_address(listen: Listen, bound: socket.socket, key: str | None) -> None:
-    """Say on stderr where the study is, and until there is a password, how to set one."""
+def _print_addresses(listen: Listen, bound: socket.socket, keys: Sequence[str | None]) -> None:
+    """Say on stderr where each study is, and until there is a password, how to set one."""
     host, port = bound.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
-    address = (listen.public_url or f"http://{shown}:{port}{listen.options().root_path}").rstrip(
-        "/"
-    )
-    if key is not None:
-        sys.stderr.write(f"set the researcher's password: {address}/researcher/first?key={key}\n")
-    sys.stderr.write(f"serving {listen.folder} at {address}/\n")
+    for folder, key in zip(listen.folders, keys, strict=True):
+        if listen.public_url is None:
+            address = f"http://{shown}:{port}{listen.path(folder)}"
+        else:
+            parts = urlsplit(listen.public_url)
+            address = f"{parts.scheme}://{parts.netloc}{listen.path(folder)}"
+        if key is not None:
+            first = f"{address}/researcher/first?key={key}"
+            sys.stderr.write(f"set the researcher's password: {first}\n")
+        sys.stderr.write(f"serving {folder} at {address}/\n")
     sys.stderr.flush()
 
 
@@ -301,10 +423,9 @@ def _bind(host: str, port: int) -> socket.socket:
     return bound
 
 
-def from_environment() -> FastAPI:
+def from_environment() -> ASGIApp:
     """The application of one of several processes."""
     given = json.loads(os.environ[_ENVIRONMENT])
-    listen = Listen(**given | {"folder": Path(given["folder"])})
+    listen = Listen(**given | {"folders": tuple(map(Path, given["folders"]))})
     set_up_log(listen.log_level)
-    database = open_database(listen.folder, listen.database)
-    return make_app(Survey(load_study(listen.folder), database, listen.options()))
+    return listen.application(listen.surveys())
