@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,17 +16,25 @@ from trilens.counts.counted import Counted, counted
 from trilens.counts.counting import CountReport, count_files
 from trilens.counts.file import is_counts, read_counts
 from trilens.counts.pairs import PairCounts, count_pairs
-from trilens.errors import FormatError, ParameterError, TrilensError, option
+from trilens.errors import (
+    AssumedKindWarning,
+    FormatError,
+    ParameterError,
+    TrilensError,
+    callers_level,
+    option,
+)
 from trilens.files.objects import ObjectsLike, object_list
 from trilens.files.questions import QuestionsLike, question_table
-from trilens.files.read import Scan, read_files, scan_statements, write_faults
-from trilens.files.source import PathLike, file_paths, is_url, size_of
+from trilens.files.read import Scan, open_table, read_files, scan_statements, write_faults
+from trilens.files.source import PathLike, file_paths, is_url, size_of, sources
+from trilens.kinds import Kind
 from trilens.statements import Selection, Statements, StatementsLike, as_statements, select
 from trilens.statements.checks import Checks
 from trilens.statements.columns import as_list, is_table
 from trilens.statements.frames import frame_table
 from trilens.statements.layout import ColumnsLike, read_options
-from trilens.statements.reading import Reading, ReadTables, read_tables
+from trilens.statements.reading import Reading, ReadTables, assumed_kind, read_tables
 from trilens.statements.selection import Condition
 from trilens.statements.table import ASKED_TWICE
 
@@ -251,6 +261,32 @@ class Answers:
         found = self.everything._found
         return None if found is None else found.reading
 
+    @cached_property
+    def kind_assumed(self) -> bool:
+        """Whether neither the caller nor the data say which question was asked."""
+        found = self.everything._found
+        if found is not None:
+            return not found.reading.kind_told
+        if not self.in_files or self.in_counts or self._once or self.kind is not None:
+            return False
+        options = read_options(
+            columns=self.columns,
+            preset=self.preset,
+            header=self.header,
+            questions=question_table(self.questions),
+            objects=object_list(self.objects),
+        )
+        first = sources(file_paths(self.source)[0], encoding=self.encoding)[0]
+        table = open_table(first, options)
+        return table.kind is None and table.options.kind is None
+
+    def doubt(self, why: str, fits: Kind) -> None:
+        """Say of a kind that is assumed why another one fits the answers."""
+        found = self.everything._found
+        if found is not None:
+            reading = replace(found.reading, doubt=why, fits=fits)
+            self.everything._found = replace(found, reading=reading)
+
     @property
     def known(self) -> Reading | Counted | None:
         """What has been found out so far, without reading any further.
@@ -350,7 +386,7 @@ class Answers:
             return self._stored_counts(pairs)
         if not self.in_files or self._by_rater:
             return counted(self.read(), pairs=pairs, labels=labels)
-        plain = not pairs and labels is None
+        plain, first = not pairs and labels is None, self._counted
         if plain and self._counted is not None:
             return self._counted
         found = count_files(
@@ -367,6 +403,9 @@ class Answers:
             **(self.options | {"skip_bad": bool(self.skip_bad)}),
         )
         self._last_counted = found
+        if self.kind_assumed and found is not first:
+            text = str(TrilensError(f"{self.source}: {assumed_kind(found.kind)}"))
+            warnings.warn(text, AssumedKindWarning, stacklevel=callers_level())
         if plain:
             self._counted = found
         return found
@@ -412,10 +451,10 @@ class Answers:
         )
         if self.in_files:
             found = read_files(self.source, options, listed, extra, encoding=self.encoding)
-            if self._found is None:
-                found.reading.warn()
         else:
             found = read_tables([frame_table(self.source, options)], listed, extra)
+        if self._found is None:
+            found.reading.warn()
         if not isinstance(self.skip_bad, bool):
             write_faults(found.reading.faults, self.skip_bad)
         return found

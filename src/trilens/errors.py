@@ -10,6 +10,7 @@ A message refers to parameters by `option` and `parameter_name`. Python shows th
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -108,6 +109,14 @@ def _remade(kind: type[TrilensError], state: dict[str, Any]) -> TrilensError:
 
 class AssumedKindWarning(UserWarning):
     """Neither the file nor the caller says which question was asked, and one is assumed."""
+
+
+def callers_level() -> int:
+    """The ``stacklevel`` of a warning that is about the line which called trilens."""
+    level, frame = 1, sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("trilens"):
+        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
+    return level
 
 
 class StatementError(TrilensError, ValueError):

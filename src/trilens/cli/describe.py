@@ -35,6 +35,7 @@ def command(answers: Answers, out: Output) -> None:
     """
     from trilens.answers import read_or_count
     from trilens.counts import Counted
+    from trilens.tasks.kind import doubt_kind
 
     # counts do not know the raters: for their table a large file too is read whole
     whole = out.path is not None and not answers.in_counts
@@ -42,6 +43,8 @@ def command(answers: Answers, out: Output) -> None:
     if isinstance(data, Counted):
         _describe_counts(data, out)
         return
+    if answers.kind_assumed:
+        doubt_kind(answers)
     summary, reading = data.summary(), answers.reading
     assert reading is not None
     raters: dict[str, list[Any]] = {
@@ -59,6 +62,8 @@ def command(answers: Answers, out: Output) -> None:
         assumed = "" if reading.kind_told else " (assumed; change it with --kind)"
         collected = _collected(summary)
         print_facts(_read(reading) | collected | {"kind": collected["kind"] + assumed})
+    if reading.caution is not None:
+        options.caution(reading.caution)
     for fault in reading.named_faults():
         note(f"skipped {fault}")
     if summary.raters and out.path is None:

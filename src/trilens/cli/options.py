@@ -408,12 +408,15 @@ def _refuse(answers: Answers, names: Iterable[str], what: str) -> None:
 def _report_reading(answers: Answers, quiet: bool, reported: bool) -> None:
     """Say which answers were left out, and how the file was read."""
     from trilens.counts import Counted
+    from trilens.statements.reading import assumed_kind
 
     known = answers.known
     if known is None or answers.in_counts:
         return
     if isinstance(known, Counted):
         if quiet:
+            if answers.kind_assumed:
+                caution(assumed_kind(known.kind))
             return
         which = f" where {' and '.join(answers.where)}" if answers.where else ""
         note(
@@ -422,6 +425,8 @@ def _report_reading(answers: Answers, quiet: bool, reported: bool) -> None:
         )
         if known.n_skipped:
             note(f"skipped {known.n_skipped:,}, such as {known.skipped[0]}")
+        if answers.kind_assumed:
+            caution(assumed_kind(known.kind))
         return
     if answers.selection is not None:
         for step in answers.selection.steps:
@@ -433,10 +438,15 @@ def _report_reading(answers: Answers, quiet: bool, reported: bool) -> None:
         for fault in known.named_faults():
             note(f"skipped {fault}")
     if known.caution is not None:
-        from trilens.cli import flags_of
-        from trilens.errors import TrilensError
+        caution(known.caution)
 
-        note(f"caution: {TrilensError(known.caution).said(flags_of(None))}")
+
+def caution(text: str) -> None:
+    """Say that a kind is assumed, with the flags of the command line."""
+    from trilens.cli import flags_of
+    from trilens.errors import TrilensError
+
+    note(f"caution: {TrilensError(text).said(flags_of(None))}")
 
 
 features_option = click.option(

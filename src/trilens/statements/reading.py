@@ -14,6 +14,7 @@ from trilens.errors import (
     FormatError,
     StatementError,
     TrilensError,
+    callers_level,
     option,
 )
 from trilens.kinds import KINDS, Kind
@@ -54,6 +55,8 @@ class Reading:
         The answers to catch questions, which show an object twice; they are no statements.
     doubt
         Why a kind that is assumed does not fit the answers, in words; empty where it may.
+    fits
+        The kind that fits them, where that is known.
     """
 
     files: tuple[str, ...]
@@ -69,6 +72,7 @@ class Reading:
     notes: tuple[str, ...] = ()
     checks: Checks | None = None
     doubt: str = ""
+    fits: Kind | None = None
 
     def __str__(self) -> str:
         """One line.
@@ -99,18 +103,13 @@ class Reading:
         """What to say where the kind is assumed; None where it is told."""
         if self.kind_told:
             return None
-        others = " or ".join(option("kind", kind) for kind in KINDS if kind != self.kind)
-        doubt = f" {self.doubt}." if self.doubt else ""
-        return (
-            f"which question was asked is not told: kind {self.kind} is assumed.{doubt} Say "
-            f"{option('kind', self.kind)} if that is right, and else {others}"
-        )
+        return assumed_kind(self.kind, self.fits, self.doubt)
 
     def warn(self) -> None:
         """Warn where the kind is assumed."""
         if self.caution is not None:
             text = str(TrilensError(f"{self.files[0]}: {self.caution}"))
-            warnings.warn(text, AssumedKindWarning, stacklevel=3)
+            warnings.warn(text, AssumedKindWarning, stacklevel=callers_level())
 
     def named_faults(self) -> list[str]:
         """The first ten bad rows, and how many more."""
@@ -125,6 +124,7 @@ class Reading:
             "kind": self.kind,
             "kind_told": self.kind_told,
             "doubt": self.doubt or None,
+            "fits": self.fits,
             "columns": dict(self.columns),
             "left_out": list(self.left_out),
             "header": self.header,
@@ -147,6 +147,23 @@ class Reading:
     def _column(self, role: str) -> str:
         name = _flat(self.columns[role])
         return name if name == role else f"{role}={name}"
+
+
+def assumed_kind(kind: Kind, fits: Kind | None = None, doubt: str = "") -> str:
+    """What to say where nobody told which question was asked.
+
+    >>> print(TrilensError(assumed_kind("central")))
+    which question was asked is not told: kind central is assumed. Say kind='central' if that is \
+right, and else kind='odd' or kind='closer'
+    """
+    told = f"which question was asked is not told: kind {kind} is assumed"
+    if fits is not None:
+        return (
+            f"{told}, but the answers fit kind {fits}. {doubt}. Say {option('kind', fits)}, or "
+            f"{option('kind', kind)} if that was asked"
+        )
+    others = " or ".join(option("kind", other) for other in KINDS if other != kind)
+    return f"{told}. Say {option('kind', kind)} if that is right, and else {others}"
 
 
 def _flat(name: str) -> str:
@@ -234,7 +251,8 @@ def read_tables(
         ),
     )
     if not told:
-        reading = replace(reading, doubt=doubt_about(statements))
+        doubt = doubt_about(statements)
+        reading = replace(reading, doubt=doubt, fits="closer" if doubt else None)
     return ReadTables(
         statements,
         {name: _joined([texts_of(b.extra[name], b.words) for b in batches]) for name in extra},

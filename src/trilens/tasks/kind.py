@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from trilens._typing import RandomState
+from trilens._typing import Int32Array, RandomState
+from trilens.answers import Answers
 from trilens.kinds import KINDS, Kind, chance
 from trilens.maps.choice_map import ChoiceMap
 from trilens.statements import Statements
 from trilens.statements.value import StatementsLike, as_statements
 
 #: Answers that are looked at, the share of them that is predicted, and those needed for it.
-_MOST = 4000
+_MOST = 3000
 _HELD_OUT = 0.25
 _LEAST = 60
 #: Standard errors by which another kind predicts better.
@@ -32,15 +33,20 @@ class KindFit:
     accuracy : dict
         The share of held-out answers that a map of the others predicts, by kind.
     n_predicted : int
+    by_order : float
+        As similarity triplets, the share that is predicted without the anchor: by how often each
+        object stands second and third. Names that are sorted give such answers away.
     """
 
     kind: Kind
     accuracy: dict[Kind, float]
     n_predicted: int
+    by_order: float = 0.5
 
     def gain(self, kind: Kind) -> float:
         """The accuracy between that of guesses, 0, and 1."""
-        return (self.accuracy[kind] - chance(kind)) / (1 - chance(kind))
+        guesses = max(chance(kind), self.by_order if kind == "closer" else 0.0)
+        return (self.accuracy[kind] - guesses) / max(1 - guesses, 1e-9)
 
     @property
     def fitting(self) -> Kind | None:
@@ -54,6 +60,17 @@ class KindFit:
         error = np.sqrt(0.25 / self.n_predicted) / (1 - chance(best))
         better = self.gain(best) - max(self.gain(self.kind), 0.0) > _BETTER * error
         return best if better else None
+
+    def __str__(self) -> str:
+        """What speaks for the kind that fits, in words; empty where none does."""
+        best = self.fitting
+        if best is None:
+            return ""
+        told = [
+            f"as kind {kind} in {self.accuracy[kind]:.0%} of cases (guessing: {chance(kind):.0%})"
+            for kind in (best, self.kind)
+        ]
+        return f"A map of some answers predicts the others {told[0]}, {told[1]}"
 
     def to_dict(self) -> dict[str, Any]:
         """The facts, for JSON."""
@@ -94,4 +111,28 @@ def kind_fit(S: StatementsLike, random_state: RandomState = 0) -> KindFit:
         asked = Statements(rows[out], S.n_objects, kind=kind)
         likely = ChoiceMap(n_components=2, random_state=0).fit(known).predict_proba(asked)
         accuracy[kind] = float((likely.argmax(axis=1) == 0).mean())
-    return KindFit(S.kind, accuracy, int(out.sum()))
+    by_order = _by_order(rows[~out], rows[out], S.n_objects)
+    return KindFit(S.kind, accuracy, int(out.sum()), by_order)
+
+
+def _by_order(known: Int32Array, asked: Int32Array, n: int) -> float:
+    """How often the second object of a row is the one that stands there more often."""
+    second = np.bincount(known[:, 1], minlength=n) + 1.0
+    third = np.bincount(known[:, 2], minlength=n) + 1.0
+    score = second / (second + third)
+    one, other = score[asked[:, 1]], score[asked[:, 2]]
+    return float(((one > other) + 0.5 * (one == other)).mean())
+
+
+def doubt_kind(answers: Answers) -> None:
+    """Where nobody said which question was asked, look whether the answers fit another one.
+
+    What speaks against the kind that is assumed is then part of what was understood of the file
+    (`Answers.reading`), and said with it.
+    """
+    reading = None if not answers.held or answers.in_counts else answers.reading
+    if reading is None or reading.kind_told or reading.fits is not None:
+        return
+    found = kind_fit(answers.read())
+    if found.fitting is not None:
+        answers.doubt(str(found), found.fitting)

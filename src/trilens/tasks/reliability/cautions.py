@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trilens._typing import AnyArray, IntArray
+from trilens.kinds import KINDS, Kind
 from trilens.statements import Statements
 from trilens.tasks.design import Design
 from trilens.tasks.reliability.agreement import AsDict, Rate, Repeats
@@ -36,9 +37,9 @@ class Caution(AsDict):
     Attributes
     ----------
     code : str
-        ``no-statements``, ``unseen``, ``rare``, ``apart``, ``copies``, ``noise``, ``wrong``,
-        ``guessing``, ``differs``, ``inverted``, ``unclear``, ``most-guess``, ``same-place``,
-        ``one-rater``, ``contradictions``, ``design`` or ``counted``.
+        ``no-statements``, ``kind``, ``unseen``, ``rare``, ``apart``, ``copies``, ``noise``,
+        ``wrong``, ``guessing``, ``differs``, ``inverted``, ``unclear``, ``most-guess``,
+        ``same-place``, ``one-rater``, ``contradictions``, ``design`` or ``counted``.
     what, therefore, remedy : str
         What was seen, what cannot be concluded, what to do.
     names : tuple of str
@@ -65,6 +66,27 @@ NOT_HELD = Caution(
     "not checked. Counted intervals treat the answers as independent.",
     "For these, analyse a random sample of the answers that fits into memory.",
 )
+
+
+def about_kind(kind: Kind, fits: Kind | None = None, doubt: str = "") -> list[Caution]:
+    """That nobody told which question was asked, and whether the answers fit another one.
+
+    >>> about_kind("central", "odd", "A map says so")[0].remedy
+    'Give the kind that was asked: --kind odd, or --kind central (in Python: kind=).'
+    """
+    what = f"Which question was asked is not told; kind {kind} is assumed."
+    other = " or ".join(f"--kind {each}" for each in KINDS if each != kind)
+    if fits is not None:
+        what = f"{what[:-1]}, but the answers fit kind {fits}. {doubt}."
+        other, kind = f"--kind {kind}", fits
+    return [
+        Caution(
+            "kind",
+            what,
+            "If another question was asked, every finding below is wrong.",
+            f"Give the kind that was asked: --kind {kind}, or {other} (in Python: kind=).",
+        )
+    ]
 
 
 def about_appearances(of: Sequence[str], appears: IntArray) -> list[Caution]:

@@ -23,6 +23,7 @@ from trilens.statements.selection import Selection
 from trilens.tasks.clouds import p_text
 from trilens.tasks.data import Data, is_streamed, statements_of, streamed_map
 from trilens.tasks.design import design
+from trilens.tasks.kind import doubt_kind
 from trilens.tasks.method import check_model, choose_method
 from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.reliability.agreement import (
@@ -49,6 +50,7 @@ from trilens.tasks.reliability.cautions import (
     about_design,
     about_duplicates,
     about_errors,
+    about_kind,
     about_noise,
     about_parts,
     about_raters,
@@ -329,9 +331,12 @@ def reliability(
         model = streamed_map(statements, None, "choice", seed)
     if isinstance(model, StreamedMap):
         where = statements.where if isinstance(statements, Answers) else ()
-        return _of_streamed_map(model, tuple(map(str, where)))
+        untold = isinstance(statements, Answers) and statements.kind_assumed
+        return _of_streamed_map(model, tuple(map(str, where)), untold)
     reading = own = None
     if isinstance(statements, Answers) and not statements.in_counts:
+        if statements.kind_assumed:
+            doubt_kind(statements)
         reading = statements.reading
         whole_survey = statements.with_repeats
         if whole_survey is not statements:
@@ -356,6 +361,9 @@ def reliability(
         given = own
     elif given is not everything:
         model = None  # it is of other answers
+    assumed: list[Caution] = []
+    if reading is not None and not reading.kind_told:
+        assumed = about_kind(reading.kind, reading.fits, reading.doubt)
     marked = repeated_rows(everything, repeated)
     unit, who = raters_of(given)
     groups = None if by is None else group_of_each(everything, raters_of(everything)[1], by)
@@ -365,7 +373,7 @@ def reliability(
         return Reliability(
             kind=given.kind,
             collected=collected,
-            cautions=(NO_STATEMENTS,),
+            cautions=(*assumed, NO_STATEMENTS),
             chance=chance(given.kind),
             parts=parts,
             marks=np.full(len(everything), "", dtype="U13"),
@@ -392,6 +400,7 @@ def reliability(
         kind=given.kind,
         collected=collected,
         cautions=(
+            *assumed,
             *about_appearances(given.names, given.appearances),
             *about_parts(given, parts),
             *about_duplicates(given),
@@ -560,7 +569,9 @@ def _held_out(
     )
 
 
-def _of_streamed_map(placed: StreamedMap, conditions: tuple[str, ...] = ()) -> Reliability:
+def _of_streamed_map(
+    placed: StreamedMap, conditions: tuple[str, ...] = (), assumed: bool = False
+) -> Reliability:
     """What is known of files that were counted as they were read, and never held."""
     counts = placed.counts
     collected = {
@@ -571,6 +582,7 @@ def _of_streamed_map(placed: StreamedMap, conditions: tuple[str, ...] = ()) -> R
     }
     if counts.n_skipped:
         collected["skipped"] = counts.n_skipped
+    told = about_kind(counts.kind) if assumed else []
     guessed: list[Caution] = []
     if placed.predicted is not None:
         # near a thousandth of chance a map is of no use, however many answers prove that little
@@ -579,7 +591,7 @@ def _of_streamed_map(placed: StreamedMap, conditions: tuple[str, ...] = ()) -> R
     return Reliability(
         kind=counts.kind,
         collected=collected,
-        cautions=(NOT_HELD, *guessed, *about_appearances(placed.names, counts.appearances)),
+        cautions=(*told, NOT_HELD, *guessed, *about_appearances(placed.names, counts.appearances)),
         chance=chance(counts.kind),
         parts=np.zeros(counts.n_objects, dtype=np.int64),
         marks=np.zeros(0, dtype="U13"),
