@@ -49,11 +49,18 @@ class OddFile:
     truth: Truth
     told: bool
     options: dict[str, Any] = field(default_factory=dict)
+    beside: dict[str, bytes] = field(default_factory=dict)
 
     def write(self, folder: Path) -> Path:
+        """Write it, and what lies beside it: the path; options that name such a file do so."""
         path = folder / self.name
         assert isinstance(self.content, bytes)
         path.write_bytes(self.content)
+        for name, content in self.beside.items():
+            (folder / name).write_bytes(content)
+        for option, value in self.options.items():
+            if value in self.beside:
+                self.options[option] = folder / str(value)
         return path
 
 
@@ -296,13 +303,371 @@ OF_TWO: tuple[Layout, ...] = (
 )  # fmt: skip
 
 
+# studies as labs have them: several answers in a row, or the objects elsewhere
+
+
+def draw_asked(rng: np.random.Generator, kind: str) -> tuple[Truth, list[list[int]]]:
+    """The same questions, asked of everybody; and for each rater the rows of the answers."""
+    truth = draw_truth(rng, kind)
+    n_asked, n_raters = int(rng.integers(6, 20)), int(rng.integers(4, 12))
+    seen: dict[Any, int] = {}
+    for row, shown in enumerate(truth.shown):
+        seen.setdefault(frozenset((*shown, *truth.rows[row])), row)
+    asked = list(seen.values())[:n_asked]
+    rows, shown, raters, of = [], [], [], []
+    for rater in range(n_raters):
+        mine = []
+        for question in asked:
+            first = truth.rows[question]
+            if rng.random() < 0.2:  # somebody sees it differently
+                first = (
+                    (first[0], first[2], first[1]) if kind == "closer" else first[1:] + first[:1]
+                )
+            mine.append(len(rows))
+            rows.append(first)
+            shown.append(truth.shown[question])
+            raters.append(f"R_{rater:04d}")
+        of.append(mine)
+    return Truth(kind, rows, shown, raters, []), of
+
+
+def _design(truth: Truth, asked: list[int], ids: list[str]) -> bytes:
+    """The table of questions."""
+    anchored = truth.kind == "closer"
+    lines = [["id", *(["anchor"] if anchored else []), *"abc"[: 2 if anchored else 3]]]
+    for name, row in zip(ids, asked, strict=True):
+        lines.append([name, *([truth.rows[row][0]] if anchored else []), *truth.shown[row]])
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(lines)
+    return text.getvalue().encode()
+
+
+def _answers(rng: np.random.Generator, truth: Truth) -> list[str]:
+    """By name, by a number from 1, or by a letter."""
+    n = 2 if truth.kind == "closer" else 3
+    how = rng.integers(3)
+    if how == 0:
+        return _singled(truth)
+    return _coded(truth, tuple("123"[:n]) if how == 1 else tuple("ABC"[:n]))
+
+
+def _drop(rng: np.random.Generator, truth: Truth, of: list[list[int]]) -> set[int]:
+    """Answers that were not given."""
+    gone = {row for mine in of for row in mine if rng.random() < 0.05}
+    kept = [row for row in range(len(truth.rows)) if row not in gone]
+    truth.rows, truth.shown, truth.raters = (
+        [each[row] for row in kept] for each in (truth.rows, truth.shown, truth.raters)
+    )
+    return gone
+
+
+def wide_with_questions(rng: np.random.Generator) -> OddFile:
+    """A row per participant, a column per question, with one, two or three rows of header."""
+    kind = str(rng.choice(["central", "odd", "closer"]))
+    truth, of = draw_asked(rng, kind)
+    ids = [f"Q{i + 1}" for i in range(len(of[0]))]
+    design = _design(truth, of[0], ids)
+    said = _answers(rng, truth)
+    header = int(rng.integers(1, 4))
+    top: Columns = {"StartDate": ["Start Date", '{"ImportId":"startDate"}']}
+    top |= {"ResponseId": ["Response ID", '{"ImportId":"_recordId"}']}
+    top |= {name: ["Which one do you choose?", f'{{"ImportId":"QID{name[1:]}"}}'] for name in ids}
+    top |= {"age": ["How old are you?", '{"ImportId":"QID99"}']}
+    raters = [truth.raters[mine[0]] for mine in of]
+    gone = _drop(rng, truth, of)
+    cells: Columns = {"StartDate": ["2025-03-01"] * len(of), "ResponseId": raters}
+    for i, name in enumerate(ids):
+        cells[name] = ["" if mine[i] in gone else said[mine[i]] for mine in of]
+    cells["age"] = [str(20 + i) for i in range(len(of))]
+    columns = {name: top[name][: header - 1] + cells[name] for name in top}
+    name, content = _written(rng, columns, True, "text", False)
+    file = OddFile(name, content, truth, kind == "closer", {"questions": "questions.csv"})
+    file.beside["questions.csv"] = design
+    return file
+
+
+def wide_by_titles(rng: np.random.Generator) -> OddFile:
+    """As Google Forms writes it: the question is the name of the column."""
+    truth, of = draw_asked(rng, str(rng.choice(["central", "odd"])))
+    while any("/" in name or "," in name for row in truth.shown for name in row):
+        truth, of = draw_asked(rng, truth.kind)
+    between = str(rng.choice([", ", " / ", " | "]))
+    columns: Columns = {"Timestamp": [f"2025/03/01 9:0{i % 10}:00" for i in range(len(of))]}
+    said = _singled(truth)
+    for i, row in enumerate(of[0]):
+        title = f"{i + 1}. Which one do you choose? [{between.join(truth.shown[row])}]"
+        columns[title] = [said[mine[i]] for mine in of]
+    columns["Any comments?"] = [""] * len(of)
+    truth.raters = [str(2 + i) for i, mine in enumerate(of) for _ in mine]
+    name, content = _written(rng, columns, True, "text", False)
+    return OddFile(name, content, truth, False)
+
+
+def long_with_questions(rng: np.random.Generator) -> OddFile:
+    """A row per answer with the id of its question."""
+    kind = str(rng.choice(["central", "odd", "closer"]))
+    truth, of = draw_asked(rng, kind)
+    ids = [f"t{i:03d}" for i in range(len(of[0]))]
+    called = str(rng.choice(["trial", "question", "item_nr", "stimulus_set"]))
+    columns: Columns = {
+        "participant": truth.raters,
+        called: [ids[i] for mine in of for i in range(len(mine))],
+        str(rng.choice(["response", "answer"])): _answers(rng, truth),
+    }
+    form = str(rng.choice(["text", "excel", "json", "parquet"]))
+    name, content = _written(rng, columns, True, form, False)
+    file = OddFile(name, content, truth, kind == "closer", {"questions": "questions.csv"})
+    file.beside["questions.csv"] = _design(truth, of[0], ids)
+    return file
+
+
+def spss(rng: np.random.Generator) -> OddFile:
+    """A file of SPSS whose values are numbers with labels."""
+    import tempfile
+
+    import pandas as pd
+    import pyreadstat
+
+    kind = str(rng.choice(["central", "odd"]))
+    truth, _ = draw_asked(rng, kind)
+    codes = {
+        name: float(i + 1) for i, name in enumerate(sorted({n for r in truth.rows for n in r}))
+    }
+    columns: dict[str, Any] = {"participant": truth.raters}
+    columns |= {f"image{k + 1}": [codes[row[k]] for row in truth.shown] for k in range(3)}
+    columns["choice"] = [codes[name] for name in _singled(truth)]
+    labels = {code: name for name, code in codes.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.sav"
+        named = {name: labels for name in columns if name != "participant"}
+        pyreadstat.write_sav(pd.DataFrame(columns), str(path), variable_value_labels=named)
+        return OddFile("study.sav", path.read_bytes(), truth, False)
+
+
+def one_file_each(rng: np.random.Generator) -> OddFile:
+    """An archive with a file for each participant, and others that hold no answers."""
+    import zipfile
+
+    kind = str(rng.choice(["central", "odd", "closer"]))
+    truth, of = draw_asked(rng, kind)
+    first = {"odd": "odd", "central": "central", "closer": "anchor"}[kind]
+    rest = ("near", "far") if kind == "closer" else ("other_1", "other_2")
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for mine in of:
+            lines = [",".join((first, *rest)), *(",".join(truth.rows[row]) for row in mine)]
+            archive.writestr(f"data/{truth.raters[mine[0]]}.csv", "\n".join(lines) + "\n")
+        archive.writestr("data/README.txt", "what was done")
+        archive.writestr("pictures/a.jpg", b"\xff\xd8")
+    return OddFile("people.zip", made.getvalue(), truth, True, {"rater_from_name": True})
+
+
+def jspsych(rng: np.random.Generator) -> OddFile:
+    """jsPsych's own file: three pictures in a piece of HTML, and trials that are no questions."""
+    truth = draw_truth(rng, str(rng.choice(["central", "odd"])))
+    truth.raters = [truth.raters[0]] * len(truth.rows)
+    trials: list[dict[str, Any]] = [
+        {"rt": 2000, "stimulus": "<p>Welcome</p>", "response": 0, "trial_type": "instructions"}
+    ]
+    listed = bool(rng.integers(2))
+    for row, shown in enumerate(truth.shown):
+        pictures: Any = [*shown]
+        if not listed:
+            pictures = "".join(f'<img src="{name}" width="200">' for name in shown)
+        trials.append(
+            {
+                "rt": round(1000 * truth.seconds[row]),
+                "stimulus": pictures,
+                "response": truth.place(row),
+                "trial_type": "html-button-response",
+            }
+        )
+    trials.append({"rt": 900, "response": {"Q0": "fine"}, "trial_type": "survey-text"})
+    for i, trial in enumerate(trials):
+        more = {"trial_index": i, "time_elapsed": 3000 * i, "subject": truth.raters[0]}
+        trial.update(more)
+    truth.seconds = [round(1000 * t) / 1000 for t in truth.seconds]
+    if rng.integers(2):
+        return OddFile("jspsych.json", json.dumps(trials).encode(), truth, False)
+    names = list(dict.fromkeys(name for trial in trials for name in trial))
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL)
+    writer.writerow(names)
+    for trial in trials:
+        cells = [trial.get(name, "") for name in names]
+        writer.writerow([json.dumps(c) if isinstance(c, dict | list) else c for c in cells])
+    return OddFile("jspsych.csv", text.getvalue().encode(), truth, False)
+
+
+def grid(rng: np.random.Generator) -> OddFile:
+    """Some chosen of many, as columns or as lists; each is nearer than each that was not."""
+    many = draw_truth(rng, "closer")
+    names = sorted({name for row in many.rows for name in row})[:12]
+    if len(names) < 6:
+        names = [f"thing {i}" for i in range(8)]
+    size, chosen = int(rng.integers(4, len(names))), int(rng.integers(1, 3))
+    columns: Columns = {"participant": [], "query": []}
+    rows, raters = [], []
+    shown_all, chosen_all = [], []
+    for i in range(int(rng.integers(9, 40))):
+        query, *shown = rng.permutation(names)[: size + 1].tolist()
+        picked = rng.permutation(shown)[:chosen].tolist()
+        columns["participant"].append(f"p{i // 5}")
+        columns["query"].append(query)
+        shown_all.append(shown)
+        chosen_all.append(picked)
+        found = [(query, a, b) for a in picked for b in shown if b not in picked]
+        rows += found
+        raters += [f"p{i // 5}"] * len(found)
+    if rng.integers(2):
+        for k in range(size):
+            columns[f"image_{k + 1}"] = [shown[k] for shown in shown_all]
+        for k in range(chosen):
+            columns[f"chosen_{k + 1}"] = [picked[k] for picked in chosen_all]
+    else:
+        columns["shown"] = ["; ".join(shown) for shown in shown_all]
+        columns["selected"] = ["; ".join(picked) for picked in chosen_all]
+    truth = Truth("closer", rows, [(b, c) for _, b, c in rows], raters, [])
+    name, content = _written(rng, columns, True, str(rng.choice(["text", "excel"])), False)
+    return OddFile(name, content, truth, True)
+
+
+def votes(rng: np.random.Generator) -> OddFile:
+    """How many people chose each of two, or of three."""
+    kind = str(rng.choice(["central", "odd", "closer"]))
+    asked = draw_truth(rng, kind)
+    n = 2 if kind == "closer" else 3
+    seen = rng.integers(0, 5, size=(len(asked.rows), n))
+    seen[:, 0] += 1
+    columns: Columns = {}
+    if kind == "closer":
+        columns["reference"] = [row[0] for row in asked.rows]
+    columns |= {f"image_{k + 1}": [row[k] for row in asked.shown] for k in range(n)}
+    how = rng.integers(3)
+    if how == 0:
+        columns |= {f"votes_{k + 1}": [str(c) for c in seen[:, k]] for k in range(n)}
+    else:
+        between = ", " if how == 1 else ";"
+        columns["votes"] = [f"[{between.join(map(str, row))}]" for row in seen.tolist()]
+    rows, shown = [], []
+    for row, counts in enumerate(seen.tolist()):
+        for k, times in enumerate(counts):
+            three = asked.shown[row]
+            others = tuple(name for j, name in enumerate(three) if j != k)
+            first = (asked.rows[row][0],) if kind == "closer" else ()
+            rows += [(*first, three[k], *others)] * times
+            shown += [three] * times
+    truth = Truth(kind, rows, shown, [], [])
+    name, content = _written(rng, columns, True, str(rng.choice(["text", "json"])), False)
+    return OddFile(name, content, truth, kind == "closer")
+
+
+def frequency(rng: np.random.Generator) -> OddFile:
+    """Each row stands for so many answers."""
+    asked = draw_truth(rng, "closer")
+    times = rng.integers(1, 6, size=len(asked.rows)).tolist()
+    columns: Columns = {
+        name: [row[k] for row in asked.rows] for k, name in enumerate(("anchor", "near", "far"))
+    }
+    columns["frequency"] = [str(n) for n in times]
+    rows = [row for row, n in zip(asked.rows, times, strict=True) for _ in range(n)]
+    name, content = _written(rng, columns, True, "text", False)
+    return OddFile(name, content, Truth("closer", rows, [], [], []), True)
+
+
+def materials(rng: np.random.Generator) -> OddFile:
+    """Two arrays of a JSON file: the questions, and the votes; and two that repeat a part."""
+    n = int(rng.integers(5, 60))
+    asked = [rng.permutation(12)[:3].tolist() for _ in range(n)]
+    seen = rng.integers(0, 5, size=(n, 2)) + np.array([1, 0])
+    rows = []
+    for (a, b, c), (first, second) in zip(asked, seen.tolist(), strict=True):
+        rows += [(str(a), str(b), str(c))] * first + [(str(a), str(c), str(b))] * second
+    part = asked[: n // 2]
+    content = {"answers": asked, "agreement": seen.tolist()}
+    content |= {"answers_diff": part, "agreement_diff": seen[: n // 2].tolist()}
+    return OddFile(
+        "answers.json", json.dumps(content).encode(), Truth("closer", rows, [], [], []), True
+    )
+
+
+def next_json(rng: np.random.Generator) -> OddFile:
+    """The responses of NEXT, by participant; some without an answer."""
+    truth, of = draw_asked(rng, "closer")
+    content: dict[str, Any] = {}
+    for mine in of:
+        told = []
+        for row in mine:
+            three = dict(
+                zip(
+                    ("center", "left", "right"),
+                    (truth.rows[row][0], *truth.shown[row]),
+                    strict=True,
+                )
+            )
+            places = {label: i for i, label in enumerate(rng.permutation(list(three)).tolist())}
+            targets = [
+                {"label": label, "index": 7 + places[label], "target": {"target_id": name}}
+                for label, name in three.items()
+            ]
+            won = next(
+                each["index"]
+                for each in targets
+                if each["target"]["target_id"] == truth.rows[row][1]
+            )
+            told.append({"target_indices": targets, "index_winner": won, "alg_label": "Random"})
+        told.append({"target_indices": told[0]["target_indices"], "alg_label": "Random"})
+        content[f"abc_{truth.raters[mine[0]].replace('_', '')}"] = told
+    truth.raters = [rater.replace("_", "") for rater in truth.raters]
+    return OddFile(
+        "next.json", json.dumps({"participant_responses": content}).encode(), truth, True
+    )
+
+
+def salmon(rng: np.random.Generator) -> OddFile:
+    """The responses of Salmon."""
+    truth = draw_truth(rng, "closer")
+    columns: Columns = {
+        "left": [s[0] for s in truth.shown],
+        "winner": [row[1] for row in truth.rows],
+        "head": [row[0] for row in truth.rows],
+        "right": [s[1] for s in truth.shown],
+        "loser": [row[2] for row in truth.rows],
+        "head_object": ["<img>"] * len(truth.rows),
+        "winner_object": ["<img>"] * len(truth.rows),
+        "puid": truth.raters,
+        "response_time": [f"{t:.3f}" for t in truth.seconds],
+        "sampler": ["Random"] * len(truth.rows),
+        "score": ["0"] * len(truth.rows),
+    }
+    name, content = _written(rng, columns, True, str(rng.choice(["text", "json"])), False)
+    return OddFile(name, content, truth, True)
+
+
+OF_LABS: tuple[Callable[[np.random.Generator], OddFile], ...] = (
+    wide_with_questions, wide_by_titles, long_with_questions, spss, one_file_each, jspsych, grid,
+    votes, frequency, materials, next_json, salmon,
+)  # fmt: skip
+
+
 def odd_file(seed: int) -> OddFile:
     """One of the files; the layouts take turns, everything else is drawn."""
     rng = np.random.default_rng([20250301, seed])
     layouts = [*OF_THREE, *OF_TWO]
-    layout = layouts[seed % len(layouts)]
+    turn = seed % (len(layouts) + len(OF_LABS))
+    if turn >= len(layouts):
+        made = OF_LABS[turn - len(layouts)]
+        file = made(rng)
+        file.name = f"{seed:03d}_{made.__name__}_{file.name}"
+        file.beside = {f"{seed:03d}_{name}": content for name, content in file.beside.items()}
+        file.options = {
+            option: f"{seed:03d}_{value}" if f"{seed:03d}_{value}" in file.beside else value
+            for option, value in file.options.items()
+        }
+        return file
+    layout = layouts[turn]
     kind = "closer" if layout in OF_TWO else str(rng.choice(["central", "odd"]))
-    if layout is named_odd and seed % len(layouts) < len(OF_THREE):
+    if layout is named_odd and turn < len(OF_THREE):
         kind = str(rng.choice(["central", "odd"]))
     truth = draw_truth(rng, kind)
     columns, told = layout(rng, truth)

@@ -285,6 +285,8 @@ def analyze(
     if is_streamed(statements):
         streamed = streamed_map(statements, None, "choice", seed, lambda share: step(0.25 * share))
     given = statements_of(statements, "analyze") if streamed is None else streamed.counts
+    if labels is None and isinstance(statements, Answers) and statements.object_table is not None:
+        labels = statements.object_table.labels or None
     known = None if labels is None else label_of_each(labels, given.names)
     if n_clusters is not None:
         check_n_clusters(n_clusters, given.n_objects)

@@ -24,7 +24,7 @@ from trilens.errors import (
     callers_level,
     option,
 )
-from trilens.files.objects import ObjectsLike, object_list
+from trilens.files.objects import ObjectsLike, ObjectTable, object_list, read_object_table
 from trilens.files.questions import QuestionsLike, question_table
 from trilens.files.read import Scan, open_table, read_files, scan_statements, write_faults
 from trilens.files.source import PathLike, file_paths, is_url, size_of, sources
@@ -34,6 +34,7 @@ from trilens.statements.checks import Checks
 from trilens.statements.columns import as_list, is_table
 from trilens.statements.frames import frame_table
 from trilens.statements.layout import ColumnsLike, read_options
+from trilens.statements.names import ObjectList
 from trilens.statements.reading import Reading, ReadTables, assumed_kind, read_tables
 from trilens.statements.selection import Condition
 from trilens.statements.table import ASKED_TWICE
@@ -260,6 +261,14 @@ class Answers:
         self.read()
         found = self.everything._found
         return None if found is None else found.reading
+
+    @cached_property
+    def object_table(self) -> ObjectTable | None:
+        """What ``objects`` tells about the objects; None where it lists names alone."""
+        given = self.objects
+        if given is None or isinstance(given, list | tuple | ObjectList):
+            return None
+        return read_object_table(given)
 
     @cached_property
     def kind_assumed(self) -> bool:

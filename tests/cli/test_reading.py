@@ -99,7 +99,7 @@ def test_a_folder_and_a_pattern(tmp_path):
     # three words a line, and yet no statements
     (tmp_path / "README.txt").write_text("odd,other_1,other_2\nread,me,first\n")
     assert json.loads(run("describe", tmp_path, "--json").stdout)["statements"] == 2
-    assert "skipped README.txt" in run("depth", tmp_path).stderr
+    assert "not read: README.txt" in run("depth", tmp_path).stderr
     # by its own name it is read
     assert "first" in run("depth", tmp_path / "README.txt").stdout
 

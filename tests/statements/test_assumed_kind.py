@@ -34,13 +34,14 @@ def file(tmp_path):
 
 
 def test_an_assumed_kind_is_loud(file):
-    with pytest.warns(AssumedKindWarning, match=r"kind central is assumed\. .*kind='closer'"):
+    with pytest.warns(AssumedKindWarning, match=r"kind central is assumed, but .*kind='closer'"):
         read_statements(file)
     with pytest.warns(AssumedKindWarning, match="kind central is assumed"):
         Answers(file).read()
     shown = run("depth", file).stderr
     assert "caution: which question was asked is not told: kind central is assumed" in shown
-    assert "--kind odd or --kind closer" in shown
+    assert "fit kind closer" in shown
+    assert "Say --kind closer, or --kind central if that was asked" in shown
     assert "Warning" not in shown
     with warnings.catch_warnings():
         warnings.simplefilter("error")

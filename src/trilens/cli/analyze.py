@@ -57,7 +57,7 @@ def command(
     with bar("analysing") as progress:
         found = analyze(
             answers,
-            options.read_labels_of(labels),
+            options.read_labels_of(labels, answers),
             n_clusters=n_clusters,
             title=title or default_title(answers.source),
             source=answers.source,
@@ -66,7 +66,7 @@ def command(
             progress=progress,
         )
     if target is not None:
-        found.write(target, _pictures(images, found.graph.names))
+        found.write(target, _pictures(images, answers, found.graph.names))
         if target != "-":
             note(f"wrote {target}")
     if tables is not None:
@@ -75,17 +75,22 @@ def command(
         print_json(found.to_dict())
 
 
-def _pictures(folder: str | None, names: tuple[str, ...]) -> Pictures | None:
+def _pictures(folder: str | None, answers: Answers, names: tuple[str, ...]) -> Pictures | None:
     """The pictures of the objects; what is missing or broken is said."""
-    if folder is None:
+    table = None if answers.in_counts else answers.object_table
+    told = {} if table is None else table.pictures
+    if folder is None and not told:
         return None
     from trilens.report import load_pictures, picture_size
 
-    pictures = load_pictures(folder, names, picture_size(len(names)))
+    pictures = load_pictures(folder, names, picture_size(len(names)), told)
     for name in pictures.missing[:5]:
-        note(f"no picture for {name!r} in {folder}")
+        note(f"no picture for {name!r}: looked for {pictures.looked[name]}")
+    if len(pictures.missing) > 5:
+        note(f"and none for {len(pictures.missing) - 5:,} more objects")
+    place = "" if folder is None else f"{folder}/"
     for file, why in list(pictures.broken.items())[:5]:
-        note(f"{folder}/{file}: {why}; the name is shown instead")
+        note(f"{place}{file}: {why}; the name is shown instead")
     return pictures
 
 

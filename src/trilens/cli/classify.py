@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 @options.statement_options
 @options.model_options
 @click.option(
-    "--labels", metavar="FILE", required=True, help="Table with the columns object,label."
+    "--labels",
+    metavar="FILE",
+    help="Table with the columns object,label.",
+    show_default="the column label of --objects",
 )
 @options.method_option(
     "classify", "By depth (Algorithm 3), by the k-RNG (Algorithm 4), or on a map."
@@ -47,7 +50,7 @@ if TYPE_CHECKING:
 def command(
     answers: Answers,
     using: dict[str, Any],
-    labels: str,
+    labels: str | None,
     method: str,
     classifier: str | None,
     k: int | None,
@@ -64,13 +67,17 @@ def command(
     \b
     Example: trilens classify answers.csv --labels some.csv
     """
-    from trilens.files import read_labels
     from trilens.tasks.classify.classes import classify
 
+    known = options.read_labels_of(labels, answers)
+    if known is None:
+        raise click.UsageError(
+            "Missing option '--labels'; or give --objects a table of objects with a column label."
+        )
     with bar("classifying") as progress:
         found = classify(
             answers,
-            read_labels(labels),
+            known,
             method,
             classifier=classifier,
             k=k,

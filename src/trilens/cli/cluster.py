@@ -69,7 +69,7 @@ def command(
             k=k,
             sigma=sigma,
             error_rate=error_rate,
-            labels=options.read_labels_of(labels),
+            labels=options.read_labels_of(labels, answers),
             n_components=n_components,
             random_state=random_state,
             progress=progress,

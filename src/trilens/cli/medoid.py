@@ -44,7 +44,7 @@ def command(
         found = medoid(
             answers,
             method,
-            labels=options.read_labels_of(labels),
+            labels=options.read_labels_of(labels, answers),
             n_components=n_components,
             random_state=random_state,
             progress=progress,

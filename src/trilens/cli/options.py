@@ -214,8 +214,8 @@ _READING_OPTIONS = (
         READING,
         "--objects",
         metavar="FILE",
-        help="List of all objects, one name per line or a table id,name: fixes their order and "
-        "adds those that no answer mentions.",
+        help="List of all objects, one name per line, or a table id,name,picture,label,alt: fixes "
+        "their order, adds those that no answer mentions, and says what is known about them.",
     ),
     _of_section(
         READING,
@@ -514,8 +514,13 @@ def read_comparisons_of(answers: Answers) -> Comparisons:
     return read_comparisons(answers.source)
 
 
-def read_labels_of(path: str | None) -> Labels | None:
-    """The labels in a file, by the name of the object; None without a file."""
+def read_labels_of(
+    path: str | None, answers: Answers | None = None
+) -> Labels | dict[str, str] | None:
+    """The labels in a file, else those in the table of objects, by name; None without any."""
     from trilens.files import read_labels
 
-    return None if path is None else read_labels(path)
+    if path is not None:
+        return read_labels(path)
+    table = None if answers is None or answers.in_counts else answers.object_table
+    return None if table is None else dict(table.labels) or None

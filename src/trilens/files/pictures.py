@@ -105,7 +105,8 @@ def find_pictures(
             found[name] = file
             continue
         tried = ", ".join(dict.fromkeys(wanted[:3]))
-        missing[name] = f"{tried} in {folder}" if folder is not None else tried
+        where = "there is no folder of pictures to look in"
+        missing[name] = f"{tried} in {folder}" if folder is not None else f"{tried}; {where}"
     return FoundPictures(found, missing)
 
 

@@ -27,8 +27,8 @@ def question_table(given: QuestionsLike | Questions | None) -> Questions | None:
         return given
     from trilens.files.read import opened
     from trilens.statements.frames import as_arrow
-    from trilens.statements.table import Request, named_table
-    from trilens.statements.unfold import cells_of
+    from trilens.statements.table import named_table
+    from trilens.statements.unfold import rows_of
 
     if isinstance(given, str | os.PathLike):
         (source,) = sources(given)[:1]
@@ -37,13 +37,4 @@ def question_table(given: QuestionsLike | Questions | None) -> Questions | None:
         table = named_table("questions", as_arrow(given))
     else:
         raise wrong("questions", given, "a file or a table")
-    columns = [
-        [
-            cell or ""
-            for rows in table.read(Request({i: "text"}))
-            for cell in cells_of(rows.table[0])
-        ]
-        for i in range(len(table.names))
-    ]
-    rows = list(zip(*columns, strict=True))
-    return Questions.of_rows(table.names, rows, table.label or "questions")
+    return Questions.of_rows(table.names, rows_of(table), table.label or "questions")

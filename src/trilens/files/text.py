@@ -28,6 +28,7 @@ from trilens.statements.layout import ColumnSpec, ReadOptions
 from trilens.statements.names import is_integer
 from trilens.statements.roles import OPTIONAL, complete_shapes, names_a_column, roles
 from trilens.statements.table import NamedTable, Request, Rows, Use, is_number, not_seconds
+from trilens.statements.unfold import objects_in
 
 #: Bytes from which the separator and the header are found.
 SAMPLE = 1 << 16
@@ -386,6 +387,11 @@ def _finds_header(
     objects = _object_columns(spec, first, rows, options, label)
     if options.header is not None:
         return options.header
+    if options.questions is not None and options.questions.find(first):
+        return True
+    below = {cell for row in rows for cell in row}
+    if sum(objects_in(cell) is not None and cell not in below for cell in first) > 1:
+        return True  # questions that list their objects
     return has_header(first, rows, spec, objects, options.listed)
 
 

@@ -14,9 +14,11 @@ import numpy as np
 
 from trilens._typing import FloatArray
 from trilens.errors import FormatError, option
+from trilens.files.objects import TOLD
 from trilens.files.side_tables import TABLES, cell_text, columns_of
 from trilens.files.source import PathLike, Source, one_line, open_source, quoted
 from trilens.files.text import records, whole_text
+from trilens.statements.roles import key
 
 #: What the column with the objects' names may be called.
 NAME_COLUMNS = ("object", "objects", "name", "id", "__index_level_0__", "")
@@ -315,6 +317,11 @@ def _columns(source: Source) -> VectorTable:
     passed = {at}
     if header is not None and at is not None:
         passed |= {i for i, name in enumerate(header) if name.strip().casefold() in _ROW_NUMBERS}
+        passed |= {
+            i
+            for i, name in enumerate(header)
+            if key(name) in TOLD and i != at and not all(map(_is_number, columns[i]))
+        }
     used = [whole] if whole is not None else [i for i in range(len(columns)) if i not in passed]
     if whole is not None:
         rows = _whole_vectors(columns[whole], source.label)

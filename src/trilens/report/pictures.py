@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import io
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from trilens.errors import FormatError, MissingExtraError
+from trilens.errors import MissingExtraError
+from trilens.files.pictures import find_pictures
 
-ENDINGS = (".svg", ".png", ".jpg", ".jpeg", ".webp", ".gif")
 #: Beyond these a picture is left out: it would take minutes to decode, or swell the page.
 MAX_BYTES = 20_000_000
 MAX_PIXELS = 60_000_000
@@ -47,11 +47,14 @@ class Pictures:
         Objects without a file.
     broken : dict of str to str
         Files that could not be used, by file name, with the reason.
+    looked : dict of str to str
+        Where the files of the missing ones were looked for, in words.
     """
 
     of: dict[str, Picture]
     missing: tuple[str, ...]
     broken: dict[str, str]
+    looked: dict[str, str] = field(default_factory=dict)
 
 
 def picture_size(n_objects: int) -> int:
@@ -59,50 +62,44 @@ def picture_size(n_objects: int) -> int:
     return 280 if n_objects <= 100 else 160 if n_objects <= 1000 else 96
 
 
-def load_pictures(folder: str | Path, names: Iterable[str], size: int = 160) -> Pictures:
-    """Thumbnails of the pictures in a folder, one file per object name.
+def load_pictures(
+    folder: str | Path | None,
+    names: Iterable[str],
+    size: int = 160,
+    told: Mapping[str, str] | None = None,
+) -> Pictures:
+    """Thumbnails of the pictures of objects.
 
-    A file belongs to the object whose name is its own without the ending (png, jpg, jpeg, gif,
-    webp or svg). SVG files go into the page as they are, as images, where scripts do not run.
+    A file belongs to the object that is called like it: ``horse``, ``horse.jpg``,
+    ``stimuli/horse.jpg``, an address that ends in it, or the HTML that shows it (png, jpg, jpeg,
+    gif, webp or svg). SVG files go into the page as they are, as images, where scripts do not run.
 
     Parameters
     ----------
     folder
+        None: where ``told`` says.
     names
         Of the objects wanted.
     size : int
         The longer side in pixels.
+    told : dict, optional
+        The path or the address of the picture of an object.
 
     Raises
     ------
     FormatError
         If there is no such folder.
     """
-    place = Path(folder)
-    if not place.is_dir():
-        raise FormatError(f"{folder}: there is no such folder of pictures")
-    files: dict[str, Path] = {}
-    for file in sorted(place.iterdir(), key=lambda f: (_rank(f), f.name)):
-        if _rank(file) < len(ENDINGS):
-            files.setdefault(file.name[: -len(file.suffix)], file)
+    files = find_pictures(folder, names, told)
     found: dict[str, Picture] = {}
-    missing: list[str] = []
     broken: dict[str, str] = {}
-    for name in names:
-        if name not in files:
-            missing.append(name)
-            continue
-        picture = _thumbnail(files[name], size)
+    for name, file in files.of.items():
+        picture = _thumbnail(file, size)
         if isinstance(picture, Picture):
             found[name] = picture
         else:
-            broken[files[name].name] = picture
-    return Pictures(found, tuple(missing), broken)
-
-
-def _rank(file: Path) -> int:
-    ending = file.suffix.lower()
-    return ENDINGS.index(ending) if ending in ENDINGS else len(ENDINGS)
+            broken[file.name] = picture
+    return Pictures(found, tuple(files.missing), broken, files.missing)
 
 
 def _thumbnail(file: Path, size: int) -> Picture | str:

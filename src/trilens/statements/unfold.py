@@ -138,6 +138,16 @@ def cells_of(column: Any) -> list[str | None]:
     return [_cell(value) for value in column.to_pylist()]
 
 
+def rows_of(table: NamedTable) -> list[list[str]]:
+    """All rows of a small table as text; an empty cell where one is missing."""
+    every: dict[int, Use] = dict.fromkeys(range(len(table.names)), "text")
+    found: list[list[str]] = []
+    for rows in table.read(Request(every, integers=False)):
+        columns = [[cell or "" for cell in cells_of(each)] for each in rows.table.columns]
+        found += [list(cells) for cells in zip(*columns, strict=True)]
+    return found
+
+
 def _cell(value: Any) -> str | None:
     if value is None or (isinstance(value, float) and value != value):
         return None
