@@ -387,8 +387,8 @@ def _finds_header(
     objects = _object_columns(spec, first, rows, options, label)
     if options.header is not None:
         return options.header
-    if options.questions is not None and options.questions.find(first):
-        return True
+    if options.questions is not None:
+        return True  # the names, or a column of ids that has one, lead to the questions
     below = {cell for row in rows for cell in row}
     if sum(objects_in(cell) is not None and cell not in below for cell in first) > 1:
         return True  # questions that list their objects

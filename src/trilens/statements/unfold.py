@@ -192,7 +192,13 @@ def unfolded(table: NamedTable, options: ReadOptions) -> tuple[NamedTable, ReadO
 
     Most tables have that anyway, and come back as they are.
     """
-    if not table.header and (options.columns is None or options.columns.names is None):
+    if not table.header and options.columns is None:
+        if options.questions is not None:
+            raise layout_error(
+                table.label,
+                f"there is no header, so that no column is known to hold ids of questions; say "
+                f"which with {option('columns', 'question=1,chosen=2')}",
+            )
         return table, options
     spec = options.columns
     named = table
@@ -226,7 +232,8 @@ def _known(table: NamedTable, options: ReadOptions) -> dict[str, int]:
         at.setdefault(role.name, i)
     spec = options.columns
     if spec is not None and spec.mapping is not None:
-        mapped = spec.positions(table.names, len(table.names), table.label)
+        header = table.names if table.header else None
+        mapped = spec.positions(header, len(table.names), table.label)
         at = {role: i for role, i in at.items() if i not in mapped.values()} | mapped
     return at
 
