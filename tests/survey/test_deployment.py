@@ -1,0 +1,98 @@
+"""The recipes for running a study: what they call is there, and the documentation has the steps."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from trilens.cli.survey import command
+
+TOP = Path(__file__).parents[2]
+PAGE = (TOP / "docs" / "survey-deployment.md").read_text(encoding="utf-8")
+
+
+def instructions() -> dict[str, list[str]]:
+    """The lines of the Dockerfile by their first word."""
+    text = (TOP / "deploy" / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line.split(None, 1) for line in text.splitlines() if line and line[0] != "#"]
+    found: dict[str, list[str]] = {}
+    for word, rest in lines:
+        found.setdefault(word, []).append(rest)
+    return found
+
+
+def services() -> dict[str, Any]:
+    text = (TOP / "deploy" / "compose.yaml").read_text(encoding="utf-8")
+    found: dict[str, Any] = yaml.safe_load(text)["services"]
+    return found
+
+
+def parsed(arguments: list[str]) -> dict[str, Any]:
+    """What a command of the survey understands; unknown options fail."""
+    name, *rest = arguments
+    context = command.commands[name].make_context(name, rest)
+    return dict(context.params)
+
+
+def test_the_image_serves_a_study() -> None:
+    told = instructions()
+    assert len(told["FROM"]) == 1
+    assert "[survey]" in told["RUN"][0]
+    assert told["USER"] == ["study"]
+    assert json.loads(told["ENTRYPOINT"][0]) == ["trilens", "survey"]
+    given = parsed(json.loads(told["CMD"][0]))
+    assert (given["host"], given["port"]) == ("0.0.0.0", int(told["EXPOSE"][0]))
+
+
+def test_the_services_fit_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    survey, database, proxy = (services()[name] for name in ("survey", "database", "proxy"))
+    line = re.sub(r"\$\{HOST[^}]*\}", "study.example.org", survey["command"])
+    monkeypatch.delenv("TRILENS_DATABASE", raising=False)
+    given = parsed(shlex.split(line))
+    assert given["public_url"] == "https://study.example.org"
+    assert given["workers"] > 1
+    (mount,) = survey["volumes"]
+    assert str(given["folders"][0]) == mount.split(":")[1]
+    user, name = (database["environment"][f"POSTGRES_{key}"] for key in ("USER", "DB"))
+    address = survey["environment"]["TRILENS_DATABASE"]
+    assert address.startswith(f"postgresql://{user}:")
+    assert address.endswith(f"@database/{name}")
+    assert "ports" not in survey  # nobody but the proxy reaches it, so that it may be trusted
+    assert "443:443" in proxy["ports"]
+    rules = (TOP / "deploy" / "Caddyfile").read_text(encoding="utf-8")
+    assert f"reverse_proxy survey:{given['port']}" in rules
+    assert "/metrics" in rules
+
+
+def test_the_steps_are_those_of_the_documentation() -> None:
+    part = PAGE.split("## With containers")[1].split("\n## ")[0]
+    steps = re.findall(r"^\$ (.*)$", part, flags=re.MULTILINE)
+    assert steps[0] == "cd deploy"
+    for name in ("HOST", "POSTGRES_PASSWORD"):
+        assert f"{name}=" in part
+        assert f"${{{name}:?" in (TOP / "deploy" / "compose.yaml").read_text(encoding="utf-8")
+    assert any(step.startswith("docker compose up --build") for step in steps)
+    for step in steps:
+        words = shlex.split(step)
+        if "exec" in words:
+            assert words[words.index("exec") + 1] in services()
+        if "trilens" in words:
+            name = words[words.index("survey", words.index("trilens")) + 1]
+            assert name in command.commands
+
+
+def test_every_command_in_the_pages_is_understood() -> None:
+    pages = [PAGE, (TOP / "docs" / "survey.md").read_text(encoding="utf-8")]
+    lines = [line for page in pages for line in re.findall(r"^\$ (trilens survey .*)$", page, re.M)]
+    assert len(lines) > 10
+    for line in lines:
+        arguments = shlex.split(line)[2:]
+        if arguments[0] == "password":  # asks for it
+            arguments += ["--password", "a long enough one"]
+        parsed(arguments)
