@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
+from unicodedata import combining
 
 from trilens.errors import MissingExtraError
 
@@ -35,6 +36,24 @@ class Tabular(ABC):
         columns = self.columns()
         rows = zip(*columns.values(), strict=True)
         return table(list(columns), rows, caption=type(self).__name__)
+
+
+def shorten(text: str, most: int = 24) -> str:
+    """A name cut in the middle where it is too long: names differ at their ends.
+
+    >>> shorten("scene_0001_left_bright_a.png", 18)
+    'scene_000…ht_a.png'
+    >>> shorten("cat")
+    'cat'
+    """
+    if len(text) <= most:
+        return text
+    tail = (most - 1) // 2
+    end = text[len(text) - tail :]
+    # an accent, or the second half of a joined sign, does not stand alone
+    while end and (combining(end[0]) or end[0] in "\u200d\ufe0e\ufe0f"):
+        end = end[1:]
+    return f"{text[: most - 1 - tail]}…{end}"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]], caption: str | None = None) -> str:

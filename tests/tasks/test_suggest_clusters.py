@@ -211,7 +211,7 @@ def test_a_lens_map_of_other_kinds_does_not_tell_whether_there_are_groups(kind):
     found = cluster(S, method="lensmap")
     assert found.n_clusters == 1
     assert found.suggestion.p_value is None
-    assert "falls into parts even without groups" in found.suggestion.caution
+    assert "shows groups even where there are none" in found.suggestion.caution
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e150])

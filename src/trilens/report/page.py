@@ -20,8 +20,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from trilens._tabular import shorten
+from trilens._typing import FloatArray
 from trilens.errors import FormatError, MissingExtraError
 from trilens.report.pictures import Picture, Pictures
+from trilens.tasks.clouds import p_text
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 #: What ``--json`` prints, and the templates take.
 Facts: TypeAlias = dict[str, Any]
 
+#: Raters of another view: what others say does not tell their guesses.
+OTHER_VIEWS = ("differs", "inverted", "unclear")
 #: Where there are more, drawings show some of them, and the tables beside the page all.
 MOST_POINTS = 1500
 MOST_DEPTHS = 600
@@ -37,11 +42,21 @@ MOST_MEMBERS = 60
 MOST_CARDS = 12
 MOST_TIPS = 5000
 MOST_RATERS = 60
+#: Objects in order along a line, or around a ring.
+MOST_IN_ORDER = 40
+MOST_AROUND, MOST_LETTERS = 72, 18
+#: Names that stand on a map of many objects before it is looked into.
+LANDMARKS = 30
+#: Names beside the sorted depths.
+MOST_NAMED = 8
 
 
 @dataclass(frozen=True)
 class MapPoint:
-    """An object on the map: its number, its place in per cent, and how it is marked."""
+    """An object on the map: its number, its place in per cent, and how it is marked.
+
+    ``rank`` says whose name comes first where there is no room for all.
+    """
 
     i: int
     x: float
@@ -50,6 +65,7 @@ class MapPoint:
     label: int
     guessed: bool
     picture: bool
+    rank: int
 
 
 @dataclass(frozen=True)
@@ -74,6 +90,32 @@ class DepthPoint:
     low: float
     high: float
     outlier: bool
+    named: bool
+
+
+@dataclass(frozen=True)
+class InOrder:
+    """An object along a line, in per cent of it, or around a ring, in units of its picture."""
+
+    i: int
+    at: float
+    low: float
+    high: float
+    path: str = ""
+    x: float = 0.0
+    y: float = 0.0
+    turn: float = 0.0
+    end: bool = False
+
+
+@dataclass(frozen=True)
+class OrderDrawing:
+    """The objects along a line or around a ring, with how sure their places are."""
+
+    shape: str
+    points: list[InOrder]
+    left_out: int
+    reach: int = 0
 
 
 @dataclass(frozen=True)
@@ -102,6 +144,7 @@ class ShareMark:
     value: float
     ends: list[float] | None
     css: str
+    fact: str
 
 
 @dataclass(frozen=True)
@@ -158,6 +201,8 @@ def render(facts: Facts, pictures: Pictures | None = None) -> str:
     objects = [_visible(row) for row in facts["objects"]]
     place = {row["object"]: i for i, row in enumerate(facts["objects"])}
     drawing, depths = _map_drawing(facts, shown), _depth_drawing(facts)
+    order = _order_drawing(facts, place)
+    unseen = 0 if pictures is None else len(pictures.missing) + len(pictures.broken)
     style, script = asset("report.css") + drawing.css, asset("report.js")
     return page.render(
         facts=facts,
@@ -170,14 +215,22 @@ def render(facts: Facts, pictures: Pictures | None = None) -> str:
         words=words,
         map=drawing,
         depths=depths,
+        order=order,
+        unseen=unseen,
         rows=objects[:MOST_ROWS],
         classes=_classes(facts),
-        limits={"members": MOST_MEMBERS, "cards": MOST_CARDS, "rows": MOST_ROWS},
+        limits={
+            "members": MOST_MEMBERS,
+            "cards": MOST_CARDS,
+            "rows": MOST_ROWS,
+            "landmarks": LANDMARKS,
+            "letters": MOST_LETTERS,
+        },
         style=style,
         script=script,
         policy=_policy(style, script),
         drawn=_reliability_drawing(facts["reliability"]),
-        data=_tips(facts, _told(facts, place, drawing, depths)),
+        data=_data(facts, _told(facts, place, drawing, depths)),
     )
 
 
@@ -233,7 +286,9 @@ def template(name: str) -> Template:
         lstrip_blocks=True,
     )
     environment.filters["num"] = _number
-    environment.filters["percent"] = lambda share: _number(100 * share, 0)
+    environment.filters["percent"] = lambda share, digits=0: _number(100 * share, digits)
+    environment.filters["short"] = shorten
+    environment.filters["p"] = p_text
     return environment.get_template(name)
 
 
@@ -265,7 +320,7 @@ def _visible(row: Facts) -> Facts:
         "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in ("Cc", "Cs") else c
         for c in row["object"]
     )
-    return {**row, "shown": text, "short": text if len(text) <= 24 else text[:23] + "…"}
+    return {**row, "shown": shorten(text, 120), "whole": text, "short": shorten(text)}
 
 
 def _told(
@@ -285,15 +340,27 @@ def _told(
     return sorted(told)
 
 
-def _tips(facts: Facts, told: list[int]) -> dict[str, dict[int, list[str]]]:
-    """What the script needs: the lines of the box that a hovered object shows."""
+def _data(facts: Facts, told: list[int]) -> dict[str, Any]:
+    """What the script needs: what the box and the panel of an object show."""
+    about = facts["about_objects"]
+    return {
+        "tips": _tips(facts, told),
+        "about": {i: about[i] for i in told if i < len(about)},
+        "kind": facts["kind"],
+        "unit": facts["reliability"]["rater_unit"] or "rater",
+    }
+
+
+def _tips(facts: Facts, told: list[int]) -> dict[int, list[str]]:
+    """The lines of the box that a hovered object shows."""
     from trilens.report import words
 
     tips = {}
     for i in told:
         row = facts["objects"][i]
+        sure = words.span(row["low"], row["high"], 1)
         lines = [
-            f"centrality {row['depth']:.2f} ({row['low']:.2f} to {row['high']:.2f})",
+            f"centrality {100 * row['depth']:.1f}% ({sure})",
             f"in {words.count(row['appearances'], 'answer')}",
         ]
         if facts["cluster"]["n_clusters"] > 1:
@@ -304,7 +371,7 @@ def _tips(facts: Facts, told: list[int]) -> dict[str, dict[int, list[str]]]:
         elif "answers_say" in row:
             lines.append(f"predicted class {row['answers_say']}")
         tips[i] = [row["object"], *lines]
-    return {"tips": tips}
+    return tips
 
 
 def _map_drawing(facts: Facts, pictures: Mapping[str, Picture]) -> MapDrawing:
@@ -312,7 +379,8 @@ def _map_drawing(facts: Facts, pictures: Mapping[str, Picture]) -> MapDrawing:
     x = np.array([row["x"] for row in rows])
     y = -np.array([row["y"] for row in rows])
     wide, high = max(float(np.ptp(x)), 1e-9), max(float(np.ptp(y)), 1e-9)
-    ratio = min(max(wide / high, 1.0), 1.7)
+    flat = facts["structure"] is not None and facts["structure"]["shape"] == "line"
+    ratio = min(max(wide / high, 1.0), 4.0 if flat else 1.7)
     # a picture needs more room at the rim than a dot
     room = 100 - 2 * (8.0 if pictures else 5.0)
     scale = min(room / wide, room / (high * ratio))
@@ -320,10 +388,11 @@ def _map_drawing(facts: Facts, pictures: Mapping[str, Picture]) -> MapDrawing:
     top = 50 + (y - (y.min() + y.max()) / 2) * scale * ratio
     drawn = _thinned(facts, MOST_POINTS)
     kept = set(drawn)
+    ranks = _named_first(facts, drawn, np.column_stack([left, top / ratio])[drawn])
     labels = _classes(facts)
     of_class = {label: i for i, label in enumerate(labels)}
     points = []
-    for i in drawn:
+    for i, rank in zip(drawn, ranks, strict=True):
         row = rows[i]
         known = row.get("answers_say") if row.get("class") is None else row["class"]
         points.append(
@@ -335,6 +404,7 @@ def _map_drawing(facts: Facts, pictures: Mapping[str, Picture]) -> MapDrawing:
                 label=of_class.get(str(known), 0) + 1 if labels else 0,
                 guessed=bool(labels) and row.get("class") is None,
                 picture=row["object"] in pictures,
+                rank=rank,
             )
         )
     return MapDrawing(
@@ -350,6 +420,79 @@ def _map_drawing(facts: Facts, pictures: Mapping[str, Picture]) -> MapDrawing:
         f".pic{{aspect-ratio:{_common_ratio(pictures):.3f}}}",
         by="class" if labels else "cluster",
     )
+
+
+def _named_first(facts: Facts, drawn: list[int], places: FloatArray) -> list[int]:
+    """Whose name comes first on the map: who is spoken of, then who is farthest from those."""
+    rows = facts["objects"]
+    spoken = [
+        facts["medoid"]["medoid"],
+        *(group["medoid"] for group in facts["cluster"]["groups"]),
+        *(row["object"] for row in facts["outliers"]["outliers"][:MOST_NAMED]),
+    ]
+    order = {rows[i]["object"]: k for k, i in enumerate(drawn)}
+    first = list(dict.fromkeys(order[name] for name in spoken if name in order))
+    rank = np.full(len(drawn), -1)
+    far = np.full(len(drawn), np.inf)
+    for number in range(len(drawn)):
+        if number < len(first):
+            k = first[number]
+        else:
+            k = int(np.where(rank < 0, far, -1.0).argmax())
+        rank[k] = number
+        far = np.minimum(far, ((places - places[k]) ** 2).sum(axis=1))
+    return [int(each) for each in rank]
+
+
+def _order_drawing(facts: Facts, place: Mapping[str, int]) -> OrderDrawing | None:
+    """The objects along a line or around a ring."""
+    found = facts["structure"]
+    if found is None or found["shape"] not in ("line", "ring") or "interval" not in found:
+        return None
+    names = found["order"]
+    most = MOST_IN_ORDER if found["shape"] == "line" else MOST_AROUND
+    some = np.unique(np.linspace(0, len(names) - 1, min(most, len(names))).astype(int))
+    kept = [names[k] for k in some]
+    ends = found["interval"]
+    points = []
+    if found["shape"] == "line":
+        low = min(0.0, *(ends[name][0] for name in kept))
+        high = max(1.0, *(ends[name][1] for name in kept))
+
+        def across(value: float) -> float:
+            return float(round(100 * (value - low) / (high - low), 2))
+
+        for name in kept:
+            at, (start, end) = found["position"][name], ends[name]
+            points.append(InOrder(place[name], across(at), across(start), across(end)))
+    else:
+        points = [_around(place[name], found["angle"][name], *ends[name]) for name in kept]
+    longest = max(len(shorten(name, MOST_LETTERS)) for name in kept)
+    reach = round(_NAMES + 6.5 * longest)
+    return OrderDrawing(found["shape"], points, len(names) - len(kept), reach)
+
+
+#: The radius of a ring's drawing, and where its names begin.
+_RADIUS, _NAMES = 100.0, 110.0
+
+
+def _around(i: int, angle: float, low: float, high: float) -> InOrder:
+    """An object on a ring: the arc where it may be, and its name beside it, upright."""
+
+    def at(degrees: float, radius: float) -> tuple[float, float]:
+        turn = np.radians(degrees - 90)
+        return float(radius * np.cos(turn)), float(radius * np.sin(turn))
+
+    (x1, y1), (x2, y2) = at(low, _RADIUS), at(high, _RADIUS)
+    wide = int(high - low > 180)
+    arc = f"M{x1:.1f} {y1:.1f}A{_RADIUS:g} {_RADIUS:g} 0 {wide} 1 {x2:.1f} {y2:.1f}"
+    x, y = at(angle, _RADIUS)
+    turn = (angle - 90) % 360
+    left = 90 < turn < 270
+    return InOrder(
+        i, round(angle, 1), round(low, 1), round(high, 1), arc, round(x, 2), round(y, 2),
+        round(turn + 180 if left else turn, 1), left,
+    )  # fmt: skip
 
 
 def _common_ratio(pictures: Mapping[str, Picture]) -> float:
@@ -380,6 +523,7 @@ def _depth_drawing(facts: Facts) -> DepthDrawing:
         even = np.linspace(0, len(order) - 1, MOST_DEPTHS).astype(int).tolist()
         ranks = sorted({*even, *(rank for rank in ranks if rows[order[rank]]["outlier"])})
     top = max([row["high"] for row in rows], default=1.0)
+    named = _named_depths(facts)
     step = _step(top)
     ceiling = float(np.ceil(max(top, step) / step - 1e-9) * step)
 
@@ -394,6 +538,7 @@ def _depth_drawing(facts: Facts) -> DepthDrawing:
             low=up(rows[order[rank]]["low"]),
             high=up(rows[order[rank]]["high"]),
             outlier=rows[order[rank]]["outlier"],
+            named=rows[order[rank]]["object"] in named,
         )
         for rank in ranks
     ]
@@ -401,10 +546,17 @@ def _depth_drawing(facts: Facts) -> DepthDrawing:
     ticks = [float(round(k * step, 10)) for k in range(round(ceiling / step) + 1)]
     return DepthDrawing(
         points=points,
-        ticks=[Tick(up(tick), f"{tick:.2g}") for tick in ticks],
+        ticks=[Tick(up(tick), f"{100 * tick:.3g}%") for tick in ticks],
         thinned=len(rows) - len(points),
         ceiling=ceiling,
     )
+
+
+def _named_depths(facts: Facts) -> set[str]:
+    """Whose names stand beside the sorted depths: outliers, else the least and the most central."""
+    found = facts["outliers"]
+    apart = [row["object"] for row in found["outliers"]]
+    return {facts["medoid"]["medoid"], *(apart or found["least_central"])[:MOST_NAMED]}
 
 
 def _step(top: float) -> float:
@@ -417,17 +569,18 @@ def _step(top: float) -> float:
 
 def _reliability_drawing(facts: Facts) -> ReliabilityDrawing:
     shares = [
-        ("guessing", facts["chance"], None),
-        ("predicted by a map", facts["predicted"], None),
-        ("two answers agree", facts["ceiling"], facts["ceiling_interval"]),
-        ("best possible", facts["reachable"], facts["reachable_interval"]),
+        ("guessing", "chance", facts["chance"], None),
+        ("predicted by a map", "predicted", facts["predicted"], None),
+        ("two answers agree", "agreement", facts["ceiling"], facts["ceiling_interval"]),
+        ("best possible", "reachable", facts["reachable"], facts["reachable_interval"]),
     ]
     marks = [
-        ShareMark(text, value, ends, f"rel-k{number}")
-        for number, (text, value, ends) in enumerate(shares, 1)
+        ShareMark(text, value, ends, f"rel-k{number}", key)
+        for number, (text, key, value, ends) in enumerate(shares, 1)
         if value is not None
     ]
-    raters = sorted(facts["raters"], key=lambda row: -row["blind"])
+    raters = [row for row in facts["raters"] if row["verdict"] not in OTHER_VIEWS]
+    raters = sorted(raters, key=lambda row: -row["blind"])
     return ReliabilityDrawing(
         marks=sorted(marks, key=lambda mark: mark.value),
         raters=raters[:MOST_RATERS],

@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
-  const { tips } = JSON.parse(document.getElementById("data").textContent);
+  const { tips, about, kind, unit } = JSON.parse(document.getElementById("data").textContent);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const tip = document.getElementById("tip");
 
@@ -71,7 +71,98 @@
   });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") hide();
+    const element = object(event.target);
+    if (element === event.target && element && (event.key === "Enter" || event.key === " ")) {
+      event.preventDefault();
+      open(Number(element.dataset.i));
+    }
   });
+  // a drag ends in a click that is none
+  let moved = false;
+  document.addEventListener("click", (event) => {
+    const element = object(event.target);
+    if (element && !moved && !panel.contains(element)) open(Number(element.dataset.i));
+  });
+
+  // ---- the panel of one object: what is near, what was asked, who saw it otherwise --------
+  const panel = document.getElementById("panel");
+
+  function make(tag, text, css) {
+    const element = document.createElement(tag);
+    if (text !== undefined) element.textContent = text;
+    if (css) element.className = css;
+    return element;
+  }
+
+  function short(name) {
+    return name.length <= 40 ? name : name.slice(0, 20) + "…" + name.slice(-19);
+  }
+
+  function named(i) {
+    const element = make("bdi");
+    element.textContent = tips[i] ? short(tips[i][0]) : "";
+    return element;
+  }
+
+  function goTo(i) {
+    const button = make("button", undefined, "chip");
+    button.type = "button";
+    const shown = picture(i);
+    button.append(...[shown, named(i)].filter(Boolean));
+    button.addEventListener("click", () => open(i));
+    return button;
+  }
+
+  // the three objects of a question as a sentence about them
+  function question({ objects: [a, b, c], given, answers }) {
+    const row = make("li");
+    const said = { central: " is the most central, with ", odd: " is the odd one out, beside ", closer: " is closer to " };
+    row.append(goTo(a), said[kind], goTo(b), kind === "closer" ? " than to " : " and ", goTo(c));
+    row.append(make("small", answers === 1 ? " (one answer)" : ` (${given} of ${answers} answers)`));
+    return row;
+  }
+
+  function open(i) {
+    if (!tips[i] || !panel.showModal) return;
+    hide();
+    const [name, ...lines] = tips[i];
+    const close = make("button", "Close", "close");
+    close.type = "button";
+    close.addEventListener("click", () => panel.close());
+    const head = make("h2");
+    head.id = "panel-name";
+    const whole = make("bdi", name.length <= 200 ? name : name.slice(0, 100) + "…" + name.slice(-99));
+    head.append(whole);
+    const parts = [close, picture(i), head, ...lines.map((line) => make("p", line))];
+    const known = about[i];
+    if (known) {
+      const near = make("div", undefined, "near");
+      near.append(...known.nearest.map(goTo));
+      parts.push(make("h3", "Nearest on the map"), near);
+      if (known.asked.length) {
+        const list = make("ul");
+        list.append(...known.asked.map(question));
+        const all = known.questions === known.asked.length;
+        parts.push(make("h3", all ? "The questions it stood in" : `${known.asked.length} of the ${known.questions.toLocaleString("en")} questions it stood in`));
+        if (!all) parts.push(make("p", "Those that people disagree about, then those whose answer is the least expected.", "note"));
+        parts.push(list);
+      }
+      if (known.raters.length) {
+        const list = make("ul");
+        list.append(...known.raters.map(({ rater, against, answers }) => {
+          const row = make("li");
+          row.append(make("bdi", short(rater)), `: ${against} of ${answers} answers about it differ from the map`);
+          return row;
+        }));
+        parts.push(make("h3", `Which ${unit}s see it otherwise`), list);
+      }
+    }
+    panel.replaceChildren(...parts.filter(Boolean));
+    if (!panel.open) panel.showModal();
+    panel.scrollTop = 0;
+    close.focus();
+  }
+  panel.addEventListener("click", (event) => { if (event.target === panel) panel.close(); });
   addEventListener("scroll", () => { if (shownBy && !shownBy.matches(":focus")) hide(); }, { passive: true });
 
   // ---- arrow keys go from object to object: one stop for Tab ------------------------------
@@ -128,13 +219,13 @@
     x: parseFloat(element.getAttribute("x")),
     y: parseFloat(element.getAttribute("y")),
   }));
+  // who comes first where there is no room for all names
+  const order = [...places].sort((a, b) => a.point.dataset.rank - b.point.dataset.rank);
   const lines = all("line", edges).map((element) => ({
     element,
     at: ["x1", "y1", "x2", "y2"].map((name) => parseFloat(element.getAttribute(name))),
   }));
   const view = { scale: 1, x: 0, y: 0 };
-  // many names are illegible together: they wait until a part of the map is looked at
-  const many = places.length > 250;
   const pictured = Boolean(plane.querySelector(".frame"));
   let dragging = false;
 
@@ -154,7 +245,7 @@
     }
     area.classList.toggle("zoomed", view.scale > 1);
     const dots = plane.classList.contains("dots");
-    const named = (!pictured || dots) && (!many || view.scale >= 1.5);
+    const named = !pictured || dots;
     plane.classList.toggle("no-names", !named);
     plane.classList.toggle("names", dots && named);
     declutter();
@@ -167,7 +258,6 @@
     const shrink = width < 560 ? 0.62 : 1;
     const placed = [], written = [];
     const names = !plane.classList.contains("no-names");
-    const order = [...places].sort((a, b) => b.point.classList.contains("medoid") - a.point.classList.contains("medoid"));
     for (const { point, x, y } of order) {
       const u = (across(x) / 100) * width, v = (down(y) / 100) * height;
       const frame = point.querySelector(".frame");
@@ -228,6 +318,7 @@
   area.addEventListener("dblclick", (event) => zoom(2, ...within(event)));
   let from = null;
   area.addEventListener("pointerdown", (event) => {
+    moved = false;
     if (event.button === 0) from = { at: within(event), x: view.x, y: view.y, id: event.pointerId };
   });
   addEventListener("pointermove", (event) => {
@@ -235,7 +326,7 @@
     const [x, y] = within(event);
     if (!dragging && Math.hypot(x - from.at[0], y - from.at[1]) < 0.8) return;
     if (event.pointerType === "touch" && view.scale === 1) return;
-    dragging = true;
+    dragging = moved = true;
     hide();
     plane.classList.add("drag");
     view.x = from.x + x - from.at[0];

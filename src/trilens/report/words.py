@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from trilens.report.page import Facts
+from trilens._tabular import shorten
+from trilens.report.page import OTHER_VIEWS, Facts
 
 #: How the page speaks of the kinds of question.
 QUESTIONS = {
@@ -16,22 +17,24 @@ QUESTIONS = {
 }
 #: What the share is called that says how central an object is.
 DEPTH = {"central": "lens depth", "odd": "centrality", "closer": "rank centrality"}
-EXPECTED = {
-    "central": "By the model, it is the most central in {:.0f}% of all questions that can show it.",
-    "odd": "By the model, it is not the odd one out in {:.0f}% of all questions that can show it.",
-    "closer": "By the model, it is the closer one in {:.0f}% of all comparisons with another "
-    "object.",
-}
 COUNTED = {
-    "central": "It was chosen in {:.0f}% of the questions that showed it.",
-    "odd": "It was not the odd one out in {:.0f}% of the questions that showed it.",
-    "closer": "It was the closer one in {:.0f}% of its comparisons with another object.",
+    "central": "Counted, it was chosen in {} of the questions that showed it.",
+    "odd": "Counted, it was not the odd one out in {} of the questions that showed it.",
+    "closer": "Counted, it was the closer one in {} of its comparisons with another object.",
 }
 #: The same in words: what the number beside an object is.
 SHARE = {
     "central": "of its questions call it the most central",
     "odd": "of its questions do not call it the odd one out",
     "closer": "of its comparisons call it the closer one",
+}
+EXPECTED_OF = {
+    "central": "the share of all questions that can show it in which it would be chosen, by the "
+    "model",
+    "odd": "the share of all questions that can show it in which it would not be the odd one out, "
+    "by the model",
+    "closer": "the share of all comparisons with another object in which it would be the closer "
+    "one, by the model",
 }
 SHARE_OF = {
     "central": "the share of its questions in which it was chosen",
@@ -81,21 +84,55 @@ _VERDICTS = {
 MAPS = {"choice": "choice map", "lensmap": "lens map"}
 _SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _NOTHING = Markup("There are no answers, so nothing can be said.")
+#: An interval of a share as wide as this says nothing.
+_SAYS_NOTHING = 0.9
+
+
+def fact(key: str, text: object) -> Markup:
+    """A number that stands at several places of the page, marked by what it is.
+
+    The same quantity has one value: a test compares all that have the same mark.
+    """
+    return Markup('<span data-fact="{}">{}</span>').format(key, text)
 
 
 def name(text: str) -> Markup:
     """An object's name inside a sentence: text of its own direction, cut where it is too long."""
-    short = text if len(text) <= 60 else text[:59] + "…"
-    shown = Markup("<bdi>{}</bdi>").format(short)
+    shown = Markup("<bdi>{}</bdi>").format(shorten(text, 60))
     return Markup("object {}").format(shown) if text.isdigit() else shown
 
 
 def names(listed: Sequence[str], most: int = 6) -> Markup:
     """Several names: a, b and c; after ``most`` of them, how many more."""
-    shown = [Markup("<bdi>{}</bdi>").format(x if len(x) <= 40 else x[:39] + "…") for x in listed]
+    shown = [Markup("<bdi>{}</bdi>").format(shorten(x, 40)) for x in listed]
     if len(shown) > most:
         shown = [*shown[: most - 1], Markup(f"{len(listed) - most + 1:,} more")]
     return _and(shown)
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share for people: 7%, and never 0% or 100% of what is neither.
+
+    >>> percent(0.0712), percent(0.9996), percent(0.0004), percent(1.0)
+    ('7%', 'more than 99%', 'less than 1%', '100%')
+    """
+    shown = f"{share:.{digits}%}"
+    if share < 1 and float(shown[:-1]) == 100:
+        return f"more than {100 - 10.0**-digits:.{digits}f}%"
+    if share > 0 and float(shown[:-1]) == 0:
+        return f"less than {10.0**-digits:.{digits}f}%"
+    return shown
+
+
+def span(low: float, high: float, digits: int = 0) -> str:
+    """An interval of a share; one that says nothing is said to say nothing.
+
+    >>> span(0.124, 0.31), span(0.01, 1.0)
+    ('12 to 31%', 'too few answers to tell')
+    """
+    if high - low >= _SAYS_NOTHING:
+        return "too few answers to tell"
+    return f"{100 * low:.{digits}f} to {100 * high:.{digits}f}%"
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
@@ -118,18 +155,22 @@ def collected(facts: Facts) -> Markup:
     c, r = facts["describe"], facts["reliability"]
     low, high = c["appearances"]["min"], c["appearances"]["max"]
     each = count(high, "answer") if low == high else f"{low:,} to {high:,} answers"
-    answers = f"{c['statements']:,} {'answer' if c['statements'] == 1 else 'answers'}"
-    sentence = f"{answers} about {count(c['objects'], 'object')}; each object appears in {each}."
+    answers = fact("answers", f"{c['statements']:,}")
+    noun = "answer" if c["statements"] == 1 else "answers"
+    left_out = r["collected"]["answers"] - r["collected"]["used"]
+    of_all = Markup("")
+    if left_out > 0:
+        total = fact("collected", f"{r['collected']['answers']:,}")
+        of_all = Markup(" of {} that were collected").format(total)
+    about = fact("objects", count(c["objects"], "object"))
+    sentence = Markup("{} {}{}, about {}; each object appears in {}.").format(
+        answers, noun, of_all, about, each
+    )
     if r["predicted"] is not None:
-        sentence += (
-            f" A map of part of the answers predicts {r['predicted']:.0%} of the others; guessing "
-            f"would get {r['chance']:.0%}."
-        )
-    cautions = len(r["cautions"])
-    if cautions:
-        verb = "limits" if cautions == 1 else "limit"
-        sentence += f" {count(cautions, 'caution').capitalize()} {verb} what can be concluded."
-    return Markup(sentence)
+        sentence += Markup(
+            " A map of part of the answers predicts {} of the others; guessing would get {}."
+        ).format(fact("predicted", percent(r["predicted"])), fact("chance", percent(r["chance"])))
+    return sentence
 
 
 def about(code: str, unit: str = "rater") -> str:
@@ -137,22 +178,41 @@ def about(code: str, unit: str = "rater") -> str:
     return _ABOUT.get(code, ("About the answers", ""))[0].format(unit)
 
 
-def cautions(facts: Facts) -> Markup:
-    """The cautions in one sentence, each by what it is about."""
-    given = facts["reliability"]["cautions"]
+def cautions(facts: Facts, pictures: int = 0) -> Markup:
+    """The cautions in one sentence, each by what it is about.
+
+    Parameters
+    ----------
+    pictures
+        How many pictures cannot be shown.
+    """
     unit = facts["reliability"]["rater_unit"] or "rater"
+    told = [
+        _ABOUT.get(each["code"], ("", ""))[1].format(unit) or each["what"]
+        for each in facts["reliability"]["cautions"]
+    ]
+    told += [divided] if (divided := rater_groups(facts)) else []
+    told += ["pictures that cannot be shown"] if pictures else []
+    if told:
+        start = fact("cautions", count(len(told), "caution").capitalize())
+        return Markup("{}: {}.").format(start, "; ".join(text.rstrip(".") for text in told))
+    untold = [facts["outliers"]["caution"]]
+    if facts["structure"] is not None:
+        untold.append(facts["structure"]["caution"])
+    if any(text is not None and "cannot" in text for text in untold):
+        return Markup("No fault was found in the answers; some questions they cannot answer.")
+    return Markup("No fault was found in the answers.")
+
+
+def rater_groups(facts: Facts) -> str:
+    """That raters fall into groups; empty where they do not."""
     people = facts["individuals"]
-    several = ""
-    if people is not None and people["groups"]:
-        several = (
-            f" The {unit}s fall into {len(people['groups'])} groups that see different things."
-        )
-    if not given:
-        return Markup("No cautions.{}").format(several)
-    told = [_ABOUT.get(each["code"], ("", ""))[1].format(unit) or each["what"] for each in given]
-    start = count(len(given), "caution").capitalize()
-    listed = "; ".join(text.rstrip(".") for text in told)
-    return Markup("{}: {}.{}").format(start, listed, several)
+    unit = facts["reliability"]["rater_unit"] or "rater"
+    if people is None or not people["groups"]:
+        return ""
+    return (
+        f"{unit}s who fall into {count(len(people['groups']), 'group')} that see different things"
+    )
 
 
 def remark(rater: Facts) -> str:
@@ -163,44 +223,124 @@ def remark(rater: Facts) -> str:
     return ", ".join(told)
 
 
+def guesses(rater: Facts) -> str:
+    """How many of a rater's answers seem to be guesses."""
+    if rater["verdict"] in OTHER_VIEWS:
+        return "\N{EN DASH}"
+    sure = span(rater["blind_low"], rater["blind_high"])
+    return f"{percent(rater['blind'])} ({sure})" if sure[0].isdigit() else sure
+
+
+def object_remark(facts: Facts, row: Facts) -> str:
+    """What stands out about an object."""
+    if row["outlier"]:
+        return "stands apart"
+    if is_ring(facts):
+        return ""
+    if row["object"] == facts["medoid"]["medoid"]:
+        return "most central" if len(facts["medoid"]["candidates"]) == 1 else "ranks first"
+    return "could be the most central" if row["maybe_medoid"] else ""
+
+
 def medoid(facts: Facts) -> Markup:
     """Finding of section 2."""
     m = facts["medoid"]
     if facts["describe"]["statements"] == 0:
         return _NOTHING
+    first = capital(name(m["medoid"]))
     if any(caution["code"] == "apart" for caution in facts["reliability"]["cautions"]):
         return Markup(
             "The objects fall into parts that no answer connects, so none can be the most central "
             "of all. {} ranks first in its own part."
-        ).format(capital(name(m["medoid"])))
-    if facts["structure"] is not None and facts["structure"]["shape"] == "ring":
+        ).format(first)
+    if is_ring(facts):
         return Markup(
             "The objects lie on a ring, and no object of a ring is the most central. {} ranks "
             "first in these answers."
-        ).format(capital(name(m["medoid"])))
+        ).format(first)
     others = [x for x in m["candidates"] if x != m["medoid"]]
-    sure = f"({m['level']:.0%} confidence)"
+    level = fact("level", percent(m["level"]))
     if not m["stands_out"]:
         return Markup(
-            "No object stands out as the most central: {:,} of {:,} could be {}. {} ranks first in "
-            "these answers."
+            "No object stands out as the most central: {} of {:,} could be ({} confidence). {} "
+            "ranks first in these answers."
         ).format(
-            len(m["candidates"]),
+            fact("candidates", f"{len(m['candidates']):,}"),
             facts["describe"]["objects"],
-            sure,
-            capital(name(m["medoid"])),
+            level,
+            first,
+        )
+    if not others:
+        return Markup("{} is the most central; no other object could be ({} confidence).").format(
+            first, level
         )
     close = [x for x in m.get("close", ()) if x != m["medoid"]]
+    start = first + " comes out as the most central"
     if close and len(close) <= 3:
-        rest = len(others) - len(close)
-        tail = f"; {count(rest, 'other')} could also be {sure}." if rest > 0 else "."
-        tied = names([m["medoid"], *close])
-        return capital(Markup("{} are tied as the most central").format(tied)) + tail
-    first = capital(name(m["medoid"])) + " is the most central"
-    if not others:
-        return first + f"; no other object could be {sure}."
-    listed = names(others) if len(others) <= 3 else count(len(others), "other")
-    return first + "; " + listed + f" could also be the most central {sure}."
+        start = capital(
+            Markup("{} come out level as the most central").format(names([m["medoid"], *close]))
+        )
+    if len(others) <= 3:
+        told = names([m["medoid"], *others]).replace(" and ", " or ")
+        return Markup("{}; with {} confidence, it is {}.").format(start, level, told)
+    number = fact("candidates", f"{len(m['candidates']):,}")
+    return Markup("{}; with {} confidence, it is one of the {} objects below.").format(
+        start, level, number
+    )
+
+
+def is_ring(facts: Facts) -> bool:
+    """Whether the objects lie on a ring, which has no middle."""
+    return facts["structure"] is not None and facts["structure"]["shape"] == "ring"
+
+
+def structure(facts: Facts) -> Markup | None:
+    """The headline: the shape that the objects form; None where there is nothing to say."""
+    found, dimension = facts["structure"], facts["dimension"]
+    if found is None or (found["p_value"] is None and found["shape"] == "cloud"):
+        return None
+    shape, order = found["shape"], found.get("order")
+    if shape == "line":
+        straight = "one dimension" if dimension == 1 else "a line"
+        bent = "a bent line" if "bent" in found["sentence"] else straight
+        return Markup("The objects lie along {}, from {} to {}.").format(
+            bent, name(order[0]), name(order[-1])
+        )
+    if shape == "ring":
+        return Markup("The objects lie on a ring: there is no most central object.")
+    if shape == "arms":
+        middle = min(found["outwards"], key=found["outwards"].__getitem__)
+        number = len(set(found["arm"].values()))
+        return Markup("The objects lie on {} that meet near {}.").format(
+            count(number, "arm"), name(middle)
+        )
+    if shape == "cloud":
+        return Markup(
+            "No line, ring, arms or groups stand out from chance; the answers ask for a map of {}."
+        ).format(fact("dimension", count(dimension or 2, "dimension")))
+    return _grouped(facts)
+
+
+def _grouped(facts: Facts) -> Markup:
+    """How many groups there are, and how they lie in each other."""
+    c, found = facts["cluster"], facts["structure"]
+    suggested = c["suggestion"]["n_clusters"] if c["suggestion"] else c["n_clusters"]
+    if suggested != c["n_clusters"]:
+        return Markup("The answers suggest {}.").format(
+            fact("suggested", count(suggested, "group"))
+        )
+    sizes = _and([Markup(f"{group['size']:,}") for group in c["groups"]])
+    start = Markup("The objects form {}, of {} objects").format(
+        fact("groups", count(c["n_clusters"], "group")), sizes
+    )
+    if found is None or found["shape"] != "groups in groups":
+        return start + "."
+    outer, inner = (len(set(found[key].values())) for key in ("group", "inner_group"))
+    if outer == c["n_clusters"]:
+        return start + f"; these fall into {inner} smaller ones."
+    if inner == c["n_clusters"]:
+        return start + f"; these make up {outer} larger ones."
+    return start + "."
 
 
 def outliers(facts: Facts) -> Markup:
@@ -225,54 +365,78 @@ def outliers(facts: Facts) -> Markup:
     return Markup("{} {} apart from the rest: {}.").format(start, verb, names(listed, 8))
 
 
+def apart(facts: Facts, row: Facts) -> str:
+    """How far out an object lies: what the list is sorted by."""
+    if facts["outliers"]["method"] == "depth":
+        return f"centrality {percent(row['score'], 1)}"
+    return f"{-row['score']:.1f} times as isolated as its neighbours"
+
+
+def counted(facts: Facts, share: Markup) -> Markup:
+    """How often the object that ranks first was singled out."""
+    return Markup(COUNTED[facts["kind"]]).format(share)
+
+
 def outlier_rule(facts: Facts) -> str:
     """What "stands apart" means."""
     if facts["outliers"]["caution"] is not None:
         return "The objects are ranked by how little they fit the others; nothing more is claimed."
     return (
-        "An object is said to stand apart when at most one in twenty clouds without outliers, with "
-        "as many objects and answers, shows anything as far out, and at most one in twenty clouds "
-        "with a long tail leaves such a gap. That holds for the list as a whole: of several "
-        "objects, those listed last are the least certain."
+        "An object is said to stand apart when at most one in twenty simulated collections without "
+        "outliers, of as many objects and answers, shows anything as far out, and at most one in "
+        "twenty of those with a long tail leaves such a gap. That holds for the list as a whole: "
+        "of several objects, those listed last are the least certain. How isolated an object is: "
+        "how far it lies from the objects near it, by how far those lie from the ones near them "
+        "(local outlier factor)."
     )
 
 
 def clusters(facts: Facts) -> Markup:
     """Finding of section 4."""
+    first = grouping(facts)
+    stable = [group["stability"] for group in facts["cluster"]["groups"]]
+    if facts["cluster"]["n_clusters"] <= 1 or None in stable or not stable:
+        return first
+    words_ = [stability(value) for value in stable]
+    number = words_.count("stable")
+    again = "when the answers are drawn anew"
+    if number == len(words_):
+        all_ = "Both come" if number == 2 else "All of them come"
+        return first + f" {all_} back {again}."
+    if "dissolves" in words_:
+        gone = words_.count("dissolves")
+        return first + f" {gone:,} of them {'dissolves' if gone == 1 else 'dissolve'} {again}."
+    return first + f" {number:,} of them {'comes' if number == 1 else 'come'} back {again}."
+
+
+def stability(value: float) -> str:
+    """What becomes of a group when the answers are drawn anew (Hennig, 2007)."""
+    return "stable" if value >= 0.75 else "uncertain" if value >= 0.5 else "dissolves"
+
+
+def grouping(facts: Facts) -> Markup:
+    """Whether there are groups, in one sentence."""
     c = facts["cluster"]
     suggested = c["suggestion"]["n_clusters"] if c["suggestion"] else None
     if facts["describe"]["statements"] == 0:
         return _NOTHING
     if c["n_clusters"] <= 1 and not c["given"] and c["suggestion"]:
-        if c["suggestion"]["p_value"] is None:
+        if c["suggestion"]["p_value"] is None and not structure(facts):
             said = c["suggestion"]["caution"] or "whether there are groups cannot be told"
             return Markup("{}").format(_sentence(said))
-        if facts["structure"] is None:
-            return Markup("The answers do not divide the objects into separate groups.")
-        return Markup("{}").format(facts["structure"]["sentence"])
+        found = structure(facts)
+        return found or Markup("The answers do not divide the objects into separate groups.")
+    if not c["given"]:
+        return _grouped(facts)
     sizes = _and([Markup(f"{group['size']:,}") for group in c["groups"]])
-    number = count(c["n_clusters"], "group")
-    start = Markup("The objects form {}, of {} objects").format(number, sizes)
-    if c["given"]:
-        said = "as requested"
-        if suggested == c["n_clusters"]:
-            said = "as the answers suggest"
-        elif suggested is not None:
-            none = "none" if suggested == 1 else count(suggested, "group")
-            said = f"as requested; the answers suggest {none}"
-        start = Markup("{} of {} objects, {}").format(number.capitalize(), sizes, said)
-    kept = c["agreement"]
-    if facts["structure"] is not None and facts["structure"]["shape"] == "groups in groups":
-        start = Markup("{} ").format(facts["structure"]["sentence"]) + start
-    if kept is None:
-        return start + "."
-    changed = "change a lot"
-    if kept >= 0.6:
-        changed = "hardly change" if kept >= 0.85 else "change a little"
-    return start + (
-        f". They {changed} when the answers are drawn anew (agreement {kept:.2f}, where 1 is "
-        f"perfect)."
-    )
+    number = fact("groups", count(c["n_clusters"], "group").capitalize())
+    said = "as requested"
+    if suggested == c["n_clusters"]:
+        said = "as the answers suggest"
+    elif suggested is not None:
+        none = "none" if suggested == 1 else count(suggested, "group")
+        said = f"as requested; the answers suggest {none}"
+    return Markup("{} of {} objects, {}.").format(number, sizes, said)
 
 
 def how_many(facts: Facts) -> str:
@@ -288,21 +452,38 @@ def how_many(facts: Facts) -> str:
         return "Whether there are groups cannot be told."
     if s["n_clusters"] > 1:
         said = (
-            f"The answers suggest {count(s['n_clusters'], 'group')}: at most one in twenty clouds "
-            f"without groups divides this clearly."
+            f"The answers suggest {count(s['n_clusters'], 'group')}: at most one in twenty "
+            f"collections without groups divides this clearly."
         )
     elif s["p_value"] <= 0.2:
         said = (
-            f"The best division, into {s['best']}, is clearer than that of most clouds without "
-            f"groups, but {s['p_value']:.0%} of them divide as clearly: too many to claim that "
-            f"there are groups."
+            f"The best division, into {s['best']}, is clearer than that of most collections "
+            f"without groups, but {percent(s['p_value'])} of them divide as clearly: too many to "
+            f"claim that there are groups."
         )
     else:
         said = (
-            f"The best division, into {s['best']}, is no clearer than that of clouds without "
+            f"The best division, into {s['best']}, is no clearer than that of collections without "
             f"groups."
         )
     return said if s["caution"] is None else f"{said} {_sentence(s['caution'])}"
+
+
+def halves(reliability: float) -> str:
+    """How alike two halves of the answers order the objects.
+
+    >>> halves(0.9), halves(-0.07)
+    ('much alike', 'not alike')
+    """
+    if reliability >= 0.8:
+        return "much alike"
+    return (
+        "roughly alike"
+        if reliability >= 0.5
+        else "hardly alike"
+        if reliability > 0.2
+        else "not alike"
+    )
 
 
 def classes(facts: Facts) -> Markup:

@@ -398,7 +398,8 @@ def _on_map(
     if reason is None and method == "lensmap" and given.kind != "central":
         # measured: of clouds without groups 8 of 8 (odd) and 3 of 8 (closer) were divided
         reason = (
-            f"a lens map of {given.kind} answers falls into parts even without groups; soe does not"
+            f"the lens map of {given.kind} answers shows groups even where there are none; "
+            f"soe does not"
         )
     if reason is not None:
         said = f"whether there are groups cannot be told: {reason}"

@@ -33,7 +33,7 @@ _SHAPES: tuple[Shape, ...] = ("gaussian", "box")
 _CORNERS: Shape = "simplex"
 CENTRAL_CAUTION = (
     "answers about the most central object cannot tell how wide a gap between two groups is: "
-    "two groups may look like one long cloud"
+    "two groups may look like one long one"
 )
 #: Why a map of another shape is not divided.
 NO_GROUPS = {
@@ -42,8 +42,8 @@ NO_GROUPS = {
     "arms": "the objects lie on arms that meet: to call the arms groups would be arbitrary",
 }
 _NO_DIP = (
-    "the map falls into parts, but a skewed cloud, a long tail or a curve would as well: groups "
-    "are not claimed"
+    "the objects seem to fall into parts, but a lopsided or curved whole would look the same: "
+    "groups are not claimed"
 )
 
 
