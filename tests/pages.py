@@ -219,6 +219,9 @@ def _groups(page: Node, facts: dict[str, Any]) -> list[str]:
     chosen = section.all("tr", css="chosen")
     if number > 1 and chosen and chosen[0].one("th").said != str(number):
         wrong.append(f"the table marks {chosen[0].said}, there are {number}")
+    marked = _marked(page, "groups")
+    if marked is not None and value_of(marked)[0] != number:
+        wrong.append(f"{marked}, but there are {number}")
     told = re.search(r"form (\w+) groups", said)
     if told and value_of(told[1])[0] != number:
         wrong.append(f"{said} There are {number}.")
@@ -262,7 +265,7 @@ def _outliers(page: Node, facts: dict[str, Any]) -> list[str]:
 
 def _words(page: Node, facts: dict[str, Any]) -> list[str]:
     """What is never written."""
-    text = page.one("main").said + page.one("header").said
+    text = f"{page.one('main').said} {page.one('header').said}"
     wrong = [
         f"the page says {match[0]!r}"
         for pattern in (

@@ -320,7 +320,7 @@ def _visible(row: Facts) -> Facts:
         "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in ("Cc", "Cs") else c
         for c in row["object"]
     )
-    return {**row, "shown": shorten(text, 120), "whole": text, "short": shorten(text)}
+    return {**row, "shown": shorten(text, 60), "whole": text, "short": shorten(text)}
 
 
 def _told(
