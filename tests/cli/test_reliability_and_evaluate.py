@@ -232,3 +232,21 @@ def test_a_model_that_guesses_gets_a_caution(file, tmp_path):
     np.save(tmp_path / "alike.npy", -D)
     done = run("evaluate", file, "--distances", tmp_path / "alike.npy", status=1)
     assert "distances must be 0 or more" in done.stderr
+
+
+def test_files_of_vectors_as_they_are_and_aligned(file, tmp_path):
+    names = [f"o{i}" for i in range(16)]
+    np.savez(tmp_path / "bent.npz", names=names, vectors=POINTS * [1, 6])
+    np.save(tmp_path / "noise.npy", np.random.default_rng(0).random((16, 2)))
+    order = tmp_path / "order.txt"
+    order.write_text("\n".join(names))
+    given = ["--objects", str(order)]
+    models = [str(tmp_path / "bent.npz"), str(tmp_path / "noise.npy")]
+    facts = json.loads(run("evaluate", str(file), *models, *given, "--json").stdout)
+    raw, bent = ({m["name"]: m for m in part["models"]} for part in (facts, facts["aligned"]))
+    assert raw["bent"]["rank"] == [1, 1]
+    assert raw["noise"]["rank"] == [2, 2]
+    assert bent["bent"]["accuracy"] > raw["bent"]["accuracy"]
+    shown = run("evaluate", str(file), *models, *given, "--no-align")
+    assert "aligned" not in shown.stdout
+    assert "rank" in shown.stdout

@@ -387,3 +387,85 @@ def test_tables_with_other_names_are_refused():
     ]:
         with pytest.raises((ParameterError, DissimilarityError), match=words):
             tl.evaluate(SMALL, **given)
+
+
+@pytest.fixture(scope="module")
+def several():
+    S = survey(POINTS, "odd", raters=6, per=200, pool=600, seed=2)
+    noise = np.random.default_rng(4).standard_normal((20, 2))
+    models = {"bent": POINTS * [1, 6], "noise": noise, "twin": noise[:, ::-1]}
+    return S, models, tl.evaluate(S, models)
+
+
+def test_one_table_as_they_are_and_aligned(several):
+    S, models, found = several
+    for model in found.models:  # the raw part is what each alone would get
+        alone = tl.evaluate(S, embedding=models[model.name])
+        assert (model.accuracy, model.interval) == (alone.accuracy, alone.interval)
+    bent = {model.name: model for model in found.aligned.models}
+    raw = {model.name: model for model in found.models}
+    assert bent["bent"].accuracy > raw["bent"].accuracy + 0.05
+    assert bent["noise"].interval[0] < raw["noise"].chance + 0.1  # nothing is learnt from noise
+    facts = json.loads(json.dumps(found.to_dict()))
+    assert {each["name"] for each in facts["aligned"]["models"]} == set(models)
+    assert facts["aligned"]["models"][0]["rank"][0] == 1
+    assert "Avitan and Golan" in facts["comparison_caution"]
+    assert found.columns()["aligned_accuracy"][0] == bent[found.models[0].name].accuracy
+    from trilens.plots import models_against_ceiling
+
+    assert len(models_against_ceiling(found).get_legend_handles_labels()[1]) == 1
+
+
+def test_models_that_cannot_be_told_apart_share_their_ranks(several):
+    ranks = several[2].ranks
+    assert ranks["noise"] == ranks["twin"]  # the same distances
+    assert ranks["noise"][1] == 3
+    assert ranks["bent"][0] == 1
+
+
+def test_no_map_has_seen_the_objects_of_its_answers(several, monkeypatch):
+    from trilens.tasks.evaluate import alignment
+
+    S, models, _ = several
+    real, seen = alignment._maps, []
+
+    def watched(answers, F, asked, rng):
+        assert not set(np.unique(answers.triples)) & set(asked)
+        seen.append((len(answers), len(asked)))
+        return [F[asked, :1]] * (len(alignment._PENALTIES) + 1)
+
+    monkeypatch.setattr(alignment, "_maps", watched)
+    tl.evaluate(S, embedding=models["noise"], aligned=True)
+    assert len(seen) > 20
+    assert np.mean([m for m, _ in seen]) > 0.05 * len(S)
+    assert real is not watched
+
+
+def test_alignment_in_any_order_of_rows_and_objects(several):
+    S, models = several[0].take(np.arange(150)), several[1]
+    order = np.random.default_rng(1).permutation(20)
+    names = [f"o{i}" for i in range(20)]
+    one = Statements(S.triples, names=names, kind="odd")
+    new = np.argsort(order)
+    rows = np.random.default_rng(2).permutation(len(S))
+    other = Statements(new[S.triples][rows], names=[names[i] for i in order], kind="odd")
+    first = tl.evaluate(one, embedding=models["bent"], aligned=True)
+    second = tl.evaluate(other, embedding=models["bent"][order], aligned=True)
+    assert second.accuracy == pytest.approx(first.accuracy, abs=1e-9)
+
+
+def test_what_cannot_be_aligned():
+    S = survey(POINTS[:6], "odd", raters=4, per=10, pool=15, seed=2)
+    D = np.ones((6, 6)) - np.eye(6)
+    with pytest.raises(ParameterError, match="only vectors can be aligned"):
+        tl.evaluate(S, distances=D, aligned=True)
+    with pytest.raises(ParameterError, match="either a dict of models or one of"):
+        tl.evaluate(S, {"a": POINTS[:6]}, embedding=POINTS[:6])
+    with pytest.raises(ParameterError, match="a dict from names to embeddings"):
+        tl.evaluate(S, {})
+    with pytest.raises(ParameterError, match="must have a row for each of the 6 objects"):
+        tl.evaluate(S, {"a": POINTS[:5]})
+    # too few to learn from, vectors that are all the same: as they are
+    flat = tl.evaluate(S, {"a": POINTS[:6], "flat": np.ones((6, 3))})
+    accuracy = {model.name: model.accuracy for model in flat.aligned.models}
+    assert accuracy["flat"] == pytest.approx(1 / 3)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 @options.command("evaluate")
 @options.statement_options
+@click.argument("models", nargs=-1, metavar="[MODEL]...")
 @click.option(
     "--embedding",
     multiple=True,
@@ -46,48 +47,62 @@ if TYPE_CHECKING:
     show_default=True,
     help="How vectors are compared.",
 )
+@click.option(
+    "--align/--no-align",
+    default=None,
+    help="Whether vectors are evaluated also after a linear map, fitted to answers about other "
+    "objects.",
+    show_default="for each MODEL",
+)
 @click.option("--figure", metavar="FILE", help="Draw the models and the ceiling.")
 @options.table_output("a table of the models to a file")
 @options.seed_option
 def command(
     answers: Answers,
+    models: tuple[str, ...],
     embedding: tuple[str, ...],
     distances: tuple[str, ...],
     answer_files: tuple[str, ...],
     metric: str,
+    align: bool | None,
     figure: str | None,
     random_state: int,
     out: Output,
 ) -> None:
     """Measure how well models agree with people.
 
-    Models are given by their vectors, their distances or their own answers.
+    Each MODEL is a file of vectors, as for --embedding: one table has them as they are, and after
+    a linear map that was fitted to answers about other objects. Models may also be given by
+    their distances or their own answers.
 
     \b
-    Example: trilens evaluate answers.csv --embedding clip.npy --embedding words.csv
+    Example: trilens evaluate answers.csv clip.npy words.csv
     """
     from trilens.files import read_matrix, read_statements
     from trilens.files.vectors import read_vector_table
     from trilens.tasks.data import statements_of
-    from trilens.tasks.evaluate import compare_models
-    from trilens.tasks.evaluate.evaluation import evaluations_of
+    from trilens.tasks.evaluate.evaluation import compare_all
 
-    if not embedding and not distances and not answer_files:
-        raise click.UsageError("name a model with --embedding, --distances or --answers")
+    if not models and not embedding and not distances and not answer_files:
+        raise click.UsageError(
+            "name a model: a file of vectors, or --embedding, --distances or --answers"
+        )
     statements = statements_of(answers, "evaluate")
-    models: dict[str, dict[str, Any]] = {}
+    given: dict[str, dict[str, Any]] = {}
     taken: dict[str, str] = {}
-    for file in embedding:
-        name, table = _name(file, models), read_vector_table(file, statements.names)
+    for file in (*models, *embedding):
+        name, table = _name(file, given), read_vector_table(file, statements.names)
         taken[name] = f"{table.said()}; "
-        models[name] = {"embedding": table.vectors, "metric": metric}
+        given[name] = {"embedding": table.vectors, "metric": metric}
     for file in distances:
-        models[_name(file, models)] = {"distances": read_matrix(file, statements.names)}
+        given[_name(file, given)] = {"distances": read_matrix(file, statements.names)}
     for file in answer_files:
-        models[_name(file, models)] = {"answers": read_statements(file, kind=answers.kind)}
+        given[_name(file, given)] = {"answers": read_statements(file, kind=answers.kind)}
     with status("comparing"):
-        found = compare_models(
-            evaluations_of(statements, models, random_state=random_state),
+        found = compare_all(
+            statements,
+            given,
+            aligned=bool(models) if align is None else align,
             random_state=random_state,
         )
     for model in found.models:
@@ -97,7 +112,7 @@ def command(
     if figure is not None:
         from trilens.plots import models_against_ceiling, save_figure
 
-        save_figure(models_against_ceiling(found.models), figure)
+        save_figure(models_against_ceiling(found), figure)
         note(f"wrote {figure}")
     columns: dict[str, list[Any]] = {
         "model": [m.name for m in found.models],
@@ -107,15 +122,35 @@ def command(
         "of the ceiling": [m.of_ceiling for m in found.models],
         "log-loss": [m.log_loss for m in found.models],
     }
+    if len(found.models) > 1:
+        columns["rank"] = [_rank(found, m.name) for m in found.models]
+    if found.aligned is not None:
+        bent = {m.name: m for m in found.aligned.models}
+        there = [bent.get(m.name) for m in found.models]
+        columns["aligned"] = [None if m is None else m.accuracy for m in there]
+        columns["aligned from"] = [None if m is None else m.interval[0] for m in there]
+        columns["aligned to"] = [None if m is None else m.interval[1] for m in there]
+        if len(bent) > 1:
+            columns["aligned rank"] = [
+                None if m is None else _rank(found.aligned, m.name) for m in there
+            ]
     facts = found.to_dict()
     if len(found.models) == 1:
         facts = {**found.models[0].to_dict(), **facts}
     out.show(columns, facts, _notes(found))
 
 
+def _rank(found: Comparison, name: str) -> str:
+    """As people write it; 2-4 where the answers do not tell."""
+    best, worst = found.ranks[name]
+    return str(best) if best == worst else f"{best}-{worst}"
+
+
 def _cautions(found: Comparison) -> Iterator[str]:
     if found.models[0].caution is not None:
         yield f"caution: {found.models[0].caution}"
+    if found.caution is not None:
+        yield f"caution: {found.caution}"
     for model in found.models:
         if model.interval[0] <= model.chance:
             yield (
@@ -126,8 +161,6 @@ def _cautions(found: Comparison) -> Iterator[str]:
 
 
 def _notes(found: Comparison) -> Iterator[str]:
-    from trilens.tasks.clouds import p_text
-
     first = found.models[0]
     yield f"{first.answers:,} answers; guessing: {first.chance:.3f}; intervals by {first.unit}"
     if first.ceiling is None:
@@ -138,9 +171,21 @@ def _notes(found: Comparison) -> Iterator[str]:
             f"ceiling {first.ceiling:.3f} ({low:.3f} to {high:.3f}): the best accuracy a model can "
             f"reach, as two raters agree on {first.agreement:.3f} of the questions"
         )
+    yield from _differences(found, "")
+    if found.aligned is not None:
+        yield (
+            "aligned: after a linear map, fitted for each answer to answers about other objects "
+            "only (about a fifth of them)"
+        )
+        yield from _differences(found.aligned, "aligned, ")
+
+
+def _differences(found: Comparison, how: str) -> Iterator[str]:
+    from trilens.tasks.clouds import p_text
+
     for pair in found.differences[:10]:
         yield (
-            f"{pair.first} - {pair.second}: {pair.difference:+.3f} ({pair.low:+.3f} to "
+            f"{how}{pair.first} - {pair.second}: {pair.difference:+.3f} ({pair.low:+.3f} to "
             f"{pair.high:+.3f}), {p_text(pair.adjusted)}; they differ most about "
             f"{', '.join(row.object for row in pair.objects[:3])}"
         )

@@ -28,7 +28,7 @@ from trilens.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from trilens.tasks.evaluate import Evaluation
+    from trilens.tasks.evaluate import Comparison, Evaluation
     from trilens.tasks.reliability import Forecast, Reliability
 
 #: More raters than these are not named.
@@ -179,8 +179,20 @@ def learning_curve(forecast: Forecast, what: str = "set_size", *, ax: Axes | Non
     return ax
 
 
-def models_against_ceiling(models: Sequence[Evaluation], *, ax: Axes | None = None) -> Axes:
-    """The accuracy of each model with its interval, between chance and the ceiling."""
+def models_against_ceiling(
+    models: Comparison | Sequence[Evaluation], *, ax: Axes | None = None
+) -> Axes:
+    """The accuracy of each model with its interval, between chance and the ceiling.
+
+    Of a `Comparison` also, as rings, that of the models after a linear map.
+    """
+    from trilens.tasks.evaluate import Comparison
+
+    bent = {}
+    if isinstance(models, Comparison):
+        if models.aligned is not None:
+            bent = {model.name: model for model in models.aligned.models}
+        models = models.models
     if not models:
         raise ParameterError("no models to plot; give at least one evaluation", parameter="models")
     ax = axes_or_new(ax, (6.4, 1.5 + 0.42 * len(models)))
@@ -207,6 +219,20 @@ def models_against_ceiling(models: Sequence[Evaluation], *, ax: Axes | None = No
         at = len(models) - 1 - i
         ax.hlines(at, *model.interval, color=PALETTE[0], linewidth=4, alpha=0.4)
         ax.scatter(model.accuracy, at, s=30, color=PALETTE[0], zorder=3)
+        if model.name in bent:
+            aligned = bent[model.name]
+            ax.hlines(at - 0.22, *aligned.interval, color=PALETTE[1], linewidth=4, alpha=0.4)
+            ax.scatter(
+                aligned.accuracy,
+                at - 0.22,
+                s=30,
+                facecolor="none",
+                edgecolor=PALETTE[1],
+                zorder=3,
+                label="after a linear map" if len(ax.get_legend_handles_labels()[1]) == 0 else None,
+            )
+    if bent:
+        ax.legend(loc="best", frameon=False, fontsize=8)
     name_rows(ax, range(len(models)), [model.name for model in reversed(models)])
     ax.set_ylim(-0.6, len(models) - 0.4)
     ax.xaxis.set_major_formatter(lambda x, _: f"{x:.0%}")

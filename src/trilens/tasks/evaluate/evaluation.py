@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from trilens.statements import Kind, Statements
 from trilens.statements.columns import as_list
 from trilens.statements.combine import questions
 from trilens.tasks.data import Data, statements_of
+from trilens.tasks.evaluate.alignment import by_aligned_embedding
 from trilens.tasks.evaluate.predictions import (
     METRICS,
     Metric,
@@ -47,6 +48,8 @@ _FLIPS = 9999
 _LEAST_RATERS = 3
 #: Objects that are listed for two models, from so many answers on.
 _LISTED, _LEAST_ANSWERS = 5, 10
+#: A model ranks behind another whose advantage has a smaller p-value, adjusted for all pairs.
+_SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True)
@@ -160,8 +163,36 @@ class Evaluation(Tabular):
         return {key: plain(getattr(self, key)) for key in keys}
 
 
+@overload
 def evaluate(
     statements: Data,
+    models: Mapping[str, Any],
+    *,
+    aligned: bool = ...,
+    metric: Metric = ...,
+    random_state: int = ...,
+) -> Comparison: ...
+
+
+@overload
+def evaluate(
+    statements: Data,
+    models: None = ...,
+    *,
+    embedding: Any = ...,
+    distances: Any = ...,
+    answers: Any = ...,
+    metric: Metric = ...,
+    name: str = ...,
+    yardstick: Yardstick | None = ...,
+    aligned: bool = ...,
+    random_state: int = ...,
+) -> Evaluation: ...
+
+
+def evaluate(
+    statements: Data,
+    models: Mapping[str, Any] | None = None,
     *,
     embedding: Any = None,
     distances: Any = None,
@@ -169,14 +200,18 @@ def evaluate(
     metric: Metric = "euclidean",
     name: str = "model",
     yardstick: Yardstick | None = None,
+    aligned: bool | None = None,
     random_state: int = 0,
-) -> Evaluation:
+) -> Evaluation | Comparison:
     """How well an embedding, a distance matrix or a model's answers agree with people's.
 
     Parameters
     ----------
     statements : Answers, Statements or (m, 3) array
         People's answers, of any kind.
+    models : dict from name to embedding, optional
+        Several models in one table, as they are and after a linear map; then the result is a
+        `Comparison`.
     embedding : (n, d) array, dict from name to vector, or DataFrame, optional
         Give one of the three. An array has its rows in the order of ``statements.names``, a
         DataFrame the names as its index or in a column ``object``. Objects that are not in the
@@ -191,11 +226,23 @@ def evaluate(
     name : str
     yardstick : Yardstick, optional
         The ceiling, where another evaluation of the same statements has found it already.
+    aligned : bool, optional
+        Whether vectors are evaluated after a linear map that was fitted to answers about other
+        objects (see Notes). For ``models`` the table has both, unless this is False; a single
+        embedding is taken as it is, unless this is True.
     random_state : int
 
     Returns
     -------
-    Evaluation
+    Evaluation, or Comparison for ``models``
+
+    Notes
+    -----
+    Vectors may hold what people use, but weigh it otherwise. So they are also evaluated after a
+    linear map, drawn towards the vectors as they are. Objects fall into seven groups; every answer
+    is predicted by a map that was fitted to answers which name no object of its groups. Such a
+    map has seen a fifth of the answers: one that is fitted to all of them predicts better, see
+    ``features`` of `ChoiceMap`. The intervals take the maps as given.
 
     Examples
     --------
@@ -207,20 +254,46 @@ def evaluate(
     (0.9, 0.33, None)
     >>> E.no_ceiling
     'no question was asked twice'
+    >>> found = evaluate(S[:300], {"stretched": X * [1, 5], "width": X[:, :1]})
+    >>> found.ranks
+    {'width': (1, 2), 'stretched': (1, 2)}
+    >>> [(model.name, round(model.accuracy, 1)) for model in found.aligned.models]
+    [('stretched', 0.9), ('width', 0.7)]
     """
     given = statements_of(statements, "evaluate")
     seed = seed_of(random_state)
     one_of("metric", metric, METRICS)
     if len(given) == 0:
         raise StatementError("there are no statements to compare a model with")
+    if models is not None:
+        if any(x is not None for x in (embedding, distances, answers, yardstick)):
+            raise ParameterError(
+                f"give either a dict of models or one of {option('embedding')}, "
+                f"{option('distances')} and {option('answers')}",
+                parameter="models",
+            )
+        if not isinstance(models, Mapping) or not models:
+            raise wrong("models", models, "a dict from names to embeddings, with at least one")
+        wanted = {str(each): {"embedding": E, "metric": metric} for each, E in models.items()}
+        both = aligned is None or bool(aligned)
+        return compare_all(given, wanted, aligned=both, random_state=random_state)
     asked = [x is not None for x in (embedding, distances, answers)]
     if sum(asked) != 1:
         raise ParameterError(
             f"give one of {option('embedding')}, {option('distances')} and {option('answers')}, "
             f"not {sum(asked) or 'none'} of them; compare_models compares several evaluations"
         )
+    if aligned and embedding is None:
+        raise ParameterError(
+            f"only vectors can be aligned; give {option('embedding')}, or leave aligned out",
+            parameter="aligned",
+        )
     if embedding is not None:
-        said = by_embedding(given, embedding, metric)
+        said = (
+            by_aligned_embedding(given, embedding, metric, seed)
+            if aligned
+            else by_embedding(given, embedding, metric)
+        )
     elif distances is not None:
         said = by_distances(given, distances)
     else:
@@ -492,21 +565,35 @@ def _each_its_own(raters: AnyArray) -> AnyArray:
     return named.astype(str)
 
 
-def evaluations_of(
-    statements: Statements, models: Mapping[str, Mapping[str, Any]], random_state: int = 0
-) -> list[Evaluation]:
+def compare_all(
+    statements: Statements,
+    models: Mapping[str, Mapping[str, Any]],
+    *,
+    aligned: bool = True,
+    random_state: int = 0,
+) -> Comparison:
     """Several models against the same answers, with one ceiling.
 
     Parameters
     ----------
     models : dict
         By name, the arguments of `evaluate`.
+    aligned : bool
+        Whether those that are vectors are evaluated after a linear map, too.
     """
-    yardstick = yardstick_of(statements, seed_of(random_state))
-    return [
-        evaluate(statements, name=name, yardstick=yardstick, random_state=random_state, **given)
-        for name, given in models.items()
-    ]
+    same: dict[str, Any] = {
+        "yardstick": yardstick_of(statements, seed_of(random_state)),
+        "random_state": random_state,
+    }
+    bent = []
+    if aligned:
+        bent = [
+            evaluate(statements, name=name, aligned=True, **given, **same)
+            for name, given in models.items()
+            if "embedding" in given
+        ]
+    raw = [evaluate(statements, name=name, **given, **same) for name, given in models.items()]
+    return compare_models(raw, aligned=bent, random_state=random_state)
 
 
 @dataclass(frozen=True)
@@ -573,26 +660,85 @@ class Comparison(Tabular):
         The most accurate first.
     differences : tuple of Difference
         Of all pairs, the better model first.
+    aligned : Comparison or None
+        The models that are vectors, after a linear map fitted to answers about other objects.
     """
 
     models: tuple[Evaluation, ...]
     differences: tuple[Difference, ...]
+    aligned: Comparison | None = None
+
+    @property
+    def ranks(self) -> dict[str, tuple[int, int]]:
+        """The best and the worst rank of each model that the answers leave open.
+
+        A model ranks behind another where their difference is significant (5 %, adjusted for all
+        pairs); models that cannot be told apart share their ranks.
+        """
+        ranks = {model.name: [1, len(self.models)] for model in self.models}
+        for found in self.differences:
+            if found.adjusted < _SIGNIFICANT:
+                ranks[found.first][1] -= 1
+                ranks[found.second][0] += 1
+        return {name: (best, worst) for name, (best, worst) in ranks.items()}
+
+    @property
+    def caution(self) -> str | None:
+        """What the ranks of aligned models do not say."""
+        if self.aligned is None or len(self.aligned.models) < 2:
+            return None
+        return (
+            "after a linear map the best model is not reliably the true one (Avitan and Golan, "
+            "2025): a wide model can be bent into the shape of another"
+        )
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """A row for each model."""
         rows = [model.columns() for model in self.models]
-        return {key: [row[key][0] for row in rows] for key in rows[0]}
+        found: dict[str, Sequence[Any]] = {key: [row[key][0] for row in rows] for key in rows[0]}
+        found["rank"], found["worst_rank"] = zip(
+            *(self.ranks[model.name] for model in self.models), strict=True
+        )
+        if self.aligned is None:
+            return found
+        ranks, bent = self.aligned.ranks, {model.name: model for model in self.aligned.models}
+        there = [bent.get(model.name) for model in self.models]
+        found["aligned_accuracy"] = [None if e is None else e.accuracy for e in there]
+        found["aligned_low"] = [None if e is None else e.interval[0] for e in there]
+        found["aligned_high"] = [None if e is None else e.interval[1] for e in there]
+        found["aligned_of_ceiling"] = [None if e is None else e.of_ceiling for e in there]
+        found["aligned_log_loss"] = [None if e is None else e.log_loss for e in there]
+        found["aligned_rank"] = [None if e is None else ranks[e.name][0] for e in there]
+        found["aligned_worst_rank"] = [None if e is None else ranks[e.name][1] for e in there]
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``trilens evaluate --json`` prints them."""
         return {
-            "models": [model.to_dict() for model in self.models],
+            "models": [
+                {**model.to_dict(), "rank": list(self.ranks[model.name])} for model in self.models
+            ],
             "differences": [found.to_dict() for found in self.differences],
+            "aligned": None if self.aligned is None else self.aligned.to_dict(),
+            "comparison_caution": self.caution,
         }
 
 
-def compare_models(evaluations: Sequence[Evaluation], *, random_state: int = 0) -> Comparison:
+def compare_models(
+    evaluations: Sequence[Evaluation],
+    *,
+    aligned: Sequence[Evaluation] = (),
+    random_state: int = 0,
+) -> Comparison:
     """Compare evaluations of the same statements.
+
+    Parameters
+    ----------
+    evaluations : list of Evaluation
+    aligned : list of Evaluation, optional
+        The same models after a linear map (``evaluate(..., aligned=True)``), compared with each
+        other.
+    random_state : int
 
     Examples
     --------
@@ -645,6 +791,7 @@ def compare_models(evaluations: Sequence[Evaluation], *, random_state: int = 0) 
             )
             for (a, b, gap, low, high, p), together in zip(found, adjusted, strict=True)
         ),
+        compare_models(aligned, random_state=random_state) if len(aligned) else None,
     )
 
 

@@ -62,16 +62,7 @@ def by_embedding(statements: Statements, embedding: Any, metric: Metric) -> Pred
     """
     X, matched = vectors_for(statements, embedding)
     if metric == "cosine":
-        size = np.sqrt((X**2).sum(axis=1))
-        used = np.unique(statements.triples)
-        zero = used[size[used] == 0]
-        if len(zero):
-            raise ParameterError(
-                f"the vector of object {statements.names[zero[0]]!r} is zero, so it has no "
-                f"direction ({len(zero):,} such objects); use another metric, or leave it out",
-                parameter="embedding",
-            )
-        X = X / np.where(size > 0, size, 1.0)[:, None]
+        X = unit_vectors(statements, X)
 
     def distance(i: Any, j: Any) -> FloatArray:
         if metric == "euclidean":
@@ -79,6 +70,20 @@ def by_embedding(statements: Statements, embedding: Any, metric: Metric) -> Pred
         return np.asarray(-(X[i] * X[j]).sum(axis=1))
 
     return Predictions(_scores(statements, distance), False, matched)
+
+
+def unit_vectors(statements: Statements, X: FloatArray) -> FloatArray:
+    """Vectors of length 1; one that is 0 has no direction, and is refused if it is asked about."""
+    size = np.sqrt((X**2).sum(axis=1))
+    used = np.unique(statements.triples)
+    zero = used[size[used] == 0]
+    if len(zero):
+        raise ParameterError(
+            f"the vector of object {statements.names[zero[0]]!r} is zero, so it has no "
+            f"direction ({len(zero):,} such objects); use another metric, or leave it out",
+            parameter="embedding",
+        )
+    return np.asarray(X / np.where(size > 0, size, 1.0)[:, None])
 
 
 def by_distances(statements: Statements, distances: Any) -> Predictions:
