@@ -5,7 +5,10 @@ answers question after question as the page does: the answer's reply brings the 
 With --plain the next question is asked for by itself, two calls per answer.
 
     python benchmarks/bench_survey.py [--only sqlite|postgresql] [--plain]
+    python benchmarks/bench_survey.py --participants 2000 --think 3 [--dashboard]
 
+With --think each waits so many seconds on average before an answer; with --dashboard a researcher
+keeps the dashboard open, which asks for its numbers every two seconds and has the answers analysed.
 PostgreSQL runs in a cluster of its own, made for the measurement.
 """
 
@@ -19,7 +22,9 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import urllib.parse
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -39,10 +44,12 @@ async def _call(
     path: str,
     cookie: str,
     body: dict[str, Any] | None = None,
+    address: str = "",
 ) -> tuple[int, dict[str, str], Any]:
     """One HTTP call on an open connection: a client light enough not to be what is measured."""
     data = b"" if body is None else json.dumps(body).encode()
     head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    head += f"X-Forwarded-For: {address}\r\n" if address else ""
     head += f"Cookie: {cookie}\r\nContent-Length: {len(data)}\r\n\r\n"
     writer.write(head.encode() + data)
     block = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
@@ -57,12 +64,16 @@ async def _call(
 class _Participant:
     """One who has joined, and answers as fast as the server lets them."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, think: float) -> None:
         self.rng = np.random.default_rng(number)
+        self.think = think
+        # a proxy tells that they come from different homes
+        self.address = f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}"
 
     async def join(self, host: str, port: int) -> None:
         self.pipe = await asyncio.open_connection(host, port)
-        _, headers, _ = await _call(*self.pipe, "POST", "/api/join", "", {"consent": True})
+        consent = {"consent": True}
+        _, headers, _ = await _call(*self.pipe, "POST", "/api/join", "", consent, self.address)
         self.cookie = headers["cookie"]
         _, _, self.question = await _call(*self.pipe, "GET", "/api/question", self.cookie)
 
@@ -74,6 +85,8 @@ class _Participant:
             if "token" not in question:
                 _, _, question = await _call(*pipe, "POST", "/api/round", cookie)
                 assert "token" in question, question
+            if self.think:
+                await asyncio.sleep(self.think * (0.5 + self.rng.random()))
             chosen = question["objects"][int(self.rng.integers(3))]
             body = {"token": question["token"], "chosen": chosen, "seconds": 1.0}
             start = time.perf_counter()
@@ -91,12 +104,14 @@ class _Participant:
 
 
 async def _load(
-    url: str, pid: int, participants: int, seconds: float, plain: bool
+    url: str, pid: int, participants: int, seconds: float, plain: bool, think: float
 ) -> dict[str, Any]:
     parts = urlsplit(url)
-    everybody = [_Participant(i) for i in range(participants)]
+    everybody = [_Participant(i, think) for i in range(participants)]
     # joining is not what is measured
-    await asyncio.gather(*(p.join(parts.hostname or "", parts.port or 80) for p in everybody))
+    for k in range(0, participants, 200):
+        some = everybody[k : k + 200]
+        await asyncio.gather(*(p.join(parts.hostname or "", parts.port or 80) for p in some))
     times: list[float] = []
     cpu, start, server = time.process_time(), time.perf_counter(), _cpu_seconds(pid)
     answering = (p.answer(start + seconds, times, plain) for p in everybody)
@@ -135,7 +150,35 @@ def _cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def measure(database: str | None, participants: int, seconds: float, plain: bool) -> dict[str, Any]:
+class _Researcher:
+    """One who has the dashboard open."""
+
+    def __init__(self, url: str, password: str) -> None:
+        self._url, self._over, self.seen = url, threading.Event(), 0
+        self._browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        form = urllib.parse.urlencode({"password": password}).encode()
+        self._browser.open(f"{url}/researcher/sign-in", form).read()
+        self._thread = threading.Thread(target=self._look)
+        self._thread.start()
+
+    def _look(self) -> None:
+        while not self._over.wait(2.0):
+            with self._browser.open(f"{self._url}/researcher/live") as page:
+                self.seen += b"Most central" in page.read()
+
+    def close(self) -> None:
+        self._over.set()
+        self._thread.join()
+
+
+def measure(
+    database: str | None,
+    participants: int,
+    seconds: float,
+    plain: bool,
+    think: float = 0.0,
+    dashboard: bool = False,
+) -> dict[str, Any]:
     """Serve a study of 60 texts, load it, stop it, and count what is in the database."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "study"
@@ -150,10 +193,17 @@ def measure(database: str | None, participants: int, seconds: float, plain: bool
         study = study.replace("length: 20", "length: 50").replace("most: 3", "most: 500")
         (folder / "study.yaml").write_text(study)
         where = [] if database is None else ["--database", database]
+        password = "a long enough one"
+        if dashboard:
+            subprocess.run(
+                [*trilens, "password", str(folder), "--password", password, *where], check=True
+            )
         server, url = _serve(folder, *where)
+        researcher = _Researcher(url, password) if dashboard else None
         try:
             generator = [sys.executable, __file__, "--generate", url, "--pid", str(server.pid)]
             generator += ["--participants", str(participants), "--seconds", str(seconds)]
+            generator += ["--think", str(think)]
             done = subprocess.run(
                 generator + (["--plain"] if plain else []),
                 check=True,
@@ -167,9 +217,13 @@ def measure(database: str | None, participants: int, seconds: float, plain: bool
                     if not line.startswith("#")
                 )
         finally:
+            if researcher is not None:
+                researcher.close()
             server.terminate()
             server.wait()
         facts = json.loads(done.stdout)
+        looked = researcher is not None and f", dashboard open ({researcher.seen} times results)"
+        facts["looked"] = looked or ""
         commits = float(metrics["trilens_commit_seconds_count"])
         facts["answers_per_commit"] = round(facts["answers"] / commits, 1)
         facts["commit_ms"] = round(1000 * float(metrics["trilens_commit_seconds_sum"]) / commits, 1)
@@ -190,20 +244,22 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--only", choices=["sqlite", "postgresql"])
     parser.add_argument("--plain", action="store_true")
+    parser.add_argument("--think", type=float, default=0.0)
+    parser.add_argument("--dashboard", action="store_true")
     parser.add_argument("--generate", metavar="URL", help=argparse.SUPPRESS)
     parser.add_argument("--pid", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    load = (given.participants, given.seconds, given.plain)
+    load = (given.participants, given.seconds, given.plain, given.think)
     if given.generate:
         print(json.dumps(asyncio.run(_load(given.generate, given.pid, *load))))
         return
     if given.only != "postgresql":
-        _say("SQLite", measure(None, *load))
+        _say("SQLite", measure(None, *load, given.dashboard))
     if given.only != "sqlite":
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
             cluster = Postgres(Path(place))
             try:
-                _say("PostgreSQL", measure(cluster.database(), *load))
+                _say("PostgreSQL", measure(cluster.database(), *load, given.dashboard))
             finally:
                 cluster.stop()
 
@@ -211,7 +267,8 @@ def main() -> None:
 def _say(database: str, facts: dict[str, Any]) -> None:
     one, five, _ = os.getloadavg()
     print(
-        f"{database}, {facts['participants']} participants at once, {facts['seconds']:.0f} s: "
+        f"{database}, {facts['participants']} participants at once, {facts['seconds']:.0f} s"
+        f"{facts['looked']}: "
         f"{facts['answers_per_second']:,.0f} acknowledged answers/s, "
         f"p50 {facts['p50_ms']:.0f} ms, p99 {facts['p99_ms']:.0f} ms; "
         f"{facts['answers_per_commit']:.0f} answers per commit, {facts['commit_ms']:.0f} ms each; "
