@@ -217,6 +217,91 @@ def individuals(made: Study) -> Row:
     }
 
 
+def hierarchy(made: Study) -> Row:
+    """How many branches are claimed, and how many of these are true.
+
+    A branch is true if it is one of the tree behind the distances, a group, or a branch of the
+    tree that the true distances give.
+    """
+    from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import squareform
+
+    S = statements(made)
+    found = tl.hierarchy(S)
+    number = {name: i for i, name in enumerate(S.names)}
+    parts = [frozenset([i]) for i in range(made.n)]
+    for one, other in linkage(squareform(made.distances, checks=False), "average")[:, :2]:
+        parts.append(parts[int(one)] | parts[int(other)])
+    true = {*made.branches, *parts[made.n : -1]}
+    claimed = [frozenset(number[name] for name in each.objects) for each in found.claimed]
+    sure = [
+        frozenset(number[name] for name in each.objects)
+        for each in found.branches[:-1]
+        if each.support is not None and each.support >= 0.95
+    ]
+    return {
+        "claims": len(claimed) > 0,
+        "claimed": len(claimed),
+        "claimed and true": sum(each in true for each in claimed),
+        "supported": len(sure),
+        "supported and true": sum(each in true for each in sure),
+        "branches": len(made.branches),
+        "branches claimed": len(set(claimed) & set(made.branches)),
+    }
+
+
+def distances(made: Study) -> Row:
+    """How often the true distance is within two standard errors."""
+    found = tl.distances(statements(made))
+    at = np.triu_indices(made.n, 1)
+    true = made.distances[at] / made.distances[at].mean()
+    d, error = found.matrix[at], found.errors[at]
+    return {
+        "covered": float((np.abs(d - true) <= 2 * error).mean()),
+        "standard error": float(np.sqrt((error**2).mean())),
+        "off by": float(np.sqrt(((d - true) ** 2).mean())),
+        "correlation": float(np.corrcoef(d, true)[0, 1]),
+    }
+
+
+def compared_groups(made: Study) -> Row:
+    """Groups of raters: those of the other view, or a third of the raters where all see alike."""
+    names, rater = np.unique(made.raters, return_inverse=True)
+    other = np.array([made.sort[name] == "other view" for name in names])
+    second = other if other.any() else np.arange(len(names)) >= 2 * len(names) // 3
+    return _compared(made, rater, second[rater].astype(np.int64))
+
+
+def compared_conditions(made: Study) -> Row:
+    """Two conditions of each rater: another view where raters have one, else by lot."""
+    names, rater = np.unique(made.raters, return_inverse=True)
+    if "other view" in made.sort.values():  # one of either view is one person
+        return _compared(made, rater % (len(names) // 2), made.view)
+    lot = np.random.default_rng(made.triples.ravel()[:50]).integers(2, size=len(rater))
+    return _compared(made, rater, lot)
+
+
+def _compared(made: Study, rater: np.ndarray, group: np.ndarray) -> Row:
+    S = statements(made)
+    # any model of all answers keeps the level; this one is quick
+    fitted = tl.ChoiceMap(2, l2=0.1, lapses="one", max_iter=60, tol=1e-3).fit(S)
+    model = AnswerModel(S, fitted, 0)
+    found = differing_groups(S, rater, group, model, permutations=499, objects=True)
+    p = found.p_value
+    if p is None or found.objects is None:
+        return {"refused": True}
+    named = set(np.flatnonzero(found.objects <= 0.05).tolist()) if p <= 0.05 else set()
+    moved = set(made.moved)
+    return {
+        "refused": False,
+        "said to differ": p <= 0.05,
+        "names objects": len(named) > 0,
+        "moved": len(moved) or None,
+        "moved and named": len(named & moved) if moved else None,
+        "others named": len(named - moved) if moved else None,
+    }
+
+
 def _least(values: np.ndarray) -> set[int]:
     """Where they are least; categories have ties."""
     return set(np.flatnonzero(values <= values.min() + 1e-9).tolist())
@@ -233,6 +318,10 @@ CLAIMS: dict[str, Callable[[Study], Row]] = {
     "structure": structure,
     "raters": raters,
     "individuals": individuals,
+    "hierarchy": hierarchy,
+    "distances": distances,
+    "compared groups": compared_groups,
+    "compared conditions": compared_conditions,
 }
 
 
@@ -285,7 +374,7 @@ def cells() -> Iterator[str]:
         yield f"outliers/{kind}/plane/one list/hard/40/1000/5"
         yield f"outliers/{kind}/plane/blocks/hard/40/4000/20"
     for shape in SHAPES:
-        if "outlier" not in shape and shape not in ("graph", "duplicates"):
+        if not {"outlier", "outliers", "graph", "duplicates", "tree", "tree,"} & set(shape.split()):
             n = 30 if shape == "24 and 6" else 40
             for kind in KINDS:
                 yield f"structure/{kind}/{shape}/random/hard/{n}/4000/20"
@@ -300,6 +389,24 @@ def cells() -> Iterator[str]:
         for design in ("random", "one list"):
             for people in RATERS:
                 yield f"individuals/{kind}/plane/{design}/{people}/40/4000/20"
+
+    for kind in KINDS:
+        for shape in ("tree", "tree, unclear", "groups in groups", "three groups"):
+            yield f"hierarchy/{kind}/{shape}/random/hard/30/3000/20"
+            yield f"hierarchy/{kind}/{shape}/one list/soft/30/3000/20"
+        for shape in ("plane", "five dimensions", "line"):
+            yield f"hierarchy/{kind}/{shape}/random/soft/30/3000/20"
+        yield f"hierarchy/{kind}/plane/random/guesses/30/3000/20"
+        for shape in ("plane", "five dimensions", "three groups", "tree"):
+            yield f"distances/{kind}/{shape}/random/soft/30/3000/20"
+        for design in ("random", "one list", "zipf amounts"):
+            for people in ("soft, unequal", "weights"):
+                yield f"compared groups/{kind}/plane/{design}/{people}/30/2100/21"
+        for people in ("one elsewhere", "three elsewhere", "two factions"):
+            yield f"compared groups/{kind}/plane/random/{people}/30/2000/20"
+        for design in ("random", "one list"):
+            yield f"compared conditions/{kind}/plane/{design}/weights/30/2000/20"
+        yield f"compared conditions/{kind}/plane/random/three elsewhere/30/2000/20"
 
 
 def measure(job: tuple[str, int]) -> Row:

@@ -59,6 +59,8 @@ class Study:
         "careful", "other view", "clicker" or "inverted".
     branches : tuple of sets of objects
         Of a tree; of groups, and of groups in groups, these.
+    moved : tuple of int
+        The objects that the other view has elsewhere, where these are some.
     """
 
     kind: str
@@ -79,6 +81,7 @@ class Study:
     #: The key of `PEOPLE`.
     people: str = "right"
     branches: tuple[frozenset[int], ...] = ()
+    moved: tuple[int, ...] = ()
 
     @property
     def n(self) -> int:
@@ -392,6 +395,8 @@ class People:
         Standard deviation of the logarithm of each rater's weights of the axes.
     other_view : float
         The share of raters with another view of the objects.
+    elsewhere : int
+        How many objects the other view has elsewhere; 0 for all.
     clickers, inverted : float
         Shares of raters.
     drift : float
@@ -406,6 +411,7 @@ class People:
     wrong: tuple[float, float] = (0.0, 0.0)
     weights: float = 0.0
     other_view: float = 0.0
+    elsewhere: int = 0
     clickers: float = 0.0
     inverted: float = 0.0
     drift: float = 0.0
@@ -424,6 +430,12 @@ PEOPLE: dict[str, People] = {
     "another view": People(wrong=(0.1, 0.1), other_view=0.2),
     "another view, soft": People(sharpness=SHARPNESS, wrong=(0.05, 0.05), other_view=0.2),
     "two factions": People(sharpness=SHARPNESS, wrong=(0.05, 0.05), other_view=0.5),
+    "one elsewhere": People(
+        sharpness=SHARPNESS, wrong=(0.05, 0.05), weights=0.3, other_view=0.5, elsewhere=1
+    ),
+    "three elsewhere": People(
+        sharpness=SHARPNESS, wrong=(0.05, 0.05), weights=0.3, other_view=0.5, elsewhere=3
+    ),
     "clickers": People(sharpness=SHARPNESS, wrong=(0.05, 0.05), clickers=0.2),
     "inverted": People(sharpness=SHARPNESS, wrong=(0.05, 0.05), inverted=0.1),
     "tired": People(sharpness=SHARPNESS, wrong=(0.02, 0.02), drift=0.3),
@@ -503,8 +515,18 @@ def study(
         objects = Shape(objects.points, labels)
     # every rater's own distances
     sort, own = {}, []
-    other = SHAPES[shape](n, rng).distances()
+    another = SHAPES[shape](n, rng)
+    other = another.distances()
     other = other[np.ix_(*[rng.permutation(n)] * 2)]
+    moved: Array = np.zeros(0, dtype=np.int64)
+    elsewhere = objects
+    if crowd.elsewhere:
+        assert objects.points is not None
+        assert another.points is not None
+        moved, places = rng.choice(n, crowd.elsewhere, replace=False), objects.points.copy()
+        places[moved] = another.points[moved]
+        elsewhere = Shape(places)
+        other = elsewhere.distances()
     other /= other[np.triu_indices(n, 1)].mean()
     n_other, n_click = round(crowd.other_view * raters), round(crowd.clickers * raters)
     n_inverted = round(crowd.inverted * raters)
@@ -533,11 +555,12 @@ def study(
         if sorts[r] == "other view":
             seen, key = other, "other"
             view[rows] = 1
-        elif crowd.weights:
+        if crowd.weights and (sorts[r] != "other view" or crowd.elsewhere):
             key = name
-            axes = 1 if objects.points is None else objects.points.shape[1]
+            mine = elsewhere if sorts[r] == "other view" else objects
+            axes = 1 if mine.points is None else mine.points.shape[1]
             weights = np.exp(crowd.weights * rng.standard_normal(axes))
-            seen = objects.distances(weights)
+            seen = mine.distances(weights)
             seen = seen / seen[np.triu_indices(n, 1)].mean()
         scores = _scores(kind, seen, shown[rows])
         if sorts[r] == "inverted":
@@ -598,6 +621,7 @@ def study(
         sort=sort,
         people=people,
         branches=objects.branches,
+        moved=tuple(moved.tolist()),
     )
 
 

@@ -26,6 +26,7 @@ from trilens.statements import Statements, Summary
 from trilens.tasks.classify.classes import Classification, classify
 from trilens.tasks.cluster.groups import Clusters, cluster
 from trilens.tasks.cluster.spectral import check_n_clusters
+from trilens.tasks.compare_groups import By, ComparedGroups, compare_groups, groups_given
 from trilens.tasks.data import (
     PAIRED_OBJECTS,
     Data,
@@ -87,6 +88,8 @@ class Analysis:
     individuals : Individuals or None
         Whether raters see different things; None where raters are not known, or have too few
         answers.
+    compared_groups : ComparedGroups or None
+        Groups of raters, or conditions, compared; None where none were given.
     classes : Classification or None
         None where no labels were given.
     facts : tuple of ObjectFacts
@@ -115,6 +118,7 @@ class Analysis:
     structure: Structure | None
     dimension: int | None
     individuals: Individuals | None
+    compared_groups: ComparedGroups | None
     classes: Classification | None
     facts: tuple[ObjectFacts, ...] = field(repr=False)
     appearances: IntArray = field(repr=False)
@@ -154,6 +158,9 @@ class Analysis:
                 "level": self.depth.level,
             },
             "individuals": None if self.individuals is None else self.individuals.to_dict(),
+            "compare_groups": None
+            if self.compared_groups is None
+            else self.compared_groups.to_dict(),
             "classify": None if self.classes is None else self.classes.to_dict(),
             "objects": self._objects(),
             "about_objects": [each.to_dict() for each in self.facts],
@@ -230,6 +237,7 @@ def analyze(
     statements: Data,
     labels: LabelsLike | None = None,
     *,
+    by: By | None = None,
     n_clusters: int | None = None,
     title: str = "What the answers say",
     source: str | None = None,
@@ -250,6 +258,8 @@ def analyze(
         Of any kind.
     labels : dict by name, or (n_objects,) iterable, optional
         The class of each object; None where it is unlabelled.
+    by : str, dict or list, optional
+        Groups of raters, or conditions, to compare: see `compare_groups`.
     n_clusters : int, optional
         By default as many as the answers suggest.
     title, source, command : str, optional
@@ -271,6 +281,8 @@ def analyze(
     step: Progress = (lambda share: None) if progress is None else progress
     if source is None and isinstance(statements, Answers) and isinstance(statements.source, str):
         source = statements.source
+    if by is not None:
+        groups_given(statements, by)  # refuses, before anything is fitted
     featured = None
     if features is not None:
         featured = featured_model(
@@ -328,6 +340,9 @@ def analyze(
     people = None
     if fitted is not None and isinstance(given, Statements) and can_compare(given):
         people = individuals(given, predict=False, random_state=seed, model=fitted)
+    compared = None
+    if by is not None:
+        compared = compare_groups(statements, by, random_state=seed, model=fitted)
     plane = _plane(given, model, method, seed)
     step(1.0)
     return Analysis(
@@ -344,6 +359,7 @@ def analyze(
         structure=None if fitted is None else structure(given, random_state=seed, model=fitted),
         dimension=None if fitted is None else int(fitted.map.n_components_),
         individuals=people,
+        compared_groups=compared,
         classes=classes,
         facts=()
         if not isinstance(given, Statements)

@@ -27,6 +27,7 @@ _WITHOUT_EFFECT = ("output", "as_json", "tables", "quiet", "bad_rows", "cluster"
     "Report to write; with --json none is needed.", show_default="report.html", metavar="FILE"
 )
 @options.labels_option
+@options.by_option
 @click.option("--images", metavar="DIR", help="Pictures of the objects, one file per name.")
 @click.option("--tables", metavar="DIR", help="Also write the tables as CSV files.")
 @options.n_clusters_option
@@ -35,6 +36,7 @@ _WITHOUT_EFFECT = ("output", "as_json", "tables", "quiet", "bad_rows", "cluster"
 def command(
     answers: Answers,
     labels: str | None,
+    by: str | None,
     images: str | None,
     tables: str | None,
     n_clusters: int | None,
@@ -58,6 +60,7 @@ def command(
         found = analyze(
             answers,
             options.read_labels_of(labels, answers),
+            by=options.groups_of(by),
             n_clusters=n_clusters,
             title=title or default_title(answers.source),
             source=answers.source,

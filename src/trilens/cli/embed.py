@@ -70,19 +70,19 @@ def command(
         raise click.UsageError("--to is about the coordinates; give -o too")
     vectors = None
     if features is not None:
-        if comparisons or distances is not None:
-            raise click.UsageError("--features is about a map of answers, written with -o")
+        if comparisons:
+            raise click.UsageError("--features is about a map of answers, not of comparisons")
         vectors = options.read_features_of(features, answers)
-    if out.path is not None and out.path.endswith(".npz"):
-        if comparisons or method not in ("auto", "choice") or layout is not None:
-            raise click.UsageError("-o map.npz is the choice map of answers, as it is")
-        _write_map(answers, n_components, vectors, random_state, out)
-        return
+    whole = out.path is not None and out.path.endswith(".npz")
+    if whole and (comparisons or method not in ("auto", "choice") or layout is not None):
+        raise click.UsageError("-o map.npz is the choice map of answers, as it is")
     if distances is not None:
         if comparisons:
             raise click.UsageError("--distances cannot be used with --comparisons")
-        _write_distances(answers, n_components, method, distances, random_state, out)
-    if out.path is not None:
+        _write_distances(answers, n_components, method, distances, vectors, random_state, out)
+    if whole:
+        _write_map(answers, n_components, vectors, random_state, out)
+    elif out.path is not None:
         dim = 2 if n_components is None else n_components
         _write_coordinates(answers, comparisons, dim, method, layout, vectors, random_state, out)
 
@@ -92,6 +92,7 @@ def _write_distances(
     n_components: int | None,
     method: str,
     path: str,
+    features: Any,
     random_state: int,
     out: Output,
 ) -> None:
@@ -104,7 +105,12 @@ def _write_distances(
         refuse_to_overwrite(path, answers.source)
     with bar("distances") as progress:
         found = distances(
-            answers, n_components, method, random_state=random_state, progress=progress
+            answers,
+            n_components,
+            method,
+            features=features,
+            random_state=random_state,
+            progress=progress,
         )
     for file in found.write(path):
         if file != "-":

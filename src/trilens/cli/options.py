@@ -103,6 +103,12 @@ labels_option = click.option(
     metavar="FILE",
     help="Table with the columns object,label (CSV, TSV, JSON or Parquet).",
 )
+by_option = click.option(
+    "--by",
+    metavar="COLUMN|FILE",
+    help="Compare groups of raters, or conditions, given by a column of FILE or by a table with "
+    "the columns rater,group.",
+)
 kind_option = click.option(
     "--kind",
     type=click.Choice(KINDS),
@@ -512,6 +518,15 @@ def read_comparisons_of(answers: Answers) -> Comparisons:
 
     _refuse(answers, _READING_NAMES, "--comparisons")
     return read_comparisons(answers.source)
+
+
+def groups_of(by: str | None) -> str | dict[str, str] | None:
+    """The groups of raters in a table; a column's name as it is."""
+    if by is None or not Path(by).is_file():
+        return by
+    from trilens.files.side_tables import read_mapping
+
+    return read_mapping(by, "rater", "group")
 
 
 def read_labels_of(

@@ -32,12 +32,7 @@ _MOST_RATERS = 20
 
 @options.command("reliability")
 @options.statement_options
-@click.option(
-    "--by",
-    metavar="COLUMN|FILE",
-    help="Compare groups of raters, given by a column of FILE or by a table with the columns "
-    "rater,group.",
-)
+@options.by_option
 @click.option(
     "--catch",
     metavar="COLUMN|FILE",
@@ -263,11 +258,8 @@ def _marked(found: Reliability, statements: Statements) -> dict[str, Any]:
 
 
 def _groups(answers: Answers, by: str) -> Any:
-    if not Path(by).is_file():
-        return _column(answers, by).tolist()
-    from trilens.files.side_tables import read_mapping
-
-    return read_mapping(by, "rater", "group")
+    given = options.groups_of(by)
+    return _column(answers, given).tolist() if isinstance(given, str) else given
 
 
 def _column_or_statements(answers: Answers, given: str) -> Any:

@@ -1,5 +1,6 @@
 """Results in, matplotlib Axes out: one function per figure, in one colour-blind safe style."""
 
+from trilens.plots.groups import group_maps
 from trilens.plots.hierarchy import tree
 from trilens.plots.individuals import rater_map
 from trilens.plots.objects import (
@@ -28,6 +29,7 @@ __all__ = [
     "depth_against_depth",
     "depth_heat_map",
     "graph_drawing",
+    "group_maps",
     "learning_curve",
     "loss_curves",
     "models_against_ceiling",

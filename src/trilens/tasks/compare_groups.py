@@ -21,7 +21,7 @@ from trilens.maps.likelihood import object_order
 from trilens.statements import Kind, Statements
 from trilens.statements.columns import is_table
 from trilens.statements.combine import questions
-from trilens.tasks.clouds import LEVEL
+from trilens.tasks.clouds import LEVEL, p_text
 from trilens.tasks.data import Data, is_streamed, statements_of
 from trilens.tasks.group_test import PERMUTATIONS, GroupTest, differing_groups
 from trilens.tasks.medoid import medoid
@@ -209,18 +209,9 @@ def compare_groups(
     check_progress(progress)
     step: Progress = (lambda share: None) if progress is None else progress
     seed = seed_of(random_state)
-    if is_streamed(statements):
-        raise ParameterError(
-            f"groups cannot be compared in files too large to hold ({statements.n_bytes:,} bytes); "
-            f"use a part of the answers, with {option('where')}",
-            parameter="statements",
-        )
-    given, column, label = _labels(statements, by)
-    if len(given) == 0:
-        raise ParameterError("there are no answers to compare", parameter="statements")
+    grouped = groups_given(statements, by)
+    given, labels, names = grouped.statements, grouped.labels, grouped.names
     who = given.raters if given.raters is not None else given.rounds
-    labels = group_of_answers(given, who, label)
-    names = group_names(labels)
     known = np.array([each is not None for each in labels])
     first = check_model(model, given, seed)
     S = given
@@ -253,7 +244,7 @@ def compare_groups(
         differing = tuple(given.names[i] for i in order if object_p[i] <= LEVEL)
     return ComparedGroups(
         kind=given.kind,
-        by=column,
+        by=grouped.column,
         groups=tuple(groups),
         p_value=test.p_value,
         differ=differ,
@@ -268,6 +259,43 @@ def compare_groups(
         chance=chance(given.kind),
         names=given.names,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """Statements, and the group of each.
+
+    Attributes
+    ----------
+    statements : Statements
+    labels : list of str or None
+        None where it is not known.
+    names : list of str
+        The groups.
+    column : str or None
+        That has them, where it is one.
+    """
+
+    statements: Statements
+    labels: list[str | None]
+    names: list[str]
+    column: str | None
+
+
+def groups_given(statements: Data, by: By) -> Grouped:
+    """The groups that ``by`` means, or one line that says what is wrong with it."""
+    if is_streamed(statements):
+        raise ParameterError(
+            f"groups cannot be compared in files too large to hold ({statements.n_bytes:,} bytes); "
+            f"use a part of the answers, with {option('where')}",
+            parameter="statements",
+        )
+    given, column, label = _labels(statements, by)
+    if len(given) == 0:
+        raise ParameterError("there are no answers to compare", parameter="statements")
+    who = given.raters if given.raters is not None else given.rounds
+    labels = group_of_answers(given, who, label)
+    return Grouped(given, labels, group_names(labels), column)
 
 
 def _labels(statements: Data, by: By) -> tuple[Statements, str | None, GroupsLike]:
@@ -406,7 +434,7 @@ def _sentences(found: ComparedGroups) -> Iterator[str]:
     if found.p_value is None:
         yield f"Whether they answer differently cannot be told: {found.why_not}."
     else:
-        p = f"p = {found.p_value:.3f}, by exchanging {_exchanged(found)}"
+        p = f"{p_text(found.p_value)}, by exchanging {_exchanged(found)}"
         if found.differ:
             yield f"They answer differently, beyond chance ({p})."
         else:

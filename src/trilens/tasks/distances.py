@@ -15,6 +15,7 @@ from trilens._typing import FloatArray, Progress
 from trilens.errors import ParameterError
 from trilens.files.matrices import write_matrix
 from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.features import FeaturesLike
 from trilens.maps.registry import coordinates, dimensions
 from trilens.maps.streamed import StreamedMap
 from trilens.tasks.data import (
@@ -25,7 +26,7 @@ from trilens.tasks.data import (
     statements_of,
 )
 from trilens.tasks.method import check_method, check_model, choose_method
-from trilens.tasks.model import AnswerModel, answer_model
+from trilens.tasks.model import AnswerModel, answer_model, featured_model
 from trilens.tasks.preconditions import why_nothing_can_be_claimed, why_nothing_on_map
 
 #: Of more objects there are too many pairs for a table, or a tree, that anybody could read.
@@ -107,6 +108,7 @@ def distances(
     *,
     random_state: Any = 0,
     model: AnswerModel | ChoiceMap | StreamedMap | None = None,
+    features: FeaturesLike | None = None,
     progress: Progress | None = None,
 ) -> Distances:
     """The dissimilarity of every pair of objects, with its standard error.
@@ -127,6 +129,8 @@ def distances(
     random_state : int
     model : AnswerModel or ChoiceMap, optional
         The map of the statements, where it has been made already.
+    features : array, table or dict, optional
+        Vectors of the objects, for the map: see `ChoiceMap.fit`.
     progress : callable, optional
         Called with the share of the work that is done.
 
@@ -140,7 +144,7 @@ def distances(
     from scipy.spatial.distance import squareform
 
     placed = placed_objects(
-        statements, "distances", n_components, method, random_state, model, progress
+        statements, "distances", n_components, method, random_state, model, features, progress
     )
     errors = None
     if placed.draws is not None:
@@ -204,6 +208,7 @@ def placed_objects(
     method: str = "auto",
     random_state: Any = 0,
     model: AnswerModel | ChoiceMap | StreamedMap | None = None,
+    features: FeaturesLike | None = None,
     progress: Progress | None = None,
 ) -> Placed:
     """The map behind `distances` and `hierarchy`, of not too many objects."""
@@ -217,6 +222,18 @@ def placed_objects(
         _check_number(statements.count(progress=progress).n_objects, question)
     elif not isinstance(model, StreamedMap):
         _check_number(statements_of(statements, question).n_objects, question)
+    if features is not None:
+        model = featured_model(
+            statements,
+            question,
+            features,
+            method=method,
+            model=model,
+            n_components=n_components,
+            random_state=seed,
+            progress=progress,
+        )
+        by_model = True
     many = model_of_many(statements, "embed", model, seed, progress) if by_model else None
     if many is not None:
         errors, X = many.errors, many.embedding

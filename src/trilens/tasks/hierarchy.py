@@ -17,6 +17,7 @@ from trilens._typing import FloatArray, Progress
 from trilens.errors import FormatError, ParameterError
 from trilens.files.output import atomic_write, write_table
 from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.features import FeaturesLike
 from trilens.maps.streamed import StreamedMap
 from trilens.tasks.data import Data
 from trilens.tasks.distances import Placed, placed_objects, relative_distances
@@ -189,6 +190,7 @@ def hierarchy(
     *,
     random_state: Any = 0,
     model: AnswerModel | ChoiceMap | StreamedMap | None = None,
+    features: FeaturesLike | None = None,
     progress: Progress | None = None,
 ) -> Hierarchy:
     """A tree of the objects, with the support of each of its branches.
@@ -206,6 +208,8 @@ def hierarchy(
     random_state : int
     model : AnswerModel or ChoiceMap, optional
         The map of the statements, where it has been made already.
+    features : array, table or dict, optional
+        Vectors of the objects, for the map: see `ChoiceMap.fit`.
     progress : callable, optional
         Called with the share of the work that is done.
 
@@ -220,7 +224,12 @@ def hierarchy(
     """
     seed = seed_of(random_state)
     placed = placed_objects(
-        statements, "hierarchy", random_state=seed, model=model, progress=progress
+        statements,
+        "hierarchy",
+        random_state=seed,
+        model=model,
+        features=features,
+        progress=progress,
     )
     n = len(placed.names)
     if n < 3:

@@ -1,0 +1,62 @@
+"""The figure of groups of raters who see different things."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trilens.errors import ParameterError
+from trilens.plots.style import (
+    ACCENT,
+    FAINT,
+    axes_or_new,
+    bare,
+    name_point,
+    scatter_groups,
+    shortened,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from trilens.tasks.compare_groups import ComparedGroups
+
+#: Of more objects only those are named whose place differs.
+_MOST_NAMED = 60
+
+
+def group_maps(found: ComparedGroups, *, ax: Axes | None = None) -> Axes:
+    """Where each group sees the objects: the places of one object are joined by a line.
+
+    Lines are coloured where the place differs beyond chance.
+
+    Examples
+    --------
+    >>> from trilens.simulate import study
+    >>> from trilens.tasks.compare_groups import compare_groups
+    >>> S = study(n_statements=1000).statements
+    >>> ax = group_maps(compare_groups(S, [int(rater) % 2 for rater in S.raters]))
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['0', '1']
+    """
+    drawn = [group for group in found.groups if group.plane is not None]
+    if not drawn:
+        raise ParameterError("no group has enough answers for a map", parameter="found")
+    from matplotlib.collections import LineCollection
+
+    ax = axes_or_new(ax, (7.0, 6.0))
+    places = np.array([group.plane for group in drawn])
+    differs = [name in found.differing for name in found.names]
+    lines = places.transpose(1, 0, 2)
+    colours = [ACCENT if each else FAINT for each in differs]
+    ax.add_collection(LineCollection(list(lines), colors=colours, linewidths=1.2, zorder=0))
+    labels = [group.name for group in drawn for _ in found.names]
+    scatter_groups(ax, places.reshape(-1, 2), labels, 22)
+    for name, differ, middle in zip(found.names, differs, lines.mean(axis=1), strict=True):
+        if differ or len(found.names) <= _MOST_NAMED:
+            name_point(ax, shortened(name), (float(middle[0]), float(middle[1])))
+    ax.legend(frameon=False, fontsize="small")
+    ax.margins(0.08)
+    bare(ax)
+    return ax

@@ -1,0 +1,139 @@
+"""`trilens hierarchy`, `trilens embed --distances` and `--by`."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from commandline import facts, run
+from trilens import Statements, write_statements
+from trilens.files import read_vectors
+from trilens.simulate import Points, simulate_statements
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """Two groups of objects, asked about by eight raters of two countries."""
+    rng = np.random.default_rng(0)
+    points = Points(rng.normal(size=(16, 2)) + 8 * (np.arange(16) < 8)[:, None], np.zeros(16, int))
+    S = simulate_statements(points, 480, kind="odd", random_state=1)
+    raters = np.arange(480) % 8
+    path = tmp_path_factory.mktemp("questions") / "answers.csv"
+    names = [f"o{i}" for i in range(16)]
+    write_statements(Statements(S.triples, names=names, kind="odd", raters=raters), path)
+    header, *rows = path.read_text().splitlines()
+    country = ["DE" if r < 4 else "FR" for r in raters.tolist()]
+    lines = [f"{header},country", *(f"{row},{c}" for row, c in zip(rows, country, strict=True))]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_tree_is_drawn_written_and_told(file, tmp_path):
+    out = tmp_path / "tree.svg"
+    done = run("hierarchy", file, "-o", out)
+    assert out.read_text().startswith("<?xml")
+    assert "The objects form 2 groups" in done.stderr
+    assert f"wrote {out}" in done.stderr
+    header, *rows = done.stdout.splitlines()
+    assert header.split() == ["branch", "objects", "height", "support"]
+    assert len(rows) >= 2
+
+
+def test_a_tree_as_newick_and_json(file, tmp_path):
+    out = tmp_path / "tree.nwk"
+    found = json.loads(run("hierarchy", file, "-o", out, "--json").stdout)
+    assert out.read_text().strip() == found["newick"]
+    assert {frozenset(branch) for branch in found["claimed"]} >= {
+        frozenset(f"o{i}" for i in range(8)),
+        frozenset(f"o{i}" for i in range(8, 16)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "words"),
+    [
+        (["-o", "tree.doc"], 1, "unknown ending .doc"),
+        (["-o", "tree"], 1, "unknown ending (none)"),
+        (["--images", "nowhere", "-o", "tree.png"], 1, "the folder nowhere of --images"),
+    ],
+)
+def test_a_tree_that_cannot_be_written_is_refused_first(
+    file, tmp_path, monkeypatch, options, status, words
+):
+    monkeypatch.chdir(tmp_path)
+    done = run("hierarchy", file, *options, status=status)
+    assert words in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_distances_and_coordinates_at_once(file, tmp_path):
+    out, coordinates = tmp_path / "d.csv", tmp_path / "map.csv"
+    done = run("embed", file, "--distances", out, "-o", coordinates, "--to", "tripletools")
+    assert f"wrote {tmp_path / 'd.errors.csv'}" in done.stderr
+    lines = out.read_text().splitlines()
+    assert lines[0] == "," + ",".join(f"o{i}" for i in range(16))
+    assert len(lines) == 17
+    assert coordinates.read_text().splitlines()[0] == '"","dim_0","dim_1"'
+    assert len(read_vectors(coordinates)) == 16  # and is read back
+    told = run("evaluate", file, "--distances", out, "--json").stdout
+    assert json.loads(told)["models"][0]["accuracy"] > 0.9
+
+
+def test_distances_as_json_and_on_the_screen(file, tmp_path):
+    out = tmp_path / "d.h5"
+    found = facts("embed", file, "--distances", out, "--method", "lensmap")
+    assert out.stat().st_size > 0
+    assert len(found["distances"]) == 16
+    assert found["standard_errors"] is None
+    done = run("embed", file, "--distances", "-", "--method", "lensmap")
+    assert len(done.stdout.splitlines()) == 17
+    assert "without standard errors" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "words"),
+    [
+        ([], 2, "say what to write"),
+        (["--distances", "d.doc"], 1, "unknown ending .doc for a matrix of distances"),
+        (["--distances", "d.csv", "--to", "tripletools"], 2, "give -o too"),
+        (["--distances", "d.csv", "--comparisons"], 2, "cannot be used with --comparisons"),
+    ],
+)
+def test_embed_is_told_what_to_write(file, tmp_path, monkeypatch, options, status, words):
+    monkeypatch.chdir(tmp_path)
+    assert words in run("embed", file, *options, status=status).stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_distances_do_not_overwrite_the_answers(file):
+    before = file.read_bytes()
+    assert "is an input file" in run("embed", file, "--distances", file, status=1).stderr
+    assert file.read_bytes() == before
+
+
+@pytest.mark.slow
+def test_groups_are_compared_by_a_column_and_by_a_table(file, tmp_path):
+    found = facts("analyze", file, "--by", "country")
+    compared = found["compare_groups"]
+    assert compared["by"] == "country"
+    assert [group["name"] for group in compared["groups"]] == ["DE", "FR"]
+    assert compared["p_value"] > 0.01
+    table = tmp_path / "groups.csv"
+    table.write_text(
+        "rater,group\n" + "".join(f"{r},{'DE' if r < 4 else 'FR'}\n" for r in range(8))
+    )
+    again = facts("analyze", file, "--by", table)["compare_groups"]
+    assert again["p_value"] == compared["p_value"]
+    assert again["by"] is None
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [("planet", "no column 'planet'"), ("odd", "column 'odd' holds objects")],
+)
+def test_a_column_that_gives_no_groups_is_refused_before_anything_is_fitted(file, column, words):
+    done = run("analyze", file, "--by", column, "--json", status=1)
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
