@@ -168,3 +168,53 @@ def test_the_papers_illustrations_on_80_points(tmp_path):
     edges = [len(ax.collections[0].get_segments()) for ax in (middle, right)]
     assert edges[0] == exact.k_rng(D, 2).nnz // 2
     assert edges[1] < 80 * 4
+
+
+def _two_groups():
+    from trilens.tasks.hierarchy import Hierarchy
+
+    names = ("a" * 60, "b", "$c$", "d")
+    linkage = np.array([[0, 1, 0.1, 2], [2, 3, 0.2, 2], [4, 5, 1.0, 4]])
+    return Hierarchy(names, linkage, np.array([1.0, 0.6, 1.0]), None, "")
+
+
+def test_a_tree_has_every_object_and_cuts_long_names_in_the_middle(ax, tmp_path):
+    from matplotlib.offsetbox import AnnotationBbox
+    from PIL import Image
+
+    Image.new("RGB", (30, 20), "red").save(tmp_path / "b.png")
+    found = plots.tree(_two_groups(), pictures={"b": tmp_path / "b.png"}, ax=ax)
+    assert found is ax
+    _drawn(ax)
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert set(names) >= {"b", "$c$", "d"}
+    assert max(map(len, names)) == 32
+    assert len(ax.collections[0].get_segments()) == 9
+    assert sum(isinstance(child, AnnotationBbox) for child in ax.get_children()) == 1
+
+
+def test_group_maps_join_the_places_of_each_object(ax):
+    from trilens.tasks.compare_groups import ComparedGroups, GroupView
+
+    planes = [np.zeros((3, 2)), np.ones((3, 2))]
+    groups = tuple(
+        GroupView(name, 2, 9, None, None, (), None, None, None, plane)
+        for name, plane in zip("xy", planes, strict=True)
+    )
+    made = ComparedGroups(
+        "odd", None, groups, 0.01, True, None, None, "raters", 99, ("b",), None, None, 0, 1 / 3,
+        ("a", "b", "c"),
+    )  # fmt: skip
+    _drawn(plots.group_maps(made, ax=ax))
+    assert len(ax.collections[0].get_segments()) == 3
+    assert len(np.unique(ax.collections[0].get_colors(), axis=0)) == 2
+    assert [text.get_text() for text in ax.texts] == ["a", "b", "c"]
+
+
+def test_a_figure_appears_whole_or_not_at_all(ax, tmp_path):
+    from trilens.errors import FormatError
+
+    plots.save_figure(ax, tmp_path / "figure.svg")
+    with pytest.raises(FormatError, match="cannot be written"):
+        plots.save_figure(plots.appearances([1, 2]), tmp_path / "figure.doc")
+    assert [path.name for path in tmp_path.iterdir()] == ["figure.svg"]
