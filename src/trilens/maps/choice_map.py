@@ -148,7 +148,8 @@ class ChoiceMap(MapEstimator):
     Attributes
     ----------
     embedding_ : (n_objects, n_components_) float64
-        Centred, the widest axis first. Objects that no statement names are in the middle.
+        Centred, the widest axis first. Objects that no statement names are in the middle, or where
+        their features expect them.
     n_components_ : int
     l2_ : float
     length_ : str
@@ -763,7 +764,8 @@ class ChoiceMap(MapEstimator):
         """Where new objects lie, by answers about them, by their features, or by both.
 
         The objects of the map stay where they are; a new place is the likeliest one, as a fit of
-        everything would find it if the others did not move.
+        everything would find it if the others did not move. Raters' lapses are used where the map
+        knows them, their weights are not.
 
         Parameters
         ----------

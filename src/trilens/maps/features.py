@@ -349,8 +349,8 @@ def read_features(given: FeaturesLike, names: Sequence[str] | None, n_objects: i
     Examples
     --------
     >>> F = read_features({"a": [1.0, 2.0], "c": [3.0, 2.0]}, ["a", "b", "c"], 3)
-    >>> F.names, F.known.tolist(), F.blocks[0].factor.tolist()
-    (('features',), [True, False, True], [[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
+    >>> F.names, F.known.tolist(), F.blocks[0].factor[:, 0].tolist()
+    (('features',), [True, False, True], [-1.0, -0.0, 1.0])
     """
     if isinstance(given, Features):
         return given

@@ -194,7 +194,7 @@ def individuals(
     statements: Data,
     *,
     predict: bool = True,
-    model: AnswerModel | None = None,
+    model: AnswerModel | ChoiceMap | None = None,
     random_state: int = 0,
 ) -> Individuals:
     """Whether raters differ in what they see, on what, and who is like whom.
@@ -206,7 +206,7 @@ def individuals(
     predict : bool
         Whether to find out how well each rater's answers are predicted, which takes most of
         the time.
-    model : AnswerModel, optional
+    model : AnswerModel or ChoiceMap, optional
         Of these statements, where it has been fitted already.
     random_state : int
 
@@ -233,14 +233,14 @@ def individuals(
     if not isinstance(predict, (bool, np.bool_)):
         raise wrong("predict", predict, "True or False")
     given = statements_of(statements, "individuals")
-    check_model(model, given)
+    known = check_model(model, given, seed)
     _raters(given)  # refuses, before anything is fitted
     if choose_method("embed", given) != "choice":
         raise ParameterError(
             f"raters cannot be compared by {len(given):,} answers about {given.n_objects:,} "
             f"objects: four objects or more are needed, and enough answers for a map of them"
         )
-    first = answer_model(given, seed) if model is None else model
+    first = answer_model(given, seed) if known is None else known
     own, back = first.in_order, first.ordered.rank
     names, rater, left_out = _raters(own.statements)
     S = own.statements.take(rater >= 0) if (rater < 0).any() else own.statements

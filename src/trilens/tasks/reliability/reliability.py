@@ -14,6 +14,7 @@ from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from trilens.answers import Answers
 from trilens.errors import ParameterError
 from trilens.kinds import chance
+from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.streamed import StreamedMap
 from trilens.statements import Kind, Statements
 from trilens.statements.checks import Checks
@@ -270,7 +271,7 @@ def reliability(
     cross: bool = False,
     set_size: int = 3,
     map_accuracy: float = 0.95,
-    model: AnswerModel | StreamedMap | None = None,
+    model: AnswerModel | ChoiceMap | StreamedMap | None = None,
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Reliability:
@@ -300,7 +301,7 @@ def reliability(
     set_size, map_accuracy
         The goals of the forecast: objects in the medoid set, and the correlation of the map's
         distances with the true ones.
-    model : AnswerModel or StreamedMap, optional
+    model : AnswerModel, ChoiceMap or StreamedMap, optional
         The map of the statements, where it has been made already.
     random_state : int
     progress : callable, optional
@@ -346,7 +347,7 @@ def reliability(
             own, selection = statements.read(), statements.selection
             statements = statements.everything
     everything = statements_of(statements, "reliability")
-    check_model(model, everything)
+    model = check_model(model, everything, random_state)
     check_progress(progress)
     for name, value in (("forecast", forecast), ("cross", cross)):
         if not isinstance(value, (bool, np.bool_)):
