@@ -53,6 +53,12 @@ def test_new_objects_are_placed(folder):
     assert table[0].replace('"', "") == "object,x1,x2,error1,error2,answers"
 
 
+def test_a_map_is_a_model_to_evaluate(folder):
+    found = facts("evaluate", folder / "old.csv", "--embedding", folder / "map.npz")
+    S = tl.read_statements(folder / "old.csv")
+    assert found["accuracy"] == pytest.approx(tl.load_map(folder / "map.npz").score(S))
+
+
 def test_wrong_lines_are_told(folder):
     run("place", folder / "map.npz", status=2)
     run("place", folder / "old.csv", folder / "new.csv", status=1)

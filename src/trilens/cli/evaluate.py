@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, note, status
+from trilens.cli.output import Output, counted, note, status
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -71,15 +71,16 @@ def command(
 ) -> None:
     """Measure how well models agree with people.
 
-    Each MODEL is a file of vectors, as for --embedding: one table has them as they are, and after
-    a linear map that was fitted to answers about other objects. Models may also be given by
-    their distances or their own answers.
+    Each MODEL is a file of vectors, as for --embedding, or a map of trilens embed -o map.npz: one
+    table has them as they are, and after a linear map that was fitted to answers about other
+    objects. Models may also be given by their distances or their own answers.
 
     \b
     Example: trilens evaluate answers.csv clip.npy words.csv
     """
     from trilens.files import read_matrix, read_statements
     from trilens.files.vectors import read_vector_table
+    from trilens.maps.map_file import is_map, load_map
     from trilens.tasks.data import statements_of
     from trilens.tasks.evaluate.evaluation import compare_all
 
@@ -91,7 +92,15 @@ def command(
     given: dict[str, dict[str, Any]] = {}
     taken: dict[str, str] = {}
     for file in (*models, *embedding):
-        name, table = _name(file, given), read_vector_table(file, statements.names)
+        name = _name(file, given)
+        if is_map(file):
+            M = load_map(file)
+            called = M.names_ or tuple(map(str, range(len(M.embedding_))))
+            taken[name] = f"a choice map in {counted(M.n_components_, 'dimension')}; "
+            vectors = dict(zip(called, M.embedding_, strict=True))
+            given[name] = {"embedding": vectors, "metric": "euclidean"}
+            continue
+        table = read_vector_table(file, statements.names)
         taken[name] = f"{table.said()}; "
         given[name] = {"embedding": table.vectors, "metric": metric}
     for file in distances:
