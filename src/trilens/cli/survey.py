@@ -179,11 +179,28 @@ def serve(
 @click.option(
     "--set",
     "which",
-    type=click.Choice(["all", "passed", "all-reduced", "passed-reduced"]),
+    type=click.Choice(
+        [
+            "all",
+            "counted",
+            "passed",
+            "all-reduced",
+            "counted-reduced",
+            "passed-reduced",
+            "screens",
+            "questionnaire",
+        ]
+    ),
     default="all",
     show_default=True,
-    help="All answers, or those of complete rounds that passed their tests; reduced: one answer "
-    "per triple.",
+    help="All answers, those of rounds that are long enough, or of those that passed their tests; "
+    "reduced: one answer per triple. screens: what was shown and chosen; questionnaire: what "
+    "participants said before and after the rounds.",
+)
+@click.option(
+    "--kind",
+    type=click.Choice(["central", "odd", "closer"]),
+    help="Of a study that asks several kinds of questions: the answers of this one.",
 )
 @click.option(
     "--receipt", metavar="CODE", help="Instead, export everything about one participant as JSON."
@@ -199,6 +216,7 @@ def serve(
 def export(
     folder: Path,
     which: Any,
+    kind: Any,
     receipt: str | None,
     psych_ds: Path | None,
     database: str | None,
@@ -210,7 +228,8 @@ def export(
     Example: trilens survey export my-study -o answers.csv --set passed
     """
     from trilens.survey.database import open_database
-    from trilens.survey.export import collect, write_export, write_participant
+    from trilens.survey.export import prepare_export, write_export, write_participant
+    from trilens.survey.store import designs_asked
     from trilens.survey.study import load_study
 
     assert out.path is not None
@@ -220,7 +239,10 @@ def export(
             write_participant(connection, receipt, out.path)
             note(f"wrote {out.path}")
             return
-        collected = collect(connection, study.kind, study.minimum)
+        if psych_ds is not None and which == "questionnaire":
+            raise click.UsageError("a Psych-DS data set has no questionnaire; omit --set")
+        collected = prepare_export(connection, study, which, kind)
+        kinds = sorted({design.kind for design in designs_asked(connection).values()})
     if psych_ds is not None:
         from trilens.survey.psych_ds import write_psych_ds
 
@@ -228,9 +250,15 @@ def export(
         note(f"wrote {rows:,} answers to {psych_ds}")
         return
     rows = write_export(collected, which, out.path)
+    what = {"screens": "screens", "questionnaire": "participants"}.get(which, "statements")
+    if kind is None and len(kinds) > 1 and which != "questionnaire":
+        note(
+            f"this study asks several kinds of questions ({', '.join(kinds)}); these are the "
+            f"answers of kind {collected.kind}: choose another with --kind"
+        )
     out.report(
-        {"file": out.path, "set": which, "statements": rows},
-        f"wrote {rows:,} statements to {out.path}",
+        {"file": out.path, "set": which, what: rows},
+        f"wrote {rows:,} {what} to {out.path}",
     )
 
 

@@ -62,7 +62,7 @@ def find(task: dict[str, Any]) -> dict[str, Any]:
         "raters": rater_rows(collected, analysis)[:MOST_ROWS],
         "rounds": round_rows(collected)[:MOST_ROWS],
         "coverage": statements.summary().to_dict(),
-        "left_out": len(collected) - len(statements),
+        "left_out": collected.left_out,
     }
     return facts
 

@@ -17,12 +17,23 @@ from sqlalchemy.engine import Connection
 
 from trilens.errors import FormatError, SurveyError
 from trilens.files.output import atomic_write
+from trilens.kinds import columns as kind_columns
 from trilens.statements import Kind, Statements
 from trilens.statements.table import is_number
-from trilens.survey.schema import answers, assignments, objects, participants
-from trilens.survey.store import all_about, kind_asked
+from trilens.survey.schema import answers, assignments, forms, objects, participants
+from trilens.survey.store import all_about, chosen_in, designs_asked, shown_in
+from trilens.survey.study import Study
 
-Set: TypeAlias = Literal["all", "passed", "all-reduced", "passed-reduced"]
+Set: TypeAlias = Literal[
+    "all",
+    "counted",
+    "passed",
+    "all-reduced",
+    "counted-reduced",
+    "passed-reduced",
+    "screens",
+    "questionnaire",
+]
 SETS: tuple[str, ...] = get_args(Set)
 
 #: A participant and their round.
@@ -31,16 +42,17 @@ _Round: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True)
 class AnswerTable:
-    """Every answer, in the order of storing, with what is known about it.
+    """Every answer of one kind, in the order of storing, with what is known about it.
 
     Attributes
     ----------
     names
         Of the study's objects, in their order.
     table
-        The columns of an export, as documented in docs/survey.md: ``place`` is where the chosen
-        object stood, 0, 1 or 2, as in `Statements.places`. And ``stored``: when, in seconds since
-        1970.
+        One row for each answer: ``shown`` and ``chosen`` are lists of names, an anchor first;
+        the others are columns of an export, as documented in docs/survey.md. ``place`` is where
+        the chosen object stood, 0, 1 or 2, as in `Statements.places`. And ``stored``: when, in
+        seconds since 1970.
     """
 
     kind: Kind
@@ -55,39 +67,92 @@ class AnswerTable:
         return list(self.table.column(name).to_pylist())
 
     def select(self, which: Set) -> pa.Table:
-        """The rows of a set, before it is reduced."""
-        if which.startswith("all"):
-            return self.table
-        good = [
-            test in ("passed", "none") and counted
-            for test, counted in zip(self.column("test"), self.column("counted"), strict=True)
-        ]
-        return self.table.filter(pa.array(good, pa.bool_()))
+        """The statements of a set, before it is reduced."""
+        return self._statements(self._chosen(which))
+
+    def screens(self) -> pa.Table:
+        """What was shown and chosen on each screen, practice included."""
+        return _without_empty(self.table.drop_columns(["stored", "place"]))
 
     def statements(self, which: Set = "all") -> Statements:
         """The answers of a set as statements, for every function of the library.
 
         Those to test questions and to questions that were repeated are left out, as they are
-        when an export is read: see `trilens.statements.table`.
+        when an export is read: see `trilens.statements.table`. The paper counts them among
+        ``counted-reduced``.
         """
-        found = Statements(self.select(which), names=self.names, kind=self.kind)
+        table = self.select(which)
+        if which == "counted-reduced":
+            table = table.drop_columns("reason")
+        found = Statements(table, names=self.names, kind=self.kind)
         return found.reduce() if which.endswith("reduced") else found
 
+    @property
+    def left_out(self) -> int:
+        """How many answers are no part of the findings."""
+        return sum(reason not in ("drawn", "shared") for reason in self.column("reason"))
 
-def collect(connection: Connection, kind: Kind, minimum: int) -> AnswerTable:
+    def _chosen(self, which: Set) -> pa.Table:
+        """The answers of a set; practice is of none."""
+        columns = (self.column(name) for name in ("reason", "test", "counted"))
+        good = [
+            reason != "practice"
+            and (which.startswith("all") or counted)
+            and (not which.startswith("passed") or test in ("passed", "none"))
+            for reason, test, counted in zip(*columns, strict=True)
+        ]
+        return self.table.filter(pa.array(good, pa.bool_()))
+
+    def _statements(self, table: pa.Table) -> pa.Table:
+        """The statements that answers make: one for three objects, several for more."""
+        shown, chosen = (table.column(name).to_pylist() for name in ("shown", "chosen"))
+        rest = table.drop_columns(["shown", "chosen"])
+        if all(len(names) == 3 for names in self.column("shown")):
+            columns = _objects(self.kind, shown, [one[0] for one in chosen])
+            kept = rest.drop_columns("question")
+        elif not shown:
+            columns = {name: pa.array([], pa.string()) for name in kind_columns(self.kind)}
+            kept = rest.drop_columns("place")
+        else:
+            asked = "nearest" if self.kind == "closer" else self.kind
+            many = Statements.from_questions(shown, chosen, asked)
+            rows = zip(*many, strict=True)
+            columns = {
+                name: pa.array(values, pa.string())
+                for name, values in zip(kind_columns(self.kind), rows, strict=True)
+            }
+            # a screen of many objects makes many statements: they have its number in common
+            kept = rest.take(pa.array(many.questions)).drop_columns("place")
+        return _without_empty(pa.table({**columns, **{n: kept[n] for n in kept.column_names}}))
+
+
+def _without_empty(table: pa.Table) -> pa.Table:
+    """Without the columns of what the study does not have: blocks and conditions."""
+    named = [n for n in ("block", "condition") if n in table.column_names]
+    return table.drop_columns([n for n in named if not any(table[n].to_pylist())])
+
+
+def collect(
+    connection: Connection, kind: Kind, minimum: int, *, only: Kind | None = None
+) -> AnswerTable:
     """Every answer in the database, and how the rounds did.
 
-    The kind is that of the questions which were answered, whatever the study asks now.
+    The kind is that of the questions which were answered, whatever the study asks now. Where
+    there are several, it is the study's first, or the ``only`` one that is wanted.
     """
-    kind = kind_asked(connection) or kind
+    by_design = designs_asked(connection)
+    asked = list(dict.fromkeys(design.kind for design in by_design.values()))
+    kind = only or (kind if kind in asked or not asked else asked[-1])
     query = (
         select(
             participants.c.rater,
             participants.c.language,
+            participants.c.condition,
             assignments,
             answers.c.chosen,
             answers.c.seconds,
             answers.c.stored,
+            answers.c.further.label("also"),
         )
         .select_from(
             answers.join(assignments, answers.c.assignment == assignments.c.id).join(
@@ -97,25 +162,32 @@ def collect(connection: Connection, kind: Kind, minimum: int) -> AnswerTable:
         .where(participants.c.test_run == 0)
         .order_by(answers.c.stored, assignments.c.id)
     )
-    rows = connection.execute(query).all()
+    rows = [row for row in connection.execute(query).all() if by_design[row.design].kind == kind]
     round_of = [(row.participant, row.round) for row in rows]
     numbers, size, tests = _numbered(rows), Counter(round_of), _tests(connection, rows)
     versions = {design: i for i, design in enumerate(sorted({row.design for row in rows}), 1)}
     by_id = {row.id: row.name for row in connection.execute(select(objects))}
-    shown = [(row.a, row.b, row.c) for row in rows]
-    places = [three.index(row.chosen) for three, row in zip(shown, rows, strict=True)]
     text, whole, real = pa.string(), pa.int64(), pa.float64()
+    shown = [shown_in(row) for row in rows]
     table = pa.table(
         {
-            **_objects(kind, [tuple(by_id[i] for i in three) for three in shown], places),
+            "shown": pa.array([[by_id[i] for i in some] for some in shown], pa.list_(text)),
+            "chosen": pa.array(
+                [[by_id[i] for i in chosen_in(row)] for row in rows], pa.list_(text)
+            ),
             "rater": pa.array([row.rater for row in rows], text),
             "round": pa.array([numbers[key] for key in round_of], whole),
             "number": pa.array([row.number for row in rows], whole),
+            "question": pa.array(range(1, len(rows) + 1), whole),
             "seconds": pa.array([row.seconds for row in rows], real),
-            "place": pa.array(places, whole),
+            "place": pa.array(
+                [some.index(row.chosen) for some, row in zip(shown, rows, strict=True)], whole
+            ),
             "reason": pa.array([row.reason for row in rows], text),
             "test": pa.array([tests.get(key, "none") for key in round_of], text),
             "counted": pa.array([size[key] >= minimum for key in round_of], pa.bool_()),
+            "block": pa.array([by_design[row.design].block for row in rows], text),
+            "condition": pa.array([row.condition or "" for row in rows], text),
             "design": pa.array([versions[row.design] for row in rows], whole),
             "language": pa.array([row.language for row in rows], text),
             "answered_at": pa.array([iso_time(row.stored) for row in rows], text),
@@ -126,10 +198,14 @@ def collect(connection: Connection, kind: Kind, minimum: int) -> AnswerTable:
 
 
 def _numbered(rows: Sequence[Row[Any]]) -> dict[_Round, int]:
-    """Rounds of all participants, counted from 1 in the order in which they began."""
+    """Rounds of all participants, counted from 1 in the order in which they began.
+
+    Practice is no round: 0.
+    """
     in_order = sorted(rows, key=lambda row: row.id)
     first = dict.fromkeys((row.participant, row.round) for row in in_order)
-    return {key: i for i, key in enumerate(first, 1)}
+    numbers = {key: i for i, key in enumerate((key for key in first if key[1]), 1)}
+    return {key: numbers.get(key, 0) for key in first}
 
 
 def _tests(connection: Connection, rows: Sequence[Row[Any]]) -> dict[_Round, str]:
@@ -146,24 +222,68 @@ def _tests(connection: Connection, rows: Sequence[Row[Any]]) -> dict[_Round, str
 
 
 def _objects(
-    kind: Kind, shown: Sequence[tuple[str, ...]], places: Sequence[int]
+    kind: Kind, shown: Sequence[Sequence[str]], chosen: Sequence[str]
 ) -> dict[str, pa.Array]:
-    """The columns of objects, the chosen one first; for ``closer`` anchor, near, far."""
-    chosen = [three[place] for three, place in zip(shown, places, strict=True)]
+    """The columns of three objects, the chosen one first; for ``closer`` anchor, near, far."""
     if kind == "closer":
         # the anchor stands first, so that the two to choose from are in places 1 and 2
         columns = {
             "anchor": [three[0] for three in shown],
-            "near": chosen,
-            "far": [three[3 - place] for three, place in zip(shown, places, strict=True)],
+            "near": list(chosen),
+            "far": [
+                next(name for name in three[1:] if name != near)
+                for three, near in zip(shown, chosen, strict=True)
+            ],
         }
     else:
-        columns = {kind: chosen}
+        columns = {kind: list(chosen)}
         columns |= {f"shown_{i + 1}": [three[i] for three in shown] for i in range(3)}
     return {name: pa.array(values, pa.string()) for name, values in columns.items()}
 
 
-def write_export(collected: AnswerTable, which: Set, path: str | Path) -> int:
+def questionnaire(connection: Connection, study: Study) -> pa.Table:
+    """What each rater answered before and after the rounds, one row each."""
+    query = (
+        select(participants.c.id, participants.c.rater, participants.c.condition, forms.c.content)
+        .select_from(participants.join(forms))
+        .where(participants.c.test_run == 0)
+        .order_by(participants.c.id, forms.c.stored)
+    )
+    people: dict[int, dict[str, Any]] = {}
+    for row in connection.execute(query):
+        theirs = people.setdefault(row.id, {"rater": row.rater, "condition": row.condition})
+        theirs.update(json.loads(row.content))
+    # what the study asked earlier comes after what it asks now
+    asked = [item.name for item in (*study.before, *study.after)]
+    earlier = [name for theirs in people.values() for name in theirs]
+    columns = list(dict.fromkeys(["rater", "condition", *asked, *earlier]))
+    found = {name: [theirs.get(name) for theirs in people.values()] for name in columns}
+    if not any(found["condition"]):
+        del found["condition"]
+    return pa.table({name: _one_type(values) for name, values in found.items()})
+
+
+def _one_type(values: list[Any]) -> pa.Array:
+    """Numbers where all are; else texts, several that were chosen in one cell."""
+    known = [value for value in values if value is not None]
+    if known and all(isinstance(value, int) for value in known):
+        return pa.array(values, pa.int64())
+    if known and all(isinstance(value, (int, float)) for value in known):
+        return pa.array([None if v is None else float(v) for v in values], pa.float64())
+    told = [v if v is None else "; ".join(v) if isinstance(v, list) else str(v) for v in values]
+    return pa.array(told, pa.string())
+
+
+def prepare_export(
+    connection: Connection, study: Study, which: Set, only: Kind | None = None
+) -> AnswerTable | pa.Table:
+    """What `write_export` writes for a set, read from the database."""
+    if which == "questionnaire":
+        return questionnaire(connection, study)
+    return collect(connection, study.kind, study.minimum, only=only)
+
+
+def write_export(collected: AnswerTable | pa.Table, which: Set, path: str | Path) -> int:
     """Write a set to CSV, TSV or Parquet; the number of rows.
 
     A reduced set has one row per triple, its majority answer, and so no rater.
@@ -171,15 +291,23 @@ def write_export(collected: AnswerTable, which: Set, path: str | Path) -> int:
     from trilens.files import write_statements
     from trilens.files.output import write_table
 
-    if which.endswith("reduced"):
+    if not isinstance(collected, AnswerTable):
+        table = collected
+    elif which.endswith("reduced"):
         reduced = collected.statements(which)
         write_statements(reduced, path)
         return len(reduced)
-    table = collected.select(which).drop_columns("stored")
+    elif which == "screens":
+        table = collected.screens()
+    else:
+        table = collected.select(which).drop_columns("stored")
     ending = Path(str(path)).suffix.lower()
     if ending in (".csv", ".tsv") or str(path) == "-":
-        columns = {name: safe_cells(values) for name, values in table.to_pydict().items()}
-        write_table(columns, path)
+        cells = {name: safe_cells(values) for name, values in table.to_pydict().items()}
+        if which == "screens":
+            for name in ("shown", "chosen"):
+                cells[name] = [json.dumps(names, ensure_ascii=False) for names in cells[name]]
+        write_table(cells, path)
     elif ending == ".parquet":
         import pyarrow.parquet as pq
 

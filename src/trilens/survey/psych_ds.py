@@ -31,6 +31,11 @@ _COLUMNS = {
     "anchor": "the object that the two others were compared with",
     "near": "the object that was chosen as closer to the anchor",
     "far": "the object that was not chosen",
+    "other_1": "another object on the screen",
+    "other_2": "a third object on the screen",
+    "question": "number of the screen, over all participants",
+    "block": "part of the study",
+    "condition": "condition of the participant",
     "rater": "code of the participant, a keyed hash",
     "round": "number of the round, over all participants",
     "number": "number of the question in its round",
@@ -50,8 +55,10 @@ def write_psych_ds(collected: AnswerTable, study: Study, which: Set, folder: Pat
     """Write the data set to a new folder, whole or not at all; the number of answers."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SurveyError(f"{folder} already exists; choose a new folder")
-    if which.endswith("reduced"):
-        raise SurveyError("a Psych-DS data set holds single answers; choose the set all or passed")
+    if which not in ("all", "counted", "passed"):
+        raise SurveyError(
+            "a Psych-DS data set holds single answers; choose the set all, counted or passed"
+        )
     folder.parent.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
@@ -59,7 +66,7 @@ def write_psych_ds(collected: AnswerTable, study: Study, which: Set, folder: Pat
         title = study.title[study.languages[0]]
         file = part / "data" / f"study-{_keyword(title)}_task-{collected.kind}_data.csv"
         rows = write_export(collected, which, file)
-        columns = [name for name in collected.table.column_names if name != "stored"]
+        columns = [name for name in collected.select(which).column_names if name != "stored"]
         described = _description(study, collected, columns)
         text = json.dumps(described, ensure_ascii=False, indent=1)
         (part / "dataset_description.json").write_text(text + "\n", encoding="utf-8")

@@ -15,9 +15,10 @@ from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from sqlalchemy.engine import Connection
 
+from trilens.kinds import Kind
 from trilens.survey import auth
 from trilens.survey.auth import DEVICE, FIRST, RESEARCHER, Session
-from trilens.survey.export import SETS, Set, collect, write_export
+from trilens.survey.export import SETS, Set, prepare_export, write_export
 from trilens.survey.monitoring import log_event
 from trilens.survey.payment import Decision, decide, payments_due, write_payments
 from trilens.survey.server import Survey
@@ -164,6 +165,7 @@ async def dashboard(request: Request, session: SignedIn) -> HTMLResponse:
     facts = await survey.read(lambda c: survey.dashboard.facts(c, survey.store))
     done = _DONE.get(request.query_params.get("done", ""))
     facts |= {"csrf": session.csrf, "sets": SETS, "done": done, "at": at}
+    facts |= {"kinds": survey.study.kinds, "test_link": survey.store.test_link()}
     return survey.page("dashboard.html", **facts)
 
 
@@ -217,13 +219,13 @@ async def export(
     session: SignedIn,
     set: Annotated[Set, Query()] = "all",
     format: Annotated[Literal["csv", "parquet"], Query()] = "csv",
+    kind: Annotated[Kind | None, Query()] = None,
 ) -> Response:
     """The answers as a file, as `trilens survey export` writes them."""
     survey = Survey.of(request)
-    study = survey.study
-    collected = await survey.read(lambda c: collect(c, study.kind, study.minimum))
+    collected = await survey.read(lambda c: prepare_export(c, survey.study, set, kind))
 
-    name = f"answers-{set}.{format}"
+    name = f"answers-{set}{f'-{kind}' if kind else ''}.{format}"
     data = await survey.in_thread(lambda: _file(name, lambda f: write_export(collected, set, f)))
 
     def note(connection: Connection) -> None:

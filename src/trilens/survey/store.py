@@ -23,7 +23,6 @@ from sqlalchemy.engine import Connection, Row
 from sqlalchemy.schema import Table
 
 from trilens.errors import SurveyError
-from trilens.statements import Kind
 from trilens.survey.blocks import Block, at_round
 from trilens.survey.forms import Refusal, check_form
 from trilens.survey.markdown import to_html
@@ -768,16 +767,14 @@ def _object_ids(connection: Connection) -> dict[str, int]:
     return {row.name: row.id for row in connection.execute(select(objects))}
 
 
-def kind_asked(connection: Connection) -> Kind | None:
-    """The kind of the questions that have been answered; None while there is no answer."""
-    found = [json.loads(content)["kind"] for _, content in _answered_designs(connection)]
-    return found[-1] if found else None
+def designs_asked(connection: Connection) -> dict[int, Design]:
+    """The designs whose questions have been answered, by their row, the latest last."""
+    return {row: Design.from_json(content) for row, content in _answered_designs(connection)}
 
 
 def changed_kind(connection: Connection, study: Study) -> str | None:
     """What is wrong with a study whose kind is not that of the answers; None if nothing is."""
-    for _, content in _answered_designs(connection):
-        before = Design.from_json(content)
+    for before in designs_asked(connection).values():
         now = study.designs.get(before.of)
         if now is not None and now.kind != before.kind:
             n = count_answers(connection)

@@ -125,6 +125,12 @@ class Study:
     def kind(self) -> Kind:
         return self.first.kind
 
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        """What is asked, over all blocks and conditions."""
+        blocks = (block for blocks in self.conditions.values() for block in blocks)
+        return tuple(dict.fromkeys(block.kind for block in blocks))
+
     @property
     def question(self) -> Text:
         return self.first.question
