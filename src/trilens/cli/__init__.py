@@ -34,6 +34,7 @@ COMMANDS = (
     "graph",
     "embed",
     "place",
+    "features",
     "count",
     "merge",
     "convert",
