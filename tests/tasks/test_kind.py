@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import trilens as tl
+from commandline import run
+from trilens.errors import AssumedKindWarning
 from trilens.kinds import KINDS
 from trilens.statements import Statements
 from trilens.tasks.kind import KindFit, kind_fit
@@ -52,3 +55,34 @@ def test_few_answers_tell_nothing():
     drawn = drawn_answers("central", 60)
     assert kind_fit(drawn).fitting is None
     assert kind_fit(drawn).to_dict()["accuracy"] == {}
+
+
+def test_sorted_names_do_not_look_like_similarity_triplets():
+    told = {"central": 0.6, "odd": 0.3, "closer": 0.95}
+    assert KindFit("central", told, 500, by_order=0.93).fitting is None
+    assert KindFit("central", told, 500, by_order=0.55).fitting == "closer"
+
+
+@pytest.mark.slow
+def test_the_analysis_says_which_kind_fits(tmp_path):
+    file = tmp_path / "a.csv"
+    drawn = drawn_answers("odd")
+    file.write_text("".join(",".join(f"o{i}" for i in row) + "\n" for row in drawn.triples))
+    found = tl.reliability(tl.Answers(file)).cautions[0]
+    assert found.code == "kind"
+    assert "the answers fit kind odd" in found.what
+    assert "--kind odd" in found.remedy
+    told = tl.reliability(tl.Answers(file, kind="odd")).cautions
+    assert "kind" not in {caution.code for caution in told}
+    assert "the answers fit kind odd" in run("describe", file).stderr
+
+
+def test_an_assumed_kind_is_a_caution(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("a,b,c\nb,c,d\nd,a,b\n" * 3)
+    assert "kind central is assumed" in tl.reliability(tl.Answers(file)).cautions[0].what
+    assert "caution: which question" in run("describe", file).stderr
+    with pytest.warns(AssumedKindWarning):
+        tl.Answers(file).count()
+    with pytest.warns(AssumedKindWarning):
+        Statements({"chosen": ["a"], "shown_1": ["a"], "shown_2": ["b"], "shown_3": ["c"]})

@@ -430,6 +430,11 @@ class _Cells:
             return None
         return found[0][1]
 
+    def rater(self, taken: Iterable[int]) -> str | None:
+        """The name, or the number, of the column that looks like the raters."""
+        found = self._rater(set(taken))
+        return None if found is None else self._quoted(found)
+
     def _name(self, i: int) -> str:
         return one_line(self.names[i], 40) if self.header else f"column {i + 1}"
 
@@ -441,6 +446,18 @@ class _Cells:
         name = one_line(self.names[i], 40)
         plain_name = name and name == self.names[i] and not set(name) & set(',="')
         return name if plain_name and self.names.count(name) == 1 else str(i + 1)
+
+
+def likely_rater(
+    names: Sequence[str], rows: Sequence[Sequence[str]], header: bool, taken: Iterable[int]
+) -> str | None:
+    """The column beside those that are taken whose values look like raters, each in one run.
+
+    >>> rows = [["a", "b", "c", str(i // 4), str(i)] for i in range(24)]
+    >>> likely_rater(["x", "y", "z", "vp", "nr"], rows, True, [0, 1, 2])
+    'vp'
+    """
+    return _Cells(names, rows, header, None).rater(taken)
 
 
 def places_told(

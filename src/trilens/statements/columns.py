@@ -88,7 +88,10 @@ def are_whole(floats: AnyArray) -> bool:
 
 def numbers_or_text(given: AnyArray) -> AnyArray:
     """Whole numbers and text as they are; anything else as text, empty where missing."""
-    if given.dtype.kind in "biuU":
+    if given.dtype.kind == "U":
+        unknown = (given == "nan") | (given == "NaN")  # NaN that was made text
+        return np.where(unknown, "", given) if unknown.any() else given
+    if given.dtype.kind in "biu":
         return given
     if given.dtype.kind == "f" and are_whole(given):
         return given.astype(np.int64)
@@ -114,7 +117,8 @@ def _as_text(value: Any) -> str:
             return ""
         # a whole number beside a missing one: the type of the array is not what was written
         return f"{value:.0f}" if value % 1 == 0 else str(value)
-    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+    text = value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+    return "" if text in ("nan", "NaN") else text
 
 
 def text_array(texts: Sequence[str]) -> AnyArray:

@@ -53,7 +53,7 @@ def concatenate(parts: Iterable[Statements]) -> Statements:
             arrays = [array.astype(object) for array in arrays]
         return np.concatenate(arrays)
 
-    columns = {name: joined(name) for name in COLUMNS}
+    columns: dict[str, Any] = {name: joined(name) for name in COLUMNS}
     return Statements(np.concatenate(triples), n, names, given[0].kind, **columns)
 
 

@@ -57,6 +57,8 @@ class Reading:
         Why a kind that is assumed does not fit the answers, in words; empty where it may.
     fits
         The kind that fits them, where that is known.
+    likely_rater
+        The column that looks like the raters, where none is known.
     """
 
     files: tuple[str, ...]
@@ -73,6 +75,7 @@ class Reading:
     checks: Checks | None = None
     doubt: str = ""
     fits: Kind | None = None
+    likely_rater: str | None = None
 
     def __str__(self) -> str:
         """One line.
@@ -249,6 +252,7 @@ def read_tables(
         checks=Checks.joined(
             checks_of(batch, kind) for table in tables for batch in table.decided.checks
         ),
+        likely_rater=tables[0].likely_rater if len(tables) == 1 else None,
     )
     if not told:
         doubt = doubt_about(statements)

@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from trilens._typing import AnyArray, BoolArray
 from trilens.errors import FormatError, ParameterError, StatementError
 from trilens.kinds import KINDS, Kind
+from trilens.statements.advice import likely_rater
 from trilens.statements.batch import (
     Batch,
     Fault,
@@ -280,6 +281,16 @@ class AnswerTable:
     def notes(self) -> list[str]:
         """What the values decided, once they have been read."""
         return [*self.table.notes.values(), *self.decided.notes.values()]
+
+    @property
+    def likely_rater(self) -> str | None:
+        """The column that looks like the raters, where none is known."""
+        layout = self.layout
+        if "rater" in layout.others or self.rater is not None or not layout.left_out:
+            return None
+        rows = FirstRows(self.table) if self.table.sample is None else self.table.sample
+        taken = {*layout.objects, *layout.others.values()}
+        return likely_rater(layout.names, rows, layout.header, taken)
 
     @property
     def faults(self) -> list[Fault]:

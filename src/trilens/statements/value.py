@@ -44,6 +44,7 @@ from trilens.statements.roles import FIELDS
 if TYPE_CHECKING:
     import pandas as pd
 
+    from trilens.statements.layout import ColumnsLike
     from trilens.statements.objects import Objects
     from trilens.statements.summary import Summary
 
@@ -254,6 +255,8 @@ class Statements:
     questions : (m,) array, optional
         The question that each statement comes from, where one question gave several; see
         `from_questions`.
+    columns : str or dict, optional
+        Of a table: what its columns hold, as in `read_statements`.
 
     Examples
     --------
@@ -289,15 +292,14 @@ class Statements:
         seconds: ArrayLike | None = None,
         places: ArrayLike | None = None,
         questions: ArrayLike | None = None,
+        columns: ColumnsLike | None = None,
     ) -> None:
         if kind is not None:
             check_kind(kind)
+        if columns is not None and not is_table(triples):
+            raise ParameterError("only a table has columns; rows are three objects in their order")
         if not isinstance(triples, np.ndarray) and is_table(triples):
-            try:
-                told = _of_table(triples, kind, names)
-            except TrilensError as error:
-                error.add_note("trilens.Answers(table, ...) takes columns= and the like")
-                raise
+            told = _of_table(triples, kind, names, columns)
             kind, given, names = told.kind, told.triples, told._names
             n_objects = told.n_objects if n_objects is None else n_objects
             raters = told.raters if raters is None else raters
@@ -780,4 +782,9 @@ def as_statements(statements: StatementsLike) -> Statements:
     whole = getattr(given, "statements", None)
     if isinstance(whole, Statements):  # the objects of statements: see `Objects`
         return whole
-    return Statements(given)
+    try:
+        return Statements(given)
+    except TrilensError as error:
+        if is_table(given) and not isinstance(given, np.ndarray):
+            error.add_note("pass it to trilens.Statements(table, columns=..., kind=...)")
+        raise

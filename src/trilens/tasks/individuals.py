@@ -11,7 +11,8 @@ import numpy as np
 from trilens._parameters import seed_of, wrong
 from trilens._tabular import Tabular
 from trilens._typing import BoolArray, FloatArray, IntArray
-from trilens.errors import ParameterError
+from trilens.answers import Answers
+from trilens.errors import ParameterError, option
 from trilens.kinds import chance
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.geometry import procrustes
@@ -234,6 +235,15 @@ def individuals(
         raise wrong("predict", predict, "True or False")
     given = statements_of(statements, "individuals")
     known = check_model(model, given, seed)
+    if isinstance(statements, Answers) and given.raters is None:
+        reading = None if statements.in_counts else statements.reading
+        if reading is not None and reading.likely_rater is not None:
+            raise ParameterError(
+                f"individuals needs to know who gave each answer; the column "
+                f"{reading.likely_rater} looks like the raters: say so with "
+                f"{option('columns', f'rater={reading.likely_rater}')}",
+                parameter="statements",
+            )
     _raters(given)  # refuses, before anything is fitted
     if choose_method("embed", given) != "choice":
         raise ParameterError(

@@ -1,0 +1,97 @@
+"""One table of objects: names, pictures, classes and features."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from PIL import Image
+
+import trilens as tl
+from commandline import facts, run
+from trilens.errors import FormatError
+from trilens.files.objects import read_object_table
+from trilens.files.pictures import find_pictures
+from trilens.files.vectors import read_features
+
+TABLE = "id,name,picture,label,alt,wheels\n7,van,pics/van.png,road,a van,4\n8,ship,,sea,a ship,0\n"
+TABLE += "9,ski,pics/ski.png,,two skis,0\n"
+
+
+@pytest.fixture
+def objects(tmp_path):
+    path = tmp_path / "objects.csv"
+    path.write_text(TABLE)
+    (tmp_path / "pics").mkdir()
+    Image.new("RGB", (8, 8)).save(tmp_path / "pics" / "van.png")
+    return path
+
+
+def test_all_that_is_known(objects, tmp_path):
+    table = read_object_table(objects)
+    assert table.names == ("van", "ship", "ski")
+    assert table.ids == ("7", "8", "9")
+    assert table.labels == {"van": "road", "ship": "sea"}
+    assert table.alts["ski"] == "two skis"
+    assert table.pictures == {"van": str(tmp_path / "pics" / "van.png"), "ski": "pics/ski.png"}
+    assert (table.feature_names, table.features.tolist()) == (("wheels",), [[4.0], [0.0], [0.0]])
+    assert read_object_table(pd.read_csv(objects)).labels == table.labels
+    (block,) = read_features(objects).values()
+    assert {name: row.tolist() for name, row in block.items()} == {
+        "van": [4.0], "ship": [0.0], "ski": [0.0]
+    }  # fmt: skip
+
+
+def test_names_and_classes_of_a_study(objects, tmp_path):
+    answers = tmp_path / "a.csv"
+    answers.write_text("central,other_1,other_2\n7,8,9\n9,7,8\n")
+    S = tl.read_statements(answers, objects=objects)
+    assert list(S) == [("van", "ship", "ski"), ("ski", "van", "ship")]
+    assert tl.Answers(answers, objects=objects).object_table.labels["van"] == "road"
+    assert tl.Answers(answers, objects=["7", "8", "9"]).object_table is None
+    assert "per_class" in facts("medoid", answers, "--objects", objects)
+    assert "column label" in run("classify", answers, status=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("id,name\n7,van\n7,bus\n", "row 3: the id '7' is already in row 2"),
+        ("name,label\nvan,x\n,y\n", "row 3: the name is empty"),
+        ("id,name,label\n7,van\n", "row 2: not as many columns"),
+    ],
+)
+def test_tables_that_are_none(tmp_path, text, problem):
+    path = tmp_path / "o.csv"
+    path.write_text(text)
+    with pytest.raises(FormatError, match=problem):
+        read_object_table(path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "horse",
+        "horse.jpg",
+        "stimuli/horse.jpg",
+        "Horse.JPG",
+        "https://example.org/s/horse.jpg?size=2",
+        '<img src="img/horse.jpg">',
+        "<p><img width='9' src='img/horse.jpg'></p>",
+    ],
+)
+def test_pictures_are_found_however_objects_are_called(tmp_path, name):
+    (tmp_path / "animals").mkdir()
+    picture = tmp_path / "animals" / "horse.jpg"
+    picture.write_bytes(b"x")
+    found = find_pictures(tmp_path, [name, "cow"])
+    assert found.of == {name: picture}
+    assert found.missing == {"cow": f"cow in {tmp_path}"}
+
+
+def test_two_pictures_of_one_name_are_told_apart_by_their_folders(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "1.jpg").write_bytes(b"x")
+    found = find_pictures(tmp_path, ["a/1.jpg", "b/1.jpg"])
+    assert [path.parent.name for path in found.of.values()] == ["a", "b"]
+    assert find_pictures(None, ["x"], {"x": str(tmp_path / "a" / "1.jpg")}).of["x"].exists()

@@ -1,0 +1,52 @@
+"""Hints about tables in memory can be followed where they are given."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import trilens as tl
+from commandline import run
+from trilens.errors import ParameterError, TrilensError
+
+FRAME = pd.DataFrame(
+    {
+        "x": ["a", "b", "c", "d"] * 6,
+        "y": ["b", "c", "d", "a"] * 6,
+        "z": ["c", "d", "a", "b"] * 6,
+        "w": ["a", "c", "a", "d"] * 6,
+    }
+)
+HINT = "chosen=w,shown_1=x,shown_2=y,shown_3=z"
+
+
+def test_statements_take_the_columns_that_are_advised():
+    with pytest.raises(TrilensError, match=f"columns='{HINT}'"):
+        tl.Statements(FRAME)
+    S = tl.Statements(FRAME, columns=HINT, kind="odd")
+    assert tl.Answers(FRAME, columns=HINT, kind="odd").read() == S
+    with pytest.raises(TrilensError) as caught:
+        tl.medoid(FRAME)
+    assert "trilens.Statements(table, columns=..., kind=...)" in caught.value.__notes__[0]
+    with pytest.raises(ParameterError, match="only a table has columns"):
+        tl.Statements([("a", "b", "c")], columns=HINT)
+
+
+def test_a_rater_that_is_not_a_number_is_nobody(tmp_path):
+    rows = [("a", "b", "c"), ("b", "a", "c")]
+    file = tmp_path / "a.csv"
+    file.write_text("central,other_1,other_2,rater\na,b,c,nan\nb,a,c,x\n")
+    told = tl.read_statements(file).raters.tolist()
+    assert told == tl.Statements(rows, raters=["nan", "x"]).raters.tolist() == ["", "x"]
+    assert tl.Statements(rows, raters=[float("nan"), "x"]).raters.tolist() == told
+    frame = {"central": ["a", "b"], "other_1": ["b", "a"], "other_2": ["c", "c"]}
+    assert tl.Statements(frame | {"rater": ["NaN", "x"]}).raters.tolist() == told
+
+
+def test_individuals_names_the_column_that_looks_like_raters(tmp_path):
+    file = tmp_path / "a.csv"
+    rows = [f"{'abcd'[i % 4]},{'bcda'[i % 4]},{'cdab'[i % 4]},k{i // 6}" for i in range(48)]
+    file.write_text("\n".join(["odd,other_1,other_2,code_of_vp", *rows]))
+    shown = run("individuals", file, status=1).stderr
+    assert "--columns rater=code_of_vp" in shown
+    assert len(tl.read_statements(file, columns="rater=code_of_vp").raters) == 48
