@@ -5,7 +5,7 @@
 A crowd answers; after a random number of acknowledged answers the server is killed and started
 again. Then every acknowledged answer must be in the database, none twice, and every participant
 must get the question that was open. With --postgres the server's database backends are killed
-instead, and the server goes on.
+instead, every tenth time PostgreSQL is stopped at once and started again, and the server goes on.
 """
 
 from __future__ import annotations
@@ -55,9 +55,15 @@ def main() -> None:
         else:
             strikes = {}
             told = 0
-            for _ in range(given.kills):
+
+            def restart() -> None:
+                cluster.stop()
+                cluster.start()
+
+            for i in range(1, given.kills + 1):
                 told += rng.randint(50, 250)
-                strikes[told] = lambda: cluster.kill_backends(options[1])
+                kill = restart if i % 10 == 0 else lambda: cluster.kill_backends(options[1])
+                strikes[told] = kill
             crowd.answer_until(strikes | {told + 100: server.kill})
             server.start()
             stored = crowd.check(database)
