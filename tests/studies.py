@@ -39,6 +39,17 @@ def edit(folder: Path, *changes: tuple[str, str]) -> Path:
     return folder
 
 
+def one_language(folder: Path, languages: str) -> Path:
+    """The example in other languages, with the same texts of its own in all of them."""
+    file = folder / "study.yaml"
+    kept = re.sub(r"\n *de: (>-\n( {4,}.*\n)+|.*\n)", "\n", file.read_text())
+    kept = re.sub(r":[^\n]*\n +en: (?=\S)", ": ", kept)
+    file.write_text(kept)
+    rows = [line.split(",")[:2] for line in (folder / "objects.csv").read_text().splitlines()]
+    (folder / "objects.csv").write_text("".join(f"{a},{b}\n" for a, b in rows).replace("_en", ""))
+    return edit(folder, ("languages: [en, de]", f"languages: [{languages}]"))
+
+
 class Client(httpx.Client):
     """A participant's browser."""
 

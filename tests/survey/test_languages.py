@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from studies import edit, running
+from studies import one_language, running
 from trilens.survey.languages import QUESTIONS, TEXTS
 from trilens.survey.study import load_study
 
@@ -78,17 +78,6 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Any:
     one_language(folder, "en, ar, pt-BR")
     with running(folder) as app:
         yield app
-
-
-def one_language(folder: Path, languages: str) -> Path:
-    """The example in other languages, with the same texts of its own in all of them."""
-    file = folder / "study.yaml"
-    kept = re.sub(r"\n *de: (>-\n( {4,}.*\n)+|.*\n)", "\n", file.read_text())
-    kept = re.sub(r":[^\n]*\n +en: (?=\S)", ": ", kept)
-    file.write_text(kept)
-    rows = [line.split(",")[:2] for line in (folder / "objects.csv").read_text().splitlines()]
-    (folder / "objects.csv").write_text("".join(f"{a},{b}\n" for a, b in rows).replace("_en", ""))
-    return edit(folder, ("languages: [en, de]", f"languages: [{languages}]"))
 
 
 def test_a_study_speaks_every_language_without_texts_of_its_own(folder: Path) -> None:

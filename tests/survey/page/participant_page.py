@@ -6,6 +6,7 @@ import json
 import math
 import struct
 import wave
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,128 @@ def with_sounds(folder: Path, seconds: float = 0.05) -> Path:
             tone = (int(9000 * math.sin(step * k)) for k in range(int(8000 * seconds)))
             file.writeframes(b"".join(struct.pack("<h", value) for value in tone))
     return edit(folder, ("objects: objects.csv", "objects: sounds"))
+
+
+_AROUND = """
+title: Fruit and other food
+kind: closer
+languages: [{languages}]
+objects: {objects}
+instructions: |
+  Choose those that are **most similar** to the first.
+
+  - Take your time.
+  - There is no right or wrong.
+consent:
+  version: "1"
+  text: |
+    Taking part is voluntary. [Read more](https://example.org/).
+
+    We store your choices and how long each one took.
+contact: researcher@example.org
+grid: {{of: 8, choose: 2}}
+rounds: {{length: 2, minimum: 1, most: 2, needed: 1}}
+shared: 0
+repeated: 0
+practice:
+  - objects: [orange, lemon, potato, walnut, bread, carrot, apple, tomato, banana]
+    answer: lemon
+    why: Both are fruit that grow on trees.
+before:
+  - {{name: age, type: number, ask: "How old are you?", least: 18, most: 120, whole: true}}
+  - {{name: cooks, type: choice, ask: "Do you cook?", options: [never, sometimes, often]}}
+  - {{name: buys, type: choice, several: true, required: false, ask: Buy what, options: [a, b]}}
+after:
+  - {{name: hard, type: scale, ask: "How hard was it?", ends: [very easy, very hard]}}
+  - {{name: remarks, type: text, ask: "Any remarks?", required: false}}
+debriefing: This study is about **what goes with what**.
+thanks: Your answers have been saved.
+completion: {{code: THANKS}}
+"""
+
+
+def study_with_everything(folder: Path, languages: str = "en", pictures: bool = False) -> Path:
+    """Questions before and after, practice, a grid, a debriefing."""
+    short_study(folder)
+    if pictures:
+        with_shapes(folder)
+    else:
+        rows = [f"{name},a {name}\n" for name in names_of(folder)]
+        (folder / "objects.csv").write_text("name,text\n" + "".join(rows))
+    objects = "pictures" if pictures else "objects.csv"
+    text = _AROUND.format(languages=languages, objects=objects)
+    (folder / "study.yaml").write_text(text)
+    return folder
+
+
+def every_screen(page: Page, look: Callable[[str], None], query: str = "") -> None:
+    """Take part from the first page to the last, and look at each screen on the way."""
+    page.open(query)
+    page.screen("consent")
+    look("consent")
+    page.click("#decline")
+    page.screen("declined")
+    look("declined")
+    page.click("#reconsider")
+    page.click("#agree")
+    page.screen("instructions")
+    look("instructions")
+    page.click("#begin")
+    page.screen("form")
+    look("form before")
+    page.click("#form button[type=submit]")
+    page.wait("return document.querySelectorAll('.wrong:not([hidden])').length === 2;")
+    look("form refused")
+    page.find("[name=age]").send_keys("33")
+    page.click("[name=cooks][value=often]")
+    page.click("#form button[type=submit]")
+    page.asking(1)
+    look("practice")
+    several = page.browser.run("return document.querySelectorAll('.choice').length > 3;")
+
+    def answer(number: int) -> None:
+        page.asking(number)
+        page.choose(1)
+        if several:
+            page.choose(3)
+            look("grid marked")
+            page.click("#confirm")
+
+    answer(1)
+    page.wait("return !document.getElementById('told').hidden;")
+    look("practice told")
+    page.click("#go-on")
+    page.screen("break")
+    look("practice done")
+    page.click("#another")
+    page.asking(1)
+    look("question")
+    page.browser.run("document.querySelector('.leave').click();")
+    page.screen("leaving")
+    look("leaving")
+    page.click("#stay")
+    answer(1)
+    answer(2)
+    page.screen("break")
+    look("break")
+    page.click("#finish")
+    page.screen("form")
+    look("form after")
+    page.click("[name=hard][value='4']")
+    page.click("#form button[type=submit]")
+    page.screen("debriefing")
+    look("debriefing")
+    page.click("#to-thanks")
+    page.screen("thanks")
+    look("thanks")
+    for name in ("failed", "closed", "gone", "cookies"):
+        page.browser.run(
+            "document.body.dataset.screen = arguments[0];"
+            "for (const one of document.getElementById('survey').children)"
+            "  one.hidden = one.id !== arguments[0];",
+            name,
+        )
+        look(name)
 
 
 class Page:

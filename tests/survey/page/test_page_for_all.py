@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -9,13 +10,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from participant_page import LENGTH, Page, short_study, with_photographs, with_shapes
+from participant_page import (
+    LENGTH,
+    Page,
+    every_screen,
+    short_study,
+    study_with_everything,
+    with_photographs,
+    with_shapes,
+)
 from PIL import Image
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse
 
-from browser import ENTER, TAB
-from studies import LONGEST, Running, edit, running
+from browser import DOWN, ENTER, LEFT, RIGHT, SPACE, TAB
+from studies import LONGEST, Running, edit, one_language, running
 from trilens.survey.languages import TEXTS
 
 WORD = TEXTS["en"]
@@ -315,35 +324,95 @@ def test_a_question_fits_the_window(
         assert max(b[0] for b in boxes) - min(b[0] for b in boxes) < 1, boxes
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_axe_finds_nothing_serious(shapes: Page, dark: bool) -> None:
+@pytest.mark.parametrize(("language", "dark"), [("en", False), ("ar", True)])
+def test_axe_finds_nothing_serious_and_nothing_scrolls_sideways(
+    language: str, dark: bool, visit: Callable[[str], Page], tmp_path: Path
+) -> None:
+    """On every screen, in either direction; sideways at 200 and 400 % on a screen of 1280."""
     from axe_core_python.selenium import Axe
 
-    shapes.browser.scheme(dark)
-    wrong = {}
+    axe = Axe()
+    page_of = study_with_everything(tmp_path / "study", language, pictures=True)
+    wrong: dict[tuple[str, str], Any] = {}
+    seen = set()
+    with running(page_of) as app:
+        page = visit(app.url)
+        page.browser.scheme(dark)
 
-    def look(name: str) -> None:
-        shapes.screen(name)
-        found = Axe().run(shapes.driver)["violations"]
-        assert found is not None
-        for violation in found:
-            if violation["impact"] in ("serious", "critical"):
-                wrong[name, violation["id"]] = [node["html"] for node in violation["nodes"]]
+        def look(name: str) -> None:
+            if name in seen:
+                return
+            seen.add(name)
+            found = axe.run(page.driver, options={"resultTypes": ["violations"]})
+            axe.axe_script = ""  # it is in the page now
+            for violation in found["violations"] or ():
+                if violation["impact"] in ("serious", "critical"):
+                    wrong[name, violation["id"]] = [node["html"] for node in violation["nodes"]]
+            for width, height in ((640, 360), (320, 256)):
+                page.browser.resize(width, height)
+                wide = page.browser.run("return document.documentElement.scrollWidth;")
+                if wide > width:
+                    wrong[name, f"{width}"] = wide
+            page.browser.resize(1280, 720)
 
-    shapes.open()
-    look("consent")
-    shapes.click("#agree")
-    look("instructions")
-    shapes.click("#begin")
-    shapes.asking(1)
-    look("question")
-    for number in range(1, LENGTH + 1):
-        shapes.asking(number)
-        shapes.choose(2)
-    look("break")
-    shapes.click("#finish")
-    look("thanks")
+        every_screen(page, look)
+        assert page.browser.run("return document.documentElement.dir;") == (
+            "rtl" if language == "ar" else "ltr"
+        )
     assert wrong == {}
+    sections = re.findall(r'<section id="(\w+)"', (HERE / "pages/participant.html").read_text())
+    looked = {name.split()[0] for name in seen} | {"loading", "part"}
+    assert {"break" if name == "practice" else name for name in sections} <= looked
+
+
+def test_everything_by_keyboard_alone(visit: Callable[[str], Page], tmp_path: Path) -> None:
+    with running(study_with_everything(tmp_path / "study")) as app:
+        page = visit(app.url)
+        keys = page.browser.keys
+        page.open("")
+        page.screen("consent")
+        keys(TAB, TAB, ENTER)  # after the link
+        page.screen("instructions")
+        keys(TAB, ENTER)
+        page.screen("form")
+        keys(TAB, "33", TAB, SPACE, TAB, SPACE, TAB, TAB, ENTER)
+        page.asking(1)
+        keys("1", "2", "2", "3", ENTER)  # a mark is taken back
+        page.wait("return !document.getElementById('told').hidden;")
+        keys(ENTER)
+        page.screen("break")
+        keys(TAB, ENTER)
+        page.asking(1)
+        keys(RIGHT, RIGHT, SPACE, DOWN, SPACE)
+        page.wait("return document.querySelectorAll('.card.chosen').length === 2;")
+        keys(ENTER)
+        page.asking(2)
+        keys("8", "7", ENTER)
+        page.screen("break")
+        keys(TAB, TAB, ENTER)
+        page.screen("form")
+        keys(TAB, SPACE, TAB, "none", TAB, ENTER)
+        page.screen("debriefing")
+        keys(TAB, ENTER)
+        page.screen("thanks")
+        assert page.text("#code") == "THANKS"
+
+
+def test_arrows_follow_the_direction_of_reading(
+    visit: Callable[[str], Page], tmp_path: Path
+) -> None:
+    folder = short_study(tmp_path / "study")
+    with running(edit(one_language(folder, "ar"), ("most: 2 ", "most: 1 "))) as app:
+        page = visit(app.url)
+        page.begin("")
+        asked = page.question()
+        boxes = page.browser.run(
+            "return [...document.querySelectorAll('.choice')].map((e) => e.offsetLeft);"
+        )
+        assert boxes == sorted(boxes, reverse=True), "the first is on the right"
+        page.browser.keys(LEFT)
+        page.asking(2)
+        assert page.stands(asked, 3)
 
 
 def test_what_a_screen_reader_is_told(shapes: Page) -> None:

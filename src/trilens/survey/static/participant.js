@@ -343,6 +343,7 @@
     stage.classList.toggle("anchored", grid && hasAnchor());
     const wide = n < 5 ? n : n < 7 ? 3 : n < 9 ? 4 : n < 11 ? 5 : 6;
     stage.style.setProperty("--wide", wide);
+    stage.style.setProperty("--middle", Math.min(wide, 4));
     stage.style.setProperty("--rows", Math.ceil(n / wide));
     stage.style.setProperty("--narrow", n < 5 ? 2 : n < 13 ? 3 : 4);
     anchor.hidden = !hasAnchor();
@@ -525,7 +526,8 @@
       choose(Number(key));
       return;
     }
-    if (key === "Enter" && several() && marked().length === current.choose) {
+    const elsewhere = event.target.closest("a, button:not(.card)"); // these have an Enter of their own
+    if (key === "Enter" && !elsewhere && several() && marked().length === current.choose) {
       event.preventDefault();
       confirmChoice();
       return;
