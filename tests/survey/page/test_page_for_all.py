@@ -324,7 +324,9 @@ def test_a_question_fits_the_window(
         assert max(b[0] for b in boxes) - min(b[0] for b in boxes) < 1, boxes
 
 
-@pytest.mark.parametrize(("language", "dark"), [("en", False), ("ar", True)])
+@pytest.mark.parametrize(
+    ("language", "dark"), [("en", False), pytest.param("ar", True, marks=pytest.mark.slow)]
+)
 def test_axe_finds_nothing_serious_and_nothing_scrolls_sideways(
     language: str, dark: bool, visit: Callable[[str], Page], tmp_path: Path
 ) -> None:
