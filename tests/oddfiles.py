@@ -569,7 +569,8 @@ def frequency(rng: np.random.Generator) -> OddFile:
     columns: Columns = {
         name: [row[k] for row in asked.rows] for k, name in enumerate(("anchor", "near", "far"))
     }
-    columns["frequency"] = [str(n) for n in times]
+    columns[str(rng.choice(["n_answers", "votes"]))] = [str(n) for n in times]
+    columns["frequency"] = ["440"] * len(times)
     rows = [row for row, n in zip(asked.rows, times, strict=True) for _ in range(n)]
     name, content = _written(rng, columns, True, "text", False)
     return OddFile(name, content, Truth("closer", rows, [], [], []), True)

@@ -272,9 +272,13 @@ def test_votes(tmp_path):
     file = written(tmp_path / "v.csv", ["anchor", "near", "far", "n"], ["r", "a", "b", "3"])
     assert len(read_statements(file)) == 1
     assert len(read_statements(file, columns="count=n")) == 3
+    hertz = written(
+        tmp_path / "v.csv", ["anchor", "near", "far", "frequency"], ["r", "a", "b", "440"]
+    )
+    assert len(read_statements(hertz)) == 1  # of a sound, perhaps
     file = written(
         tmp_path / "v.csv",
-        ["anchor", "near", "far", "frequency"],
+        ["anchor", "near", "far", "n_answers"],
         ["r", "a", "b", "3"],
         ["r", "b", "a", "1"],
     )

@@ -31,7 +31,7 @@ Cells = Sequence[str | None]
 Unfold = Callable[[Mapping[int, str | None], int], list[tuple[str | None, ...]]]
 
 _VOTES = frozenset({"votes", "votecounts", "votecount", "nvotes", "agreement", "answercounts"})
-_TIMES = frozenset({"votes", "nvotes", "votecount", "frequency", "freq", "nanswers", "nresponses"})
+_TIMES = frozenset({"votes", "nvotes", "votecount", "nanswers", "nresponses", "answercount"})
 _VOTES_FOR = re.compile(
     r"n?(?:votes?|counts?)(?:for|of)?(?:(1|a|left)|(2|b|middle|center)|(3|c|right))"
 )
