@@ -246,7 +246,12 @@ class FeaturePrior:
 
         Of (n, d, d) as if the answers told the places of different objects apart.
         """
-        A, n = self.matrix, len(self.own)
+        n = len(self.own)
+        if H.ndim == 3 and n > _MOST_PRODUCTS:  # by their own part alone: A is too large to hold
+            spread = np.sqrt(1 + self.spread**2) - 1
+            own = self.own * (1 + (self.axes**2) @ spread) ** 2
+            return np.asarray(own[:, None, None] * H)
+        A = self.matrix
         if H.ndim == 3:
             return np.asarray(np.tensordot((A**2).T, H, axes=1))
         d = len(H) // n

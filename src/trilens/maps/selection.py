@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeAlias
@@ -224,7 +225,7 @@ def _select_featured(
     rng: np.random.Generator,
 ) -> MapSettings:
     """What `_select` chooses, or the same with shares of features where these help."""
-    own = rng.spawn(1)[0]
+    own = deepcopy(rng)  # what the map without draws is drawn again
     few = enough_answers(statements.n_objects)
 
     def plain() -> MapSettings:
