@@ -233,6 +233,7 @@ def test_whose_answer_cannot_be_stored_gets_a_code(
 
 
 def test_no_cookie_before_consent_and_the_language_is_chosen(page: Page) -> None:
+    page.browser.resize(640, 360)  # on a phone held sideways too
     page.open("?language=en&PROLIFIC_PID=abc")
     page.screen("consent")
     assert page.text("#languages [aria-current]") == "English"
