@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import and_, func, select
 from sqlalchemy.engine import Connection
 
 from trilens.survey.export import iso_time
@@ -60,34 +60,42 @@ class Status:
         return asdict(self)
 
 
+_JOINED = answers.join(assignments, answers.c.assignment == assignments.c.id)
+#: Answers that are part of the study: no practice, and no test runs.
+_REAL = and_(
+    assignments.c.reason != "practice",
+    assignments.c.participant.not_in(select(participants.c.id).where(participants.c.test_run == 1)),
+)
+
+
 def status(connection: Connection, minimum: int) -> Status:
-    """Count; nothing is loaded but the response times."""
-    joined = answers.join(assignments, answers.c.assignment == assignments.c.id)
+    """Count what is part of the study; nothing is loaded but the response times."""
     per_round = (
         select(func.count().label("n"))
-        .select_from(joined)
+        .select_from(_JOINED)
+        .where(_REAL)
         .group_by(assignments.c.participant, assignments.c.round)
         .subquery()
     )
-    tests = select(func.count()).select_from(joined).where(assignments.c.reason == "test")
+    stored = select(func.count()).select_from(_JOINED).where(_REAL)
+    tests = stored.where(assignments.c.reason == "test")
+    people = select(func.count()).select_from(participants).where(participants.c.test_run == 0)
 
     def number(query: Any) -> int:
         return int(connection.execute(query).scalar_one())
 
-    n = number(select(func.count()).select_from(answers))
+    n = number(stored)
     return Status(
         open=not is_paused(connection),
         answers=n,
-        participants=number(select(func.count()).select_from(participants)),
+        participants=number(people),
         rounds=number(select(func.count()).select_from(per_round)),
         rounds_counted=number(
             select(func.count()).select_from(per_round).where(per_round.c.n >= max(minimum, 1))
         ),
         tests_passed=number(tests.where(answers.c.chosen == assignments.c.expected)),
         tests_failed=number(tests.where(answers.c.chosen != assignments.c.expected)),
-        last_hour=number(
-            select(func.count()).select_from(answers).where(answers.c.stored > time.time() - 3600)
-        ),
+        last_hour=number(stored.where(answers.c.stored > time.time() - 3600)),
         median_seconds=_median(connection, n),
         erased=erased_participants(connection),
         skipped=number(select(func.count(skipped.c.assignment.distinct()))),
@@ -206,7 +214,12 @@ def _median(connection: Connection, n: int) -> float | None:
     if not n:
         return None
     middle = (
-        select(answers.c.seconds).order_by(answers.c.seconds).offset((n - 1) // 2).limit(2 - n % 2)
+        select(answers.c.seconds)
+        .select_from(_JOINED)
+        .where(_REAL)
+        .order_by(answers.c.seconds)
+        .offset((n - 1) // 2)
+        .limit(2 - n % 2)
     )
     values = [row.seconds for row in connection.execute(middle)]
     return float(sum(values) / len(values))

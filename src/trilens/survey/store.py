@@ -66,6 +66,7 @@ _OPEN: Select[Any] = (
         participants.c.condition,
         participants.c.seed,
         participants.c.test_run,
+        participants.c.left,
     )
     .select_from(
         participants.join(assignments, assignments.c.participant == participants.c.id).outerjoin(
@@ -553,7 +554,7 @@ class Store:
     def question(self, connection: Connection, participant: int) -> dict[str, Any]:
         """What the page shows next: a question, the end of a round, or the end."""
         rows = self._open(connection, participant)
-        if rows:
+        if rows and rows[0].left is None:
             return self._shown(rows)
         person = self.person(connection, participant)
         form = self._due_form(connection, person)

@@ -541,16 +541,31 @@ class AnswerClusters:
 
 
 def clusters_of(statements: Statements) -> AnswerClusters:
-    """The raters and questions of statements."""
+    """The raters and questions of statements.
+
+    The statements of one screen are one answer: without enough raters, in whose answers they
+    are, the screens take the place of the questions.
+    """
     question = questions(statements)[0]
     if statements.raters is None:
-        return AnswerClusters(question, None, 0)
+        return AnswerClusters(_screens(statements, question), None, 0)
     known, rater = np.unique(_each_its_own(statements.raters), return_inverse=True)
     n_raters = len(known) - int((np.asarray(statements.raters).astype(str) == "").sum())
     if n_raters < _LEAST_RATERS:
-        return AnswerClusters(question, None, n_raters)
+        return AnswerClusters(_screens(statements, question), None, n_raters)
     most = float(np.bincount(rater).max()) / len(rater)
     return AnswerClusters(question, rater.astype(np.int64), n_raters, most)
+
+
+def _screens(statements: Statements, question: IntArray) -> IntArray:
+    """The screen of each statement, where it is known; raters may number theirs alike."""
+    if statements.questions is None:
+        return question
+    _, screen = np.unique(statements.questions, return_inverse=True)
+    if statements.raters is not None:
+        _, rater = np.unique(np.asarray(statements.raters).astype(str), return_inverse=True)
+        _, screen = np.unique(screen * np.int64(len(rater)) + rater, return_inverse=True)
+    return screen.astype(np.int64)
 
 
 def _each_its_own(raters: AnyArray) -> AnyArray:

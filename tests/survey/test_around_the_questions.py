@@ -1,0 +1,364 @@
+"""What stands around the questions: forms, practice, blocks, conditions, leaving; and grids."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import trilens as tl
+from studies import Client, Running, edit, running
+from trilens.survey.database import Database
+from trilens.survey.example import write_example
+from trilens.survey.export import collect, prepare_export, write_export
+from trilens.survey.markdown import to_html
+from trilens.survey.status import status
+from trilens.survey.study import check_study, load_study
+
+FORMS = """
+before:
+  - {name: age, type: number, ask: "How old are you?", least: 18, most: 120, whole: true}
+  - {name: taste, type: choice, ask: "What do you like?", options: [sweet, sour], several: true,
+     required: false}
+after:
+  - {name: effort, type: scale, ask: "How hard was it?", ends: [easy, hard]}
+  - {name: comment, type: text, ask: "Anything else?", required: false, most: 200}
+debriefing: "We looked at [fruit](https://example.org)."
+practice:
+  - {objects: [orange, lemon, potato], answer: lemon, why: It is between the *others*.}
+"""
+BLOCKS = """
+blocks:
+  - {name: three, length: 4}
+  - {name: near, kind: closer, grid: {of: 6, choose: 2}, length: 3, instructions: Now **six**.}
+  - {name: odd, kind: odd, grid: {of: 5}, length: 3, objects: [apple, pear, plum, cherry, orange,
+     lemon, banana]}
+"""
+
+
+def short(folder: Path, more: str = "") -> Path:
+    """The example with rounds of four, and what else the study has."""
+    write_example(folder)
+    file = folder / "study.yaml"
+    edit(
+        folder,
+        ("length: 20 ", "length: 4 "),
+        ("minimum: 12 ", "minimum: 2 "),
+        ("shared: 2 ", "shared: 0 "),
+        ("repeated: 2 ", "repeated: 0 "),
+        ("  needed: 1 ", "  #needed: 1 "),
+    )
+    file.write_text(file.read_text() + more)
+    return folder
+
+
+def plain(folder: Path) -> Path:
+    """Without an example and tests, which have three objects."""
+    file = folder / "study.yaml"
+    text = re.sub(r"(?ms)^example:.*?(?=^consent:)", "", file.read_text())
+    file.write_text(re.sub(r"(?ms)^tests:.*?(?=^shared:)", "", text))
+    return folder
+
+
+@contextmanager
+def study(folder: Path, more: str = "", database: Database | None = None) -> Iterator[Running]:
+    with running(short(folder, more), database) as app:
+        yield app
+
+
+def choose(question: dict[str, Any]) -> Any:
+    """The first of the choices, or as many as are wanted."""
+    choices = sorted(question["objects"][question["kind"] == "closer" :])
+    wanted = question["choose"]
+    return choices[0] if wanted == 1 else choices[:wanted]
+
+
+def through(client: Client, choose: Callable[[dict[str, Any]], Any] = choose) -> list[Any]:
+    """Go on to the end; the questions."""
+    asked = []
+    while "done" not in (said := client.question()):
+        if "token" in said:
+            answer = client.answer(said["token"], choose(said))
+            assert answer.status_code == 200, answer.text
+            asked.append(said)
+        elif "form" in said:
+            values = {"age": 30, "taste": ["sour", "sweet"], "effort": 3}
+            body = {"form": said["form"], "values": values}
+            assert client.post("/api/form", json=body).status_code == 200
+        else:
+            assert client.post("/api/round").status_code == 200
+    return asked
+
+
+def table(app: Running, kind: str = "central", **more: Any) -> Any:
+    with app.survey.database.reading() as connection:
+        return collect(connection, kind, app.survey.study.minimum, **more)  # type: ignore[arg-type]
+
+
+# --- forms, practice and the debriefing -----------------------------------------------------
+
+
+def test_forms_practice_and_debriefing_in_their_order(tmp_path: Path, database: Database) -> None:
+    more = FORMS + "\n"
+    with study(tmp_path / "s", more, database) as app:
+        client = app.participant()
+        client.join()
+        first = client.question()
+        assert first["form"] == "before"
+        assert [item["name"] for item in first["items"]] == ["age", "taste"]
+        assert client.post("/api/round").status_code == 409
+        wrong = client.post("/api/form", json={"form": "before", "values": {"age": 17.5}})
+        assert (wrong.status_code, wrong.json()["problems"]) == (
+            422,
+            {"age": {"text": "form_whole"}},
+        )
+        late = client.post("/api/form", json={"form": "after", "values": {"effort": 1}})
+        assert late.status_code == 409
+        good = {"form": "before", "values": {"age": 30, "taste": ["sour"], "other": "x"}}
+        practice = client.post("/api/form", json=good).json()
+        assert (practice["practice"], practice["round"]) == (True, 0)
+        assert client.post("/api/form", json=good).status_code == 200  # sent twice, stored once
+        told = client.answer(practice["token"], "orange").json()["feedback"]
+        assert (told["right"], told["answer"]) == (False, "lemon")
+        assert "<em>others</em>" in told["why"]
+        over = client.question()
+        assert (over["round_done"], over["practice"], over["answers"]) == (True, True, 0)
+        assert client.post("/api/round").json()["number"] == 1
+        client.round()
+        assert client.post("/api/finish").json()["form"] == "after"
+        assert app.survey.study.completion.code == "THANKS"
+        ended = client.post("/api/form", json={"form": "after", "values": {"effort": 7}}).json()
+        assert ended["done"]
+        assert ended["completion"]["code"] == "THANKS"
+        assert 'href="https://example.org"' in ended["debriefing"]
+        # practice tells nothing of the objects, and what was said stands beside the answers
+        collected = table(app)
+        assert Counter(collected.column("reason"))["practice"] == 1
+        assert "practice" not in collected.select("all").column("reason").to_pylist()
+        assert len(collected.screens()) == 5
+        with app.survey.database.reading() as connection:
+            told = prepare_export(connection, app.survey.study, "questionnaire").to_pylist()
+        rater = collected.column("rater")[0]
+        assert told == [{"rater": rater, "age": 30, "taste": "sour", "effort": 7, "comment": None}]
+        file = tmp_path / "q.csv"
+        with app.survey.database.reading() as connection:
+            write_export(
+                prepare_export(connection, app.survey.study, "questionnaire"), "questionnaire", file
+            )
+        first_line = file.read_text().splitlines()[0].replace('"', "")
+        assert first_line == "rater,age,taste,effort,comment"
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (None, "form_needed"), ("x", "form_number"), (True, "form_number"), (3, "form_least"),
+        (1e9, "form_most"), (20.5, "form_whole"), (float("1e300"), "form_number"),
+    ],
+)  # fmt: skip
+def test_what_a_number_may_be(tmp_path: Path, value: Any, why: str) -> None:
+    (age, _) = load_study(short(tmp_path / "s", FORMS)).before
+    assert age.check(value)[1]["text"] == why  # type: ignore[index]
+    assert age.check(18.0) == (18, None)
+
+
+def test_markdown_lets_nothing_run_and_nothing_load() -> None:
+    nasty = (
+        "<script>alert(1)</script> <img src=x onerror=y> ![p](https://evil/x.png) "
+        "[a](javascript:alert(1)) [b](JAVASCRIPT:x) [c](data:text/html,x) [d](vbscript:x) "
+        '[e]( https://ok.example "t" ) [f][r]\n\n- one\n- two\n\n[r]: javascript:x'
+    )
+    html = str(to_html(nasty))
+    for tag in ("<script", "<img", 'href="javascript', 'href="JAVA', 'href="data', 'href="vb'):
+        assert tag not in html
+    assert '<a href="https://ok.example"' in html
+    assert "<li>one</li>" in html
+
+
+# --- leaving -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_whoever_leaves_says_what_becomes_of_the_answers(tmp_path: Path, keep: bool) -> None:
+    with study(tmp_path / "s") as app:
+        early, late = app.participant(), app.participant()
+        early.join()
+        early.answer(early.question()["token"], early.question()["objects"][0])
+        said = early.post("/api/leave", json={"keep": keep}).json()
+        assert (said["done"], said["left"], said["completion"]["code"]) == (True, True, None)
+        late.join()
+        late.round()
+        said = late.post("/api/leave", json={"keep": keep}).json()
+        assert said["completion"]["code"] == "THANKS"  # what is needed was done
+        assert len(table(app)) == (5 if keep else 0)
+        if keep:
+            assert late.question()["completion"]["code"] == "THANKS"
+            assert early.post("/api/round").json()["left"]
+        else:
+            assert early.get("/api/question").status_code == 401
+
+
+# --- conditions, blocks and grids ----------------------------------------------------------
+
+CONDITIONS = """
+conditions:
+  near: {question: "Which one is in the middle?"}
+  far: {kind: odd, objects: [apple, pear, plum, cherry, bread, potato]}
+"""
+
+
+def test_conditions_are_balanced_and_in_the_export(tmp_path: Path, database: Database) -> None:
+    with study(tmp_path / "s", CONDITIONS, database) as app:
+        for _ in range(6):
+            client = app.participant()
+            client.join()
+            said = client.question()
+            assert said["kind"] in ("central", "odd")
+            if said["kind"] == "central":
+                assert said["question"] == "Which one is in the middle?"
+            else:
+                assert set(said["objects"]) <= {
+                    "apple",
+                    "pear",
+                    "plum",
+                    "cherry",
+                    "bread",
+                    "potato",
+                }
+                assert said["question"] == "Which of these three is the odd one out?"
+            client.round()
+        central, odd = table(app), table(app, only="odd")
+        assert Counter(central.column("condition")) == {"near": 12}
+        assert Counter(odd.column("condition")) == {"far": 12}
+        assert "condition" in odd.select("all").column_names
+        assert odd.statements().kind == "odd"
+
+
+def test_blocks_follow_each_other(tmp_path: Path) -> None:
+    with study(tmp_path / "s", BLOCKS) as app:
+        client = app.participant()
+        client.join()
+        asked = through(client)
+        assert [(q["part"], q["kind"], len(q["objects"]), q["choose"]) for q in asked] == [
+            *[(1, "central", 3, 1)] * 4, *[(2, "closer", 7, 2)] * 3, *[(3, "odd", 5, 1)] * 3,
+        ]  # fmt: skip
+        assert "<strong>six</strong>" in asked[4]["instructions"]
+        assert asked[4]["question"] == "Which 2 of these are most similar to the first?"
+        assert not any("instructions" in q for q in asked[5:])
+        assert asked[4]["anchor"] == asked[4]["objects"][0]
+        assert Counter(table(app).column("block")) == {"three": 4}
+
+
+def test_an_answer_to_a_grid_is_stored_whole(tmp_path: Path, database: Database) -> None:
+    folder = plain(short(tmp_path / "s", "grid: {of: 8, choose: 3}\n"))
+    edit(folder, ("kind: central", "kind: closer"))
+    with running(folder, database) as app:
+        client = app.participant()
+        client.join()
+        said = client.question()
+        anchor, *others = said["objects"]
+        token = said["token"]
+        assert (len(others), said["choose"]) == (8, 3)
+        for wrong in (others[0], others[:2], [anchor, *others[:2]], [others[0]] * 3, []):
+            assert client.answer(token, wrong).status_code == 422, wrong
+        assert client.answer(token, others[:3]).status_code == 200
+        assert client.answer(token, others[2::-1]).status_code == 200  # the same, in another order
+        assert client.answer(token, others[1:4]).status_code == 409
+        collected = table(app, "closer")
+        (row,) = collected.screens().to_pylist()
+        assert row["shown"] == said["objects"]
+        assert set(row["chosen"]) == set(others[:3])
+        statements = collected.statements()
+        assert len(statements) == 3 * 5
+        assert {anchor} == {statement[0] for statement in statements}
+        assert statements.questions is not None
+        assert len(set(statements.questions.tolist())) == 1
+
+
+def test_a_screen_is_one_cluster_from_the_export_on(tmp_path: Path) -> None:
+    with running(plain(short(tmp_path / "s", "grid: {of: 6}\n"))) as app:
+        for _ in range(2):
+            client = app.participant()
+            client.join()
+            client.round(lambda q: min(q["objects"]))
+        file = tmp_path / "answers.csv"
+        rows = write_export(table(app), "all", file)
+    assert rows == 8 * 10  # eight screens, each of C(5, 2) statements
+    read = tl.read_statements(file)
+    assert read.questions is not None
+    assert Counter(Counter(read.questions.tolist()).values()) == {10: 8}
+    from trilens.tasks.evaluate.evaluation import clusters_of
+
+    clusters = clusters_of(read)
+    assert len(set(clusters.question.tolist())) == 8
+
+
+# --- test runs -----------------------------------------------------------------------------
+
+
+def test_a_test_run_is_of_no_study(tmp_path: Path) -> None:
+    with study(tmp_path / "s", "quota: {participants: 1}\n") as app:
+        link = app.survey.store.test_link()
+        tester = app.participant()
+        assert tester.post("/api/join", json={"consent": True, "test": "guess"}).status_code == 403
+        tester.join(test=link)
+        assert tester.question()["test_run"]
+        tester.round()
+        real = app.participant()
+        real.join()  # the only place is still free
+        real.round()
+        again = app.participant()
+        assert again.post("/api/join", json={"consent": True}).status_code == 403
+        again.join(test=link)  # a full study can be tried
+        with app.survey.database.reading() as connection:
+            counts = status(connection, 2)
+        assert (counts.answers, counts.participants) == (4, 1)
+        assert len(table(app)) == 4
+        # the tester who takes part in earnest begins anew
+        assert tester.post("/api/join", json={"consent": True}).status_code == 403
+
+
+# --- study.yaml ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("before: {name: a}", "before must be a list of questions"),
+        ("before:\n  - {name: a b, type: text, ask: x}", "before 1: name must be a word"),
+        ("before:\n  - {name: a, type: date, ask: x}", "before 1: type must be one of choice"),
+        ("before:\n  - {name: a, type: text, ask: x, options: [b, c]}", "unknown key 'options'"),
+        ("before:\n  - {name: a, type: choice, ask: x, options: [yes, no]}", 'put "yes" and "no"'),
+        ("before:\n  - {name: a, type: scale, ask: x, most: 90}", "a scale goes from"),
+        ("before:\n  - {name: rater, type: text, ask: x}", "is a column already"),
+        ("before:\n  - &a {name: a, type: text, ask: x}\nafter:\n  - *a", "'a' appears twice"),
+        ("grid: {of: 3, choose: 2}", "grid.choose must be 1 for kind central"),
+        ("grid: {of: 50}", "grid.of must be a whole number from 3 to 24"),
+        ("grid: {of: 20}", "each screen shows 20 objects, but there are only 14"),
+        ("grid: {of: 5}", "tests: 5 objects and an answer are needed"),
+        ("conditions: {one: {}}", "two names or more"),
+        ("conditions: {a: {colour: x}, b: {}}", "unknown key 'colour'"),
+        ("conditions: {a: {objects: [apple, pear, kiwi]}, b: {}}", "there is no object 'kiwi'"),
+        ("conditions: {a: {blocks: [x]}, b: {}}", "there is no block 'x'"),
+        ("blocks:\n  - {name: a}\n  - {name: a}", "the name 'a' appears twice"),
+        ("blocks:\n  - {length: 4}", "blocks 1: name is missing"),
+        ("blocks:\n  - {name: a, length: 1}", "rounds.minimum is 2, but a round has only 1"),
+        ("block_order: backwards", "block_order must be one of fixed, random"),
+        ("practice:\n  - {objects: [apple, pear], answer: pear, why: x}", "practice: three obj"),
+        ("debriefing: {en: only}", "debriefing is missing in: de"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_has_its_line(tmp_path: Path, more: str, said: str) -> None:
+    folder = short(tmp_path / "s", more + "\n")
+    before = len((folder / "study.yaml").read_text().splitlines()) - more.count("\n") - 1
+    problems = check_study(folder)
+    found = [problem for problem in problems if said in problem.text]
+    assert found, json.dumps([str(problem) for problem in problems], indent=1)
+    if "rounds." not in said and not said.startswith(("tests", "each", "practice")):
+        assert (found[0].line or 0) > before, str(found[0])
