@@ -145,7 +145,7 @@ def make_app(
     async def media(key: str) -> Response:
         """A picture or a sound, by its fingerprint; no part of a path comes from outside."""
         stimulus = survey.study.media.get(key)
-        if stimulus is None or stimulus.file is None:
+        if stimulus is None or stimulus.file is None or not stimulus.file.is_file():
             raise Refused(404, "no such stimulus")
         return FileResponse(
             stimulus.file,

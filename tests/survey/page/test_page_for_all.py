@@ -112,7 +112,9 @@ def test_a_picture_that_never_comes_blocks_nothing(
         file.write_bytes(file.read_bytes()[:4000])
     with running(folder) as app:
         if how == "gone":
+            key = app.survey.study.by_name["bread"].key
             file.unlink()
+            assert app.participant().get(f"/media/{key}").status_code == 404
         page = visit(app.url)
         page.open()
         page.screen("consent")
