@@ -36,6 +36,7 @@ from trilens.tasks.data import (
     streamed_map,
 )
 from trilens.tasks.graph import Graph, neighbours
+from trilens.tasks.hierarchy import Hierarchy, hierarchy
 from trilens.tasks.individuals import Individuals, can_compare, individuals
 from trilens.tasks.labels import LabelsLike, label_of_each
 from trilens.tasks.medoid import Medoid, medoid
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
 
 Facts = dict[str, Any]
 
+#: Objects of a tree that a page can show.
+MOST_IN_TREE = 150
 #: Edges that a page can show.
 _MOST_EDGES = 4000
 
@@ -83,6 +86,8 @@ class Analysis:
         The groups, and how many there are.
     structure : Structure or None
         The shape that the objects form; None where the map cannot tell.
+    hierarchy : Hierarchy or None
+        The tree of the objects, where these form groups and are few enough to be drawn.
     dimension : int or None
         The number of dimensions by which held-out answers are predicted best.
     individuals : Individuals or None
@@ -116,6 +121,7 @@ class Analysis:
     graph: Graph
     clusters: Clusters
     structure: Structure | None
+    hierarchy: Hierarchy | None
     dimension: int | None
     individuals: Individuals | None
     compared_groups: ComparedGroups | None
@@ -151,6 +157,7 @@ class Analysis:
             "graph": self.graph.to_dict(),
             "cluster": self.clusters.to_dict(),
             "structure": None if self.structure is None else self.structure.to_dict(),
+            "hierarchy": None if self.hierarchy is None else self.hierarchy.to_dict(),
             "dimension": self.dimension,
             "depth": {
                 "method": self.depth.method,
@@ -344,6 +351,7 @@ def analyze(
     if by is not None:
         compared = compare_groups(statements, by, random_state=seed, model=fitted)
     plane = _plane(given, model, method, seed)
+    shape = None if fitted is None else structure(given, random_state=seed, model=fitted)
     step(1.0)
     return Analysis(
         describe=given.summary(),
@@ -356,7 +364,10 @@ def analyze(
         plane_method=method,
         graph=graph,
         clusters=groups,
-        structure=None if fitted is None else structure(given, random_state=seed, model=fitted),
+        structure=shape,
+        hierarchy=hierarchy(given, random_state=seed, model=fitted)
+        if shape is not None and "groups" in shape.shape and given.n_objects <= MOST_IN_TREE
+        else None,
         dimension=None if fitted is None else int(fitted.map.n_components_),
         individuals=people,
         compared_groups=compared,

@@ -218,3 +218,20 @@ def test_a_figure_appears_whole_or_not_at_all(ax, tmp_path):
     with pytest.raises(FormatError, match="cannot be written"):
         plots.save_figure(plots.appearances([1, 2]), tmp_path / "figure.doc")
     assert [path.name for path in tmp_path.iterdir()] == ["figure.svg"]
+
+
+def test_the_lowest_are_named_where_none_is_an_outlier(ax):
+    plots.sorted_depths([0.4, 0.1, 0.3, 0.05, 0.2], names=list("abcde"), ax=ax)
+    assert [text.get_text() for text in ax.texts] == ["d", "b", "e"]
+
+
+def test_a_map_of_many_objects_names_some_and_cuts_names_in_the_middle(ax):
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    names = [f"pictures/round-1/with-a-long-name-{i:04d}.png" for i in range(400)]
+    plots.object_map(X, names=names, ax=ax)
+    written = [text.get_text() for text in ax.texts]
+    assert 30 <= len(written) <= 80
+    assert len(set(written)) == len(written)
+    assert max(map(len, written)) <= 32
+    at = np.array([text.xy for text in ax.texts])
+    assert np.ptp(at, axis=0) == pytest.approx(np.ptp(X, axis=0))

@@ -11,8 +11,8 @@ from studies_of_all_kinds import draw
 from trilens.analysis import analyze
 from trilens.report import render
 
-#: Quick ones of each shape, kind and way to leave answers out.
-QUICK = (0, 2, 4, 6, 8)
+#: The smallest; the others, of each shape, are slow.
+QUICK = (7, 14, 16, 19, 23)
 
 
 def _check(seed, folder):
@@ -28,6 +28,6 @@ def test_the_same_quantity_has_one_value(seed, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [11, 13, 27])
+@pytest.mark.parametrize("seed", [0, 2, 4, 11, 13])
 def test_the_same_quantity_has_one_value_in_larger_studies(seed, tmp_path):
     _check(seed, tmp_path)

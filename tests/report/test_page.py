@@ -214,3 +214,21 @@ def test_what_is_written_is_what_is_shown(changed, tmp_path):
         assert at == f"{100 * float(row['depth']):.1f}%"
         assert line.one("td", **{"data-h": "group"}).said == row["group"]
         assert line.one("td", **{"data-h": "counted"}).said == f"{100 * float(row['counted']):.1f}%"
+
+
+def test_a_tree_is_drawn_with_its_supports(changed):
+    names = [row["object"] for row in changed["objects"]]
+    changed["structure"] = {
+        **_line(changed), "shape": "groups", "p_value": 0.02,
+        "group": {row["object"]: row["cluster"] for row in changed["objects"]},
+    }  # fmt: skip
+    joined = [
+        {"objects": names[: k + 1], "height": 0.1 * k, "support": 0.97, "claimed": k == 3}
+        for k in range(1, len(names))
+    ]
+    changed["hierarchy"] = {"branches": joined, "order": names}
+    figure = read_page(render(changed)).one("figure", css="tree")
+    assert [int(row.attributes["data-i"]) for row in figure.all("li")] == list(range(len(names)))
+    # every branch: two parts and what joins them
+    assert len(figure.all("line")) == 3 * (len(names) - 1)
+    assert [text.said for text in figure.all("text")] == ["97%"]

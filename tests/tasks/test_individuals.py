@@ -131,3 +131,13 @@ def test_raters_with_few_answers_are_left_out():
     assert found.left_out == ("r05",)
     assert len(found.raters) == 5
     assert "1 with fewer than 20 answers" in found.sentences()[0]
+
+
+def test_predicted_from_others_is_one_number():
+    from trilens.simulate import study
+    from trilens.tasks.reliability import reliability
+
+    S = study(16, 300, n_raters=6, random_state=1).statements
+    told = {row["rater"]: row["predicted_others"] for row in tl.individuals(S).to_dict()["raters"]}
+    checked = {check.rater: check.predicted for check in reliability(S).raters}
+    assert told == pytest.approx({name: checked[name] for name in told})

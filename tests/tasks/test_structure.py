@@ -242,3 +242,21 @@ def test_rings_and_arms_in_answers_are_not_groups(shape, kind):
         S = simulate_statements(X, 3000, kind, error_rate=0.15, random_state=seed)
         wrong += tl.cluster(S).n_clusters > 1
     assert wrong == 0
+
+
+def test_a_line_has_an_interval_for_each_object():
+    rng = np.random.default_rng(2)
+    X = np.c_[np.linspace(0, 9, 16), 0.05 * rng.normal(size=16)]
+    asked = simulate_statements(X, 900, kind="odd", sampling="replacement", random_state=3)
+    found = tl.structure(asked)
+    assert found.shape == "line"
+    assert (found.low <= found.position).all()
+    assert (found.position <= found.high).all()
+    # objects whose intervals do not overlap are in their order
+    order = np.arange(16) if found.position[0] < found.position[-1] else np.arange(16)[::-1]
+    first, then = np.nonzero(found.high[:, None] < found.low)
+    assert len(first) > 60
+    assert (order[first] < order[then]).all()
+    assert set(found.columns()) >= {"from", "to"}
+    facts = found.to_dict()["interval"]
+    assert facts[found.names[0]] == [found.low[0], found.high[0]]

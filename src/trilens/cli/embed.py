@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -63,6 +64,7 @@ def command(
     Example: trilens embed answers.csv --dim 2 -o map.csv
     Example: trilens embed answers.csv --distances distances.csv
     Example: trilens embed answers.csv --features clip.npz -o map.npz
+    Example: trilens embed answers.csv -o atlas.parquet   (opens in Embedding Atlas)
     """
     if out.path is None and distances is None:
         raise click.UsageError("say what to write: -o for coordinates, --distances for distances")
@@ -152,6 +154,15 @@ def _write_map(
     out.report(facts, *notes)
 
 
+def _known(answers: Answers, comparisons: bool, names: Sequence[str]) -> dict[str, Any]:
+    """What a table of objects tells of each: its class, its picture, the picture in words."""
+    table = None if comparisons or answers.in_counts else answers.object_table
+    if table is None:
+        return {}
+    told = {"group": table.labels, "picture": table.pictures, "alt": table.alts}
+    return {key: [of.get(name) for name in names] for key, of in told.items() if of}
+
+
 def _write_coordinates(
     answers: Answers,
     comparisons: bool,
@@ -175,7 +186,13 @@ def _write_coordinates(
             features=features,
             progress=progress,
         )
-    save_table(found.columns() if layout is None else found.for_triplet_tools(), out.path)
+    if layout is not None:
+        save_table(found.for_triplet_tools(), out.path)
+    elif out.path.endswith(".parquet"):
+        save_table(found.for_atlas() | _known(answers, comparisons, found.names), out.path)
+        note(f"open it: embedding-atlas {out.path} --x x --y y --text object --neighbors neighbors")
+    else:
+        save_table(found.columns(), out.path)
     text = f"{found.method}, {counted(n_components, 'dimension')}"
     if found.violations is None:
         notes = [f"{text}, {len(found.names):,} objects: {out.path}"]

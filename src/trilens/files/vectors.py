@@ -322,6 +322,10 @@ def _columns(source: Source) -> VectorTable:
             for i, name in enumerate(header)
             if key(name) in TOLD and i != at and not all(map(_is_number, columns[i]))
         }
+    coordinates = {i for i, name in enumerate(called) if re.fullmatch(r"x\d+", name)}
+    if at is not None and "x1" in called:
+        # a map that `trilens embed` wrote, with what else is known of the objects
+        passed |= set(range(len(columns))) - coordinates
     used = [whole] if whole is not None else [i for i in range(len(columns)) if i not in passed]
     if whole is not None:
         rows = _whole_vectors(columns[whole], source.label)

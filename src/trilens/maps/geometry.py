@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from trilens._parameters import real_array, whole_number
-from trilens._typing import FloatArray
+from trilens._typing import FloatArray, IntArray
 from trilens.errors import ParameterError
 
 #: Up to so many points all pairs at once are quicker.
@@ -71,6 +72,38 @@ def diameter(coordinates: FloatArray) -> float:
         some = cdist(points[start : start + _BLOCK], points[:stop])
         widest = max(widest, float(some.max()))
     return widest
+
+
+def landmarks(
+    coordinates: FloatArray, first: Sequence[int] = (), most: int | None = None
+) -> IntArray:
+    """Points that are spread over a map: each is the farthest from those before it.
+
+    Parameters
+    ----------
+    coordinates : (n, d) array
+    first : sequence of int
+        Points that come first in any case.
+    most : int, optional
+        How many; by default all of them, in this order.
+
+    Examples
+    --------
+    >>> landmarks(np.array([[0.0], [1.0], [9.0], [10.0]]), [1], 3).tolist()
+    [1, 3, 0]
+    """
+    n = len(coordinates)
+    far, found = np.full(n, np.inf), list(dict.fromkeys(first))
+    for k in found:
+        far = np.minimum(far, ((coordinates - coordinates[k]) ** 2).sum(axis=1))
+    left = np.ones(n, dtype=np.bool_)
+    left[found] = False
+    while len(found) < (n if most is None else min(n, most)):
+        k = int(np.where(left, far, -1.0).argmax())
+        left[k] = False
+        found.append(k)
+        far = np.minimum(far, ((coordinates - coordinates[k]) ** 2).sum(axis=1))
+    return np.array(found[:most], dtype=np.int64)
 
 
 def procrustes(coordinates: ArrayLike, onto: ArrayLike) -> tuple[FloatArray, float]:

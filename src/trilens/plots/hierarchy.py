@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
-from trilens.plots.style import ACCENT, FAINT, INK, axes_or_new, name_rows, plain, shortened
+from trilens.plots.style import ACCENT, FAINT, INK, axes_or_new, name_rows, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +76,7 @@ def tree(
     ax.yaxis.tick_right()
     ax.tick_params(axis="y", length=0, pad=26 if pictures else 3)
     if n <= _MOST_NAMED:
-        name_rows(ax, list(place.values()), [shortened(name) for name in place])
+        name_rows(ax, list(place.values()), list(place))
     else:
         ax.set_yticks([])
     ax.set_xlabel("distance at which parts are joined (mean of all pairs: 1)")

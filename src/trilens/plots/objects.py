@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from trilens._parameters import whole_number
 from trilens._typing import AnyArray
 from trilens.errors import ParameterError, option
+from trilens.maps.geometry import landmarks
 from trilens.plots.style import (
     ACCENT,
     FAINT,
@@ -29,6 +30,9 @@ from trilens.plots.style import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+#: Names on a map of many objects, and of the lowest depths where none is an outlier.
+_MOST_NAMES, _LOWEST = 60, 3
 
 
 def sorted_depths(
@@ -50,7 +54,8 @@ def sorted_depths(
     low, high : (n,) arrays, optional
         Ends of the intervals, from `depth_intervals`.
     n_outliers : int
-        How many of the lowest are outliers: they are named and stand left of the cut.
+        How many of the lowest are outliers: they are named and stand left of the cut. Where
+        there are none, the three lowest are named.
     names : (n,) sequence of str, optional
     label : str
         What the depths are, for the axis.
@@ -76,9 +81,9 @@ def sorted_depths(
         out = order[:n_outliers]
         ax.scatter(rank[:n_outliers], values[out], s=26, color=ACCENT, marker="D", zorder=3)
         ax.axvline(n_outliers + 0.5, color=ACCENT, linewidth=1, linestyle="--")
-        if named is not None:
-            for x, i in zip(rank, out, strict=False):
-                name_point(ax, named[i], (float(x), float(values[i])), below=True)
+    if named is not None:
+        for x, i in zip(rank, order[: n_outliers or _LOWEST], strict=False):
+            name_point(ax, named[i], (float(x), float(values[i])), below=True)
     ax.set_xlabel("objects, least central first")
     ax.set_ylabel(label)
     plain(ax, grid="y")
@@ -236,7 +241,7 @@ def object_map(
     points : (n, 2) array
         ``LensMap(n_components=2).fit_transform(S)``, or any other coordinates.
     names : (n,) sequence of str, optional
-        Written beside the points.
+        Written beside the points; of many objects beside those that are spread best over the map.
     groups : (n,) sequence, optional
         A class or cluster for each object.
     pictures : mapping of name to file, optional
@@ -261,12 +266,13 @@ def object_map(
     else:
         scatter_groups(ax, X, given, 24)
         ax.legend(frameon=False, fontsize="small")
+    written = set(range(n)) if n <= _MOST_NAMES else set(landmarks(X, most=_MOST_NAMES).tolist())
     for i in range(n):
         name = None if named is None else named[i]
         edge = colour[given[i]] if given is not None else INK
         if pictures is not None and name is not None and name in pictures:
             _picture(ax, X[i], pictures[name], width, edge)
-        elif name is not None:
+        elif name is not None and i in written:
             name_point(ax, name, (X[i, 0], X[i, 1]))
     ax.margins(0.08)
     bare(ax)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trilens._tabular import shorten
 from trilens._typing import AnyArray, FloatArray
 from trilens.errors import MissingExtraError, ParameterError
 
@@ -81,29 +82,17 @@ def plain(ax: Axes, grid: str | None = None) -> None:
         ax.set_axisbelow(True)
 
 
-def shortened(name: str, most: int = 32) -> str:
-    """A name cut in the middle where it is long: names mostly differ at their ends.
-
-    >>> shortened("stimuli/round-2/horse-0042.png", 20)
-    'stimuli/r…e-0042.png'
-    """
-    if len(name) <= most:
-        return name
-    end = most // 2
-    return f"{name[: most - end - 1]}\N{HORIZONTAL ELLIPSIS}{name[-end:]}"
-
-
 def name_point(ax: Axes, name: str, at: tuple[float, float], below: bool = False) -> None:
     """Write a name beside a point, as it is: a dollar sign in it does not start a formula."""
     ax.annotate(
-        name, at, xytext=(4, -10 if below else 3), textcoords="offset points", fontsize=8,
-        color=INK, parse_math=False,
+        shorten(name, 32), at, xytext=(4, -10 if below else 3), textcoords="offset points",
+        fontsize=8, color=INK, parse_math=False,
     )  # fmt: skip
 
 
 def name_rows(ax: Axes, at: Sequence[float] | AnyArray, names: Sequence[str]) -> None:
-    """The names of the rows of a chart, as they are."""
-    ax.set_yticks(at, names)
+    """The names of the rows of a chart, cut in the middle where they are long."""
+    ax.set_yticks(at, [shorten(name, 32) for name in names])
     for tick in ax.get_yticklabels():
         tick.set_parse_math(False)
 

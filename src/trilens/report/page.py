@@ -23,6 +23,7 @@ import numpy as np
 from trilens._tabular import shorten
 from trilens._typing import FloatArray
 from trilens.errors import FormatError, MissingExtraError
+from trilens.maps.geometry import landmarks
 from trilens.report.pictures import Picture, Pictures
 from trilens.tasks.clouds import p_text
 
@@ -116,6 +117,26 @@ class OrderDrawing:
     points: list[InOrder]
     left_out: int
     reach: int = 0
+
+
+@dataclass(frozen=True)
+class TreeLine:
+    """A line of the tree: from left to right in per cent, down in rows."""
+
+    x1: float
+    x2: float
+    y1: float
+    y2: float
+    claimed: bool
+
+
+@dataclass(frozen=True)
+class TreeDrawing:
+    """The objects as a tree; supports stand at the joints of branches that are claimed."""
+
+    order: list[int]
+    lines: list[TreeLine]
+    supports: list[tuple[float, float, str]]
 
 
 @dataclass(frozen=True)
@@ -216,6 +237,7 @@ def render(facts: Facts, pictures: Pictures | None = None) -> str:
         map=drawing,
         depths=depths,
         order=order,
+        tree=_tree_drawing(facts, place),
         unseen=unseen,
         rows=objects[:MOST_ROWS],
         classes=_classes(facts),
@@ -432,15 +454,8 @@ def _named_first(facts: Facts, drawn: list[int], places: FloatArray) -> list[int
     ]
     order = {rows[i]["object"]: k for k, i in enumerate(drawn)}
     first = list(dict.fromkeys(order[name] for name in spoken if name in order))
-    rank = np.full(len(drawn), -1)
-    far = np.full(len(drawn), np.inf)
-    for number in range(len(drawn)):
-        if number < len(first):
-            k = first[number]
-        else:
-            k = int(np.where(rank < 0, far, -1.0).argmax())
-        rank[k] = number
-        far = np.minimum(far, ((places - places[k]) ** 2).sum(axis=1))
+    rank = np.empty(len(drawn), dtype=np.int64)
+    rank[landmarks(places, first)] = np.arange(len(drawn))
     return [int(each) for each in rank]
 
 
@@ -470,6 +485,32 @@ def _order_drawing(facts: Facts, place: Mapping[str, int]) -> OrderDrawing | Non
     longest = max(len(shorten(name, MOST_LETTERS)) for name in kept)
     reach = round(_NAMES + 6.5 * longest)
     return OrderDrawing(found["shape"], points, len(names) - len(kept), reach)
+
+
+def _tree_drawing(facts: Facts, place: Mapping[str, int]) -> TreeDrawing | None:
+    """The tree: objects below each other, joined the farther to the left the less alike."""
+    found = facts["hierarchy"]
+    if found is None or not found["branches"]:
+        return None
+    at = {name: (0.0, row + 0.5, False) for row, name in enumerate(found["order"])}
+    top = max(branch["height"] for branch in found["branches"]) or 1.0
+    lines, supports = [], []
+
+    def across(height: float) -> float:
+        return float(round(100 - 96 * height / top, 2))
+
+    for branch in found["branches"]:
+        # the two parts that are joined here, by the objects they have so far
+        parts = sorted({at[name] for name in branch["objects"]}, key=lambda part: part[1])
+        x = across(branch["height"])
+        lines += [TreeLine(x, across(part[0]), part[1], part[1], part[2]) for part in parts]
+        first, last = parts[0][1], parts[-1][1]
+        lines.append(TreeLine(x, x, first, last, branch["claimed"]))
+        joint = (branch["height"], (first + last) / 2, branch["claimed"])
+        if branch["claimed"]:
+            supports.append((x, joint[1], f"{100 * branch['support']:.0f}%"))
+        at |= dict.fromkeys(branch["objects"], joint)
+    return TreeDrawing([place[name] for name in found["order"]], lines, supports)
 
 
 #: The radius of a ring's drawing, and where its names begin.

@@ -64,7 +64,8 @@ class Structure(Tabular):
         What the answers cannot tell.
     low, high : (n,) arrays or None
         A 95 % interval of each position along a line or around a ring, by the maps that the
-        answers allow. Along a line they may lie outside 0 to 1, and around a ring outside 0 to
+        answers allow. Objects whose intervals do not overlap are in this order; how far apart
+        objects lie is told less well, since few answers compare long ways. Along a line they may lie outside 0 to 1, and around a ring outside 0 to
         360.
     """
 
