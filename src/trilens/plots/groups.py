@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trilens._tabular import shorten
 from trilens.errors import ParameterError
 from trilens.plots.style import (
     ACCENT,
@@ -14,7 +15,6 @@ from trilens.plots.style import (
     bare,
     name_point,
     scatter_groups,
-    shortened,
 )
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def group_maps(found: ComparedGroups, *, ax: Axes | None = None) -> Axes:
     scatter_groups(ax, places.reshape(-1, 2), labels, 22)
     for name, differ, middle in zip(found.names, differs, lines.mean(axis=1), strict=True):
         if differ or len(found.names) <= _MOST_NAMED:
-            name_point(ax, shortened(name), (float(middle[0]), float(middle[1])))
+            name_point(ax, shorten(name), (float(middle[0]), float(middle[1])))
     ax.legend(frameon=False, fontsize="small")
     ax.margins(0.08)
     bare(ax)

@@ -65,8 +65,8 @@ class Structure(Tabular):
     low, high : (n,) arrays or None
         A 95 % interval of each position along a line or around a ring, by the maps that the
         answers allow. Objects whose intervals do not overlap are in this order; how far apart
-        objects lie is told less well, since few answers compare long ways. Along a line they may lie outside 0 to 1, and around a ring outside 0 to
-        360.
+        objects lie is told less well, since few answers compare long ways. Along a line they may
+        lie outside 0 to 1, and around a ring outside 0 to 360.
     """
 
     shape: Name
