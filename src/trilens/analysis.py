@@ -35,6 +35,7 @@ from trilens.tasks.data import (
     statements_of,
     streamed_map,
 )
+from trilens.tasks.feature_gain import LEAST, FeatureGain, feature_gain
 from trilens.tasks.graph import Graph, neighbours
 from trilens.tasks.hierarchy import Hierarchy, hierarchy
 from trilens.tasks.individuals import Individuals, can_compare, individuals
@@ -97,6 +98,8 @@ class Analysis:
         Groups of raters, or conditions, compared; None where none were given.
     classes : Classification or None
         None where no labels were given.
+    features : FeatureGain or None
+        What features add to the answers; None where none were given, or answers are too few.
     facts : tuple of ObjectFacts
         What is near each object, what was asked about it, and who saw it otherwise; empty where
         there are very many objects.
@@ -126,6 +129,7 @@ class Analysis:
     individuals: Individuals | None
     compared_groups: ComparedGroups | None
     classes: Classification | None
+    features: FeatureGain | None
     facts: tuple[ObjectFacts, ...] = field(repr=False)
     appearances: IntArray = field(repr=False)
     seconds: FloatArray | None = field(repr=False)
@@ -169,6 +173,7 @@ class Analysis:
             if self.compared_groups is None
             else self.compared_groups.to_dict(),
             "classify": None if self.classes is None else self.classes.to_dict(),
+            "features": None if self.features is None else self.features.to_dict(),
             "objects": self._objects(),
             "about_objects": [each.to_dict() for each in self.facts],
             "how": {
@@ -290,7 +295,7 @@ def analyze(
         source = statements.source
     if by is not None:
         groups_given(statements, by)  # refuses, before anything is fitted
-    featured = None
+    featured = added = None
     if features is not None:
         featured = featured_model(
             statements,
@@ -298,8 +303,15 @@ def analyze(
             features,
             method="auto",
             random_state=seed,
-            progress=lambda share: step(0.25 * share),
+            progress=lambda share: step(0.15 * share),
         )
+        if len(featured.statements) >= LEAST:
+            added = feature_gain(
+                featured.statements,
+                featured.map.features_,
+                random_state=seed,
+                progress=lambda share: step(0.15 + 0.1 * share),
+            )
     streamed = None
     if is_streamed(statements):
         streamed = streamed_map(statements, None, "choice", seed, lambda share: step(0.25 * share))
@@ -372,6 +384,7 @@ def analyze(
         individuals=people,
         compared_groups=compared,
         classes=classes,
+        features=added,
         facts=()
         if not isinstance(given, Statements)
         else object_facts(given, plane if fitted is None else fitted.map.embedding_, fitted),

@@ -28,6 +28,7 @@ _WITHOUT_EFFECT = ("output", "as_json", "tables", "quiet", "bad_rows", "cluster"
 )
 @options.labels_option
 @options.by_option
+@options.features_option
 @click.option("--images", metavar="DIR", help="Pictures of the objects, one file per name.")
 @click.option("--tables", metavar="DIR", help="Also write the tables as CSV files.")
 @options.n_clusters_option
@@ -37,6 +38,7 @@ def command(
     answers: Answers,
     labels: str | None,
     by: str | None,
+    features: tuple[str, ...],
     images: str | None,
     tables: str | None,
     n_clusters: int | None,
@@ -66,8 +68,11 @@ def command(
             source=answers.source,
             command=command_line(click.get_current_context(), target),
             random_state=random_state,
+            features=options.read_features_of(features, answers) if features else None,
             progress=progress,
         )
+    if found.features is not None:
+        note(found.features.said)
     if target is not None:
         found.write(target, _pictures(images, answers, found.graph.names))
         if target != "-":

@@ -52,7 +52,7 @@ def command(
     n_components: int | None,
     distances: str | None,
     layout: str | None,
-    features: str | None,
+    features: tuple[str, ...],
     random_state: int,
     out: Output,
 ) -> None:
@@ -71,7 +71,7 @@ def command(
     if layout is not None and out.path is None:
         raise click.UsageError("--to is about the coordinates; give -o too")
     vectors = None
-    if features is not None:
+    if features:
         if comparisons:
             raise click.UsageError("--features is about a map of answers, not of comparisons")
         vectors = options.read_features_of(features, answers)

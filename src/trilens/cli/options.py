@@ -366,8 +366,14 @@ def statement_options(command: F, *, reported: bool = True) -> F:
         from trilens.answers import Answers
         from trilens.files import refuse_to_overwrite
 
-        others = (rest.get(name) for name in ("labels", "features", "map_file"))
-        inputs = (file, reading["objects"], reading["questions"], *others)
+        others = (rest.get(name) for name in ("labels", "map_file"))
+        inputs = (
+            file,
+            reading["objects"],
+            reading["questions"],
+            *others,
+            *(rest.get("features") or ()),
+        )
         if rest.get("output") is not None:
             refuse_to_overwrite(rest["output"], *inputs, bad_rows)
         if bad_rows is not None:
@@ -458,8 +464,10 @@ def caution(text: str) -> None:
 features_option = click.option(
     "--features",
     metavar="FILE",
+    multiple=True,
     help="Vectors of the objects, to be used with the answers: .npy, .npz with names, CSV or "
-    "Parquet. Rows without names are in the order of --objects.",
+    "Parquet. Rows without names are in the order of --objects. May be repeated, for blocks such "
+    "as pictures and words.",
 )
 
 
@@ -468,12 +476,12 @@ def model_options(command: F) -> F:
 
     @wraps(command)
     def with_model(
-        answers: Answers, features: str | None, map_file: str | None, **rest: Any
+        answers: Answers, features: tuple[str, ...], map_file: str | None, **rest: Any
     ) -> Any:
         using: dict[str, Any] = {}
-        if features is not None and map_file is not None:
+        if features and map_file is not None:
             raise click.UsageError("--features and --map cannot be used together")
-        if features is not None:
+        if features:
             using["features"] = read_features_of(features, answers)
         if map_file is not None:
             from trilens.maps import load_map
@@ -492,8 +500,8 @@ def model_options(command: F) -> F:
     )(with_model)
 
 
-def read_features_of(path: str, answers: Answers) -> Any:
-    """The features in a file, block by block; rows without names are those of the objects."""
+def read_features_of(files: tuple[str, ...], answers: Answers) -> Any:
+    """The features in files, block by block; rows without names are those of the objects."""
     from trilens.files import read_features
 
     if answers.streamed:
@@ -503,13 +511,17 @@ def read_features_of(path: str, answers: Answers) -> Any:
         raise ParameterError(f"features are not available: {NOT_STREAMED}", parameter="features")
     names = answers.read().names
     listed = answers.objects is not None or all(name.isdigit() for name in names)
-    found = read_features(path, names if listed else None)
-    if any(not isinstance(block, dict) for block in found.values()):
-        raise click.UsageError(
-            f"{path} has no names, and the order of the objects in the answers is not that of "
-            "its rows; list the objects in the order of the rows with --objects"
-        )
-    return found
+    blocks: dict[str, Any] = {}
+    for file in files:
+        found = read_features(file, names if listed else None)
+        if any(not isinstance(block, dict) for block in found.values()):
+            raise click.UsageError(
+                f"{file} has no names, and the order of the objects in the answers is not that of "
+                "its rows; list the objects in the order of the rows with --objects"
+            )
+        for name, block in found.items():
+            blocks[name if name not in blocks else f"{file}: {name}"] = block
+    return blocks
 
 
 def read_comparisons_of(answers: Answers) -> Comparisons:

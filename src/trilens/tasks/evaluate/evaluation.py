@@ -302,12 +302,13 @@ def evaluate(
         yardstick = yardstick_of(given, seed)
     elif not isinstance(yardstick, Yardstick):
         raise wrong("yardstick", yardstick, "a Yardstick, or None")
-    return _evaluated(str(name), given, said, yardstick, seed)
+    return evaluated(str(name), given, said, yardstick, seed)
 
 
-def _evaluated(
+def evaluated(
     name: str, given: Statements, said: Predictions, yardstick: Yardstick, seed: int
 ) -> Evaluation:
+    """What a model says of the answers, with its interval and log-loss."""
     right = said.right
     chance = 1 / said.scores.shape[1]
     accuracy = float(right.mean())
