@@ -174,7 +174,8 @@ async def live(request: Request, session: SignedIn) -> HTMLResponse:
     """The part of the dashboard that its script fetches again and again."""
     survey = Survey.of(request)
     facts = await survey.read(lambda c: survey.dashboard.facts(c, survey.store))
-    return survey.page("live.html", at=at, **facts)
+    # beside the event loop: long tables must not keep participants waiting
+    return await survey.in_thread(lambda: survey.page("live.html", at=at, **facts))
 
 
 @router.get("/report")
