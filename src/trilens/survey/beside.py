@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
 from sqlalchemy.engine import make_url
 
 from trilens.errors import TrilensError
@@ -27,8 +28,9 @@ from trilens.survey.status import erased_participants
 if TYPE_CHECKING:
     from trilens.analysis import Analysis
 
-#: Rows of a table on the dashboard.
+#: Rows of a table on the dashboard, and names in a sentence.
 MOST_ROWS = 200
+_MOST_CANDIDATES = 20
 
 
 def find(task: dict[str, Any]) -> dict[str, Any]:
@@ -79,7 +81,7 @@ def _told(analysis: Analysis, images: str | None) -> dict[str, Any]:
         pictures = load_pictures(images, names, min(160, picture_size(len(names))))
     sentences = [
         ("Collected", words.cautions(facts)),
-        ("Most central", words.medoid(facts)),
+        ("Most central", words.medoid(facts) + _candidates(analysis)),
         ("Outliers", words.outliers(facts)),
         ("Groups", words.clusters(facts)),
     ]
@@ -87,6 +89,16 @@ def _told(analysis: Analysis, images: str | None) -> dict[str, Any]:
         "sentences": [(title, str(text)) for title, text in sentences],
         "report": render(facts, pictures),
     }
+
+
+def _candidates(analysis: Analysis) -> Markup:
+    """The objects that the sentence speaks of, where it does not name them."""
+    listed = analysis.medoid.candidates
+    if not 1 < len(listed) <= _MOST_CANDIDATES:
+        return Markup("")
+    from trilens.report import words
+
+    return Markup(" Candidates: {}.").format(words.names(listed, _MOST_CANDIDATES))
 
 
 def round_rows(collected: AnswerTable) -> list[dict[str, Any]]:

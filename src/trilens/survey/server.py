@@ -132,13 +132,14 @@ class Survey:
         return erase_payments(connection, "the study's date") if are_over(self.study) else 0
 
     async def keep_order(self) -> None:
-        """Do so every minute."""
+        """Do so every ten seconds, if there is something to do."""
         while True:
-            try:
-                await self.write(self.keep_in_order)
-            except Exception:
-                logging.getLogger("trilens.survey").exception("error")
-            await asyncio.sleep(60)
+            if self._opened or are_over(self.study):
+                try:
+                    await self.write(self.keep_in_order)
+                except Exception:
+                    logging.getLogger("trilens.survey").exception("error")
+            await asyncio.sleep(10)
 
     async def read(self, read: Callable[[Connection], T]) -> T:
         """Read the database, in one of the readers' threads."""
