@@ -65,6 +65,15 @@ def test_the_same_map(raters):
     np.testing.assert_allclose(other.predict_proba(S), one.predict_proba(S), atol=0.01)
 
 
+def test_the_same_map_with_features():
+    X = gaussian(15, 2, random_state=0).points
+    S = simulate_statements(X, 455, kind="odd", error_rate=0.1, random_state=1)
+    given = {"n_components": 2, "l2": 0.5, "tol": 1e-8, "feature_share": 0.5}
+    one = ChoiceMap(**given).fit(S, features=X)
+    other = ChoiceMap(**given, device="torch").fit(S, features=X)
+    np.testing.assert_allclose(other.predict_proba(S), one.predict_proba(S), atol=0.01)
+
+
 def test_without_a_gpu_or_without_pytorch(monkeypatch):
     import torch
 

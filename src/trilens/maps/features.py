@@ -295,7 +295,8 @@ class FeaturedLikelihood(Likelihood):
 
     def __init__(self, answers: Likelihood, prior: FeaturePrior) -> None:
         self._answers, self.prior = answers, prior
-        self.choices, self.weight, self._work = answers.choices, answers.weight, answers._work
+        self.choices, self.weight = answers.choices, answers.weight
+        self.on_device = answers.on_device
         self.length, self.alpha = answers.length, answers.alpha
 
     def places(self, X: FloatArray) -> FloatArray:
