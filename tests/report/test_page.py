@@ -232,3 +232,28 @@ def test_a_tree_is_drawn_with_its_supports(changed):
     # every branch: two parts and what joins them
     assert len(figure.all("line")) == 3 * (len(names) - 1)
     assert [text.said for text in figure.all("text")] == ["97%"]
+
+
+def test_groups_stand_side_by_side_with_what_differs(facts):
+    names = [row["object"] for row in facts["objects"]]
+    n = len(names)
+    plane = [[float(i), float(i % 5)] for i in range(n)]
+    group = {
+        "raters": 3, "answers": 90, "agreement": None, "medoid": names[0], "candidates": names[:2],
+        "centrality": [0.3] * n, "predicted_by_own": 0.5, "predicted_by_others": None,
+        "plane": plane,
+    }  # fmt: skip
+    compared = {
+        "by": "<country>", "p_value": 0.001, "differ": True, "why_not": None, "shared": None,
+        "exchanged": "raters", "permutations": 999, "differing": [names[1]],
+        "groups": [{"name": "DE", **group}, {"name": "FR", **group}], "without_group": 0,
+        "objects": names, "object_p_value": [0.5, 0.001] + [0.9] * (n - 2), "shift": [0.1] * n,
+        "sentences": ["Compared were DE and FR.", "They answer differently.", "Elsewhere lies it."],
+    }  # fmt: skip
+    page = render(facts | {"compare_groups": compared})
+    block = page[page.index('id="compared"') :]
+    assert "&lt;country&gt;" in block[:200]
+    assert block.count("<figure>") >= 2
+    assert "They answer differently. Elsewhere lies it." in block
+    assert block.count('class="differs"') == 2
+    assert 'id="compared"' not in render(facts)

@@ -252,6 +252,8 @@ def render(facts: Facts, pictures: Pictures | None = None) -> str:
         script=script,
         policy=_policy(style, script),
         drawn=_reliability_drawing(facts["reliability"]),
+        compared=_group_drawings(facts["compare_groups"]),
+        by_difference=_by_difference(facts["compare_groups"]),
         data=_data(facts, _told(facts, place, drawing, depths)),
     )
 
@@ -442,6 +444,41 @@ def _map_drawing(facts: Facts, pictures: Mapping[str, Picture]) -> MapDrawing:
         f".pic{{aspect-ratio:{_common_ratio(pictures):.3f}}}",
         by="class" if labels else "cluster",
     )
+
+
+def _group_drawings(compared: Facts | None) -> list[Facts]:
+    """A map of each group, all in one square of a hundred by a hundred."""
+    groups = [] if compared is None else compared["groups"]
+    planes = [(g["name"], np.array(g["plane"])) for g in groups if g["plane"] is not None]
+    if compared is None or not planes:
+        return []
+    every = np.concatenate([plane for _, plane in planes])
+    middle = (every.min(axis=0) + every.max(axis=0)) / 2
+    scale = 88 / max(float(np.ptp(every, axis=0).max()), 1e-9)
+    some = _by_difference(compared, MOST_POINTS)
+    differing, few = set(compared["differing"]), len(compared["objects"]) <= LANDMARKS
+    found = []
+    for group, plane in planes:
+        places = 50 + (plane - middle) * [scale, -scale]
+        points = []
+        for i in some:
+            name = compared["objects"][i]
+            x, y = (round(float(v), 2) for v in places[i])
+            differs = name in differing
+            points.append(
+                {"name": name, "x": x, "y": y, "differs": differs, "named": few or differs}
+            )
+        found.append({"name": group, "points": points})
+    return found
+
+
+def _by_difference(compared: Facts | None, most: int = MOST_ROWS) -> list[int]:
+    """The objects that groups see most differently, these first."""
+    if compared is None or compared["shift"] is None:
+        return []
+    p, shift = compared["object_p_value"], compared["shift"]
+    order = sorted(range(len(shift)), key=lambda i: (1.0 if p is None else p[i], -shift[i]))
+    return order[:most]
 
 
 def _named_first(facts: Facts, drawn: list[int], places: FloatArray) -> list[int]:
