@@ -281,6 +281,7 @@ def test_an_answer_to_a_grid_is_stored_whole(tmp_path: Path, database: Database)
         assert len(set(statements.questions.tolist())) == 1
 
 
+@pytest.mark.slow
 def test_a_screen_is_one_cluster_from_the_export_on(tmp_path: Path) -> None:
     with running(plain(short(tmp_path / "s", "grid: {of: 6}\n"))) as app:
         for _ in range(2):
@@ -351,6 +352,11 @@ def test_a_test_run_is_of_no_study(tmp_path: Path) -> None:
         ("blocks:\n  - {name: a, length: 1}", "rounds.minimum is 2, but a round has only 1"),
         ("block_order: backwards", "block_order must be one of fixed, random"),
         ("practice:\n  - {objects: [apple, pear], answer: pear, why: x}", "practice: three obj"),
+        (
+            "practice:\n  - {objects: [apple, pear, plum], answer: pear, why: x}\n"
+            "blocks:\n  - {name: a, kind: odd}",
+            "practice: the first block asks another kind",
+        ),
         ("debriefing: {en: only}", "debriefing is missing in: de"),
     ],
 )  # fmt: skip
@@ -362,3 +368,51 @@ def test_what_is_wrong_has_its_line(tmp_path: Path, more: str, said: str) -> Non
     assert found, json.dumps([str(problem) for problem in problems], indent=1)
     if "rounds." not in said and not said.startswith(("tests", "each", "practice")):
         assert (found[0].line or 0) > before, str(found[0])
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_example_of_the_documentation_is_a_study(tmp_path: Path) -> None:
+    text = (DOCS / "survey.md").read_text()
+    example = text.split("## Around the questions\n\n```yaml\n")[1].split("```")[0]
+    folder = plain(short(tmp_path / "s"))
+    file = folder / "study.yaml"
+    own = re.sub(r"(?ms)^consent:.*?(?=^contact:)", "", file.read_text())
+    file.write_text(own.replace("needed: 1", "needed: 2") + "\n" + example)
+    study = load_study(folder)
+    assert list(study.conditions) == ["taste", "colour"]
+    for blocks in study.conditions.values():
+        assert [(block.kind, block.shown, block.choose) for block in blocks] == [
+            ("central", 3, 1), ("closer", 9, 2),
+        ]  # fmt: skip
+        assert blocks[0].condition in blocks[0].question["en"]
+        assert blocks[1].question["en"] == "Which two are most similar to the first?"
+    assert len(study.before + study.after) == 4
+
+
+def test_the_papers_car_survey(tmp_path: Path) -> None:
+    from PIL import Image
+
+    (tmp_path / "pictures").mkdir()
+    for car in range(1, 61):
+        Image.new("RGB", (2, 2), (4 * car, 0, 0)).save(tmp_path / "pictures" / f"{car}.png")
+    (tmp_path / "study.yaml").write_text((DOCS / "cars" / "study.yaml").read_text())
+    with running(tmp_path) as app:
+        client = app.participant()
+        client.join()
+        asked = client.round(lambda q: "18" if "18" in q["objects"] else q["objects"][0])
+        assert len(asked) == 50
+        tests = [i for i, q in enumerate(asked) if set(q["objects"]) == {"15", "18", "53"}]
+        assert len(tests) == 1
+        assert tests[0] < 10
+        client.post("/api/round")
+        for _ in range(28):
+            question = client.question()
+            client.answer(question["token"], question["objects"][0])
+        collected = table(app)
+        assert len(collected.select("all")) == 78
+        assert len(collected.select("counted")) == 50  # the second round had 29 questions shown
+        reduced = collected.statements("counted-reduced")
+        assert len(reduced) == 50
+        assert ("18", "15", "53") in {(a, *sorted((b, c))) for a, b, c in reduced}

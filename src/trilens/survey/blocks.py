@@ -123,7 +123,7 @@ EXAMPLE = ("objects", "answer", "why")
 class Blocks:
     """Reads the blocks of every condition.
 
-    A value of a condition is stronger than one of a block, and that is stronger than the study's.
+    What a block does not say is taken from the condition, and then from the study.
 
     Parameters
     ----------
@@ -149,6 +149,14 @@ class Blocks:
 
     def read(self) -> dict[str, tuple[Block, ...]]:
         """The blocks by condition; a study without conditions has one, without a name."""
+        found = self._conditions()
+        firsts = [blocks[0] for blocks in found.values() if blocks]
+        if self.reading.has("practice") and not any(first.practice for first in firsts):
+            text = "practice: the first block asks another kind of question; write it there"
+            self.reading.wrong(text, "practice")
+        return found
+
+    def _conditions(self) -> dict[str, tuple[Block, ...]]:
         reading = self.reading
         named = self._named()
         conditions = reading.given.get("conditions")
@@ -205,9 +213,8 @@ class Blocks:
 
     def _block(self, condition: str, name: str, at: Where, over: Where | None = None) -> Block:
         reading = self.reading
-        layers: list[Where] = [at, ()] if at else [()]
-        if over is not None:
-            layers.insert(0, over)
+        layers: list[Where] = [path for path in (at, over) if path]
+        layers.append(())
         at_kind = self._where("kind", layers)
         kind_at: Where = layers[at_kind] if at_kind is not None else ()
         kind = cast(Kind, reading.choice(*kind_at, "kind", allowed=KINDS, default="central"))
