@@ -33,6 +33,7 @@ def main() -> None:
     parser.add_argument("--parts", default="things,unasked,useless,usps,time,coverage")
     parser.add_argument("--sizes", default=",".join(map(str, TARGETS)))
     parser.add_argument("--studies", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0)
     args = parser.parse_args()
     for part in args.parts.split(","):
         PARTS[part](args)
@@ -96,7 +97,7 @@ def unasked(args: argparse.Namespace) -> None:
 
 def useless(args: argparse.Namespace) -> None:
     found: dict[str, list[float]] = {"drawn": [], "permuted": [], "of the objects": []}
-    for seed in range(args.studies):
+    for seed in range(args.first, args.first + args.studies):
         kind = ("central", "odd", "closer")[seed % 3]
         made = study(kind, "plane", "random", "soft", seed, n=40, answers=2000)
         S, rng = statements(made), np.random.default_rng([7, seed])
@@ -172,7 +173,7 @@ def timed(args: argparse.Namespace) -> None:
 
 def coverage(args: argparse.Namespace) -> None:
     held: dict[str, list[tuple[bool, bool, int, int]]] = {}
-    for seed in range(args.studies):
+    for seed in range(args.first, args.first + args.studies):
         made = study("central", "plane", "random", "soft", seed, n=30, answers=450)
         S, rng = statements(made), np.random.default_rng([8, seed])
         F = vectors(made.points, rng)
