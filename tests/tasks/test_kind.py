@@ -86,3 +86,8 @@ def test_an_assumed_kind_is_a_caution(tmp_path):
         tl.Answers(file).count()
     with pytest.warns(AssumedKindWarning):
         Statements({"chosen": ["a"], "shown_1": ["a"], "shown_2": ["b"], "shown_3": ["c"]})
+
+
+def test_many_objects_are_not_mapped_for_it():
+    rows = np.random.default_rng(0).permutation(900).reshape(300, 3)
+    assert kind_fit(Statements(rows, 20_000)).accuracy == {}

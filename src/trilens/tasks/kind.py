@@ -18,6 +18,9 @@ from trilens.statements.value import StatementsLike, as_statements
 _MOST = 3000
 _HELD_OUT = 0.25
 _LEAST = 60
+#: Objects beyond which a map takes long, and answers about each that are needed.
+_MOST_OBJECTS = 500
+_PER_OBJECT = 6
 #: Standard errors by which another kind predicts better.
 _BETTER = 5.0
 
@@ -88,7 +91,7 @@ def kind_fit(S: StatementsLike, random_state: RandomState = 0) -> KindFit:
     Parameters
     ----------
     S : Statements
-        With too few answers nothing is predicted.
+        With too few answers, or too many objects, nothing is predicted.
 
     Returns
     -------
@@ -103,7 +106,9 @@ def kind_fit(S: StatementsLike, random_state: RandomState = 0) -> KindFit:
     rng = np.random.default_rng(random_state)
     rows = S.triples[np.sort(rng.permutation(len(S))[:_MOST])]
     out = rng.random(len(rows)) < _HELD_OUT
-    if int(out.sum()) < _LEAST:
+    seen = len(np.unique(rows))
+    few = int(out.sum()) < _LEAST or rows.size < _PER_OBJECT * seen
+    if few or S.n_objects > _MOST_OBJECTS:
         return KindFit(S.kind, {}, 0)
     accuracy: dict[Kind, float] = {}
     for kind in KINDS:
