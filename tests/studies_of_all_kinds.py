@@ -44,7 +44,7 @@ def points_of(shape: str, n: int, rng: np.random.Generator) -> np.ndarray:
 def draw(seed: int, folder: Path) -> tuple[Any, Any, str]:
     """Answers, labels or None, and what they are in a few words."""
     rng = np.random.default_rng([seed, 7])
-    shape, kind = SHAPES[seed % len(SHAPES)], KINDS[(seed // 3) % 3]
+    shape, kind = SHAPES[seed % len(SHAPES)], KINDS[(seed // 9) % 3]
     n, each = SIZES[int(rng.integers(len(SIZES)))]
     raters = RATERS[int(rng.integers(len(RATERS)))]
     chosen = SELECTED[int(rng.integers(len(SELECTED)))]

@@ -51,6 +51,8 @@ _EXACT_FLOAT = 2.0**53
 
 #: The columns by which an export of `trilens survey` is known.
 _OF_SURVEY = frozenset({"reason", "test", "counted"})
+#: How a note on answers begins that such an export has and the findings leave out.
+NO_FINDINGS = "not part of the findings"
 #: How notes speak of questions that a survey put to the same rater again, on purpose.
 ASKED_TWICE = "repeated questions"
 #: What an export puts in front of a name that a spreadsheet would take for a formula.
@@ -417,7 +419,7 @@ class AnswerTable:
                 f"{n:,} {ASKED_TWICE if why == 'repeated' else f'of reason {why}'}"
                 for why, n in sorted(self.decided.aside.items(), key=str)
             )
-            self.decided.notes["reason"] = f"not part of the findings: {told}"
+            self.decided.notes["reason"] = f"{NO_FINDINGS}: {told}"
         return rows.where(good)
 
     def _holding(

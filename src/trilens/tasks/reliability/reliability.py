@@ -21,6 +21,7 @@ from trilens.statements.checks import Checks
 from trilens.statements.combine import question_keys
 from trilens.statements.reading import Reading
 from trilens.statements.selection import Selection
+from trilens.statements.table import NO_FINDINGS
 from trilens.tasks.clouds import p_text
 from trilens.tasks.data import Data, is_streamed, statements_of, streamed_map
 from trilens.tasks.design import design
@@ -157,6 +158,9 @@ class Reliability(Tabular):
     conditions : tuple of str
         Of files too large to hold, what the answers that were counted meet; how many did not
         is not known.
+    aside : str
+        Of a survey's export, the answers that are no part of the findings: to test questions,
+        and to those asked twice.
     """
 
     kind: Kind
@@ -188,6 +192,7 @@ class Reliability(Tabular):
     forecast: Forecast | None = None
     cross: CrossPrediction | None = None
     conditions: tuple[str, ...] = ()
+    aside: str = ""
 
     @property
     def ceiling(self) -> float | None:
@@ -249,6 +254,7 @@ class Reliability(Tabular):
             "catch": self.catch,
             "exclusions": self.exclusions,
             "conditions": self.conditions,
+            "aside": self.aside,
             "disagreement": {"questions": self.questions, "pairs": self.pairs},
             "groups": self.groups,
             "forecast": self.forecast,
@@ -432,6 +438,7 @@ def reliability(
         pairs=pairs,
         exclusions=exclusions,
         catch=_tests_passed(kept, tests, checks),
+        aside="" if reading is None else _aside(reading),
         groups=None
         if groups is None or who is None
         else groups_of_raters(
@@ -477,6 +484,12 @@ def _collected(
     if reading is not None and reading.checks is not None:
         found["checks"] = len(reading.checks)
     return found
+
+
+def _aside(reading: Reading) -> str:
+    """The answers to a survey's own questions that reading it has set aside, in words."""
+    told = (note.partition(f"{NO_FINDINGS}: ") for note in reading.notes)
+    return next((rest for _, found, rest in told if found), "")
 
 
 def _tests_by_rater(
@@ -683,6 +696,8 @@ def _said_of_exclusions(found: Reliability) -> Iterator[str]:
             f"{'a test question' if checks == 1 else 'test questions'}, and not as "
             f"{'an answer' if checks == 1 else 'answers'}."
         )
+    if found.aside:
+        yield f"Answers to the survey's own questions are no part of the findings: {found.aside}."
     if found.conditions:
         yield (
             f"Only answers with {' and '.join(found.conditions)} were counted; how many others "
@@ -691,7 +706,7 @@ def _said_of_exclusions(found: Reliability) -> Iterator[str]:
         return
     done = [step for step in found.exclusions if step.done and step.answers]
     if not done:
-        yield f"No {'other ' if skipped or checks else ''}answers were excluded."
+        yield f"No {'other ' if skipped or checks or found.aside else ''}answers were excluded."
         return
     listed = "; ".join(f"{step.answers:,} ({step.rule})" for step in done)
     left = counted(done[-1].left, "answer")
