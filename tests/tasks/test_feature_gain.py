@@ -63,6 +63,21 @@ def test_too_few_answers(few):
         feature_gain(few.take(np.arange(20)), X)
 
 
+def test_several_files_are_blocks(few, tmp_path):
+    from trilens import Answers
+    from trilens.cli.options import read_features_of
+
+    write_statements(few, tmp_path / "a.csv")
+    (tmp_path / "other").mkdir()
+    files = [tmp_path / "clip.npz", tmp_path / "words.npz", tmp_path / "other" / "clip.npz"]
+    for file in files:
+        np.savez(file, names=NAMES, vectors=X)
+    answers = Answers(tmp_path / "a.csv", kind="odd")
+    found = read_features_of(tuple(map(str, files)), answers)
+    assert list(found) == ["clip", "words", f"{files[2]}: clip"]
+    assert all(set(block) == set(NAMES) for block in found.values())
+
+
 def test_analyze_says_it_on_the_page_and_as_facts(few, gained, tmp_path):
     write_statements(few, tmp_path / "a.csv")
     F = X @ np.random.default_rng(0).normal(size=(3, 8))

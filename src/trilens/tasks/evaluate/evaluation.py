@@ -265,6 +265,8 @@ def evaluate(
     one_of("metric", metric, METRICS)
     if len(given) == 0:
         raise StatementError("there are no statements to compare a model with")
+    if aligned is not None and not isinstance(aligned, bool | np.bool_):
+        raise wrong("aligned", aligned, "True or False")
     if models is not None:
         if any(x is not None for x in (embedding, distances, answers, yardstick)):
             raise ParameterError(
@@ -609,7 +611,7 @@ def compare_all(
             if "embedding" in given
         ]
     raw = [evaluate(statements, name=name, **given, **same) for name, given in models.items()]
-    return compare_models(raw, aligned=bent, random_state=random_state)
+    return compare_models(raw, aligned=bent or None, random_state=random_state)
 
 
 @dataclass(frozen=True)
@@ -743,7 +745,7 @@ class Comparison(Tabular):
 def compare_models(
     evaluations: Sequence[Evaluation],
     *,
-    aligned: Sequence[Evaluation] = (),
+    aligned: Sequence[Evaluation] | None = None,
     random_state: int = 0,
 ) -> Comparison:
     """Compare evaluations of the same statements.
@@ -807,7 +809,7 @@ def compare_models(
             )
             for (a, b, gap, low, high, p), together in zip(found, adjusted, strict=True)
         ),
-        compare_models(aligned, random_state=random_state) if len(aligned) else None,
+        None if aligned is None else compare_models(aligned, random_state=random_state),
     )
 
 
