@@ -81,7 +81,7 @@ def _told(analysis: Analysis, images: str | None) -> dict[str, Any]:
         pictures = load_pictures(images, names, min(160, picture_size(len(names))))
     sentences = [
         ("Collected", words.cautions(facts)),
-        ("Most central", words.medoid(facts) + _candidates(analysis)),
+        ("Most central", _with_candidates(words.medoid(facts), analysis)),
         ("Outliers", words.outliers(facts)),
         ("Groups", words.clusters(facts)),
     ]
@@ -91,14 +91,14 @@ def _told(analysis: Analysis, images: str | None) -> dict[str, Any]:
     }
 
 
-def _candidates(analysis: Analysis) -> Markup:
-    """The objects that the sentence speaks of, where it does not name them."""
-    listed = analysis.medoid.candidates
-    if not 1 < len(listed) <= _MOST_CANDIDATES:
-        return Markup("")
+def _with_candidates(sentence: Markup, analysis: Analysis) -> Markup:
+    """The sentence, and the objects that it speaks of where it does not name them."""
     from trilens.report import words
 
-    return Markup(" Candidates: {}.").format(words.names(listed, _MOST_CANDIDATES))
+    listed = analysis.medoid.candidates
+    if len(listed) > _MOST_CANDIDATES or all(words.name(one) in sentence for one in listed):
+        return sentence
+    return sentence + Markup(" Candidates: {}.").format(words.names(listed, _MOST_CANDIDATES))
 
 
 def round_rows(collected: AnswerTable) -> list[dict[str, Any]]:

@@ -171,8 +171,7 @@ class BackgroundAnalysis:
             why = "The analysis failed. The server's log says why."
             found = Findings(answers, erased, time.time(), why, [], None, {})
         with self._lock:
-            # what it read may be newer than what was asked for
-            self.latest, self._done, self._thread = found, (found.answers, found.erased), None
+            self.latest, self._done, self._thread = found, (answers, erased), None
             end = self._clock()
             self._until = end + min(_REST * (end - start), _LONGEST_REST_OF_FINDINGS)
 
