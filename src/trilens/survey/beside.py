@@ -23,7 +23,7 @@ from trilens.errors import TrilensError
 from trilens.survey.charts import response_times, times_by_number
 from trilens.survey.database import Database
 from trilens.survey.export import AnswerTable, collect
-from trilens.survey.status import erased_participants
+from trilens.survey.status import erased_participants, real_answers
 
 if TYPE_CHECKING:
     from trilens.analysis import Analysis
@@ -42,9 +42,10 @@ def find(task: dict[str, Any]) -> dict[str, Any]:
     made = time.time()
     with database.reading() as connection:
         collected = collect(connection, task["kind"], task["minimum"])
+        stored = real_answers(connection)
         erased = erased_participants(connection)
     facts: dict[str, Any] = {
-        "answers": len(collected), "erased": erased, "made": made, "problem": None,
+        "answers": stored, "erased": erased, "made": made, "problem": None,
         "sentences": [], "report": None,
     }  # fmt: skip
     # what was known beforehand, or asked twice, tells of the raters and not of the objects

@@ -84,7 +84,7 @@ def status(connection: Connection, minimum: int) -> Status:
     def number(query: Any) -> int:
         return int(connection.execute(query).scalar_one())
 
-    n = number(stored)
+    n = real_answers(connection)
     return Status(
         open=not is_paused(connection),
         answers=n,
@@ -101,6 +101,12 @@ def status(connection: Connection, minimum: int) -> Status:
         skipped=number(select(func.count(skipped.c.assignment.distinct()))),
         missing=missing_objects(connection),
     )
+
+
+def real_answers(connection: Connection) -> int:
+    """How many answers are part of the study."""
+    query = select(func.count()).select_from(_JOINED).where(_REAL)
+    return int(connection.execute(query).scalar_one())
 
 
 def erased_participants(connection: Connection) -> int:
