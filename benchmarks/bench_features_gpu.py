@@ -70,9 +70,16 @@ def main() -> None:
     given = parser.parse_args()
     _import_what_is_there()
 
+    from trilens.errors import TrilensError
     from trilens.maps.choice_map import ChoiceMap
+    from trilens.maps.device import open_device
     from trilens.statements import Statements
 
+    try:
+        open_device(given.device)
+    except TrilensError as error:
+        print(error)
+        return
     triples, best = answers(given.answers + 100_000)
     S = Statements(triples[:-100_000], OBJECTS, kind="odd")
     T = Statements(triples[-100_000:], OBJECTS, kind="odd")
