@@ -221,6 +221,9 @@
   }));
   // who comes first where there is no room for all names
   const order = [...places].sort((a, b) => a.point.dataset.rank - b.point.dataset.rank);
+  // of many, few are named until a part of the map is looked into, and these lie on top
+  const many = places.length > 250;
+  if (many) [...order].reverse().forEach(({ element }) => plane.append(element));
   const lines = all("line", edges).map((element) => ({
     element,
     at: ["x1", "y1", "x2", "y2"].map((name) => parseFloat(element.getAttribute(name))),
@@ -258,6 +261,7 @@
     const shrink = width < 560 ? 0.62 : 1;
     const placed = [], written = [];
     const names = !plane.classList.contains("no-names");
+    let left = many ? 60 * view.scale ** 2 : Infinity;
     for (const { point, x, y } of order) {
       const u = (across(x) / 100) * width, v = (down(y) / 100) * height;
       const frame = point.querySelector(".frame");
@@ -275,7 +279,7 @@
         const w = (shrink < 1 ? 10.4 : 7.2) * shrink * label.textContent.length + 6;
         // at the rim a name turns inwards
         label.style.textAnchor = u < w / 2 ? "start" : u > width - w / 2 ? "end" : "middle";
-        const crowded = written.some((p) => Math.abs(p.u - u) < (p.w + w) / 2 && Math.abs(p.v - v) < (shrink < 1 ? 20 * shrink : 15));
+        const crowded = left-- <= 0 || written.some((p) => Math.abs(p.u - u) < (p.w + w) / 2 && Math.abs(p.v - v) < (shrink < 1 ? 20 * shrink : 15));
         point.classList.toggle("crowded", crowded);
         if (!crowded) written.push({ u, v, w });
       }
