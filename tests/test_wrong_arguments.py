@@ -84,6 +84,7 @@ RIGHT: dict[str, Any] = {
     "n_rows": 2,
     "evaluations": [trilens.evaluate(S, embedding=np.arange(4.0))],
     "median_seconds": np.array([1.0, 2.0]),
+    "by": ["x", "x", "y", "y"],
 }
 #: Where the same name means something else.
 RIGHT_FOR: dict[str, dict[str, Any]] = {
