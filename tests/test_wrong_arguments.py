@@ -240,7 +240,7 @@ RESULTS = {
     *("Counted", "Reading", "Fault"),
     *("Summary", "RaterSummary", "Points", "Raters", "Study", "Survey", "Cars", "Things", "USPS"),
     *("Collaboration", "DepthIntervals", "LensValues", "ChoiceModel", "ModelDepth", "Analysis"),
-    "Dimension",
+    *("Dimension", "Places"),
     "Selection",
 }
 CALLED = {
@@ -284,7 +284,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 #: They do much even with few statements, so they are tried less often.
-SLOW = {"analyze", "cluster", "medoid", "outliers", "classify"}
+SLOW = {"analyze", "cluster", "medoid", "outliers", "classify", "structure", "hierarchy"}
 
 
 @pytest.mark.parametrize("name", sorted(set(CALLED) - SLOW))

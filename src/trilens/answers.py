@@ -472,7 +472,7 @@ class Answers:
     def _once(self) -> bool:
         """Whether the source can be read only once: the standard input, or a pipe."""
         if not isinstance(self.source, str | os.PathLike):
-            return False
+            return isinstance(self.source, list | tuple) and "-" in self.source
         path = Path(self.source)
         return self.source == "-" or (path.exists() and not (path.is_file() or path.is_dir()))
 

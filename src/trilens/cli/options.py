@@ -337,7 +337,7 @@ def reading_options(command: F) -> F:
     return several(*_READING_OPTIONS)(with_reading)  # type: ignore[return-value]
 
 
-def statement_options(command: F, *, reported: bool = True) -> F:
+def statement_options(command: F, *, reported: bool = True, required: bool = True) -> F:
     """FILE, how to read it and which answers to use; the command gets it all as ``answers``.
 
     A command's output must not be one of its inputs.
@@ -346,13 +346,15 @@ def statement_options(command: F, *, reported: bool = True) -> F:
     ----------
     reported
         Whether it is said how the file was read; otherwise the command does so itself.
+    required
+        Whether there must be a FILE; otherwise ``answers`` is None without one.
     """
 
     @reading_options
     @several(*_STATEMENT_OPTIONS)
     @wraps(command)
     def with_answers(
-        file: str,
+        file: str | None,
         reading: dict[str, Any],
         bad_rows: str | None,
         quiet: bool,
@@ -366,6 +368,8 @@ def statement_options(command: F, *, reported: bool = True) -> F:
         from trilens.answers import Answers
         from trilens.files import refuse_to_overwrite
 
+        if file is None:
+            return command(answers=None, **rest)
         others = (rest.get(name) for name in ("labels", "map_file"))
         inputs = (
             file,
@@ -405,7 +409,7 @@ def statement_options(command: F, *, reported: bool = True) -> F:
         _report_reading(answers, quiet, reported)
         return result
 
-    return click.argument("file")(with_answers)  # type: ignore[return-value]
+    return click.argument("file", required=required)(with_answers)  # type: ignore[return-value]
 
 
 def _refuse(answers: Answers, names: Iterable[str], what: str) -> None:

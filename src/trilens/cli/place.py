@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,13 +11,13 @@ from trilens.cli import options
 from trilens.cli.output import Output, counted
 
 if TYPE_CHECKING:
+    from trilens.answers import Answers
     from trilens.maps.choice_map import ChoiceMap
 
 
 @options.command("place")
 @click.argument("map_file", metavar="MAP")
-@click.argument("file", required=False)
-@options.reading_options
+@partial(options.statement_options, required=False)
 @click.option(
     "--features",
     metavar="FILE",
@@ -27,9 +28,7 @@ if TYPE_CHECKING:
     "the map with the new objects in it (.npz).",
     callback=options.map_or_table_ending,
 )
-def command(
-    map_file: str, file: str | None, reading: dict[str, Any], features: str | None, out: Output
-) -> None:
+def command(map_file: str, answers: Answers | None, features: str | None, out: Output) -> None:
     """Place new objects on a map that trilens embed wrote.
 
     By answers about them in FILE, by their features, or by both. Objects of the map stay where
@@ -39,19 +38,18 @@ def command(
     Example: trilens place map.npz new_answers.csv
     Example: trilens place map.npz --features new.npz -o larger.npz
     """
-    from trilens.answers import Answers
     from trilens.files import read_features, refuse_to_overwrite
     from trilens.maps import load_map
 
-    if file is None and features is None:
+    if answers is None and features is None:
         raise click.UsageError("give answers about new objects, or their --features")
     if out.path is not None:
-        refuse_to_overwrite(out.path, map_file, file, features)
+        refuse_to_overwrite(out.path, map_file, features)
     M = load_map(map_file)
     S = None
-    if file is not None:
-        reading["kind"] = reading["kind"] or M.model_.kind
-        S = Answers(file, **reading).read()
+    if answers is not None:
+        answers.kind = answers.kind or M.model_.kind
+        S = answers.read()
     given = None if features is None else _as_fitted(read_features(features), M)
     found = M.place(S, features=given)
     if out.path is not None and out.path.endswith(".npz"):

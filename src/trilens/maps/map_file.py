@@ -150,6 +150,8 @@ def _read(name: str) -> dict[str, AnyArray]:
             data = file.read()
     except OSError as error:
         raise FormatError(f"{name}: {error.strerror or error}; check the path") from error
+    except ValueError as error:  # a NUL, or half a character
+        raise FormatError(f"{one_line(repr(name), 60)} is no path: {error}") from error
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             return {key: archive[key] for key in archive.files}
