@@ -153,7 +153,7 @@ def test_one_cloud_is_not_divided():
     points = np.random.default_rng(1).normal(size=(50, 2))
     found = analyze(simulate_statements(points, 5000, random_state=2))
     assert found.clusters.n_clusters == 1
-    assert "No line, ring, arms or groups stand out from chance" in render(found.to_dict())
+    assert "no groups, line, ring or arms stand out from chance" in render(found.to_dict())
 
 
 SLOW = pytest.mark.slow

@@ -316,7 +316,7 @@ def structure(facts: Facts) -> Markup | None:
         )
     if shape == "cloud":
         return Markup(
-            "No line, ring, arms or groups stand out from chance; the answers ask for a map of {}."
+            "The objects spread over {}; no groups, line, ring or arms stand out from chance."
         ).format(fact("dimension", count(dimension or 2, "dimension")))
     return _grouped(facts)
 
