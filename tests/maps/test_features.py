@@ -64,6 +64,17 @@ def test_other_numbers_are_the_same_features():
     assert half.rows.dtype == np.float64
 
 
+def test_names_may_be_numbers():
+    rng = np.random.default_rng(0)
+    names = [str(i) for i in range(101, 107)]
+    F = rng.normal(size=(6, 2))
+    mixed = rng.permutation(6)
+    frame = pd.DataFrame({"object": mixed + 101, "x": F[mixed, 0], "y": F[mixed, 1]})
+    expected = read_features(F, names, 6).blocks[0].factor
+    for given in (frame, frame.set_index("object"), pl.from_pandas(frame)):
+        assert np.allclose(read_features(given, names, 6).blocks[0].factor, expected)
+
+
 def test_blocks_are_told_from_vectors_by_name():
     found = read_features(
         {"pictures": ROWS, "words": dict(zip(NAMES, ROWS, strict=True))}, NAMES, 5

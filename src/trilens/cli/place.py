@@ -50,21 +50,13 @@ def command(map_file: str, answers: Answers | None, features: str | None, out: O
     if answers is not None:
         answers.kind = answers.kind or M.model_.kind
         S = answers.read()
-    given = None if features is None else _as_fitted(read_features(features), M)
+    given = None if features is None else read_features(features)
     found = M.place(S, features=given)
     if out.path is not None and out.path.endswith(".npz"):
         M.extend(S, features=given).save(out.path)
         out.report(found.to_dict(), f"wrote {out.path}", _said(len(found.names), M))
         return
     out.show(found.columns(), found.to_dict(), [_said(len(found.names), M)])
-
-
-def _as_fitted(blocks: dict[str, Any], M: ChoiceMap) -> Any:
-    """The blocks by the names that they have on the map: the only one may be called otherwise."""
-    names = () if M.features_ is None else M.features_.names
-    if len(blocks) == len(names) == 1:
-        return dict(zip(names, blocks.values(), strict=True))
-    return blocks
 
 
 def _said(new: int, M: ChoiceMap) -> str:

@@ -27,6 +27,7 @@ from trilens._typing import BoolArray, FloatArray, IntArray
 from trilens.errors import ParameterError
 from trilens.maps.likelihood import Likelihood
 from trilens.maps.pairs import Length
+from trilens.statements.columns import numbers_or_text
 
 #: What users give: (n, q) numbers in the order of the objects, a table or a dict by name, or a dict
 #: of several of these, the blocks.
@@ -38,7 +39,7 @@ ONE_BLOCK = "features"
 _MOST_PRODUCTS = 10_000
 #: Numbers that a block may have in memory.
 _MOST_NUMBERS = 1_000_000_000
-#: What the column of names may be called in a table that has others of text.
+#: What the column of names may be called in a table; it may hold numbers.
 _NAME_COLUMNS = ("object", "objects", "name", "names", "id")
 #: The least share of the remainder: the places stay a little free.
 _LEAST_OWN = 1e-6
@@ -377,6 +378,8 @@ def read_new_features(
     They are standardised as the objects of the map were, by the block's own centre and scale.
     """
     parts = _blocks_of(given)
+    if len(parts) == len(features.names) == 1:  # the only block may be called otherwise
+        parts = dict(zip(features.names, parts.values(), strict=True))
     if tuple(parts) != features.names:
         if set(parts) != set(features.names):
             raise ParameterError(
@@ -497,21 +500,23 @@ def _of_frame(given: Any, what: str) -> tuple[list[str] | None, Any]:
     """The names in a table and its numbers: of pandas by the index, or by a column of text."""
     if hasattr(given, "iloc"):
         columns = {str(name): given.iloc[:, i] for i, name in enumerate(given.columns)}
-        texts = [name for name, one in columns.items() if one.dtype.kind not in "biuf"]
+        texts = [
+            name for name, one in columns.items() if one.dtype.kind not in "biuf" or _is_name(name)
+        ]
         index = given.index
         counted = index.dtype.kind in "iu" and (np.asarray(index) == np.arange(len(index))).all()
-        named = None if counted else [str(name) for name in index]
+        named = None if counted else numbers_or_text(np.asarray(index)).astype(str).tolist()
     else:
         called = list(getattr(given, "column_names", None) or given.columns)
         columns = {str(name): given[name] for name in called}
         texts = [
             name
             for name, one in columns.items()
-            if np.asarray(_plain(one)).dtype.kind not in "biuf"
+            if np.asarray(_plain(one)).dtype.kind not in "biuf" or _is_name(name)
         ]
         named = None
     if texts:
-        by = next((name for name in texts if name.casefold() in _NAME_COLUMNS), None)
+        by = next((name for name in texts if _is_name(name)), None)
         if by is None and (named is not None or len(texts) > 1):
             raise ParameterError(
                 f"{what}: the columns {_listed(texts)} are no numbers; leave them out, or call the "
@@ -525,11 +530,15 @@ def _of_frame(given: Any, what: str) -> tuple[list[str] | None, Any]:
                 f"{what}: the columns {_listed(rest)} are no numbers; leave them out",
                 parameter="features",
             )
-        named = [str(name) for name in np.asarray(_plain(columns.pop(by))).tolist()]
+        named = numbers_or_text(np.asarray(_plain(columns.pop(by)))).astype(str).tolist()
     if not columns:
         raise ParameterError(f"{what} have no column of numbers", parameter="features")
     numbers = [np.asarray(_plain(one), dtype=np.float64) for one in columns.values()]
     return named, np.column_stack(numbers)
+
+
+def _is_name(column: str) -> bool:
+    return column.casefold() in _NAME_COLUMNS
 
 
 def _in_order(
