@@ -79,7 +79,9 @@ def test_distances_and_coordinates_at_once(file, tmp_path):
     assert len(lines) == 17
     assert coordinates.read_text().splitlines()[0] == '"","dim_0","dim_1"'
     assert len(read_vectors(coordinates)) == 16  # and is read back
-    told = run("evaluate", file, "--distances", out, "--json").stdout
+    done = run("evaluate", file, "--distances", out, "--json")
+    assert "objects matched by name" in done.stderr
+    told = done.stdout
     assert json.loads(told)["models"][0]["accuracy"] > 0.9
 
 

@@ -270,8 +270,11 @@ def test_votes(tmp_path):
         file = written(tmp_path / "v.csv", header, ["r", "a", "b", *cells])
         assert list(read_statements(file)) == two
     file = written(tmp_path / "v.csv", ["anchor", "near", "far", "n"], ["r", "a", "b", "3"])
-    assert len(read_statements(file)) == 1
-    assert len(read_statements(file, columns="count=n")) == 3
+    hints: list[Reading] = []
+    assert len(read_statements(file, tell=hints.append)) == 1
+    assert "n may be a number of answers: if so, give columns count=n" in hints[0].notes
+    assert len(read_statements(file, columns="count=n", tell=hints.append)) == 3
+    assert not any("may be" in note for note in hints[1].notes)
     hertz = written(
         tmp_path / "v.csv", ["anchor", "near", "far", "frequency"], ["r", "a", "b", "440"]
     )
@@ -283,6 +286,15 @@ def test_votes(tmp_path):
         ["r", "b", "a", "1"],
     )
     assert list(read_statements(file)) == two
+    for header in ("count", "Counts"):
+        file = written(
+            tmp_path / "v.csv",
+            ["anchor", "near", "far", header],
+            ["r", "a", "b", "3"],
+            ["r", "a", "c", "0"],
+            ["r", "b", "a", "1"],
+        )
+        assert list(read_statements(file)) == two
     file = written(
         tmp_path / "v.csv",
         ["image_1", "image_2", "image_3", "votes_a", "votes_b", "votes_c"],
@@ -306,3 +318,19 @@ def test_an_unfolded_file_is_counted_and_scanned_as_it_is_read(tmp_path, design)
     assert sum(len(part) for part in answers.scan(chunk_rows=7)) == 60
     only = tl.Answers(file, kind="odd", questions=design, where="question_id = Q2")
     assert [row[0] for row in only.read()] == ["ski"] * 30
+
+
+def test_bars_between_cells(tmp_path):
+    (tmp_path / "bars.csv").write_text("odd|other_1|other_2|rater\na b|b|c|1\nb|a b|c|2\n")
+    assert list(read_statements(tmp_path / "bars.csv")) == [("a b", "b", "c"), ("b", "a b", "c")]
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_lines_of_json_in_a_txt_file_as_jatos_writes_it(tmp_path, whole):
+    rows = [
+        {"odd": "a", "other_1": "b", "other_2": "c"},
+        {"odd": "b", "other_1": "a", "other_2": "c"},
+    ]
+    lines = [json.dumps([row] if whole else row) for row in rows]
+    (tmp_path / "results.txt").write_text("\n" + "\n".join(lines) + "\n")
+    assert list(read_statements(tmp_path / "results.txt")) == [("a", "b", "c"), ("b", "a", "c")]

@@ -183,3 +183,10 @@ def test_further_columns(tmp_path):
     table = pa.table({"central": ["a"], "other_1": ["b"], "other_2": ["c"], "age": [31]})
     pq.write_table(table, tmp_path / "a.parquet")
     assert Answers(tmp_path / "a.parquet").column("age").tolist() == ["31"]
+
+
+def test_a_symmetric_matrix_without_names_is_in_the_order_of_the_objects(tmp_path):
+    D = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]])
+    np.savetxt(tmp_path / "d.csv", D, delimiter=",", fmt="%g")
+    for objects in (["van", "bus", "car"], ["1", "2", "3"]):
+        np.testing.assert_array_equal(read_matrix(tmp_path / "d.csv", objects), D)

@@ -78,11 +78,12 @@ def command(
     \b
     Example: trilens evaluate answers.csv clip.npy words.csv
     """
-    from trilens.files import read_matrix, read_statements
-    from trilens.files.vectors import read_vector_table
+    from trilens.files import read_statements
+    from trilens.files.vectors import read_matched_matrix, read_vector_table
     from trilens.maps.map_file import is_map, load_map
     from trilens.tasks.data import statements_of
     from trilens.tasks.evaluate.evaluation import compare_all
+    from trilens.tasks.evaluate.predictions import BY_NAME
 
     if not models and not embedding and not distances and not answer_files:
         raise click.UsageError(
@@ -91,6 +92,7 @@ def command(
     statements = statements_of(answers, "evaluate")
     given: dict[str, dict[str, Any]] = {}
     taken: dict[str, str] = {}
+    named: dict[str, bool] = {}
     for file in (*models, *embedding):
         name = _name(file, given)
         if is_map(file):
@@ -104,7 +106,9 @@ def command(
         taken[name] = f"{table.said()}; "
         given[name] = {"embedding": table.vectors, "metric": metric}
     for file in distances:
-        given[_name(file, given)] = {"distances": read_matrix(file, statements.names)}
+        name = _name(file, given)
+        D, named[name] = read_matched_matrix(file, statements.names)
+        given[name] = {"distances": D}
     for file in answer_files:
         given[_name(file, given)] = {"answers": read_statements(file, kind=answers.kind)}
     with status("comparing"):
@@ -115,7 +119,8 @@ def command(
             random_state=random_state,
         )
     for model in found.models:
-        note(f"{model.name}: {taken.get(model.name, '')}{model.matched}")
+        matched = BY_NAME if named.get(model.name) else model.matched
+        note(f"{model.name}: {taken.get(model.name, '')}{matched}")
     for text in _cautions(found):
         note(text)
     if figure is not None:

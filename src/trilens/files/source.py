@@ -70,6 +70,8 @@ _MAGIC = {
     b"$FL2": "spss",
     b"$FL3": "spss",
 }
+#: What JSON begins with, which JATOS writes into ``.txt`` files.
+_JSON = re.compile(rb'\{\s*"|\[\s*[\[{"]')
 #: What the bytes of a packed file begin with; the members of a zip archive are sources themselves.
 _PACKED = {b"\x1f\x8b": "gz", b"\x28\xb5\x2f\xfd": "zst"}
 _ZIP = b"PK\x03\x04"
@@ -135,11 +137,13 @@ class Source:
 
     @property
     def format(self) -> str:
-        """One of the values of `ENDINGS`: by ending, else by content."""
-        if self.ending in ENDINGS:
+        """One of the values of `ENDINGS`: by ending, else by content, as JSON in ``.txt``."""
+        if self.ending in ENDINGS and self.ending != ".txt":
             return ENDINGS[self.ending]
         with self.open() as stream:
             head = stream.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
+        if self.ending == ".txt" and not _JSON.match(head):
+            return "text"
         if head.startswith(_ZIP):
             return "npz"
         return next((found for magic, found in _MAGIC.items() if head.startswith(magic)), "text")

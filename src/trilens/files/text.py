@@ -702,7 +702,7 @@ def _separator(text: str, whole: bool, ending: str, columns: Sequence[str] | Non
     if ending == ".tsv":
         return "\t"
     counts: dict[str, list[int]] = {}
-    for separator in (",", "\t", ";", " "):
+    for separator in (",", "\t", ";", "|", " "):
         rows: list[int] = []
         for cells, _, _ in records(text, separator):
             rows.append(len(cells))

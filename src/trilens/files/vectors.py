@@ -232,20 +232,27 @@ def read_matrix(path: PathLike, objects: Sequence[str] | None = None) -> FloatAr
     array([[0., 2.],
            [2., 0.]])
     """
+    return read_matched_matrix(path, objects)[0]
+
+
+def read_matched_matrix(path: PathLike, objects: Sequence[str] | None) -> tuple[FloatArray, bool]:
+    """The same, and whether it was matched by names."""
     source = open_source(path)
     if objects is not None and source.format not in TABLES and not source.ending.startswith(".np"):
         header, columns, _ = _text_columns(source)
         grid = [*([] if header is None else [header]), *map(list, zip(*columns, strict=True))]
         named = [row[0] for row in grid[1:]]
-        if len(named) > 1 and sorted(grid[0][1:]) == sorted(named):
-            return _named_matrix(grid, objects, source.label)
+        # so it is with the numbers of a symmetric matrix, where the corner is one as well
+        has_names = not _is_number(grid[0][0]) or set(objects) <= set(named)
+        if has_names and len(named) > 1 and sorted(grid[0][1:]) == sorted(named):
+            return _named_matrix(grid, objects, source.label), True
     found = _table(source, None, True)
     if found.names is not None:
         raise FormatError(
             f"{path}: a matrix of distances contains only numbers, in the order of the objects; "
             f"leave the names out, or put them in the first row and in the first column"
         )
-    return found.rows
+    return found.rows, False
 
 
 def _named_matrix(grid: list[list[str]], objects: Sequence[str], label: str) -> FloatArray:

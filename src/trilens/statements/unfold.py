@@ -31,7 +31,14 @@ Cells = Sequence[str | None]
 Unfold = Callable[[Mapping[int, str | None], int], list[tuple[str | None, ...]]]
 
 _VOTES = frozenset({"votes", "votecounts", "votecount", "nvotes", "agreement", "answercounts"})
-_TIMES = frozenset({"votes", "nvotes", "votecount", "nanswers", "nresponses", "answercount"})
+_TIMES = frozenset(
+    {
+        *("votes", "nvotes", "votecount", "nanswers", "nresponses", "answercount"),
+        *("count", "counts"),
+    }
+)
+#: Perhaps a number of equal answers, perhaps something else.
+_MAYBE_TIMES = frozenset({"n", "freq", "frequency", "weight", "times"})
 _VOTES_FOR = re.compile(
     r"n?(?:votes?|counts?)(?:for|of)?(?:(1|a|left)|(2|b|middle|center)|(3|c|right))"
 )
@@ -213,7 +220,7 @@ def unfolded(table: NamedTable, options: ReadOptions) -> tuple[NamedTable, ReadO
     else:
         found = _voted(named, at) or _several(named, options, at) or _titled(named, at)
     if found is None:
-        return table, options
+        return _hinted(named, at, table), options
     left = options
     if spec is not None and spec.names is not None:
         left = replace(options, columns=None)
@@ -222,6 +229,20 @@ def unfolded(table: NamedTable, options: ReadOptions) -> tuple[NamedTable, ReadO
         mapping = tuple(pair for pair in spec.mapping if pair[0] not in used)
         left = replace(options, columns=ColumnSpec(mapping=mapping) if mapping else None)
     return found.of(named, options.skip_bad), left
+
+
+def _hinted(named: NamedTable, at: Mapping[str, int], table: NamedTable) -> NamedTable:
+    """The table with a note of a column that may hold the number of equal answers."""
+    names = [
+        name
+        for i, name in enumerate(named.names)
+        if key(name) in _MAYBE_TIMES and i not in at.values() and _whole(named, [i])
+    ]
+    if not names:
+        return table
+    name = one_line(names[0], 40)
+    note = f"{name} may be a number of answers: if so, give columns count={name}"
+    return replace(table, notes={**table.notes, "times": note})
 
 
 def _known(table: NamedTable, options: ReadOptions) -> dict[str, int]:
