@@ -95,3 +95,15 @@ def test_two_pictures_of_one_name_are_told_apart_by_their_folders(tmp_path):
     found = find_pictures(tmp_path, ["a/1.jpg", "b/1.jpg"])
     assert [path.parent.name for path in found.of.values()] == ["a", "b"]
     assert find_pictures(None, ["x"], {"x": str(tmp_path / "a" / "1.jpg")}).of["x"].exists()
+
+
+@pytest.mark.parametrize("heading", ["name", "Objects", "id"])
+def test_the_heading_of_a_list_of_names_is_no_object(tmp_path, heading):
+    listed = tmp_path / "names.csv"
+    listed.write_text(f"{heading}\nvan\nship\nski\n")
+    answers = tmp_path / "answers.csv"
+    answers.write_text("odd,other_1,other_2\nvan,ship,ski\n")
+    assert tl.read_statements(answers, objects=listed).names == ("van", "ship", "ski")
+    answers.write_text(f"odd,other_1,other_2\nvan,ship,{heading}\n")
+    with pytest.raises(tl.errors.TrilensError, match="not in the list of objects"):
+        tl.read_statements(answers, objects=listed)

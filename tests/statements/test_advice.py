@@ -103,12 +103,35 @@ def test_followed_advice_gives_the_right_data(names, cells, expected):
         ("x,y,z,correct_answer", (A, B, C, SHOWN[np.arange(60), PLACE])),
         ("quality,x,y", (["100.0"] * 60, A, B)),
         ("subject,x,y,score", (WHO, A, B, RT)),
+        ("reference,image_1,image_2,votes", (A, B, C, SIDE)),
+        ("reference,image_1,image_2,vote_count", (A, B, C, SIDE)),
     ],
 )
 def test_no_advice_where_the_cells_do_not_tell(names, cells):
     advice = advise(*table(names, cells))
     assert advice.columns is None
     assert advice.why
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "farther",
+        "rejected",
+        "most_different",
+        "dissimilar",
+        "not_chosen",
+        "least_similar",
+        "odd_choice",
+    ],
+)
+def test_the_object_that_was_not_taken_is_not_advised_as_the_answer(name):
+    by_name = SHOWN[np.arange(60), SIDE]
+    for cells in (by_name, ["AB"[k - 1] for k in SIDE], SIDE):
+        advice = advise(*table(f"ref,A,B,{name}", (A, B, C, cells)))
+        assert advice.columns is None
+        assert f"{name} names the object that was not chosen" in advice.why
+    assert advise(*table("ref,A,B,closer", (A, B, C, by_name))).columns is not None
 
 
 def test_what_the_columns_are_called_tells_the_kind():

@@ -35,6 +35,8 @@ _PICTURE = frozenset(
 )
 _LABEL = frozenset({"label", "class", "category", "group"})
 _ALT = frozenset({"alt", "alttext", "description"})
+#: What the first line of a plain list of names may be, where it is no object.
+_HEADING = frozenset({"name", "names", "id", "ids", "object", "objects"})
 #: What a table of objects may call its columns that hold no features.
 TOLD = _PICTURE | _LABEL | _ALT
 
@@ -210,8 +212,9 @@ def _is_number(cell: str) -> bool:
 def read_objects(path: PathLike) -> list[str]:
     """The names in a list of objects, in order.
 
-    Names are kept as written, spaces included; blank lines are passed over. A table with the
-    columns ``id`` and ``name`` lists the names.
+    Names are kept as written, spaces included; blank lines are passed over, and so is a first line
+    such as ``name`` or ``object``, which is a heading. A table with the columns
+    ``id`` and ``name`` lists the names.
 
     Raises
     ------
@@ -252,9 +255,13 @@ def _listed(path: PathLike) -> ObjectList:
         return table.listed
     text = whole_text(source, "a list of objects has a name a line")
     rows: dict[str, int] = {}
+    headed = False
     # not splitlines(), which also cuts at characters that a name may hold
     for row, name in enumerate(re.split("\r\n|\n|\r", text), 1):
         if not name.strip():
+            continue
+        if not rows and not headed and name.strip().casefold() in _HEADING:
+            headed = True
             continue
         if name in rows:
             raise FormatError(

@@ -48,7 +48,15 @@ _ANSWER = re.compile(
 _NO_ANSWER = re.compile(
     r"corr|expect|gold|truth|solution|catch|check|cond|block|group|order|version|time|date"
     r"|trial|^id$|respondent|responseid|^(.*(resp|key|mouse|click))?rt$"
+    r"|votes$|count|^n$|^n(votes|answers|resp)|score|rating|confidence"
 )
+#: A name that says which object was not taken.
+_NOT_TAKEN = re.compile(
+    r"far(ther|thest)?$|^far(ther|thest|object|item|image)|furthe|reject|unchosen|unselected|^loser"
+    r"|negative$|^not|not(chosen|selected|picked|taken|similar)|less(similar|alike)"
+)
+#: A name that says which object differs: the odd one of three, the wrong one of two.
+_DIFFERS = re.compile(r"odd|outlier|differ|dissimilar|unlike|least|distant")
 
 
 @dataclass(frozen=True)
@@ -143,6 +151,10 @@ class _Cells:
         if three is None:
             return Advice(None, why="the cells do not tell which columns hold objects")
         listed = self._listed(three)
+        turned = [self._name(i) for i in self.free if i not in three and self._is_turned(i)]
+        if self.header and turned:
+            why = f"{turned[0]} names the object that was not chosen; give the one that was"
+            return Advice(None, why=why)
         return Advice(
             None, why=f"{listed} hold objects, but no column says which of them was chosen"
         )
@@ -257,6 +269,8 @@ class _Cells:
                 if sum(hits) < _AMONG * n:
                     continue
                 never = [i for i, times in zip(three, hits, strict=True) if times == 0]
+                if self._is_turned(a, bool(never)):
+                    continue
                 if not never and min(hits) >= 0.005 * n:
                     found.append((a, three, None, sum(hits), n))
                 elif len(never) == 1:
@@ -268,6 +282,11 @@ class _Cells:
             return None
         answer, shown, anchor, n_hits, n = best
         return self._chosen(answer, shown, anchor, "is one of {}", n_hits, n)
+
+    def _is_turned(self, i: int, of_two: bool = True) -> bool:
+        """Whether a column's name says that its object is the one that was not chosen."""
+        name = key(self.names[i]) if self.header else ""
+        return bool(_NOT_TAKEN.search(name) or (of_two and _DIFFERS.search(name)))
 
     def _akin(self, anchor: int, three: Sequence[int]) -> bool:
         """Whether a column meets the others of a question as they meet each other."""
@@ -309,7 +328,7 @@ class _Cells:
                 continue
             if _NO_ANSWER.search(key(self.names[i])):
                 continue
-            advice = self._place(i, three)
+            advice = None if self._is_turned(i, of_two=False) else self._place(i, three)
             if advice is not None:
                 found.append((i, advice))
         if len(found) > 1:
@@ -339,7 +358,7 @@ class _Cells:
             if by_name is not None and len(set(by_name.values())) == 2 and n >= _ENOUGH:
                 # never the third: it is what the two others are compared with
                 anchor = next(j for k, j in enumerate(three) if k not in by_name.values())
-        if anchor is None:
+        if anchor is None or self._is_turned(i):
             return None
         pair = [j for j in three if j != anchor]
         names = [self.names[j] for j in pair]
@@ -399,7 +418,7 @@ class _Cells:
         if anchor is not None or self.kind is not None:
             return ()
         called = key(self.names[answer]) if self.header else ""
-        if "odd" in called or "outlier" in called:
+        if _DIFFERS.search(called):
             return ("odd",)
         return ("central",) if "central" in called else ("central", "odd")
 

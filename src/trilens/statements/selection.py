@@ -126,8 +126,12 @@ class Condition:
 
         >>> Condition.of("age >= 30").holds(np.array(["9", "30", ""])).tolist()
         [False, True, False]
+        >>> Condition.of("rater = 7").holds(np.array(["007", "7", "7.0"])).tolist()
+        [False, True, True]
         """
         bound = _number(self.value)
+        if bound is not None and self.comparison in ("=", "!=") and _is_padded(self.value):
+            bound = None
         if self.comparison in _COMPARE:
             if bound is None:
                 raise ParameterError(f"where '{self}': {shown(self.value)} is not a number")
@@ -137,7 +141,7 @@ class Condition:
         same = np.array(
             [
                 _text(value) == self.value
-                or (bound is not None and _text(value) != "" and _as_number(value) == bound)
+                or (bound is not None and not _is_padded(value) and _as_number(value) == bound)
                 for value in values.tolist()
             ],
             dtype=bool,
@@ -324,6 +328,11 @@ def _as_number(value: Any) -> float:
         except (TypeError, ValueError):
             continue
     return float("nan")
+
+
+def _is_padded(value: Any) -> bool:
+    """Whether it is a text with a leading zero, as ids have it: 007 is not 7."""
+    return isinstance(value, str) and re.match(r"\s*0[0-9]", value) is not None
 
 
 def _text(value: Any) -> str:
