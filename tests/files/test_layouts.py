@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import zipfile
 
 import pandas as pd
@@ -101,6 +102,26 @@ def test_questions_that_list_their_objects(tmp_path):
         ["R2", "car", "van"],
     )
     assert list(read_statements(second, kind="odd")) == list(S)
+
+
+def test_a_rater_or_an_answer_is_no_id_of_a_question(tmp_path):
+    design = tmp_path / "numbered.csv"
+    design.write_text("id,a,b,c\n1,van,bus,car\n2,ski,van,bus\n")
+    for ids in (("1", "2"), ("01", "02")):
+        rows = [["1", ids[0], "2"], ["1", ids[1], "1"], ["2", ids[1], "3"]]
+        file = written(tmp_path / "l.csv", ["subject", "trial", "response"], *rows)
+        S = read_statements(file, kind="odd", questions=design)
+        assert [row[0] for row in S] == ["bus", "ski", "bus"]
+        assert S.raters.tolist() == ["1", "1", "2"]
+
+
+@pytest.mark.parametrize("cell", ["1,200", "12?", "n=12", "2.5"])
+def test_a_number_of_answers_that_is_none_is_refused(tmp_path, cell):
+    header = ["odd", "other_1", "other_2", "n_answers"]
+    rows = [["van", "bus", "car", "40"], ["bus", "ski", "car", cell], ["ski", "bus", "van", cell]]
+    file = written(tmp_path / "n.csv", header, *rows)
+    with pytest.raises(TrilensError, match=rf"row 3: '{re.escape(cell)}' is no number of answers"):
+        read_statements(file)
 
 
 def test_answers_with_the_id_of_a_question(tmp_path, design):

@@ -23,7 +23,15 @@ from trilens.statements.names import is_integer, is_missing
 from trilens.statements.positions import plain
 from trilens.statements.questions import Questions
 from trilens.statements.responses import implied_rows
-from trilens.statements.roles import SHOWN, SHOWN_STEMS, UNFOLDED, complete_shapes, key, roles
+from trilens.statements.roles import (
+    OPTIONAL,
+    SHOWN,
+    SHOWN_STEMS,
+    UNFOLDED,
+    complete_shapes,
+    key,
+    roles,
+)
 from trilens.statements.table import AnswerTable, FirstRows, NamedTable, Request, Rows, Use
 
 Cells = Sequence[str | None]
@@ -283,9 +291,13 @@ def _id_column(table: NamedTable, at: Mapping[str, int], questions: Questions) -
     """The column whose cells are ids of questions."""
     rows = FirstRows(table) if table.sample is None else table.sample
     fitting = []
+    other = {at[role] for role in (*OPTIONAL, "chosen") if role in at and role != "question"}
     for i in range(len(table.names)):
+        if i in other:  # a rater or an answer, though it may be called as questions are
+            continue
         cells = [row[i].strip() for row in rows if len(row) > i and not is_missing(row[i])]
-        if cells and sum(cell in questions.of for cell in cells) > 0.5 * len(cells):
+        known = [cell for cell in cells if _asked_as(cell, questions) in questions.of]
+        if len(known) > 0.5 * len(cells):
             fitting.append(i)
     called = [i for i in fitting if key(table.names[i]) == key(questions.id_name)]
     if "question" in at and at["question"] in fitting:
@@ -300,14 +312,20 @@ def _id_column(table: NamedTable, at: Mapping[str, int], questions: Questions) -
     return next(iter(called or fitting), None)
 
 
+def _asked_as(cell: str, questions: Questions) -> str:
+    """The id of a question as its table has it: 01 is 1 where there is no 01."""
+    bare = cell.lstrip("0") if cell.isdigit() else cell
+    return bare if cell not in questions.of and bare in questions.of else cell
+
+
 def _joined(table: NamedTable, by_id: int, questions: Questions) -> Unfolding:
     """A row per answer, with the id of its question."""
 
     def unfold(cells: Mapping[int, str | None], number: int) -> list[tuple[str | None, ...]]:
-        name = cells[by_id]
-        if name is None or name not in questions.of:
+        name = _asked_as(cells[by_id] or "", questions)
+        if name not in questions.of:
             raise StatementError(
-                f"there is no question {quoted(name or '')} in {questions.label}; add it there, "
+                f"there is no question {quoted(name)} in {questions.label}; add it there, "
                 f"or skip bad rows with {option('skip_bad', True)}"
             )
         own = (name,) if "question_id" in made else ()
@@ -498,7 +516,7 @@ def _voted(table: NamedTable, at: Mapping[str, int]) -> Unfolding | None:
     times = at.get("count")
     if times is None and complete_shapes(dict.fromkeys(role for role in at if role in _OBJECTS)):
         times = next((i for i, name in enumerate(keys) if name in _TIMES), None)
-        if times is not None and not _whole(table, [times]):
+        if times is not None and not _is_number_of(table, times):
             return None
     return None if times is None else _repeated(table, times)
 
@@ -516,6 +534,14 @@ def _whole(table: NamedTable, columns: Sequence[int]) -> bool:
         (cells := _first_cells(table, i)) and all(is_integer(plain(c)) for c in cells)
         for i in columns
     )
+
+
+def _is_number_of(table: NamedTable, i: int) -> bool:
+    """Whether a column says how many gave an answer; cells that do not are refused by row."""
+    cells = _first_cells(table, i)
+    whole = sum(is_integer(plain(cell)) for cell in cells)
+    plainly = key(table.names[i]) in ("nanswers", "nvotes", "nresponses", "answercount")
+    return bool(cells) and (plainly or 2 * whole >= len(cells))
 
 
 def _lists_of(table: NamedTable, i: int, n: int) -> bool:
