@@ -320,7 +320,8 @@ def evaluated(
         low, high = (float(end) for end in np.quantile(samples, [0.025, 0.975]))
     else:
         mean = clusters.mean(right)
-        low, high = share_interval(mean.value, mean.variance, mean.freedom, clusters.fewest)
+        asked = int(clusters.question.max()) + 1
+        low, high = share_interval(mean.value, mean.variance, mean.freedom, asked)
         samples = _between(low, high, mean.freedom, seed)
         low, high = min(low, accuracy), max(high, accuracy)
     of_ceiling = of_interval = None
