@@ -282,6 +282,7 @@ def test_a_server_rests_after_an_analysis() -> None:
     background.close()
 
 
+@pytest.mark.slow
 def test_the_analysis_runs_in_a_process_of_its_own(folder: Path) -> None:
     with running(folder) as app:
         rater = app.participant()

@@ -78,6 +78,7 @@ def test_several_files_are_blocks(few, tmp_path):
     assert all(set(block) == set(NAMES) for block in found.values())
 
 
+@pytest.mark.slow
 def test_analyze_says_it_on_the_page_and_as_facts(few, gained, tmp_path):
     write_statements(few, tmp_path / "a.csv")
     F = X @ np.random.default_rng(0).normal(size=(3, 8))

@@ -54,6 +54,7 @@ def test_a_rater_with_few_answers_and_a_view_of_their_own_cannot_be_told():
     assert "too few answers to tell" in codes["unclear"].therefore
 
 
+@pytest.mark.slow
 def test_own_repeats_tell_another_view_from_guesses():
     rng = np.random.default_rng(3)
     S = survey(["a"] * 8 + ["guess"] * 2, "closer", each=120, seed=3)
@@ -87,6 +88,7 @@ def test_affinities_are_sums_over_pairs_of_answers():
     assert found.affinity[1, 1] == pytest.approx(0.0)
 
 
+@pytest.mark.slow
 def test_guesses_are_rarely_taken_for_a_view():
     p = []
     for seed in range(8):
@@ -98,6 +100,7 @@ def test_guesses_are_rarely_taken_for_a_view():
     assert p.min() > 0.001
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_and_objects_does_not_matter():
     S = survey(["a"] * 6 + ["b"] * 2 + ["guess"] * 2, each=60, n=20)
     rng = np.random.default_rng(0)

@@ -210,6 +210,7 @@ def test_where_the_answers_lie_does_not_matter(shapes, tmp_path):
     assert len(found.marks) == len(S)
 
 
+@pytest.mark.slow
 def test_of_large_files_only_what_counts_tell_is_said(shapes, tmp_path, monkeypatch):
     file = tmp_path / "answers.parquet"
     write_statements(shapes.statements, file)

@@ -141,6 +141,7 @@ def test_the_commands_take_it_for_many_objects(study, table, tmp_path: Path, lar
     assert "-k" in done.stderr
 
 
+@pytest.mark.slow
 def test_groups_are_found_and_so_is_their_number(study, table, large) -> None:
     file, truth = study
     told = _told("cluster", file, "--n-clusters", 3, "--labels", table)
@@ -179,6 +180,7 @@ def test_other_kinds_with_names_in_several_files(tmp_path: Path, kind: str, larg
     assert told["describe"]["statements"] == 12_000
 
 
+@pytest.mark.slow
 def test_the_report_says_what_the_commands_say(study, table, tmp_path: Path, large) -> None:
     file, _ = study
     page = tmp_path / "report.html"

@@ -45,6 +45,7 @@ def test_code_that_measures_counts(
     assert with_change(file, old, new) != fingerprint(TINY.measure)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
