@@ -163,6 +163,34 @@ def test_tables_of_questions_that_are_none(tmp_path, design, problem):
         read_statements(file, kind="odd", questions=path)
 
 
+def test_answers_of_a_wide_file_that_are_codes(tmp_path, design):
+    header = ["ResponseId", "Q1", "Q2"]
+    told: list[Reading] = []
+    file = written(
+        tmp_path / "w.csv", header, ["R1", "2", "-99"], ["R2", "3", "1"], ["R3", "", "2"]
+    )
+    S = read_statements(file, kind="odd", questions=design, tell=told.append)
+    assert S.raters.tolist() == ["R1", "R2", "R2", "R3"]
+    assert "cells without an answer (empty or -99) skipped: 2" in told[0].notes
+    for cells in (("4", "5", "6"), ("Image 1", "Image 2", "Image 3")):
+        rows = [[f"R{i}", cell, cell] for i, cell in enumerate(cells * 2)]
+        file = written(tmp_path / "w.csv", header, *rows)
+        listed = ", ".join(f"'{cell}'" for cell in cells)
+        with pytest.raises(FormatError, match=f"the answers in column Q1 are {listed}; they must"):
+            read_statements(file, kind="odd", questions=design)
+    file = written(tmp_path / "w.csv", ["ResponseId", "Q1", "Q2", "Q3"], ["R1", "2", "1", "3"])
+    with pytest.raises(FormatError, match=r"if each column is a question, .* with questions="):
+        read_statements(file, kind="odd")
+
+
+def test_answers_that_are_keys_are_named(tmp_path):
+    rows = [["a", "b", "c", letter] for letter in "jkl" * 4]
+    file = written(tmp_path / "keys.csv", ["image1", "image2", "image3", "resp"], *rows)
+    problem = r"the answers are j, k, l, .* \(a, b, c\); recode .* 1, 2, 3 or left, middle, right"
+    with pytest.raises(TrilensError, match=problem):
+        read_statements(file, kind="odd", columns="chosen=resp")
+
+
 def test_spss(tmp_path):
     labels = {
         "Q1": {1.0: "van", 2.0: "bus", 3.0: "car"},

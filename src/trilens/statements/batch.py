@@ -13,7 +13,7 @@ import pyarrow as pa
 from trilens._typing import AnyArray, Int32Array
 from trilens.errors import FormatError, StatementError
 from trilens.kinds import Kind
-from trilens.statements.columns import quoted, text_array
+from trilens.statements.columns import one_line, quoted, text_array
 from trilens.statements.names import ObjectList, is_missing
 from trilens.statements.positions import are_names, plain
 from trilens.statements.roles import FIELDS, Form
@@ -21,6 +21,8 @@ from trilens.statements.value import Statements, check_triples, chosen_first
 
 #: Rows of integer names that are looked up at a time: they stay in the cache.
 _PIECE = 1 << 16
+#: Answers that are no objects are codes, such as keys, where they are fewer, in as many rows.
+_CODES = 10
 _INTEGER_TEXT = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
@@ -220,6 +222,18 @@ class Batch:
         if outside.any():
             row = int(np.flatnonzero(outside)[0])
             among = ", ".join(_name(i, names) for i in shown[row].tolist())
+            answers = np.unique(chosen)
+            if outside.all() and len(answers) < _CODES <= len(ids):
+                said, few = (
+                    one_line(", ".join(names[i] if names else str(i) for i in ids_.tolist()), 60)
+                    for ids_ in (answers, np.unique(shown)[:_CODES])
+                )
+                as_places = "1, 2, 3 or left, middle, right" if self.form == "shown" else "1, 2"
+                raise StatementError(
+                    f"{self.place(row)}: the answers are {said}, and none of them is an object "
+                    f"that was shown with it ({few}); recode the answers to the names shown, "
+                    f"{as_places} (all {len(ids):,} rows are affected)"
+                )
             raise StatementError(
                 f"{self.place(row)}: the chosen object {_name(int(chosen[row]), names)} is not "
                 f"among the {'three' if self.form == 'shown' else 'two'} shown ({among}); correct "

@@ -574,6 +574,13 @@ def _missing(
     lacking = [role for role in nearest if role not in told]
     word = "column" if len(lacking) == 1 else "columns"
     place, looks = label, ""
+    plain = [key(name) for i, name in enumerate(names) if i not in at.values()]
+    stems = [name.rstrip("0123456789") for name in plain if name[-1:].isdigit()]
+    if any(stems.count(stem) > 2 for stem in set(stems)):
+        advice += (
+            f"; if each column is a question, give a table of the objects that it shows with "
+            f"{option('questions')}"
+        )
     if row is not None:
         place, looks = f"{label}, row {row:,}", "the first row looks like a header, but it has "
         advice += f"; or, if it names objects, {option('header', False)}"

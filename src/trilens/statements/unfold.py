@@ -20,7 +20,7 @@ from trilens.statements.batch import Fault, row_error
 from trilens.statements.columns import one_line, quoted
 from trilens.statements.layout import ColumnSpec, ReadOptions, layout_error
 from trilens.statements.names import is_integer, is_missing
-from trilens.statements.positions import plain
+from trilens.statements.positions import by_columns, by_words, plain
 from trilens.statements.questions import Questions
 from trilens.statements.responses import implied_rows
 from trilens.statements.roles import (
@@ -68,6 +68,8 @@ _BETWEEN = re.compile(r"\s*(?:[,;/|]|\bvs\.?\s|\bor\b)\s*")
 _IMAGE = re.compile(r"<img[^>]*\bsrc\s*=\s*[\"']?([^\"'>\s]+)", re.IGNORECASE)
 #: The share of answers that are among the objects which a header names.
 _AMONG = 0.95
+#: The code of a question that was seen and not answered.
+_NOT_ANSWERED = "-99"
 #: What Qualtrics and others call the questionnaire that a participant filled in.
 _WHO = ("responseid", "respondentid", "antwortid", "id", "vp", "vpn", "code", "username", "email")
 
@@ -357,6 +359,7 @@ def _wide(
     who, own = _who(table, at)
     text_row = _row_of_texts(table, columns, of)
     width = len(next(iter(of.values())))
+    _refuse_codes(table, columns, of, 1 if text_row is not None else 0)
     made = (
         *(["rater"] if own else []),
         "question_id",
@@ -373,8 +376,10 @@ def _wide(
         rater = () if not own else (str(number) if who is None else cells[who],)
         found: list[tuple[str | None, ...]] = []
         for i, name in columns.items():
-            if cells[i] is None:
+            if cells[i] is None or _not_answered(cells[i] or "", of[name]):
                 result.skipped += 1
+                if cells[i] is not None:
+                    result.counted = "cells without an answer (empty or -99) skipped: {n:,}"
                 continue
             took = (cells[times[i]] if i in times else None,) if times else ()
             found.append((*rater, name, *_anchor(anchors, name), *of[name], cells[i], *took))
@@ -395,6 +400,40 @@ def _wide(
         roles=frozenset(made),
     )
     return result
+
+
+def _not_answered(cell: str, objects: Sequence[str]) -> bool:
+    """Whether a question was seen and not answered, as Qualtrics and SPSS say it."""
+    return plain(cell) == _NOT_ANSWERED and cell not in objects
+
+
+def _refuse_codes(
+    table: NamedTable, columns: Mapping[int, str], of: Mapping[str, tuple[str, ...]], begin: int
+) -> None:
+    """Refuse answers that are neither names nor places, such as a survey's recoded values."""
+    rows = list(FirstRows(table) if table.sample is None else table.sample)[begin:]
+    cells: dict[int, list[str]] = {}
+    for i, name in columns.items():
+        given = [row[i].strip() for row in rows if len(row) > i and not is_missing(row[i])]
+        cells[i] = [cell for cell in given if not _not_answered(cell, of[name])]
+    strange = {i: [c for c in cells[i] if c not in of[name]] for i, name in columns.items()}
+    if sum(map(len, strange.values())) <= 0.5 * sum(map(len, cells.values())):
+        return
+    shown = SHOWN[: len(next(iter(of.values())))]
+    places = {str(place) for place in range(len(shown) + 1)}
+    seen = {plain(cell) for each in strange.values() for cell in each}
+    if seen <= places or by_columns(seen, shown) or by_words(seen, shown):
+        return
+    at = next(i for i, each in strange.items() if any(plain(c) not in places for c in each))
+    few = sorted(set(strange[at]))
+    listed = ", ".join(map(quoted, few[:5])) + (", ..." if len(few) > 5 else "")
+    raise layout_error(
+        table.label,
+        f"the answers in column {one_line(table.names[at], 40)} are {listed}; they must be names "
+        f"of the objects shown ({one_line(', '.join(of[columns[at]]), 60)}), 1 to {len(shown)}, or "
+        f"{'left, middle, right' if len(shown) == 3 else 'left, right'}: recode them (-99 and "
+        f"empty cells are questions without an answer)",
+    )
 
 
 def _who(table: NamedTable, at: Mapping[str, int]) -> tuple[int | None, bool]:
