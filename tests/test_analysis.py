@@ -180,6 +180,9 @@ def test_bins_of_whole_numbers_hold_them_in_the_middle():
         (4.5, 5.5, 1),
     ]
     assert histogram(np.array([])) == []
+    wide = histogram(np.arange(360.0, 436.0), whole=True)
+    assert (wide[0]["from"], wide[-1]["to"]) == (359.5, 435.5)
+    assert sum(row["count"] for row in wide) == 76
 
 
 def test_tables_hold_every_object(tmp_path, shape_analysis):

@@ -446,7 +446,8 @@ def histogram(values: AnyArray, *, whole: bool = False) -> list[Facts]:
     bins: int | FloatArray = 24
     if whole:
         width = max(1, int(np.ceil((np.ptp(values) + 1) / 24)))
-        bins = np.arange(values.min(), values.max() + width + 1, width) - 0.5
+        starts = np.arange(values.min(), values.max() + 1, width)
+        bins = np.append(starts, values.max() + 1) - 0.5  # the last ends with the largest
     count, edge = np.histogram(values, bins=bins)
     return [
         {"from": float(edge[i]), "to": float(edge[i + 1]), "count": int(count[i])}

@@ -121,6 +121,7 @@ def test_labels_and_broken_pictures(small):
     html = (small / "r.html").read_text()
     assert "A &lt;b&gt;title&lt;/b&gt;" in html
     assert "16 pictures cannot be shown" in html
+    assert "the column <code>picture</code> of the table of objects" in html
     assert "<bdi>shape-02</bdi>" in html.split("No file for", 1)[1].split("</p>", 1)[0]
     assert "--n-clusters 2 " in html
     assert "--seed 7" in html

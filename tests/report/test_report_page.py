@@ -9,7 +9,7 @@ import pytest
 
 from pages import contradictions, read_page, value_of
 from trilens._tabular import shorten
-from trilens.report import page as pages, render
+from trilens.report import page as pages, render, words
 
 
 @pytest.fixture
@@ -146,6 +146,7 @@ def test_no_fault_is_said_only_without_a_caution(changed):
     page = read_page(render(changed))
     assert "No fault" not in page.one(css="brief").said
     assert len(page.all(css="caution")) == 1
+    assert "Apart from what is said of single groups below" in page.one(css="caution").said
 
 
 def test_an_interval_that_says_nothing_is_said_to(changed):
@@ -232,6 +233,22 @@ def test_a_tree_is_drawn_with_its_supports(changed):
     # every branch: two parts and what joins them
     assert len(figure.all("line")) == 3 * (len(names) - 1)
     assert [text.said for text in figure.all("text")] == ["97%"]
+    assert "claimed more strictly than the groups" in figure.one("figcaption").said
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_the_caption_of_centrality_fits_the_kind(changed, kind):
+    changed["kind"] = kind
+    note = read_page(render(changed)).one("section", id="medoid").all("p", css="note")[-1].said
+    assert words.EXPECTED_OF[kind] in note
+    assert words.SHARE_OF[kind] in note
+
+
+def test_whether_the_map_of_a_part_knows_the_features_is_said(changed):
+    changed["reliability"]["predicted"] = 0.68
+    assert "without the features" not in words.collected(changed)
+    said = words.collected(changed | {"features": {"said": ""}})
+    assert "A map of part of the answers, without the features, predicts" in said
 
 
 def test_groups_stand_side_by_side_with_what_differs(facts):
@@ -248,12 +265,19 @@ def test_groups_stand_side_by_side_with_what_differs(facts):
         "exchanged": "raters", "permutations": 999, "differing": [names[1]],
         "groups": [{"name": "DE", **group}, {"name": "FR", **group}], "without_group": 0,
         "objects": names, "object_p_value": [0.5, 0.001] + [0.9] * (n - 2), "shift": [0.1] * n,
-        "sentences": ["Compared were DE and FR.", "They answer differently.", "Elsewhere lies it."],
+        "sentences": ["Compared were DE and FR.", "They answer differently.", "It lies elsewhere."],
+        "left_out": ["3 answers without a group were left out."],
     }  # fmt: skip
     page = render(facts | {"compare_groups": compared})
     block = page[page.index('id="compared"') :]
     assert "&lt;country&gt;" in block[:200]
     assert block.count("<figure>") >= 2
-    assert "They answer differently. Elsewhere lies it." in block
+    assert "They answer differently. It lies elsewhere." in block
+    assert "3 answers without a group were left out." in block
+    assert "p is of another measure: how far the answers of a group would move the object" in block
+    assert "Both may be right" not in block
+    people = {"groups": [], "sentences": ["That they differ could not be shown."], "differ": False}
+    both = render(facts | {"compare_groups": compared, "individuals": people})
+    assert "groups that nobody named" in both[both.index('id="compared"') :]
     assert block.count('class="differs"') == 2
     assert 'id="compared"' not in render(facts)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -64,7 +65,8 @@ def test_groups_with_an_object_elsewhere_differ_and_it_is_named(found):
     assert (found.exchanged, found.shared, found.why_not) == ("raters", None, None)
     said = " ".join(found.sentences())
     assert "They answer differently, beyond chance" in said
-    assert "o00" in said
+    verb = "lies" if len(found.differing) == 1 else "lie"
+    assert f"{found.differing[-1]} {verb} in different places for the groups, beyond ch" in said
 
 
 def test_each_group_is_asked_the_same_questions(found):
@@ -176,6 +178,19 @@ def test_an_unknown_group_is_no_group(moved):
     grouped = groups_given(S, by)
     assert grouped.labels.count(None) == 60
     assert grouped.names == ["first", "rest"]
+
+
+def test_what_was_left_out_is_said(moved, found):
+    S, _ = moved
+    grouped = groups_given(S, _of(S) | {"x2": "rest", "x1": "first"})
+    assert grouped.without_answers == ("x1", "x2")
+    assert found.left_out == []
+    some = replace(found, without_group=1, without_answers=grouped.without_answers)
+    assert some.left_out == [
+        "1 answer without a group was left out.",
+        "In the groups, but not in the answers: x1 and x2.",
+    ]
+    assert some.sentences()[-2:] == some.to_dict()["left_out"] == some.left_out
 
 
 @pytest.mark.slow

@@ -38,6 +38,8 @@ def test_good_features_add(few, gained):
     assert gained.shares["good"] > 0
     facts = json.loads(json.dumps(gained.to_dict()))
     assert f"both together {both.accuracy:.1%}" in facts["said"]
+    low, high = (100 * end for end in facts["gain"])
+    assert f"The features add {low:+.1f} to {high:+.1f} percentage points" in facts["said"]
     assert facts["gain"][0] <= both.accuracy - alone.accuracy <= facts["gain"][1]
 
 

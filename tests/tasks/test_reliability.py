@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +14,7 @@ from trilens.simulate import Raters, ask_raters, gaussian, simulate_statements, 
 from trilens.statements import Statements, select
 from trilens.tasks.model import answer_model
 from trilens.tasks.reliability import FEW_ANSWERS, FEW_APPEARANCES, reliability
-from trilens.tasks.reliability.agreement import agreement_between, repeats_of
+from trilens.tasks.reliability.agreement import Agreement, agreement_between, repeats_of
 from trilens.tasks.reliability.raters import hold_out, judge_raters, looked_at
 
 
@@ -107,6 +109,7 @@ def test_objects_seen_rarely_or_never():
     assert codes["unseen"].names == (S.names[4],)
     assert codes["rare"].names == (S.names[5],)
     assert str(FEW_APPEARANCES) in codes["rare"].remedy
+    assert "lists of candidates allow for that" in codes["rare"].therefore
 
 
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
@@ -255,3 +258,11 @@ def test_one_rater_who_gave_much_is_told():
     assert caution.names == ("0",)
     even = reliability(Statements(triples, raters=np.arange(220) % 4))
     assert "one-rater" not in _codes(even)
+
+
+def test_an_interval_that_says_nothing_is_not_written_as_one():
+    found = reliability(study(n_objects=16, n_statements=60).statements)
+    wide = Agreement(share=1.0, low=0.0, high=1.0, questions=1, answers=2, raters=1)
+    said = replace(found, within=wide).methods
+    assert "agreed in 100% (too few answers to tell) of cases (1 question)" in said
+    assert "(60% to 90%)" in replace(found, within=replace(wide, low=0.6, high=0.9)).methods

@@ -73,6 +73,8 @@ def command(
         )
     if found.features is not None:
         note(found.features.said)
+    for said in () if found.compared_groups is None else found.compared_groups.left_out:
+        note(said)
     if target is not None:
         found.write(target, _pictures(images, answers, found.graph.names))
         if target != "-":

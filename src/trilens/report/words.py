@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from trilens._tabular import shorten
 from trilens.report.page import OTHER_VIEWS, Facts
+from trilens.tasks.reliability.agreement import SAYS_NOTHING, TOO_FEW
 
 #: How the page speaks of the kinds of question.
 QUESTIONS = {
@@ -84,8 +85,6 @@ _VERDICTS = {
 MAPS = {"choice": "choice map", "lensmap": "lens map"}
 _SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _NOTHING = Markup("There are no answers, so nothing can be said.")
-#: An interval of a share as wide as this says nothing.
-_SAYS_NOTHING = 0.9
 
 
 def fact(key: str, text: object) -> Markup:
@@ -130,8 +129,8 @@ def span(low: float, high: float, digits: int = 0) -> str:
     >>> span(0.124, 0.31), span(0.01, 1.0)
     ('12 to 31%', 'too few answers to tell')
     """
-    if high - low >= _SAYS_NOTHING:
-        return "too few answers to tell"
+    if high - low >= SAYS_NOTHING:
+        return TOO_FEW
     return f"{100 * low:.{digits}f} to {100 * high:.{digits}f}%"
 
 
@@ -168,8 +167,12 @@ def collected(facts: Facts) -> Markup:
     )
     if r["predicted"] is not None:
         sentence += Markup(
-            " A map of part of the answers predicts {} of the others; guessing would get {}."
-        ).format(fact("predicted", percent(r["predicted"])), fact("chance", percent(r["chance"])))
+            " A map of part of the answers{} predicts {} of the others; guessing would get {}."
+        ).format(
+            ", without the features," if facts["features"] else "",
+            fact("predicted", percent(r["predicted"])),
+            fact("chance", percent(r["chance"])),
+        )
     return sentence
 
 

@@ -28,8 +28,9 @@ from trilens.tasks.medoid import medoid
 from trilens.tasks.method import check_model, choose_method
 from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.reliability.agreement import AsDict, agreement_between, plain
+from trilens.tasks.reliability.cautions import counted
 from trilens.tasks.reliability.groups import GroupsLike, group_names, group_of_answers
-from trilens.tasks.reliability.raters import is_best
+from trilens.tasks.reliability.raters import is_best, natural
 
 By: TypeAlias = str | GroupsLike
 
@@ -107,6 +108,8 @@ class ComparedGroups(Tabular):
         all pairs of groups; by the mean distance of two objects.
     without_group : int
         Answers whose group is not known; they are left out.
+    without_answers : tuple of str
+        Raters that have a group, and gave no answer.
     chance : float
     names : tuple of str
         The objects.
@@ -127,6 +130,19 @@ class ComparedGroups(Tabular):
     without_group: int
     chance: float
     names: tuple[str, ...] = field(repr=False)
+    without_answers: tuple[str, ...] = ()
+
+    @property
+    def left_out(self) -> list[str]:
+        """What could not be compared, in words."""
+        found = []
+        if self.without_group:
+            number = counted(self.without_group, "answer")
+            was = "was" if self.without_group == 1 else "were"
+            found.append(f"{number} without a group {was} left out.")
+        if self.without_answers:
+            found.append(f"In the groups, but not in the answers: {_some(self.without_answers)}.")
+        return found
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """A row for each object."""
@@ -155,6 +171,8 @@ class ComparedGroups(Tabular):
             "differing": self.differing,
             "groups": self.groups,
             "without_group": self.without_group,
+            "without_answers": self.without_answers,
+            "left_out": self.left_out,
             "chance": self.chance,
             "objects": self.names,
             "object_p_value": self.object_p_value,
@@ -258,6 +276,7 @@ def compare_groups(
         without_group=int((~known).sum()),
         chance=chance(given.kind),
         names=given.names,
+        without_answers=grouped.without_answers,
     )
 
 
@@ -274,12 +293,15 @@ class Grouped:
         The groups.
     column : str or None
         That has them, where it is one.
+    without_answers : tuple of str
+        Raters that have a group, and gave no answer.
     """
 
     statements: Statements
     labels: list[str | None]
     names: list[str]
     column: str | None
+    without_answers: tuple[str, ...]
 
 
 def groups_given(statements: Data, by: By) -> Grouped:
@@ -295,7 +317,11 @@ def groups_given(statements: Data, by: By) -> Grouped:
         raise ParameterError("there are no answers to compare", parameter="statements")
     who = given.raters if given.raters is not None else given.rounds
     labels = group_of_answers(given, who, label)
-    return Grouped(given, labels, group_names(labels), column)
+    strangers: set[str] = set()
+    if isinstance(label, Mapping) and who is not None:
+        strangers = set(map(str, label)) - set(map(str, np.unique(who).tolist()))
+    names = group_names(labels)
+    return Grouped(given, labels, names, column, tuple(sorted(strangers, key=natural)))
 
 
 def _labels(statements: Data, by: By) -> tuple[Statements, str | None, GroupsLike]:
@@ -441,12 +467,11 @@ def _sentences(found: ComparedGroups) -> Iterator[str]:
             yield f"That they answer differently could not be shown ({p})."
     if found.differ and found.object_p_value is not None:
         if found.differing:
-            more = len(found.differing) - _NAMED
-            named = [*found.differing[:_NAMED], *([f"{more:,} more"] if more > 0 else [])]
             verb = "lies" if len(found.differing) == 1 else "lie"
-            yield f"Elsewhere, beyond chance, {verb} {_and(named)}."
+            named = _some(found.differing)
+            yield f"{named} {verb} in different places for the groups, beyond chance."
         else:
-            yield "No single object could be shown to lie elsewhere."
+            yield "No single object could be shown to lie in different places for the groups."
     central = [
         f"{g.medoid} for {g.name} (or one of {len(g.candidates) - 1:,} others)"
         if len(g.candidates) > 1
@@ -463,8 +488,7 @@ def _sentences(found: ComparedGroups) -> Iterator[str]:
                 f"half of the group, {g.predicted_by_others:.0%} by the other groups (by guesses "
                 f"{found.chance:.0%})."
             )
-    if found.without_group:
-        yield f"{found.without_group:,} answers without a group were left out."
+    yield from found.left_out
 
 
 def _exchanged(found: ComparedGroups) -> str:
@@ -474,6 +498,11 @@ def _exchanged(found: ComparedGroups) -> str:
     if found.shared is not None:
         return f"the answers to each of the {found.shared:,} questions asked in all groups"
     return "the answers of each rater"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return _and([*names[:_NAMED], *([f"{more:,} more"] if more > 0 else [])])
 
 
 def _and(texts: Sequence[str]) -> str:

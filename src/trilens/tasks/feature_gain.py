@@ -88,11 +88,12 @@ class FeatureGain(Tabular):
         if not any(self.shares.values()):
             return f"{text} The features do not help to predict answers, and were left out."
         low, high = self._gain
+        points = f"{100 * low:+.1f} to {100 * high:+.1f} percentage points"
         if low > 0:
-            return f"{text} The features add {low:+.1%} to {high:+.1%} (95 %)."
+            return f"{text} The features add {points} (95 %)."
         if high < 0:
             return f"{text} With the features fewer answers are predicted."
-        return f"{text} What the features add is within chance ({low:+.1%} to {high:+.1%}, 95 %)."
+        return f"{text} What the features add is within chance ({points}, 95 %)."
 
     @property
     def _gain(self) -> tuple[float, float]:

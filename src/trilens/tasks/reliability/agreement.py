@@ -26,6 +26,8 @@ _MOST_PARTNERS = 1000
 #: The raters' spread is taken at the end of its one-sided interval of this level: where it is
 #: thought too small, too much is made of who gave the most answers.
 _SPREAD_LEVEL = 0.75
+#: An interval of a share as wide as this says nothing; what is written in its place.
+SAYS_NOTHING, TOO_FEW = 0.9, "too few answers to tell"
 
 
 class AsDict:

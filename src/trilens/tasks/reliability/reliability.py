@@ -29,6 +29,8 @@ from trilens.tasks.kind import doubt_kind
 from trilens.tasks.method import check_model, choose_method
 from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.reliability.agreement import (
+    SAYS_NOTHING,
+    TOO_FEW,
     Agreement,
     Disagreement,
     Rate,
@@ -741,7 +743,7 @@ def _said_of_prediction(found: Reliability) -> Iterator[str]:
         low, high = found.error_rate_interval
         yield (
             f"The estimated error rate on clear questions was {found.error_rate:.0%} "
-            f"({low:.0%} to {high:.0%})."
+            f"({_span(low, high)})."
         )
 
 
@@ -766,4 +768,8 @@ def _were(n: int) -> str:
 
 
 def _share(found: Agreement) -> str:
-    return f"{found.share:.0%} ({found.low:.0%} to {found.high:.0%})"
+    return f"{found.share:.0%} ({_span(found.low, found.high)})"
+
+
+def _span(low: float, high: float) -> str:
+    return TOO_FEW if high - low >= SAYS_NOTHING else f"{low:.0%} to {high:.0%}"
