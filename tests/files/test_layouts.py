@@ -171,6 +171,7 @@ def test_answers_of_a_wide_file_that_are_codes(tmp_path, design):
     )
     S = read_statements(file, kind="odd", questions=design, tell=told.append)
     assert S.raters.tolist() == ["R1", "R2", "R2", "R3"]
+    assert told[0].left_out == ()  # the raters are from ResponseId
     assert "cells without an answer (empty or -99) skipped: 2" in told[0].notes
     for cells in (("4", "5", "6"), ("Image 1", "Image 2", "Image 3")):
         rows = [[f"R{i}", cell, cell] for i, cell in enumerate(cells * 2)]
@@ -383,3 +384,9 @@ def test_lines_of_json_in_a_txt_file_as_jatos_writes_it(tmp_path, whole):
     lines = [json.dumps([row] if whole else row) for row in rows]
     (tmp_path / "results.txt").write_text("\n" + "\n".join(lines) + "\n")
     assert list(read_statements(tmp_path / "results.txt")) == [("a", "b", "c"), ("b", "a", "c")]
+
+
+def test_a_column_that_is_asked_for_is_not_unused(tmp_path):
+    header = ["odd", "other_1", "other_2", "expertise", "age"]
+    file = written(tmp_path / "a.csv", header, ["a", "b", "c", "x", "7"], ["b", "a", "c", "y", "8"])
+    assert tl.Answers(file, where="expertise = x").reading.left_out == ("age",)

@@ -8,8 +8,9 @@ from PIL import Image
 
 import trilens as tl
 from commandline import facts, run
+from trilens.cli.options import read_features_of
 from trilens.errors import FormatError
-from trilens.files.objects import read_object_table
+from trilens.files.objects import read_object_table, read_objects
 from trilens.files.pictures import find_pictures
 from trilens.files.vectors import read_features
 
@@ -107,3 +108,25 @@ def test_the_heading_of_a_list_of_names_is_no_object(tmp_path, heading):
     answers.write_text(f"odd,other_1,other_2\nvan,ship,{heading}\n")
     with pytest.raises(tl.errors.TrilensError, match="not in the list of objects"):
         tl.read_statements(answers, objects=listed)
+
+
+def test_features_by_id_are_those_of_the_names(objects, tmp_path):
+    (tmp_path / "a.csv").write_text("central,other_1,other_2\n7,8,9\n9,7,8\n")
+    answers = tl.Answers(tmp_path / "a.csv", objects=objects)
+    for header in ("id", "object"):
+        (tmp_path / "good.csv").write_text(f"{header},f1,f2\n9,0,1\n7,2,3\n8,4,5\n")
+        (block,) = read_features_of((str(tmp_path / "good.csv"),), answers).values()
+        assert {name: row.tolist() for name, row in block.items()} == {
+            "ski": [0, 1], "van": [2, 3], "ship": [4, 5]
+        }  # fmt: skip
+
+
+def test_a_header_that_is_not_understood_is_no_object(tmp_path):
+    file = tmp_path / "objects.csv"
+    file.write_text("stimulus,title,image,category\n1,van,van.png,x\n2,bus,bus.png,y\n")
+    with pytest.raises(
+        FormatError, match=r"the columns are stimulus, title, image, category; .*id"
+    ):
+        read_objects(file)
+    file.write_text("image, the\nvan\nbus\n")
+    assert read_objects(file) == ["image, the", "van", "bus"]

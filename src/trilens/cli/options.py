@@ -515,15 +515,19 @@ def read_features_of(files: tuple[str, ...], answers: Answers) -> Any:
         raise ParameterError(f"features are not available: {NOT_STREAMED}", parameter="features")
     names = answers.read().names
     listed = answers.objects is not None or all(name.isdigit() for name in names)
+    table = answers.object_table
+    called = {} if table is None else dict(zip(table.ids or (), table.names, strict=False))
     blocks: dict[str, Any] = {}
     for file in files:
-        found = read_features(file, names if listed else None)
+        found: dict[str, Any] = read_features(file, names if listed else None)
         if any(not isinstance(block, dict) for block in found.values()):
             raise click.UsageError(
                 f"{file} has no names, and the order of the objects in the answers is not that of "
                 "its rows; list the objects in the order of the rows with --objects"
             )
         for name, block in found.items():
+            if called and not block.keys() & set(names):  # by id, as the answers may be
+                block = {called.get(each, each): vector for each, vector in block.items()}
             blocks[name if name not in blocks else f"{file}: {name}"] = block
     return blocks
 

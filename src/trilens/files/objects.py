@@ -109,8 +109,10 @@ def read_object_table(objects: ObjectsLike) -> ObjectTable | None:
             from trilens.statements.layout import ReadOptions
 
             return _of_named_table(opened(source, ReadOptions(header=True)))
-        table = _table(whole_text(source, "a list of objects has a name a line"))
+        text = whole_text(source, "a list of objects has a name a line")
+        table = _table(text)
         if table is None:
+            _refuse_other_header(text, source.label)
             return None
         header, rows, wrong = table
         if wrong:
@@ -291,6 +293,21 @@ def _table(text: str) -> tuple[list[str], list[tuple[list[str], int]], list[str]
         wrong = [str(line) for cells, line in body if len(cells) != len(header)]
         return header, [(cells, line) for cells, line in body if len(cells) == len(header)], wrong
     return None
+
+
+def _refuse_other_header(text: str, label: str) -> None:
+    """Refuse a table whose header names pictures or classes, but no object."""
+    for separator in (",", "\t", ";"):
+        rows = [cells for cells, _, _ in records(text, separator)]
+        width = len(rows[0]) if rows else 0
+        known = {key(cell) for cell in rows[0]} & TOLD if rows else set()
+        even = all(len(cells) == width for cells in rows)
+        if even and len(rows) > 1 and width > 1 and (len(known) > 1 or (known and width > 2)):
+            raise FormatError(
+                f"{label}: the columns are {one_line(', '.join(rows[0]), 80)}; a table of objects "
+                f"has a column name, or id and name, and may have picture, label and alt: rename "
+                f"them in the first row"
+            )
 
 
 def _has_numbers(rows: Sequence[tuple[list[str], int]]) -> bool:

@@ -242,7 +242,7 @@ def read_tables(
         kind=kind,
         kind_told=told,
         columns=layout.read,
-        left_out=layout.left_out,
+        left_out=_left_out(tables[0], extra),
         header=layout.header,
         rows=sum(map(len, found)),
         objects=objects.n_objects,
@@ -276,6 +276,14 @@ def one_kind(tables: Sequence[AnswerTable]) -> Kind:
             f"read each kind by itself, or give {option('kind')} for the files that do not say it"
         )
     return next(iter(said))
+
+
+def _left_out(table: AnswerTable, extra: Sequence[str]) -> tuple[str, ...]:
+    """The columns that were not read in any way."""
+    asked = {table.layout.names[table.layout.position(name, table.label)] for name in extra}
+    return tuple(
+        name for name in table.layout.left_out if name not in asked | table.table.read_from
+    )
 
 
 def _noted(tables: Sequence[AnswerTable]) -> list[str]:

@@ -147,6 +147,8 @@ class NamedTable:
         What to say of the file, such as which of its sheets was read.
     titles
         What else the columns are called, such as the questions below the names of Qualtrics.
+    read_from
+        Columns that others were made of, and those made beside the answers: they are not unused.
     """
 
     label: str | None
@@ -164,6 +166,7 @@ class NamedTable:
     faults: dict[int, Fault] = field(default_factory=dict, repr=False)
     notes: Mapping[str, str] = field(default_factory=dict)
     titles: tuple[str, ...] = ()
+    read_from: frozenset[str] = frozenset()
 
 
 class FirstRows(Sequence[Sequence[str]]):

@@ -110,7 +110,10 @@ class Unfolding:
             if self.skipped:
                 notes["empty"] = self.counted.format(n=self.skipped)
 
-        return replace(table, names=names, read=read, sample=None, notes=notes, titles=())
+        used = frozenset({*self.made, *(table.names[i] for i in self.needs)})
+        return replace(
+            table, names=names, read=read, sample=None, notes=notes, titles=(), read_from=used
+        )
 
     def _unfolded(
         self,
