@@ -9,6 +9,7 @@ import pytest
 
 from studies import edit, running
 from trilens.survey.database import Database
+from trilens.survey.payment import payments_due
 from trilens.survey.status import status
 from trilens.survey.store import all_about, erase
 
@@ -115,11 +116,13 @@ def test_a_question_whose_picture_is_missing_is_left_out(folder: Path, database:
     edit(folder, ("objects: objects.csv", "objects: pictures"), ("most: 3 ", "most: 1 "))
     with running(folder, database) as app:
         rater = app.participant()
-        receipt = rater.join()
+        receipt = rater.join(platform_id="P")
         first = rater.question()
         body = {"token": first["token"], "missing": first["objects"][:2]}
         left = [rater.post("/api/skip", json=body) for _ in range(2)]
         assert [said.json()["number"] for said in left] == [2, 2], "twice is once"
+        assert rater.answer(first["token"], first["objects"][0]).status_code == 409
+        elsewhere = next(n for n in app.survey.study.names if n not in first["objects"])
         second = left[0].json()
         assert rater.answer(second["token"], second["objects"][0]).status_code == 200
         late = {"token": second["token"], "missing": second["objects"][:1]}
@@ -128,6 +131,8 @@ def test_a_question_whose_picture_is_missing_is_left_out(folder: Path, database:
             (body | {"token": "x"}, 404),
             (body | {"missing": []}, 422),
             (body | {"missing": ["x"]}, 422),
+            (body | {"missing": [elsewhere]}, 422),
+            (body | {"missing": [elsewhere, *first["objects"]]}, 422),
         ):
             assert rater.post("/api/skip", json=wrong).status_code == said
         stranger = app.participant()
@@ -140,7 +145,8 @@ def test_a_question_whose_picture_is_missing_is_left_out(folder: Path, database:
         with app.survey.database.reading() as connection:
             found = status(connection, 0)
             about = all_about(connection, receipt)
-        assert found.skipped == 1
+            (paid,) = payments_due(connection)
+        assert (found.skipped, paid.skipped, paid.answers) == (1, 1, 19)
         assert found.missing == dict.fromkeys(sorted(first["objects"][:2]), 1)
         assert about is not None
         assert [q["skipped"] for q in about["questions"]] == [True] + [False] * 19

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,11 +15,15 @@ import pytest
 
 import trilens as tl
 from studies import Client, Running, edit, running
+from trilens.survey.beside import rater_rows, round_rows
+from trilens.survey.charts import over_time
 from trilens.survey.database import Database
 from trilens.survey.example import write_example
 from trilens.survey.export import collect, prepare_export, write_export
 from trilens.survey.markdown import to_html
-from trilens.survey.status import status
+from trilens.survey.payment import payments_due
+from trilens.survey.status import progress, status
+from trilens.survey.store import count_answers
 from trilens.survey.study import check_study, load_study
 
 FORMS = """
@@ -160,6 +165,7 @@ def test_forms_practice_and_debriefing_in_their_order(tmp_path: Path, database: 
     [
         (None, "form_needed"), ("x", "form_number"), (True, "form_number"), (3, "form_least"),
         (1e9, "form_most"), (20.5, "form_whole"), (float("1e300"), "form_number"),
+        (10**400, "form_number"), (float("nan"), "form_number"),
     ],
 )  # fmt: skip
 def test_what_a_number_may_be(tmp_path: Path, value: Any, why: str) -> None:
@@ -179,6 +185,54 @@ def test_markdown_lets_nothing_run_and_nothing_load() -> None:
         assert tag not in html
     assert '<a href="https://ok.example"' in html
     assert "<li>one</li>" in html
+
+
+PRACTICE = """
+practice:
+  - {objects: [orange, lemon, potato], answer: lemon, why: It is between the others.}
+quota: {answers: 2}
+"""
+
+
+def test_practice_is_no_answer_and_earns_no_code(tmp_path: Path) -> None:
+    folder = short(tmp_path / "s", PRACTICE)
+    edit(folder, ("most: 3 ", "most: 1 "))
+    with running(folder) as app:
+        people = [app.participant() for _ in range(3)]
+        for i, client in enumerate(people):
+            client.join(platform_id=f"P{i}")  # not refused: three answers to practice are none
+            client.answer(client.question()["token"], "lemon")
+            assert client.post("/api/finish").status_code == 409
+        with app.survey.database.reading() as connection:
+            assert count_answers(connection) == 0
+            assert {row.answers for row in payments_due(connection)} == {0}
+            now = progress(connection)
+            assert (now.started, over_time(connection, time.time()).top) == (0, 0)
+        assert people[0].post("/api/round").json()["number"] == 1
+        people[0].round()  # the quota is reached
+        assert people[0].question()["completion"]["code"] == "THANKS"
+        refused = app.participant().post("/api/join", json={"consent": True})
+        assert refused.status_code == 403
+        assert people[1].post("/api/finish").status_code == 409
+        # whoever began goes on: the first round can be done
+        assert people[1].post("/api/round").json()["number"] == 1
+        people[1].round()
+        assert people[1].question()["completion"]["code"] == "THANKS"
+        collected = table(app).without_practice()
+        assert {row["round"] for row in round_rows(collected)} == {1, 2}
+        assert [row["answers"] for row in rater_rows(collected, None)] == [4, 4]
+
+
+def test_whoever_left_answers_nothing_more(tmp_path: Path) -> None:
+    with study(tmp_path / "s") as app:
+        client = app.participant()
+        client.join(platform_id="P")
+        asked = client.question()
+        client.post("/api/leave", json={"keep": True})
+        assert client.answer(asked["token"], asked["objects"][0]).status_code == 409
+        with app.survey.database.reading() as connection:
+            (paid,) = payments_due(connection)
+        assert (paid.answers, paid.skipped) == (0, 0)
 
 
 # --- leaving -------------------------------------------------------------------------------

@@ -23,7 +23,8 @@ from trilens.errors import TrilensError
 from trilens.survey.charts import response_times, times_by_number
 from trilens.survey.database import Database
 from trilens.survey.export import AnswerTable, collect
-from trilens.survey.status import erased_participants, real_answers
+from trilens.survey.status import erased_participants
+from trilens.survey.store import count_answers
 
 if TYPE_CHECKING:
     from trilens.analysis import Analysis
@@ -41,8 +42,8 @@ def find(task: dict[str, Any]) -> dict[str, Any]:
     )
     made = time.time()
     with database.reading() as connection:
-        collected = collect(connection, task["kind"], task["minimum"])
-        stored = real_answers(connection)
+        collected = collect(connection, task["kind"], task["minimum"]).without_practice()
+        stored = count_answers(connection)
         erased = erased_participants(connection)
     facts: dict[str, Any] = {
         "answers": stored, "erased": erased, "made": made, "problem": None,
@@ -66,6 +67,9 @@ def find(task: dict[str, Any]) -> dict[str, Any]:
         "rounds": round_rows(collected)[:MOST_ROWS],
         "coverage": statements.summary().to_dict(),
         "left_out": collected.left_out,
+        "kind": collected.kind,
+        "of_kind": len(collected),
+        "of_others": max(stored - len(collected), 0),
     }
     return facts
 

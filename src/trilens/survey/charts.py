@@ -11,7 +11,7 @@ from statistics import median
 from sqlalchemy import Integer, cast, func, select
 from sqlalchemy.engine import Connection
 
-from trilens.survey.schema import answers
+from trilens.survey.schema import answers, assignments
 
 #: Widths of a bar of answers over time, in seconds.
 _STEPS = {
@@ -59,7 +59,12 @@ def over_time(connection: Connection, now: float) -> Bars:
     last = int(now // step)
     start = min(int(first // step), last - _FEWEST_BARS + 1)
     bar = cast(func.floor(answers.c.stored / step), Integer)
-    query = select(bar.label("bar"), func.count().label("n")).group_by(bar)
+    query = (
+        select(bar.label("bar"), func.count().label("n"))
+        .select_from(answers.join(assignments, answers.c.assignment == assignments.c.id))
+        .where(assignments.c.reason != "practice")
+        .group_by(bar)
+    )
     heights = [0] * (last - start + 1)
     for row in connection.execute(query):
         # a clock that was set back may have stored something after now

@@ -87,6 +87,10 @@ class AnswerTable:
         found = Statements(table, names=self.names, kind=self.kind)
         return found.reduce() if which.endswith("reduced") else found
 
+    def without_practice(self) -> AnswerTable:
+        """The same, with the answers that are part of the study."""
+        return AnswerTable(self.kind, self.names, self._chosen("all"))
+
     @property
     def left_out(self) -> int:
         """How many answers are no part of the findings."""

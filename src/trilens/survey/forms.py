@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any, TypeAlias
 
 from trilens.survey.reading import Reading, Text, label
@@ -85,7 +84,7 @@ class Item:
     def _number(self, value: Any) -> tuple[Any, Refusal | None]:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return None, {"text": "form_number"}
-        if not isfinite(value) or abs(value) > 1e15:
+        if not abs(value) <= 1e15:  # nor is NaN; a whole number may be too large for a float
             return None, {"text": "form_number"}
         if self.whole and value != int(value):
             return None, {"text": "form_whole"}
@@ -184,7 +183,7 @@ def _read_number(reading: Reading, form: str, i: int, key: str) -> float | None:
     value = reading.given.get(form, i, key)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= 1e15:
         reading.wrong(f"{label((form, i, key))} must be a number, not {value!r}", form, i, key)
         return None
     return value

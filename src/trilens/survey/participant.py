@@ -14,6 +14,7 @@ from trilens.survey.auth import PARTICIPANT, address_of
 from trilens.survey.blocks import MOST
 from trilens.survey.languages import direction, preferred
 from trilens.survey.server import Survey
+from trilens.survey.store import Joined
 from trilens.survey.study import PLATFORMS
 from trilens.survey.writer import Refused
 
@@ -120,17 +121,25 @@ def _storable(value: str | None) -> str | None:
     return value
 
 
-def _participant(request: Request) -> int | None:
-    """The number in the cookie, if it is ours."""
-    value = Survey.of(request).cookie(request, PARTICIPANT)
-    return int(value) if value is not None else None
+def _participant(request: Request) -> str | None:
+    """What the cookie holds, if it is ours."""
+    return Survey.of(request).cookie(request, PARTICIPANT)
 
 
-def _joined_participant(request: Request) -> int:
-    number = _participant(request)
-    if number is None:
+def _joined_participant(request: Request) -> Callable[[Connection], int]:
+    """Finds the participant of the cookie, in the transaction of whatever they do."""
+    value = _participant(request)
+    if value is None:
         raise Refused(401, "no participant's cookie; join first")
-    return number
+    store = Survey.of(request).store
+
+    def find(connection: Connection) -> int:
+        number = store.recognise(connection, value)
+        if number is None:
+            raise Refused(401, "unknown participant; join first")
+        return number
+
+    return find
 
 
 @router.post("/api/join", status_code=201, response_model=Receipt, responses=_REFUSALS)
@@ -145,26 +154,26 @@ async def join(request: Request, body: Join) -> Response:
     test_run = body.test is not None
     if test_run and not store.is_test_link(body.test or ""):
         raise Refused(403, "this test link is not valid; copy it again from the researcher's page")
-    known = _participant(request)
-    if known is not None:
-        receipt = await survey.read(
-            lambda c: store.going_on(c, known, platform_id, test_run=test_run)
+    value = _participant(request)
+    if value is not None:
+        known = await survey.read(
+            lambda c: store.going_on(c, value, platform_id, test_run=test_run)
         )
-        if receipt is not None:
-            return _joined(request, known, receipt)
+        if known is not None:
+            return _joined(request, known)
     if not survey.joins.allows(address_of(request)):
         survey.metrics.event("limited_joins")
         raise Refused(429, "too many new participants from this address; try again later")
     found = await survey.write(lambda c: store.join(c, platform_id, language, test_run=test_run))
     if found.new and not test_run:
         survey.metrics.event("joins")
-    return _joined(request, found.participant, found.receipt)
+    return _joined(request, found)
 
 
-def _joined(request: Request, participant: int, receipt: str) -> Response:
-    response = JSONResponse({"receipt": receipt}, status_code=201)
+def _joined(request: Request, found: Joined) -> Response:
+    response = JSONResponse({"receipt": found.receipt}, status_code=201)
     survey = Survey.of(request)
-    survey.set_cookie(request, response, PARTICIPANT, str(participant), _COOKIE_SECONDS, "/")
+    survey.set_cookie(request, response, PARTICIPANT, found.cookie, _COOKIE_SECONDS, "/")
     return response
 
 
@@ -173,7 +182,7 @@ async def question(request: Request) -> dict[str, Any]:
     """The question to answer now, the end of a round, or the end."""
     survey = Survey.of(request)
     participant = _joined_participant(request)
-    return await survey.read(lambda c: survey.store.question(c, participant))
+    return await survey.read(lambda c: survey.store.question(c, participant(c)))
 
 
 @router.post("/api/round", responses=_REFUSALS)
@@ -192,8 +201,8 @@ async def _go_on(request: Request, step: Callable[[Connection, int], None]) -> d
     """Take a step, and see what the page shows then."""
     survey = Survey.of(request)
     participant = _joined_participant(request)
-    await survey.write(lambda c: step(c, participant))
-    return await survey.read(lambda c: survey.store.question(c, participant))
+    await survey.write(lambda c: step(c, participant(c)))
+    return await survey.read(lambda c: survey.store.question(c, participant(c)))
 
 
 @router.post(
@@ -215,12 +224,13 @@ async def answer(
     practises = survey.study.practises
 
     def write(connection: Connection) -> tuple[bool, dict[str, Any]]:
-        new = store.answer(connection, participant, body.token, body.chosen, body.seconds)
+        number = participant(connection)
+        new = store.answer(connection, number, body.token, body.chosen, body.seconds)
         said: dict[str, Any] = {"stored": True}
         if practises and (told := store.feedback(connection, body.token)) is not None:
             said["feedback"] = told
         if next:
-            said["next"] = store.question(connection, participant)
+            said["next"] = store.question(connection, number)
         return new, said
 
     new, said = await survey.write(write)
@@ -235,11 +245,11 @@ async def form(request: Request, body: Form) -> Response:
     survey = Survey.of(request)
     participant = _joined_participant(request)
     store = survey.store
-    wrong = await survey.write(lambda c: store.fill_form(c, participant, body.form, body.values))
+    wrong = await survey.write(lambda c: store.fill_form(c, participant(c), body.form, body.values))
     if wrong:
         detail = f"not stored: {', '.join(wrong)}"
         return JSONResponse({"detail": detail, "problems": wrong}, status_code=422)
-    return JSONResponse(await survey.read(lambda c: store.question(c, participant)))
+    return JSONResponse(await survey.read(lambda c: store.question(c, participant(c))))
 
 
 @router.post("/api/leave", responses=_REFUSALS)
@@ -247,7 +257,7 @@ async def leave(request: Request, body: Leave) -> Response:
     """Leave before the end; what the page shows then."""
     survey = Survey.of(request)
     participant = _joined_participant(request)
-    said = await survey.write(lambda c: survey.store.leave(c, participant, body.keep))
+    said = await survey.write(lambda c: survey.store.leave(c, participant(c), body.keep))
     response = JSONResponse(said)
     if not body.keep:
         response.delete_cookie(PARTICIPANT, path=survey.options.root_path + "/")

@@ -14,12 +14,19 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.engine import Connection
 
 from trilens.errors import SurveyError
 from trilens.survey.export import iso_time, safe_cells
-from trilens.survey.schema import answers, assignments, participants, payments, platform_ids
+from trilens.survey.schema import (
+    answers,
+    assignments,
+    participants,
+    payments,
+    platform_ids,
+    skipped,
+)
 from trilens.survey.store import put, record
 from trilens.survey.study import Study
 from trilens.survey.writer import Refused
@@ -36,6 +43,8 @@ class Payment:
     ----------
     started, finished, left
         When, in seconds since 1970.
+    answers, skipped
+        Without practice; questions of which a picture or sound did not come.
     tests, tests_passed
         Test questions that were answered, and answered rightly.
     repeats, repeats_agreed
@@ -51,6 +60,7 @@ class Payment:
     finished: float | None
     left: float | None
     answers: int
+    skipped: int
     tests: int
     tests_passed: int
     repeats: int
@@ -106,16 +116,25 @@ def payments_due(connection: Connection) -> list[Payment]:
                 platform_ids, platform_ids.c.participant == assignments.c.participant
             )
         )
+        .where(assignments.c.reason != "practice")
         .order_by(assignments.c.participant)
     )
     for row in connection.execute(query):
         given[row.participant].append(row)
+    left_out = (
+        select(assignments.c.participant, func.count(skipped.c.assignment.distinct()).label("n"))
+        .select_from(skipped.join(assignments, skipped.c.assignment == assignments.c.id))
+        .where(assignments.c.reason != "practice")
+        .group_by(assignments.c.participant)
+    )
+    lost = {row.participant: int(row.n) for row in connection.execute(left_out)}
     return [
         Payment(
             platform_id=person.platform_id,
             started=person.joined,
             finished=person.finished,
             left=person.left,
+            skipped=lost.get(person.id, 0),
             code=person.code,
             decision=person.decision or "open",
             decided=person.decided,

@@ -68,6 +68,8 @@ participants = Table(
     Column("enough", Float),
     # left before the end
     Column("left", Float),
+    # the number of somebody who was erased is given to nobody else
+    sqlite_autoincrement=True,
 )
 
 #: The answers to the questions before and after the rounds, as JSON by name.

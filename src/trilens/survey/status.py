@@ -20,7 +20,7 @@ from trilens.survey.schema import (
     skipped,
     visits,
 )
-from trilens.survey.store import is_paused, missing_objects
+from trilens.survey.store import count_answers, is_paused, missing_objects
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def status(connection: Connection, minimum: int) -> Status:
     def number(query: Any) -> int:
         return int(connection.execute(query).scalar_one())
 
-    n = real_answers(connection)
+    n = count_answers(connection)
     return Status(
         open=not is_paused(connection),
         answers=n,
@@ -101,12 +101,6 @@ def status(connection: Connection, minimum: int) -> Status:
         skipped=number(select(func.count(skipped.c.assignment.distinct()))),
         missing=missing_objects(connection),
     )
-
-
-def real_answers(connection: Connection) -> int:
-    """How many answers are part of the study."""
-    query = select(func.count()).select_from(_JOINED).where(_REAL)
-    return int(connection.execute(query).scalar_one())
 
 
 def erased_participants(connection: Connection) -> int:
@@ -133,7 +127,8 @@ class Progress:
     under_way, left
         Of the others: who answered in the last two hours, and who did not or said so.
     places
-        Where they left: how many after so many answers, the most frequent first.
+        Where they left: how many after so many answers (without practice), the most frequent
+        first.
     hours
         For each hour in which something happened, the latest first: its beginning in seconds
         since 1970, and how many opened the page, consented, and finished.
@@ -154,7 +149,7 @@ def progress(connection: Connection) -> Progress:
     given = (
         select(
             assignments.c.participant,
-            func.count().label("n"),
+            func.count().filter(assignments.c.reason != "practice").label("n"),
             func.max(answers.c.stored).label("last"),
         )
         .select_from(answers.join(assignments, answers.c.assignment == assignments.c.id))
@@ -184,7 +179,7 @@ def progress(connection: Connection) -> Progress:
     return Progress(
         opened=sum(opened.values()),
         consented=len(people),
-        started=sum(row.n is not None for row in people),
+        started=sum(bool(row.n) for row in people),
         finished=len(people) - len(ending),
         under_way=len(ending) - len(gone),
         left=len(gone),

@@ -100,8 +100,14 @@ _ASSIGNMENT: Select[Any] = (
         assignments.c.expected,
         answers.c.chosen,
         answers.c.further.label("also"),
+        participants.c.left,
+        _SKIPPED.label("skipped"),
     )
-    .select_from(assignments.outerjoin(answers, answers.c.assignment == assignments.c.id))
+    .select_from(
+        assignments.join(participants, assignments.c.participant == participants.c.id).outerjoin(
+            answers, answers.c.assignment == assignments.c.id
+        )
+    )
     .where(assignments.c.token == bindparam("token"))
 )
 _ANSWER = insert(answers)
@@ -349,6 +355,10 @@ class Store:
         # one that was expected stands first, so that whoever counts looks at one column
         found.sort(key=lambda i: i != row.expected)
         if row.chosen is None:
+            if row.left is not None:
+                raise Refused(409, "this participant has left")
+            if row.skipped:
+                raise Refused(409, "this question was left out")
             new = {
                 "assignment": row.id,
                 "chosen": found[0],
@@ -392,11 +402,14 @@ class Store:
             raise Refused(404, "there is no such question")
         if row.participant != participant:
             raise Refused(403, "this question belongs to another participant")
-        lost = [i for i, name in self.names.items() if name in missing]
-        if not lost or not all(self.study.by_name[self.names[i]].file for i in lost):
+        lost = [i for i in shown_in(row) if self.names[i] in missing]
+        if not lost or len(lost) < len(set(missing)):
+            raise Refused(422, "a missing picture or sound must be one that the question shows")
+        if not all(self.study.by_name[self.names[i]].file for i in lost):
             raise Refused(422, "only a question with a missing picture or sound can be left out")
-        noted = select(skipped).where(skipped.c.assignment == row.id)
-        if row.chosen is None and connection.execute(noted).first() is None:
+        if row.left is not None:
+            raise Refused(409, "this participant has left")
+        if row.chosen is None and not row.skipped:
             now = time.time()
             rows = [{"assignment": row.id, "object": i, "stored": now} for i in lost]
             connection.execute(insert(skipped), rows)
@@ -422,10 +435,13 @@ class Store:
         person = self.person(connection, participant)
         if self._open(connection, participant):
             raise Refused(409, "this round has unanswered questions")
-        if person.round < self.study.needed and self._more(connection, person):
-            raise Refused(409, f"this study requires {self.study.needed} rounds")
         if person.left is not None:
             raise Refused(409, "this participant has left")
+        # the first round may be begun whatever the quota says; those after it may not
+        if not person.round or (
+            person.round < self.study.needed and self._more(connection, person)
+        ):
+            raise Refused(409, f"this study requires {_rounds_in_words(self.study.needed)}")
         self._end(connection, person)
 
     def _end_round(self, connection: Connection, participant: int) -> None:
@@ -533,23 +549,35 @@ class Store:
     def going_on(
         self,
         connection: Connection,
-        participant: int,
+        cookie: str,
         platform_id: str | None,
         *,
         test_run: bool = False,
-    ) -> str | None:
-        """The receipt of a participant who comes back before the end; else None.
+    ) -> Joined | None:
+        """The participant who comes back with a cookie before the end; else None.
 
         Another person at the same browser, whom the platform calls otherwise, begins anew.
         """
-        row = connection.execute(_PARTICIPANT, {"id": participant}).one_or_none()
-        if row is None or bool(row.test_run) != test_run:
+        participant = self.recognise(connection, cookie)
+        if participant is None:
             return None
-        if "done" in self.question(connection, participant):
+        row = self.person(connection, participant)
+        if bool(row.test_run) != test_run or "done" in self.question(connection, participant):
             return None
         if platform_id is not None and self.rater(f"platform {platform_id}") != row.rater:
             return None
-        return str(row.receipt)
+        return Joined(participant, str(row.receipt), new=False)
+
+    def recognise(self, connection: Connection, cookie: str) -> int | None:
+        """The participant whom `Joined.cookie` was given to; None if they were erased."""
+        number = cookie.partition(".")[0]
+        if not number.isdecimal():
+            return None
+        query = select(participants.c.receipt).where(participants.c.id == int(number))
+        receipt = connection.execute(query).scalar()
+        if receipt is None or Joined(int(number), receipt).cookie != cookie:
+            return None
+        return int(number)
 
     def question(self, connection: Connection, participant: int) -> dict[str, Any]:
         """What the page shows next: a question, the end of a round, or the end."""
@@ -753,6 +781,11 @@ class Joined:
     receipt: str
     new: bool = True
 
+    @property
+    def cookie(self) -> str:
+        """The number, which SQLite may give to somebody else after an erasure, and a mark."""
+        return f"{self.participant}.{hashlib.sha256(self.receipt.encode()).hexdigest()[:16]}"
+
 
 def take_turns(connection: Connection, name: str) -> None:
     """Wait until no other transaction is about the same name; SQLite has one writer anyway.
@@ -867,14 +900,20 @@ def resume(connection: Connection, who: str) -> None:
 
 
 def count_answers(connection: Connection) -> int:
-    """How many answers are stored; those of test runs are not counted."""
-    everything = connection.execute(select(func.count()).select_from(answers)).scalar_one()
-    of_tests = (
-        select(func.count())
-        .select_from(participants.join(assignments).join(answers))
-        .where(participants.c.test_run == 1)
+    """How many answers are part of the study: not those to practice, nor those of test runs."""
+    everything = select(func.count()).select_from(answers)
+    by_person = select(func.count()).select_from(
+        participants.join(assignments, assignments.c.participant == participants.c.id).join(
+            answers, answers.c.assignment == assignments.c.id
+        )
     )
-    return int(everything) - int(connection.execute(of_tests).scalar_one())
+    # few of many, found by the index: a large study is not read as a whole
+    of_tests = by_person.where(participants.c.test_run == 1)
+    practice = by_person.where(participants.c.test_run == 0, assignments.c.round == 0)
+    n, *others = (
+        int(connection.execute(query).scalar_one()) for query in (everything, of_tests, practice)
+    )
+    return n - sum(others)
 
 
 def places_taken(connection: Connection, hours: int) -> int:
@@ -988,6 +1027,10 @@ def all_about(connection: Connection, receipt: str) -> dict[str, Any] | None:
             for row in connection.execute(query)
         ],
     }
+
+
+def _rounds_in_words(n: int) -> str:
+    return "1 round" if n == 1 else f"{n:,} rounds"
 
 
 def _alone(names: list[str]) -> str | list[str] | None:

@@ -49,6 +49,7 @@ def upgrade() -> None:
         sa.Column("joined", real, nullable=False),
         sa.Column("round", whole, nullable=False),
         sa.Column("finished", real),
+        sqlite_autoincrement=True,
     )
     op.create_index("ix_participants_rater", "participants", ["rater"])
     op.create_table(
