@@ -69,6 +69,10 @@ def test_wrong_lines_are_told(folder):
     assert "together" in run("medoid", folder / "old.csv", *both, status=2).stderr
     strange = run("medoid", folder / "new.csv", "--map", folder / "map.npz", status=1).stderr
     assert "is not on the map" in strange
+    S = tl.read_statements(folder / "old.csv")
+    tl.write_statements(tl.Statements(S.triples, 27), folder / "numbers.csv")
+    numbers = run("medoid", folder / "numbers.csv", "--map", folder / "map.npz", status=1).stderr
+    assert "the answers are about 0, 1, 2, ... and the map" in numbers
 
 
 @pytest.mark.slow

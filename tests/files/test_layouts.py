@@ -281,6 +281,25 @@ def test_jspsych_without_being_told(tmp_path):
     assert list(read_statements(file)) == [("x.jpg", "z.jpg", "y.jpg")]
 
 
+def test_jspsych_response_is_the_number_of_a_button(tmp_path):
+    trial = {
+        "stimulus": "<img src='i/a.jpg'><img src='i/b.jpg'><img src='i/c.jpg'>",
+        "choices": ["c.jpg", "a.jpg", "b.jpg"],
+        "trial_type": "html-button-response",
+        "time_elapsed": 9,
+        "subject": "s",
+        "rt": 9,
+    }
+    trials = [trial | {"response": k, "trial_index": k} for k in range(3)]
+    file = tmp_path / "data.json"
+    file.write_text(json.dumps(trials))
+    found = [row[0] for row in read_statements(file, kind="odd")]
+    assert found == ["i/c.jpg", "i/a.jpg", "i/b.jpg"]
+    file.write_text(json.dumps([one | {"choices": ["1", "2", "3"]} for one in trials]))
+    found = [row[0] for row in read_statements(file, kind="odd")]
+    assert found == ["i/a.jpg", "i/b.jpg", "i/c.jpg"]
+
+
 def test_some_chosen_of_many(tmp_path):
     implied = [("q", "a", "c"), ("q", "a", "d"), ("q", "b", "c"), ("q", "b", "d")]
     header = ["who", "query", "image_1", "image_2", "image_3", "image_4", "chosen_1", "chosen_2"]

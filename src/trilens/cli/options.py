@@ -491,6 +491,7 @@ def model_options(command: F) -> F:
             from trilens.maps import load_map
 
             using["model"] = load_map(map_file)
+            _check_names(using["model"], answers, map_file)
         return command(answers=answers, using=using, **rest)
 
     return several(  # type: ignore[return-value]
@@ -502,6 +503,28 @@ def model_options(command: F) -> F:
             help="Map to look at instead of a new one, as trilens embed -o map.npz writes it.",
         ),
     )(with_model)
+
+
+def _check_names(model: Any, answers: Answers, map_file: str) -> None:
+    """Refuse a map of other objects: those of a file are matched by their names alone."""
+    if answers.streamed:
+        return
+    given, on_map = answers.read(), model.names_
+    if given._names is not None and on_map is not None:
+        return  # the map itself looks them up
+    if on_map is None:
+        on_map = tuple(map(str, range(len(model.embedding_))))
+    other = next(
+        (pair for pair in zip(given.names, on_map, strict=False) if len({*pair}) > 1), None
+    )
+    if other is not None:
+        from trilens.errors import ParameterError
+
+        raise ParameterError(
+            f"the answers are about {', '.join(given.names[:3])}, ... and the map {map_file} has "
+            f"{', '.join(on_map[:3])}, ...; give the map of these objects",
+            parameter="model",
+        )
 
 
 def read_features_of(files: tuple[str, ...], answers: Answers) -> Any:

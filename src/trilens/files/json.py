@@ -5,7 +5,9 @@ from __future__ import annotations
 import codecs
 import contextlib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -279,7 +281,7 @@ def table_of_records(records: Sequence[Mapping[str, Any]], *, inside: bool = Fal
     """
     flat = [dict(_flattened(record, "", inside)) for record in records]
     if inside:
-        flat = [_with_anchor(record) for record in flat]
+        flat = [_as_buttons(_with_anchor(record)) for record in flat]
     names: dict[str, None] = {}
     for record in flat:
         names |= dict.fromkeys(record)
@@ -294,6 +296,27 @@ def _with_anchor(record: dict[str, Any]) -> dict[str, Any]:
     if not two or "stimulus" not in record or "anchor" in record:
         return record
     return {("anchor" if name == "stimulus" else name): v for name, v in record.items()}
+
+
+def _as_buttons(record: dict[str, Any]) -> dict[str, Any]:
+    """A trial of jsPsych whose buttons name the pictures: in the order of the buttons.
+
+    >>> shown = {"stimulus_1": "a.jpg", "stimulus_2": "b.jpg"}
+    >>> _as_buttons({**shown, "choices_1": "b", "choices_2": "a"})["stimulus_1"]
+    'b.jpg'
+    """
+    shown = [name for name in record if re.fullmatch("stimulus_[0-9]", name)]
+    buttons = [name for name in record if re.fullmatch("choices_[0-9]", name)]
+    pictures = {_stem(record[name]): record[name] for name in shown}
+    named = [_stem(record[name]) for name in buttons]
+    if len(pictures) < len(shown) or len(named) != len(shown) or set(named) != set(pictures):
+        return record
+    return record | {name: pictures[stem] for name, stem in zip(shown, named, strict=True)}
+
+
+def _stem(value: Any) -> str:
+    """The name of a file without its folder and ending."""
+    return PurePosixPath(str(value)).stem.casefold()
 
 
 def table_of_columns(columns: Mapping[str, Sequence[Any]]) -> Any:

@@ -68,6 +68,18 @@ class Checks:
         """The raters who answered a smaller share of their checks rightly."""
         return [who for who, (good, asked) in self.by_rater().items() if good < least * asked]
 
+    def without(self, raters: Iterable[object]) -> Checks:
+        """The checks of the other raters.
+
+        >>> Checks(np.array([1, 0, 1]), np.array(["a", "a", "b"])).without(["a"]).by_rater()
+        {'b': (1, 1)}
+        """
+        if self.raters is None:
+            return self
+        gone = {str(rater) for rater in raters}
+        kept = np.array([str(rater) not in gone for rater in self.raters.tolist()], dtype=np.bool_)
+        return Checks(self.right[kept], self.raters[kept])
+
     @classmethod
     def joined(cls, parts: Iterable[Checks]) -> Checks | None:
         """The checks of several tables."""

@@ -377,6 +377,9 @@ def reliability(
     unit, who = raters_of(given)
     groups = None if by is None else group_of_each(everything, raters_of(everything)[1], by)
     checks = None if reading is None else reading.checks
+    if checks is not None and everything.raters is not None:
+        left = set(everything.raters[kept].tolist())
+        checks = checks.without(set(everything.raters.tolist()) - left)
     collected, parts = _collected(everything, given, reading), given.connected_parts
     if len(given) == 0:
         return Reliability(
