@@ -118,8 +118,15 @@ def test_distances_do_not_overwrite_the_answers(file):
 
 
 @pytest.mark.slow
-def test_groups_are_compared_by_a_column(file):
-    compared = facts("analyze", file, "--by", "country")["compare_groups"]
+def test_groups_are_compared_by_a_column(file, tmp_path):
+    some, out = tmp_path / "some.csv", tmp_path / "r.html"
+    lines = file.read_text().splitlines()
+    # the last answer has no group: that is said on the screen and on the page
+    some.write_text("\n".join([*lines[:-1], lines[-1].removesuffix("FR")]) + "\n")
+    done = run("analyze", some, "--by", "country", "-o", out, "--json")
+    compared = json.loads(done.stdout)["compare_groups"]
+    for told in (done.stderr, out.read_text(encoding="utf-8")):
+        assert "1 answer without a group was left out." in told
     assert compared["by"] == "country"
     assert [group["name"] for group in compared["groups"]] == ["DE", "FR"]
     assert compared["p_value"] > 0.01

@@ -251,6 +251,12 @@ def test_whether_the_map_of_a_part_knows_the_features_is_said(changed):
     assert "A map of part of the answers, without the features, predicts" in said
 
 
+def test_a_candidate_without_a_picture_keeps_its_place():
+    # the frame stays, unseen, so that name and interval stand below those of the others
+    rule = re.search(r"body\.pictured \.rungs span\.pic\.small\{(.*?)\}", pages.asset("report.css"))
+    assert "display:block;visibility:hidden" in rule[1]
+
+
 def test_groups_stand_side_by_side_with_what_differs(facts):
     names = [row["object"] for row in facts["objects"]]
     n = len(names)

@@ -113,8 +113,9 @@ def about_appearances(of: Sequence[str], appears: IntArray) -> list[Caution]:
             Caution(
                 "rare",
                 f"{counted(len(rare), 'object')} {verb} in fewer than {FEW_APPEARANCES} answers.",
-                "Their depths are uncertain by more than 0.2 either way, so how central each of "
-                "them is is known only roughly; intervals and lists of candidates allow for that.",
+                "Their depths are uncertain by more than 0.2 either way, so it is known only "
+                "roughly how central each of them is; intervals and lists of candidates allow for "
+                "that.",
                 f"Collect answers until each appears in at least {FEW_APPEARANCES}; a hundred "
                 "bring the uncertainty down to 0.1.",
                 tuple(rare),
