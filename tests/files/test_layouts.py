@@ -14,6 +14,7 @@ import pytest
 
 import trilens as tl
 from commandline import run
+from trilens.cli.options import _report_reading
 from trilens.errors import FormatError, TrilensError
 from trilens.files import Reading, read_statements
 
@@ -405,7 +406,11 @@ def test_lines_of_json_in_a_txt_file_as_jatos_writes_it(tmp_path, whole):
     assert list(read_statements(tmp_path / "results.txt")) == [("a", "b", "c"), ("b", "a", "c")]
 
 
-def test_a_column_that_is_asked_for_is_not_unused(tmp_path):
+def test_a_column_that_is_asked_for_is_not_unused(tmp_path, capsys):
     header = ["odd", "other_1", "other_2", "expertise", "age"]
     file = written(tmp_path / "a.csv", header, ["a", "b", "c", "x", "7"], ["b", "a", "c", "y", "8"])
     assert tl.Answers(file, where="expertise = x").reading.left_out == ("age",)
+    answers = tl.Answers(file)
+    answers.read()
+    _report_reading(answers, quiet=False, reported=True, by="expertise")
+    assert "unused: age" in capsys.readouterr().err

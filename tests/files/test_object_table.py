@@ -128,5 +128,7 @@ def test_a_header_that_is_not_understood_is_no_object(tmp_path):
         FormatError, match=r"the columns are stimulus, title, image, category; .*id"
     ):
         read_objects(file)
+    file.write_text("id|name|label\n7|van|road\n8|ship|sea\n")
+    assert read_objects(file) == ["van", "ship"]
     file.write_text("image, the\nvan\nbus\n")
     assert read_objects(file) == ["image, the", "van", "bus"]

@@ -22,6 +22,7 @@ def _same(found):
     [
         ("csv", "object,x1,x2\na,0,1\nb,2,3.5\nc d,-1,0\n"),
         ("csv", "a,0,1\nb,2,3.5\nc d,-1,0\n"),
+        ("csv", "object|x1|x2\na|0|1\nb|2|3.5\nc d|-1|0\n"),
         ("tsv", "x1\tname\tx2\n0\ta\t1\n2\tb\t3.5\n-1\tc d\t0\n"),
         ("csv", "\ufeffObject;x;y\na;0;1\nb;2;3.5\nc d;-1;0\n"),
     ],

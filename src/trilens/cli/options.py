@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -402,7 +403,7 @@ def statement_options(command: F, *, reported: bool = True, required: bool = Tru
         if watched and not rest.get("comparisons"):
             with status(f"reading {file}"):
                 answers.read()
-            _report_reading(answers, quiet, reported)
+            _report_reading(answers, quiet, reported, rest.get("by"))
             return command(answers=answers, **rest)
         result = command(answers=answers, **rest)
         sys.stdout.flush()
@@ -421,8 +422,8 @@ def _refuse(answers: Answers, names: Iterable[str], what: str) -> None:
             raise click.UsageError(f"--{flag} cannot be used with {what}")
 
 
-def _report_reading(answers: Answers, quiet: bool, reported: bool) -> None:
-    """Say which answers were left out, and how the file was read."""
+def _report_reading(answers: Answers, quiet: bool, reported: bool, by: str | None = None) -> None:
+    """Say which answers were left out, and how the file was read; ``by`` is yet to be read."""
     from trilens.counts import Counted
     from trilens.statements.reading import assumed_kind
 
@@ -450,7 +451,8 @@ def _report_reading(answers: Answers, quiet: bool, reported: bool) -> None:
     if not reported:
         return
     if not quiet:
-        note(f"read {known}")
+        left_out = tuple(name for name in known.left_out if name != by)
+        note(f"read {replace(known, left_out=left_out)}")
         for fault in known.named_faults():
             note(f"skipped {fault}")
     if known.caution is not None:

@@ -278,7 +278,7 @@ def _listed(path: PathLike) -> ObjectList:
 
 def _table(text: str) -> tuple[list[str], list[tuple[list[str], int]], list[str]] | None:
     """The header and the rows with their lines, and the lines of bad ones, where it is a table."""
-    for separator in (",", "\t", ";"):
+    for separator in (",", "\t", ";", "|"):
         rows = [(cells, before + 1) for cells, before, _ in records(text, separator)]
         if not rows or len(rows[0][0]) < 2:
             continue
@@ -297,7 +297,7 @@ def _table(text: str) -> tuple[list[str], list[tuple[list[str], int]], list[str]
 
 def _refuse_other_header(text: str, label: str) -> None:
     """Refuse a table whose header names pictures or classes, but no object."""
-    for separator in (",", "\t", ";"):
+    for separator in (",", "\t", ";", "|"):
         rows = [cells for cells, _, _ in records(text, separator)]
         width = len(rows[0]) if rows else 0
         known = {key(cell) for cell in rows[0]} & TOLD if rows else set()

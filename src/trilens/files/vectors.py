@@ -351,7 +351,7 @@ def _text_columns(source: Source) -> tuple[list[str] | None, list[list[str]], li
     """The header of a text file, if it has one; its columns; the row of each value."""
     text = whole_text(source, _HOLDS)
     first = text.lstrip().split("\n", 1)[0]
-    separator = max(",\t; ", key=first.count) if first.strip() else ","
+    separator = max(",\t;| ", key=first.count) if first.strip() else ","
     found = [(cells, line + 1) for cells, line, _ in records(text, separator)]
     if not found:
         raise FormatError(f"{source.label} is empty; {_HOLDS}")
