@@ -105,6 +105,23 @@ def test_questions_that_list_their_objects(tmp_path):
     assert list(read_statements(second, kind="odd")) == list(S)
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["Which does not belong? [red, white, and blue, van, car]", "Which? [ski, van, bus]"],
+        ["Is van more like bus or car?", "Is ski more like van or bus?"],
+    ],
+)
+def test_questions_of_a_form_are_no_objects(tmp_path, asked):
+    rows = [["2025/03/01 9:00:00 AM", "van", "ski"], ["2025/03/01 9:01:00 AM", "car", "van"]]
+    for n in (1, 2):
+        file = written(tmp_path / "form.csv", ["Timestamp", *asked], *rows[:n])
+        with pytest.raises(TrilensError, match="looks like a header"):
+            read_statements(file, kind="odd")
+    file = written(tmp_path / "plain.csv", ["Who?", "Why?", "How?"], ["How?", "Who?", "Where?"])
+    assert len(read_statements(file, kind="odd")) == 2
+
+
 def test_a_rater_or_an_answer_is_no_id_of_a_question(tmp_path):
     design = tmp_path / "numbered.csv"
     design.write_text("id,a,b,c\n1,van,bus,car\n2,ski,van,bus\n")

@@ -373,6 +373,10 @@ def _second_row(text: str, separator: str, n: int) -> tuple[str, ...]:
     return tuple(cells) if len(cells) == n else ()
 
 
+#: A word and a question mark.
+_ASKED = re.compile(r"\w[?](\s|$)")
+
+
 def _finds_header(
     first: list[str], rows: list[list[str]], options: ReadOptions, label: str
 ) -> bool:
@@ -392,6 +396,9 @@ def _finds_header(
     below = {cell for row in rows for cell in row}
     if sum(objects_in(cell) is not None and cell not in below for cell in first) > 1:
         return True  # questions that list their objects
+    asked = [cell for cell in first if _ASKED.search(cell) and cell not in options.listed]
+    if spec is None and asked and not any("?" in cell for cell in below):
+        return True  # questions above their answers
     return has_header(first, rows, spec, objects, options.listed)
 
 
