@@ -91,7 +91,7 @@ def test_a_cloud_says_how_many_dimensions(changed):
     del changed["structure"]["interval"], changed["structure"]["order"]
     changed["dimension"] = 2
     head = read_page(render(changed)).one(css="headline").said
-    assert "the answers ask for a map of two dimensions" in head
+    assert "The objects spread over two dimensions" in head
 
 
 def test_groups_in_groups_have_the_number_of_the_table(changed):
