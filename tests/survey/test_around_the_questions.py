@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import trilens as tl
 from studies import Client, Running, edit, running
+from trilens.cli import trilens
 from trilens.survey.beside import rater_rows, round_rows
 from trilens.survey.charts import over_time
 from trilens.survey.database import Database
@@ -213,6 +215,8 @@ def test_practice_is_no_answer_and_earns_no_code(tmp_path: Path) -> None:
         assert people[0].question()["completion"]["code"] == "THANKS"
         refused = app.participant().post("/api/join", json={"consent": True})
         assert refused.status_code == 403
+        told = CliRunner().invoke(trilens, ["survey", "status", str(folder)])
+        assert "full: the quota is reached" in told.output
         assert people[1].post("/api/finish").status_code == 409
         # whoever began goes on: the first round can be done
         assert people[1].post("/api/round").json()["number"] == 1

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +16,7 @@ import trilens as tl
 from studies import edit, running
 from trilens.cli import trilens
 from trilens.errors import SurveyError
-from trilens.survey.schema import assignments, designs
+from trilens.survey.schema import assignments, designs, participants
 
 
 def test_objects_can_be_added(folder: Path) -> None:
@@ -58,6 +60,40 @@ def test_objects_that_were_asked_cannot_vanish(folder: Path) -> None:
     objects.write_text(objects.read_text().replace("walnut,a walnut,eine Walnuss\n", ""))
     with pytest.raises(SurveyError, match="'walnut' was part of this study"), running(folder):
         pass
+    checked = CliRunner().invoke(trilens, ["survey", "check", str(folder)])
+    assert checked.exit_code == 1
+    assert "'walnut' was part of this study" in checked.stdout
+
+
+def test_blocks_that_were_answered_and_are_gone_are_noticed(folder: Path) -> None:
+    file = folder / "study.yaml"
+    before = file.read_text()
+    file.write_text(before + "\nconditions: {a: {}, b: {}}\n")
+    with running(folder) as app:
+        rater = app.participant()
+        rater.join()
+        rater.round()
+        with app.survey.database.reading() as connection:
+            (condition,) = connection.execute(select(participants.c.condition)).scalars()
+    file.write_text(before)
+    checked = CliRunner().invoke(trilens, ["survey", "check", str(folder)])
+    said = f"the condition '{condition}' has been taken out of the study since answers were stored"
+    assert (checked.exit_code, said in checked.stderr) == (0, True), checked.output
+
+
+def test_a_database_of_before_says_what_to_do(folder: Path) -> None:
+    with running(folder):
+        pass
+    with closing(sqlite3.connect(folder / "answers.db")) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0003'")
+        connection.execute("DROP TABLE skipped")
+    for command in ("status", "payments", "export", "check"):
+        told = CliRunner().invoke(trilens, ["survey", command, str(folder)])
+        assert "start the server once with trilens survey serve DIR" in told.output, told.output
+        assert told.exit_code == (0 if command == "check" else 1)
+    with running(folder):
+        pass
+    assert CliRunner().invoke(trilens, ["survey", "status", str(folder)]).exit_code == 0
 
 
 def test_texts_can_change_without_a_new_design(folder: Path) -> None:

@@ -331,6 +331,7 @@ def test_several_studies_need_names_and_databases_of_their_own(tmp_path: Path) -
         write_example(folder)
     same = survey("serve", folders[0], folders[1])
     assert "different names" in same.stderr
+    assert "healthz" not in same.stderr
     assert "cannot be part of an address" in survey("serve", folders[0], folders[2]).stderr
     write_example(tmp_path / "other")
     one = survey("serve", folders[0], tmp_path / "other", "--database", "postgresql://x/y")

@@ -79,9 +79,9 @@ def check(folder: Path, as_json: bool) -> None:
     \b
     Example: trilens survey check my-study
     """
-    from trilens.survey.database import open_database
+    from trilens.survey.database import Outdated, open_database
     from trilens.survey.stimuli import damaged
-    from trilens.survey.store import changed_kind, changes
+    from trilens.survey.store import changes, no_longer_fits
     from trilens.survey.study import read_study, remarks
     from trilens.survey.yaml_lines import Problem
 
@@ -90,11 +90,14 @@ def check(folder: Path, as_json: bool) -> None:
     problems += [] if study is None else damaged(study.stimuli)
     database = open_database(folder)
     if study is not None and database.file is not None and database.file.exists():
-        with database.reading() as connection:
-            other = changed_kind(connection, study)
-            if other is not None:
-                problems = [*problems, Problem("study.yaml", None, other)]
-            said += changes(connection, study)
+        try:
+            with database.reading() as connection:
+                other = no_longer_fits(connection, study)
+                if other is not None:
+                    problems = [*problems, Problem("study.yaml", None, other)]
+                said += changes(connection, study)
+        except Outdated as outdated:
+            said.append(str(outdated))
     if as_json:
         wrong = [{"file": p.file, "line": p.line, "problem": p.text} for p in problems]
         print_json({"ok": not problems, "problems": wrong, "remarks": said})
@@ -262,6 +265,9 @@ def export(
     )
 
 
+_STATES = {"open": "open", "paused": "closed", "full": "full: the quota is reached"}
+
+
 @command.command("status")
 @folder_argument
 @database_option
@@ -274,18 +280,20 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
     """
     from trilens.survey.database import open_database
     from trilens.survey.status import status as look
+    from trilens.survey.store import state_of
     from trilens.survey.study import load_study
 
     study = load_study(folder)
     opened = open_database(folder, database)
     with opened.reading() as connection:
         found = look(connection, study.minimum)
+        state = state_of(connection, study)
     if as_json:
-        print_json(found.to_dict())
+        print_json(found.to_dict() | {"state": state})
         return
     print_facts(
         {
-            "study": "open" if found.open else "closed",
+            "study": _STATES[state],
             "answers": f"{found.answers:,}",
             "in the last hour": f"{found.last_hour:,}",
             "participants": f"{found.participants:,}",

@@ -290,8 +290,13 @@ class Listen:
             wrong = [name for name in names if not re.fullmatch(r"[A-Za-z0-9._~-]+", name)]
             if wrong:
                 raise SurveyError(f"{wrong[0]!r} cannot be part of an address; rename the folder")
-            if len({*names, "healthz"}) <= len(names):
-                raise SurveyError("several studies need folders of different names, not healthz")
+            if "healthz" in names:
+                raise SurveyError("among several studies none can be called healthz; rename it")
+            if len(set(names)) < len(names):
+                twice = next(name for name in names if names.count(name) > 1)
+                raise SurveyError(
+                    f"several studies need folders of different names, not {twice} twice"
+                )
             if self.database is not None and "{study}" not in self.database:
                 raise SurveyError(
                     "several studies need a database each: write {study} into --database, "

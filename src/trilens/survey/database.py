@@ -76,6 +76,7 @@ class Database:
         engine = self.readers(1)
         try:
             with self.named_errors(), engine.connect() as connection:
+                _check_version(connection)
                 yield connection
         finally:
             engine.dispose()
@@ -179,6 +180,23 @@ def migrate(engine: Engine) -> None:
             ) from error
 
 
+def _check_version(connection: Connection) -> None:
+    """Refuse to read tables of another version."""
+    from alembic.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+
+    there = MigrationContext.configure(connection).get_current_revision()
+    here = ScriptDirectory(str(Path(__file__).parent / "migrations"))
+    if there == here.get_current_head():
+        return
+    if there is None or there in {each.revision for each in here.walk_revisions()}:
+        raise Outdated(
+            "the database was made by an earlier version of trilens; start the server once with "
+            "trilens survey serve DIR to bring it up to date"
+        )
+    raise SurveyError("the database was made by a newer version of trilens; upgrade trilens")
+
+
 #: A PostgreSQL server that does not answer is an error after so many seconds.
 _PATIENCE: dict[str, Any] = {"connect_timeout": 30}
 
@@ -210,6 +228,10 @@ def _sqlite(uri: str, begin: str, pragmas: tuple[str, ...], pool_size: int = 1) 
         connection.exec_driver_sql(begin)
 
     return engine
+
+
+class Outdated(SurveyError):
+    """The tables are of an earlier version; whoever writes brings them up to date."""
 
 
 class Busy(SurveyError):

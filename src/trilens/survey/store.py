@@ -145,16 +145,10 @@ class Store:
         A study that lost an object, or that asks another kind of question than the one which has
         been answered, is refused.
         """
-        other = changed_kind(connection, study)
+        other = no_longer_fits(connection, study)
         if other is not None:
             raise SurveyError(other)
         known = _object_ids(connection)
-        gone = [name for name in known if name not in study.by_name]
-        if gone:
-            raise SurveyError(
-                f"the object {gone[0]!r} was part of this study and is missing now "
-                f"({len(gone)} missing); put it back, or start a new study in another folder"
-            )
         new = [name for name in study.names if name not in known]
         if new:
             connection.execute(insert(objects), [{"name": name} for name in new])
@@ -674,13 +668,7 @@ class Store:
 
     def state(self, connection: Connection, *, joined: bool = False) -> State:
         """Whether somebody can join; or whether one who has ``joined`` can begin a round."""
-        if is_paused(connection):
-            return "paused"
-        quota = self.study.quota
-        full = quota.answers is not None and count_answers(connection) >= quota.answers
-        if quota.participants is not None and not joined:
-            full |= places_taken(connection, quota.hours) >= quota.participants
-        return "full" if full else "open"
+        return state_of(connection, self.study, joined=joined)
 
     def _check_open(self, connection: Connection, *, joined: bool = False) -> None:
         if self.state(connection, joined=joined) != "open":
@@ -806,8 +794,14 @@ def designs_asked(connection: Connection) -> dict[int, Design]:
     return {row: Design.from_json(content) for row, content in _answered_designs(connection)}
 
 
-def changed_kind(connection: Connection, study: Study) -> str | None:
-    """What is wrong with a study whose kind is not that of the answers; None if nothing is."""
+def no_longer_fits(connection: Connection, study: Study) -> str | None:
+    """Why a study cannot go on with what is stored; None if it can."""
+    gone = [name for name in _object_ids(connection) if name not in study.by_name]
+    if gone:
+        return (
+            f"the object {gone[0]!r} was part of this study and is missing now "
+            f"({len(gone)} missing); put it back, or start a new study in another folder"
+        )
     for before in designs_asked(connection).values():
         now = study.designs.get(before.of)
         if now is not None and now.kind != before.kind:
@@ -829,10 +823,21 @@ def changes(connection: Connection, study: Study) -> list[str]:
     last = {Design.from_json(content).of: content for _, content in designs_used}
     said = []
     for of, content in last.items():
-        if of in study.designs:
+        if of not in study.designs:
+            said.append(_taken_out(of))
+        else:
             said += _changed(json.loads(content), json.loads(study.designs[of].to_json()))
     since = "since answers were stored; the column `design` of the export tells them apart"
     return [f"{text} {since}" for text in dict.fromkeys(said)]
+
+
+def _taken_out(of: tuple[str, str]) -> str:
+    """That a block of a condition is not there any more."""
+    condition, block = of
+    named = [f"block {block!r}"] * bool(block) + [f"condition {condition!r}"] * bool(condition)
+    if not named:
+        return "conditions or blocks have been added"
+    return f"the {' of '.join(named)} has been taken out of the study"
 
 
 def _changed(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
@@ -885,6 +890,17 @@ def put(connection: Connection, table: Table, row: dict[str, Any]) -> None:
 def is_paused(connection: Connection) -> bool:
     """Whether the researcher lets nobody join or begin a round."""
     return get_setting(connection, "closed") is not None
+
+
+def state_of(connection: Connection, study: Study, *, joined: bool = False) -> State:
+    """Whether somebody can join; or whether one who has ``joined`` can begin a round."""
+    if is_paused(connection):
+        return "paused"
+    quota = study.quota
+    full = quota.answers is not None and count_answers(connection) >= quota.answers
+    if quota.participants is not None and not joined:
+        full |= places_taken(connection, quota.hours) >= quota.participants
+    return "full" if full else "open"
 
 
 def pause(connection: Connection, who: str) -> None:

@@ -305,6 +305,23 @@ def test_a_closed_study_says_so(visit: Callable[[str], Page], tmp_path: Path) ->
         assert page.text("#closed h1") == WORD["closed"]
 
 
+def test_whom_the_platform_sent_before_goes_on_in_a_closed_study(
+    visit: Callable[[str], Page], tmp_path: Path
+) -> None:
+    from trilens.survey.store import put_setting
+
+    with running(short_study(tmp_path / "study")) as app:
+        app.participant().join(platform_id="P1")  # in another browser
+        app.survey.writer.submit(lambda c: put_setting(c, "closed", "yes")).result()
+        for person, then in (("P2", "closed"), ("P1", "question")):
+            page = visit(app.url)
+            page.open(f"?PROLIFIC_PID={person}")
+            page.screen("consent")
+            page.click("#agree")
+            page.click("#begin")
+            page.screen(then)
+
+
 # --- for everybody -------------------------------------------------------------------------
 
 

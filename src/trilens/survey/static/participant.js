@@ -645,7 +645,8 @@
 
   function welcome() {
     current = null;
-    screen(study.open || test ? "consent" : "closed");
+    // whom a platform sent may have begun elsewhere: the server knows when they ask to go on
+    screen(study.open || test || person ? "consent" : "closed");
   }
   onClick("somebody", welcome);
   onClick("again", welcome);
