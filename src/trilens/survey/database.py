@@ -77,6 +77,7 @@ class Database:
         try:
             with self.named_errors(), engine.connect() as connection:
                 _check_version(connection)
+                connection.rollback()  # whoever reads begins anew, as they like
                 yield connection
         finally:
             engine.dispose()
