@@ -346,9 +346,10 @@ def read_features(given: FeaturesLike, names: Sequence[str] | None, n_objects: i
     ----------
     given
         (n, q) numbers, dense or sparse, in the order of the objects; a pandas, polars or Arrow
-        table with the names as its index or in a column of text; a dict from name to vector. A
-        dict whose values are two-dimensional holds blocks, each of which is one of these. Vectors
-        with NaN are missing, as are those of names that are left out.
+        table with the names as its index, in a column of text, or in one called object, name or
+        id; a dict from name to vector. A dict whose values are two-dimensional holds blocks, each
+        of which is one of these. Vectors with NaN are missing, as are those of names that are left
+        out.
     names
         Of the objects; None where they have only ids, whose names are 0, 1, ...
     n_objects
