@@ -37,7 +37,7 @@ def test_cars_report(cars, tmp_path, browser):
     browser.open(target)
     browser.requests()
     assert (
-        browser.run("return document.querySelectorAll('figure.map .legend.cluster span').length")
+        browser.run("return document.querySelectorAll('figure.map .legend.cluster > span').length")
         == 3
     )
     medoid = browser.run("return document.querySelector('#medoid .finding').innerText")

@@ -12,6 +12,7 @@ from trilens.errors import ParameterError
 from trilens.maps.choice_map import ChoiceMap
 from trilens.simulate import study
 from trilens.statements import Statements, select
+from trilens.tasks.clouds import p_text
 from trilens.tasks.group_test import differing_groups
 from trilens.tasks.model import AnswerModel, answer_model
 from trilens.tasks.reliability import reliability
@@ -246,7 +247,7 @@ def test_the_facts_are_plain_and_the_paragraph_rests_on_them(people):
     assert facts["ceiling"] == found.ceiling
     assert f"{found.ceiling:.0%}" in facts["methods"]
     assert f"{found.predicted:.0%}" in facts["methods"]
-    assert f"p = {found.groups.p_value:.3f}" in facts["methods"]
+    assert p_text(found.groups.p_value) in facts["methods"]
     assert "24 raters" in facts["methods"]
     assert facts["forecast"]["for_set"]["goal"] == 3
 
