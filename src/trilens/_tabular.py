@@ -38,6 +38,15 @@ class Tabular(ABC):
         return table(list(columns), rows, caption=type(self).__name__)
 
 
+def and_list(texts: Sequence[str]) -> str:
+    """Texts in a sentence.
+
+    >>> and_list(["a", "b", "c"]), and_list(["a"])
+    ('a, b and c', 'a')
+    """
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
 def shorten(text: str, most: int = 24) -> str:
     """A name cut in the middle where it is too long: names differ at their ends.
 

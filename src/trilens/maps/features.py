@@ -18,16 +18,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from trilens._parameters import shown
 from trilens._typing import BoolArray, FloatArray, IntArray
 from trilens.errors import ParameterError
-from trilens.maps.likelihood import Likelihood
-from trilens.maps.pairs import Length
-from trilens.statements.columns import numbers_or_text
+from trilens.maps.likelihood import Likelihood, LikelihoodAround
+from trilens.statements.columns import counts_up, numbers_or_text
 
 #: What users give: (n, q) numbers in the order of the objects, a table or a dict by name, or a dict
 #: of several of these, the blocks.
@@ -284,7 +283,7 @@ class FeaturePrior:
         return np.asarray(Y + self.axes @ ((by - 1)[:, None] * (self.axes.T @ Y)))
 
 
-class FeaturedLikelihood(Likelihood):
+class FeaturedLikelihood(LikelihoodAround):
     """The likelihood in the coordinates Z of a prior, which are penalised as a map without is.
 
     Parameters
@@ -316,16 +315,6 @@ class FeaturedLikelihood(Likelihood):
     def information(self, X: FloatArray, lapse: FloatArray, *, whole: bool = True) -> FloatArray:
         H = self._answers.information(self.prior.places(X), lapse, whole=whole)
         return self.prior.information(H)
-
-    def weighing(self, weight: FloatArray) -> Self:
-        other = super().weighing(weight)
-        other._answers = self._answers.weighing(weight)
-        return other
-
-    def measuring(self, length: Length, alpha: float) -> Self:
-        other = super().measuring(length, alpha)
-        other._answers = self._answers.measuring(length, alpha)
-        return other
 
     def part(self, rows: IntArray) -> Likelihood:
         return FeaturedLikelihood(self._answers.part(rows), self.prior)
@@ -504,9 +493,8 @@ def _of_frame(given: Any, what: str) -> tuple[list[str] | None, Any]:
         texts = [
             name for name, one in columns.items() if one.dtype.kind not in "biuf" or _is_name(name)
         ]
-        index = given.index
-        counted = index.dtype.kind in "iu" and (np.asarray(index) == np.arange(len(index))).all()
-        named = None if counted else numbers_or_text(np.asarray(index)).astype(str).tolist()
+        index = np.asarray(given.index)
+        named = None if counts_up(index) else numbers_or_text(index).astype(str).tolist()
     else:
         called = list(getattr(given, "column_names", None) or given.columns)
         columns = {str(name): given[name] for name in called}

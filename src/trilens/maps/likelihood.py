@@ -418,6 +418,22 @@ class Likelihood(ABC):
         return _prepared(choices, work).measuring(self.length, self.alpha)
 
 
+class LikelihoodAround(Likelihood):
+    """A likelihood in other coordinates than those of the one that it is made of."""
+
+    _answers: Likelihood
+
+    def weighing(self, weight: FloatArray) -> Self:
+        other = super().weighing(weight)
+        other._answers = self._answers.weighing(weight)
+        return other
+
+    def measuring(self, length: Length, alpha: float) -> Self:
+        other = super().measuring(length, alpha)
+        other._answers = self._answers.measuring(length, alpha)
+        return other
+
+
 @contextmanager
 def likelihood(
     choices: Choices,

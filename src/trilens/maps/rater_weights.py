@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Self
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.features import FeaturePrior
 from trilens.maps.likelihood import (
     Likelihood,
+    LikelihoodAround,
     collect_choices,
     information_of_answer,
     likelihood,
@@ -130,7 +130,7 @@ class RaterCopies:
         return in_map, in_raters[: self.n_raters]
 
 
-class WeighedLikelihood(Likelihood):
+class WeighedLikelihood(LikelihoodAround):
     """Answers of raters, each of whom sees the map stretched in a way of their own.
 
     Parameters
@@ -171,16 +171,6 @@ class WeighedLikelihood(Likelihood):
         """
         scale = np.sqrt((stretch[:-1] ** 2).mean(axis=0))
         return self.stretched(stretch / scale), scale
-
-    def weighing(self, weight: FloatArray) -> Self:
-        other = super().weighing(weight)
-        other._answers = self._answers.weighing(weight)
-        return other
-
-    def measuring(self, length: Length, alpha: float) -> Self:
-        other = super().measuring(length, alpha)
-        other._answers = self._answers.measuring(length, alpha)
-        return other
 
     def part(self, rows: IntArray) -> Likelihood:
         some = WeighedLikelihood(self._answers.part(rows), self.copies, None, self.prior)

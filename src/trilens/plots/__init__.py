@@ -1,8 +1,6 @@
 """Results in, matplotlib Axes out: one function per figure, in one colour-blind safe style."""
 
-from trilens.plots.groups import group_maps
 from trilens.plots.hierarchy import tree
-from trilens.plots.individuals import rater_map
 from trilens.plots.objects import (
     appearances,
     depth_against_depth,
@@ -11,6 +9,7 @@ from trilens.plots.objects import (
     object_map,
     sorted_depths,
 )
+from trilens.plots.raters import group_maps, rater_map
 from trilens.plots.reliability import (
     ceiling_bar,
     learning_curve,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isnan
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,11 @@ def numbers_or_text(given: AnyArray) -> AnyArray:
     if given.dtype.kind == "f" and are_whole(given):
         return given.astype(np.int64)
     return text_array([_as_text(value) for value in given.tolist()])
+
+
+def counts_up(index: Iterable[Any]) -> bool:
+    """Whether an index is 0, 1, 2, ..., as rows are numbered that have no names."""
+    return all(isinstance(i, Integral) and i == place for place, i in enumerate(index))
 
 
 def is_missing(value: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from trilens._parameters import check_progress, seed_of, wrong
-from trilens._tabular import Tabular
+from trilens._tabular import Tabular, and_list
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from trilens.answers import Answers
 from trilens.errors import ParameterError, option
@@ -19,7 +19,7 @@ from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.geometry import procrustes
 from trilens.maps.likelihood import object_order
 from trilens.statements import Kind, Statements
-from trilens.statements.columns import is_table
+from trilens.statements.columns import counts_up, is_table
 from trilens.statements.combine import questions
 from trilens.tasks.clouds import LEVEL, p_text
 from trilens.tasks.data import Data, is_streamed, statements_of
@@ -333,7 +333,7 @@ def _labels(statements: Data, by: By) -> tuple[Statements, str | None, GroupsLik
         # a Series knows whose group it is by its index, unless that only counts the answers
         index = getattr(by, "index", None)
         if index is not None and not callable(index) and not isinstance(by, Mapping):
-            counts = len(index) == len(given) and list(index) == list(range(len(given)))
+            counts = len(index) == len(given) and counts_up(index)
             by = list(by) if counts else dict(zip(index, by, strict=True))
         if not hasattr(by, "__iter__"):
             raise wrong("by", by, "the name of a column, a dict from rater to group, or a list")
@@ -456,7 +456,7 @@ def _sentences(found: ComparedGroups) -> Iterator[str]:
         f"{g.name} ({g.answers:,} answers{'' if g.raters is None else f' of {g.raters:,} raters'})"
         for g in found.groups
     ]
-    yield f"Compared were {_and(sizes)}."
+    yield f"Compared were {and_list(sizes)}."
     if found.p_value is None:
         yield f"Whether they answer differently cannot be told: {found.why_not}."
     else:
@@ -480,7 +480,7 @@ def _sentences(found: ComparedGroups) -> Iterator[str]:
         if g.medoid is not None
     ]
     if central:
-        yield f"Most central is {_and(central)}."
+        yield f"Most central is {and_list(central)}."
     for g in found.groups:
         if g.predicted_by_own is not None and g.predicted_by_others is not None:
             yield (
@@ -502,8 +502,4 @@ def _exchanged(found: ComparedGroups) -> str:
 
 def _some(names: Sequence[str]) -> str:
     more = len(names) - _NAMED
-    return _and([*names[:_NAMED], *([f"{more:,} more"] if more > 0 else [])])
-
-
-def _and(texts: Sequence[str]) -> str:
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+    return and_list([*names[:_NAMED], *([f"{more:,} more"] if more > 0 else [])])

@@ -224,14 +224,7 @@ def placed_objects(
         _check_number(statements_of(statements, question).n_objects, question)
     if features is not None:
         model = featured_model(
-            statements,
-            question,
-            features,
-            method=method,
-            model=model,
-            n_components=n_components,
-            random_state=seed,
-            progress=progress,
+            statements, question, features, method, model, n_components, seed, progress
         )
         by_model = True
     many = model_of_many(statements, "embed", model, seed, progress) if by_model else None

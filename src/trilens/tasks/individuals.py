@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from trilens._parameters import seed_of, wrong
-from trilens._tabular import Tabular
+from trilens._tabular import Tabular, and_list
 from trilens._typing import BoolArray, FloatArray, IntArray
 from trilens.answers import Answers
 from trilens.errors import ParameterError, option
@@ -576,8 +576,8 @@ def _said_of_groups(found: Individuals) -> Iterator[str]:
         return
     sizes = [len(group.raters) for group in found.groups]
     yield (
-        f"They fall into {len(sizes)} groups, of {_and([f'{size:,}' for size in sizes])} raters "
-        f"({p_text(found.groups_p_value)})."
+        f"They fall into {len(sizes)} groups, of {and_list([f'{size:,}' for size in sizes])} "
+        f"raters ({p_text(found.groups_p_value)})."
     )
     central = [
         f"{group.medoid} for group {number}"
@@ -585,7 +585,7 @@ def _said_of_groups(found: Individuals) -> Iterator[str]:
         if group.medoid is not None
     ]
     if central:
-        yield f"Most central is {_and(central)}."
+        yield f"Most central is {and_list(central)}."
 
 
 def _said_of_dimensions(found: Individuals) -> Iterator[str]:
@@ -595,9 +595,9 @@ def _said_of_dimensions(found: Individuals) -> Iterator[str]:
     number = int(np.argmax(spreads))
     widest = found.dimensions[number]
     yield (
-        f"They differ most in how much dimension {number + 1} counts (from {_and(widest.low)} to "
-        f"{_and(widest.high)}): a third of them weigh it more than {np.exp(widest.spread):.1f} "
-        f"times as much, or as little, as is usual."
+        f"They differ most in how much dimension {number + 1} counts (from "
+        f"{and_list(widest.low)} to {and_list(widest.high)}): a third of them weigh it more than "
+        f"{np.exp(widest.spread):.1f} times as much, or as little, as is usual."
     )
 
 
@@ -611,10 +611,6 @@ def _said_of_prediction(found: Individuals) -> Iterator[str]:
     means = [(text, _mean(found.predicted[name])) for name, text in told]
     listed = [f"{text} {mean:.0%}" for text, mean in means if mean is not None]
     yield (
-        f"Held-out answers predicted, mean over raters: by {_and(listed)} "
+        f"Held-out answers predicted, mean over raters: by {and_list(listed)} "
         f"(by guesses {found.chance:.0%})."
     )
-
-
-def _and(texts: Sequence[str]) -> str:
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,7 +13,7 @@ from trilens._parameters import shown
 from trilens._typing import AnyArray, IntArray
 from trilens.errors import LabelError
 from trilens.files.side_tables import labels_by_name
-from trilens.statements.columns import numbers_or_text
+from trilens.statements.columns import counts_up, numbers_or_text
 
 #: What users give: a label for each object, or labels by name: a dict, a Series whose index has
 #: the names (any but 0, 1, 2, ...), or a table with the columns object and label.
@@ -86,7 +85,7 @@ def _by_name(y: Any) -> Mapping[str, Any] | None:
         )
     if columns is not None:
         return dict(zip(map(str, y["object"]), y["label"], strict=True))
-    if not hasattr(y, "items") or _counts_up(y.index):
+    if not hasattr(y, "items") or counts_up(y.index):
         return None
     names = numbers_or_text(np.asarray(y.index)).astype(str).tolist()
     twice = [name for name, times in Counter(names).items() if times > 1]
@@ -95,11 +94,6 @@ def _by_name(y: Any) -> Mapping[str, Any] | None:
             f"the index of the labels has {twice[0]!r} more than once; give each object one label"
         )
     return dict(zip(names, y, strict=True))
-
-
-def _counts_up(index: Iterable[Any]) -> bool:
-    """Whether an index is 0, 1, 2, ..., which says nothing about objects."""
-    return all(isinstance(i, Integral) and i == place for place, i in enumerate(index))
 
 
 def have_names(y: Any) -> bool:

@@ -182,14 +182,7 @@ def medoid(
         from trilens.tasks.model import featured_model
 
         model = featured_model(
-            statements,
-            "medoid",
-            features,
-            method=method,
-            model=model,
-            n_components=n_components,
-            random_state=random_state,
-            progress=progress,
+            statements, "medoid", features, method, model, n_components, random_state, progress
         )
         statements, method, n_components = statements_of(statements, "medoid"), "choice", None
     placed = best = None

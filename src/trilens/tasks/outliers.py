@@ -187,14 +187,7 @@ def outliers(
     check_method("outliers", method)
     if features is not None:
         model = featured_model(
-            statements,
-            "outliers",
-            features,
-            method=method,
-            model=model,
-            n_components=n_components,
-            random_state=random_state,
-            progress=progress,
+            statements, "outliers", features, method, model, n_components, random_state, progress
         )
         statements, method, n_components = statements_of(statements, "outliers"), "choice", None
     placed = None

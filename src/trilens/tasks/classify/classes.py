@@ -257,14 +257,7 @@ def classify(
     check_method("classify", method)
     if features is not None:
         model = featured_model(
-            statements,
-            "classify",
-            features,
-            method=method,
-            model=model,
-            n_components=n_components,
-            random_state=random_state,
-            progress=progress,
+            statements, "classify", features, method, model, n_components, random_state, progress
         )
         statements, method, n_components = statements_of(statements, "classify"), "choice", None
     if model is None and method in MAPS_OF_FILES and is_streamed(statements):

@@ -263,14 +263,7 @@ def cluster(
     check_method("cluster", method)
     if features is not None:
         model = featured_model(
-            statements,
-            "cluster",
-            features,
-            method=method,
-            model=model,
-            n_components=n_components,
-            random_state=seed,
-            progress=progress,
+            statements, "cluster", features, method, model, n_components, seed, progress
         )
         statements, method, n_components = statements_of(statements, "cluster"), "choice", None
     few = PAIRED_OBJECTS if method == "lensmap" and n_clusters is not None else 0

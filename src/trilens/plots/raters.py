@@ -1,4 +1,4 @@
-"""The figure of groups of raters who see different things."""
+"""Figures of raters, and groups of them, who see different things."""
 
 from __future__ import annotations
 
@@ -8,22 +8,46 @@ import numpy as np
 
 from trilens._tabular import shorten
 from trilens.errors import ParameterError
-from trilens.plots.style import (
-    ACCENT,
-    FAINT,
-    axes_or_new,
-    bare,
-    name_point,
-    scatter_groups,
-)
+from trilens.plots.objects import object_map
+from trilens.plots.style import ACCENT, FAINT, axes_or_new, bare, name_point, scatter_groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from trilens.tasks.compare_groups import ComparedGroups
+    from trilens.tasks.individuals import Individuals
 
-#: Of more objects only those are named whose place differs.
+#: More raters than these are not named; of more objects, only those whose place differs.
 _MOST_NAMED = 60
+
+
+def rater_map(found: Individuals, *, ax: Axes | None = None) -> Axes:
+    """Raters in the plane: the nearer, the more alike; coloured by group where there are any.
+
+    A map of the objects as a group sees them is ``object_map(found.groups[0].plane)``.
+
+    Examples
+    --------
+    >>> from trilens.simulate import study
+    >>> from trilens.tasks.individuals import individuals
+    >>> ax = rater_map(individuals(study(n_statements=2000).statements))
+    >>> ax.get_title()
+    'that raters see different things could not be shown'
+    """
+    few = len(found.raters) <= _MOST_NAMED
+    ax = object_map(
+        found.coordinates,
+        names=found.raters if few else None,
+        groups=[f"group {g + 1}" for g in found.group.tolist()] if found.groups else None,
+        ax=ax,
+    )
+    ax.set_title(
+        "raters: the nearer, the more alike"
+        if found.differ
+        else "that raters see different things could not be shown",
+        fontsize="medium",
+    )
+    return ax
 
 
 def group_maps(found: ComparedGroups, *, ax: Axes | None = None) -> Axes:
