@@ -126,6 +126,9 @@ from .tasks.intervals import (
 from .tasks.medoid import (
     medoid as medoid,
 )
+from .tasks.next_questions import (
+    next_questions as next_questions,
+)
 from .tasks.outliers import (
     LensDepthOutlierDetector as LensDepthOutlierDetector,
     outliers as outliers,

@@ -35,6 +35,7 @@ COMMANDS = (
     "embed",
     "place",
     "features",
+    "next",
     "count",
     "merge",
     "convert",

@@ -758,6 +758,35 @@ class ChoiceMap(MapEstimator):
             self._prior,
         )
 
+    def place_covariance(self, S: AnswersLike) -> FloatArray:
+        """How the places of all objects may be off together, (n d, n d), by Laplace's method.
+
+        The blocks of its diagonal are about `place_errors_`. Raters' weights are not used.
+
+        Parameters
+        ----------
+        S : Statements, a table, (m, 3) array, or Answers
+            What the map was fitted to.
+
+        Examples
+        --------
+        >>> S = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
+        >>> ChoiceMap(1, l2=0.1).fit(S).place_covariance(S).shape
+        (4, 4)
+        """
+        from trilens.maps.posterior import MOST_COORDINATES, place_covariance
+
+        self._answers_of_fit("a covariance")
+        statements = as_statements(S)
+        self.model_.triples_of(statements)
+        if self.embedding_.size > MOST_COORDINATES:
+            raise ParameterError(
+                f"the map has {self.embedding_.size:,} coordinates; their covariance is too dear "
+                f"beyond {MOST_COORDINATES:,}"
+            )
+        lapses = self._known_lapses(statements)
+        return place_covariance(statements, self.model_, self.l2_, lapses, self._prior)
+
     def place(
         self, S: AnswersLike | None = None, *, features: FeaturesLike | None = None
     ) -> Places:

@@ -161,16 +161,52 @@ def _laplace(
     from scipy.linalg import solve_triangular
 
     X = model.embedding
-    with one_blas_thread(), likelihood(choices, model.length, model.alpha, 1, "rows") as f:
-        H = f.information(X, lapse) / dispersion
-        free = moves_of_the_whole(X, turns=True)
-        H += 1e3 * np.trace(H) / len(H) * (free @ free.T)
-        add_penalty(H, max(l2, _NO_L2), prior)
-        root = np.linalg.cholesky(H)
+    with one_blas_thread():
+        root = np.linalg.cholesky(_curvature(choices, lapse, model, l2, dispersion, prior))
         moved = solve_triangular(
-            root, rng.standard_normal((n_draws, len(H))).T, lower=True, trans="T"
+            root, rng.standard_normal((n_draws, len(root))).T, lower=True, trans="T"
         )
     return np.asarray(X + moved.T.reshape(n_draws, *X.shape), dtype=np.float64)
+
+
+def place_covariance(
+    statements: Statements,
+    model: ChoiceModel,
+    l2: float,
+    lapse_of: FloatArray | None,
+    prior: FeaturePrior | None = None,
+) -> FloatArray:
+    """How the places of all objects may be off together, (n d, n d), by Laplace's method.
+
+    Parameters
+    ----------
+    statements, model, l2, lapse_of, prior
+        As for `draw_maps`.
+    """
+    choices = collect_choices(statements, keep_rows=True)
+    lapses = np.full(len(statements), model.lapse) if lapse_of is None else lapse_of
+    choices, lapse = _in_classes(choices, np.maximum(lapses, _LEAST_LAPSE))
+    with one_blas_thread():
+        H = _curvature(choices, lapse, model, l2, 1.0, prior)
+        return np.asarray(np.linalg.inv(H), dtype=np.float64)
+
+
+def _curvature(
+    choices: Choices,
+    lapse: FloatArray,
+    model: ChoiceModel,
+    l2: float,
+    dispersion: float,
+    prior: FeaturePrior | None,
+) -> FloatArray:
+    """The expected curvature of -log posterior; shifts and turns of the whole are held."""
+    X = model.embedding
+    with likelihood(choices, model.length, model.alpha, 1, "rows") as f:
+        H = f.information(X, lapse) / dispersion
+    free = moves_of_the_whole(X, turns=True)
+    H += 1e3 * np.trace(H) / len(H) * (free @ free.T)
+    add_penalty(H, max(l2, _NO_L2), prior)
+    return H
 
 
 def depths_of(maps: FloatArray, model: ChoiceModel) -> FloatArray:

@@ -1,0 +1,81 @@
+"""`trilens next`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trilens.cli import options
+from trilens.cli.output import Output, status
+
+if TYPE_CHECKING:
+    from trilens.answers import Answers
+
+#: As in `trilens.tasks.next_questions`, without loading it.
+GOALS = ("medoid", "rank", "map", "outliers", "groups")
+
+
+@options.command("next")
+@options.statement_options
+@click.option(
+    "--goal",
+    type=click.Choice(GOALS),
+    default="medoid",
+    show_default=True,
+    help="What the answers are to tell.",
+)
+@click.option("-n", "--number", "n", type=int, default=10, show_default=True, help="Questions.")
+@click.option(
+    "--random-share",
+    type=float,
+    default=0.2,
+    show_default=True,
+    help="Share of the questions that is drawn at random.",
+)
+@click.option(
+    "--rater",
+    metavar="NAME",
+    help="Who will be asked: may get questions that others have answered.",
+)
+@options.model_options
+@options.seed_option
+@options.table_output("the questions to a file")
+def command(
+    answers: Answers,
+    goal: Any,
+    n: int,
+    random_share: float,
+    rater: str | None,
+    using: dict[str, Any],
+    random_state: int,
+    out: Output,
+) -> None:
+    """Choose the questions to ask next, by what the answers so far leave open.
+
+    Keep the column "reason" with the answers: depths by counting, agreement and ceilings use only
+    the questions that were drawn at random.
+
+    \b
+    Example: trilens next answers.csv --goal medoid -n 20 -o questions.csv
+    """
+    from trilens.tasks.next_questions import next_questions
+
+    with status("choosing questions"):
+        found = next_questions(
+            answers,
+            goal,
+            n,
+            random_share=random_share,
+            rater=rater,
+            random_state=random_state,
+            **using,
+        )
+    by_chance = found.reasons.count("random")
+    notes = [
+        f"{len(found) - by_chance:,} questions chosen for the goal {goal}, "
+        f"{by_chance:,} drawn at random"
+    ]
+    if found.caution is not None:
+        notes = [found.caution]
+    out.show(found.columns(), found.to_dict(), notes, left=4)

@@ -1,0 +1,161 @@
+"""Questions chosen by what is not known yet."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import trilens as tl
+from trilens.errors import ParameterError, StatementError, TrilensError
+
+GOALS = ("medoid", "rank", "map", "outliers", "groups")
+
+
+def answers(
+    n: int, m: int, kind: str = "central", seed: int = 0, **fields: object
+) -> tl.Statements:
+    """Right answers about points in the plane."""
+    rng = np.random.default_rng([seed, n, m])
+    X = rng.standard_normal((n, 2))
+    asked = np.array([rng.choice(n, 3, replace=False) for _ in range(m)])
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    a, b, c = asked.T
+    if kind == "closer":
+        right = D[a, b] <= D[a, c]
+        triples = np.where(right[:, None], asked, asked[:, [0, 2, 1]])
+    else:
+        sides = np.stack([D[b, c], D[a, c], D[a, b]], axis=1) * (1 if kind == "central" else -1)
+        order = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])[sides.argmax(axis=1)]
+        triples = np.take_along_axis(asked, order, axis=1)
+    return tl.Statements(triples, n, [f"o{i:02d}" for i in range(n)], kind, **fields)
+
+
+@pytest.fixture(scope="module")
+def central() -> tl.Statements:
+    return answers(15, 150)
+
+
+@pytest.fixture(scope="module")
+def known(central: tl.Statements) -> tl.ChoiceMap:
+    return tl.ChoiceMap(2, l2=0.1).fit(central)
+
+
+def keys(triples: np.ndarray, kind: str) -> set[tuple[int, ...]]:
+    if kind == "closer":
+        return {(a, *sorted((b, c))) for a, b, c in triples.tolist()}
+    return {tuple(sorted(row)) for row in triples.tolist()}
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+@pytest.mark.parametrize("goal", GOALS)
+def test_no_question_comes_twice(goal: str, kind: str) -> None:
+    S = answers(12, 60, kind)
+    M = tl.ChoiceMap(2, l2=0.1).fit(S)
+    found = tl.next_questions(S, goal, 20, model=M)
+    asked = keys(found.triples, kind)
+    assert len(asked) == 20
+    assert not asked & keys(S.triples, kind)
+    assert found.reasons.count("random") in (4, 5)
+    assert (found.information >= 0).all()
+    assert [tuple(S.names[i] for i in row) for row in found.triples] == list(found)
+
+
+def test_the_order_of_rows_and_objects_does_not_matter(
+    central: tl.Statements, known: tl.ChoiceMap
+) -> None:
+    rng = np.random.default_rng(1)
+    other = central.subset(rng.permutation(15)).take(rng.permutation(len(central)))
+    found = tl.next_questions(central, "medoid", 8, model=known)
+    again = tl.next_questions(other, "medoid", 8, model=known)
+    assert found.names == again.names
+    assert found.reasons == again.reasons
+
+
+def test_chosen_questions_tell_more_than_random_ones(
+    central: tl.Statements, known: tl.ChoiceMap
+) -> None:
+    for goal in GOALS:
+        found = tl.next_questions(central, goal, 40, model=known, random_share=0.5)
+        chance = np.array(found.reasons) == "random"
+        assert found.information[~chance].mean() > 1.5 * found.information[chance].mean()
+
+
+def test_what_others_answered_may_come_again(central: tl.Statements, known: tl.ChoiceMap) -> None:
+    S = tl.Statements(
+        central.triples, 15, central.names, raters=np.where(np.arange(150) < 75, "a", "b")
+    )
+    mine = keys(S.triples[:75], "central")
+    found = tl.next_questions(S, "map", 300, model=known, rater="a")
+    asked = keys(found.triples, "central")
+    assert not asked & mine
+    assert asked & keys(S.triples[75:], "central")
+
+
+def test_questions_on_their_way_do_not_come(central: tl.Statements, known: tl.ChoiceMap) -> None:
+    first = tl.next_questions(central, "medoid", 10, model=known)
+    again = tl.next_questions(central, "medoid", 10, model=known, asked=first.triples)
+    assert not keys(first.triples, "central") & keys(again.triples, "central")
+    by_name = tl.next_questions(central, "medoid", 10, model=known, asked=list(first.names))
+    assert by_name.names == again.names
+
+
+def test_without_answers_questions_are_random() -> None:
+    S = tl.Statements([], names=[f"o{i}" for i in range(12)], kind="odd")
+    found = tl.next_questions(S, "map", 5)
+    assert found.kind == "odd"
+    assert set(found.reasons) == {"random"}
+    assert "too few" in str(found.caution)
+    assert np.isnan(found.information).all()
+
+
+def test_features_choose_before_the_first_answer() -> None:
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    S = tl.Statements([], n_objects=20)
+    found = tl.next_questions(S, "medoid", 20, features=X)
+    assert found.caution is None
+    assert found.reasons.count("adaptive") == 16
+    # the questions are about what may be in the middle
+    far = np.linalg.norm(X - X.mean(axis=0), axis=1).argsort()
+    often = np.bincount(found.triples.ravel(), minlength=20)
+    assert often[far[:10]].sum() > often[far[10:]].sum()
+
+
+def test_tables(central: tl.Statements, known: tl.ChoiceMap) -> None:
+    found = tl.next_questions(central, "rank", 4, model=known)
+    assert list(found.columns()) == ["shown_1", "shown_2", "shown_3", "reason", "information"]
+    assert len(found.to_frame()) == 4
+    facts = found.to_dict()
+    assert facts["goal"] == "rank"
+    assert len(facts["questions"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"n": 0}, "n is 0; it must be a whole number, 1 or more"),
+        ({"n": 2.5}, "n is 2.5"),
+        ({"n": 10_000}, "only "),
+        ({"goal": "peace"}, "goal is 'peace'; it must be one of medoid"),
+        ({"random_share": float("nan")}, "random_share is nan"),
+        ({"random_share": 1.5}, "random_share is 1.5; it must be a number from 0 to 1"),
+        ({"kind": "odd"}, "the answers are of kind central"),
+        ({"kind": "even"}, "kind is 'even'"),
+        ({"asked": [("x", "y", "z")]}, "names objects that the answers do not have"),
+        ({"model": "map"}, "model is 'map'"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    central: tl.Statements, change: dict[str, object], said: str
+) -> None:
+    with pytest.raises(TrilensError, match=said.replace("(", r"\(")) as caught:
+        tl.next_questions(central, **change)  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+
+
+def test_three_objects_and_everything_asked() -> None:
+    S = tl.Statements([[0, 1, 2]])
+    with pytest.raises(ParameterError, match="only 0 questions have not been asked"):
+        tl.next_questions(S, n=1)
+    assert tl.next_questions(S, n=1, rater="new").names == (("0", "1", "2"),)
+    with pytest.raises(StatementError, match="needs three objects"):
+        tl.next_questions([])
