@@ -130,6 +130,22 @@ def seed_of(random_state: Any) -> int:
     return int(generator(random_state).integers(2**31))
 
 
+def plain(value: Any) -> Any:
+    """A tensor, or a list of them, as arrays: without its gradient, and in a type of numpy's."""
+    if isinstance(value, list | tuple) and value and hasattr(value[0], "detach"):
+        return [plain(each) for each in value]
+    if not hasattr(value, "detach"):
+        return value
+    try:
+        found = value.detach().cpu()
+        narrow = found.dtype.is_floating_point and found.element_size() < 4  # such as bfloat16
+        return (found.float() if narrow else found).numpy()
+    except (TypeError, RuntimeError) as error:
+        raise ParameterError(
+            f"the {type(value).__name__} cannot be made an array: {' '.join(str(error).split())}"
+        ) from None
+
+
 def real_array(name: str, value: Any) -> FloatArray:
     """``value`` as an array of float64, or one line that says so; NaN may be in it.
 
@@ -140,12 +156,14 @@ def real_array(name: str, value: Any) -> FloatArray:
     ...
     trilens.errors.ParameterError: weights is ['a']; it must be an array of numbers
     """
+    given = plain(value)
     try:
-        array = np.asarray(value)
+        array = np.asarray(given)
     except (TypeError, ValueError):  # rows of different lengths
         array = np.empty(0, dtype=object)
     if array.dtype.kind not in "biuf":
-        raise wrong(name, value, "an array of numbers")
+        of_map = ": give the coordinates of the map, embedding_ once it is fitted"
+        raise wrong(name, value, "an array of numbers" + of_map * hasattr(value, "transform"))
     return array.astype(np.float64)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from trilens._parameters import real_number, whole_number
+from trilens._parameters import plain, real_number, shown, whole_number
 from trilens._typing import AnyArray, FloatArray
 from trilens.errors import DissimilarityError, ParameterError, TrilensError
 
@@ -93,7 +93,7 @@ def dissimilarities(
 def check_points(points: npt.ArrayLike, metric: Metric = "euclidean") -> AnyArray:
     """Points as an (n, d) array of finite numbers, or of things that the caller's metric knows."""
     try:
-        X = np.asarray(points)
+        X = np.asarray(plain(points))
     except ValueError:
         X = np.empty(0, object)
         if not callable(metric):
@@ -200,7 +200,7 @@ def check_dissimilarities(D: npt.ArrayLike) -> AnyArray:
     trilens.errors.DissimilarityError: D[0, 1] is 1 but D[1, 0] is 2; ...
     """
     try:
-        A = np.asarray(D)
+        A = np.asarray(plain(D))
     except ValueError:
         raise DissimilarityError(
             "D has rows of different lengths; expected an (n, n) array"
@@ -212,7 +212,10 @@ def check_dissimilarities(D: npt.ArrayLike) -> AnyArray:
         )
     if A.dtype.kind not in "iuf":
         # an empty list is an empty matrix of no objects, not a matrix of strings
-        raise DissimilarityError(f"D has dtype {A.dtype}; expected integers or floats")
+        raise DissimilarityError(
+            f"D has dtype {A.dtype}; expected integers or floats, got {shown(D, 60)}"
+            + "; trilens.lens_depth and trilens.medoid take statements" * hasattr(D, "triples")
+        )
     if A.size == 0 and A.ndim in (1, 2) and A.shape[0] == 0:
         return A.reshape(0, 0)
     if A.ndim != 2 or A.shape[0] != A.shape[1]:

@@ -26,7 +26,7 @@ from typing import Any, BinaryIO, TypeAlias, cast
 import numpy as np
 
 from trilens.errors import FormatError, MissingExtraError, ParameterError, TrilensError
-from trilens.statements.columns import as_list, one_line as one_line, quoted as quoted
+from trilens.statements.columns import as_list, is_table, one_line as one_line, quoted as quoted
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -375,6 +375,11 @@ def _parts_of_name(source: Source) -> list[str]:
 def file_paths(given: PathLike | Sequence[PathLike]) -> list[PathLike]:
     """The files of a path, a folder, a pattern, a URL or a list of these."""
     if not isinstance(given, str | os.PathLike):
+        if given is None or is_table(given) or hasattr(given, "triples"):
+            raise ParameterError(
+                f"expected the path of a file, got {type(given).__name__}; "
+                f"trilens.Statements takes a table"
+            )
         paths = as_list(given, "the files")
         if not paths:
             raise ParameterError("no files given; give at least one")

@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from trilens._parameters import shown
+from trilens._parameters import plain, shown
 from trilens._typing import BoolArray, FloatArray, IntArray
 from trilens.errors import ParameterError
 from trilens.maps.likelihood import Likelihood, LikelihoodAround
@@ -450,18 +450,18 @@ def _table(given: Any, what: str) -> tuple[list[str] | None, Any]:
         return None, given.tocsr().astype(np.float64)
     if isinstance(given, Mapping):
         names, given = [str(name) for name in given], list(given.values())
-        lengths = {len(np.atleast_1d(_plain(row))) for row in given}
+        lengths = {len(np.atleast_1d(plain(row))) for row in given}
         if len(lengths) > 1:
             raise ParameterError(
                 f"{what}: the vectors have {min(lengths):,} to {max(lengths):,} numbers; all must "
                 "have as many",
                 parameter="features",
             )
-        given = [np.atleast_1d(_plain(row)) for row in given]
+        given = [np.atleast_1d(plain(row)) for row in given]
     elif hasattr(given, "columns") or hasattr(given, "column_names"):
         names, given = _of_frame(given, what)
     try:
-        rows = np.asarray(_plain(given))
+        rows = np.asarray(plain(given))
     except (TypeError, ValueError):
         rows = np.empty(0, dtype=object)
     if rows.dtype.kind not in "biuf":
@@ -501,7 +501,7 @@ def _of_frame(given: Any, what: str) -> tuple[list[str] | None, Any]:
         texts = [
             name
             for name, one in columns.items()
-            if np.asarray(_plain(one)).dtype.kind not in "biuf" or _is_name(name)
+            if np.asarray(plain(one)).dtype.kind not in "biuf" or _is_name(name)
         ]
         named = None
     if texts:
@@ -519,10 +519,10 @@ def _of_frame(given: Any, what: str) -> tuple[list[str] | None, Any]:
                 f"{what}: the columns {_listed(rest)} are no numbers; leave them out",
                 parameter="features",
             )
-        named = numbers_or_text(np.asarray(_plain(columns.pop(by)))).astype(str).tolist()
+        named = numbers_or_text(np.asarray(plain(columns.pop(by)))).astype(str).tolist()
     if not columns:
         raise ParameterError(f"{what} have no column of numbers", parameter="features")
-    numbers = [np.asarray(_plain(one), dtype=np.float64) for one in columns.values()]
+    numbers = [np.asarray(plain(one), dtype=np.float64) for one in columns.values()]
     return named, np.column_stack(numbers)
 
 
@@ -622,16 +622,6 @@ def _checked(rows: Any, what: str, known: BoolArray | None = None) -> tuple[Any,
     if not known.all():
         rows = np.where(known[:, None], rows, 0.0)
     return rows, known
-
-
-def _plain(given: Any) -> Any:
-    """An array of what may be a tensor that a gradient hangs on, on another device."""
-    if hasattr(given, "detach"):
-        given = given.detach().cpu()
-        if not given.dtype.is_floating_point or given.element_size() >= 4:
-            return given.numpy()
-        return given.float().numpy()  # numpy has no bfloat16
-    return given
 
 
 def _is_sparse(given: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
-from trilens.plots.style import ACCENT, FAINT, INK, axes_or_new, name_rows, plain
+from trilens.plots.style import ACCENT, FAINT, INK, axes_or_new, name_rows, plain, result_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,6 +43,7 @@ def tree(
     >>> len(ax.get_yticklabels())
     4
     """
+    result_of("hierarchy", found, "linkage")
     n = len(found.names)
     row = _ROW if not pictures else _ROW_WITH_PICTURE
     ax = axes_or_new(ax, (8.0, float(np.clip(row * n + 0.8, _LEAST_HIGH, _MOST_HIGH))))

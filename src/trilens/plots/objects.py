@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._parameters import whole_number
+from trilens._parameters import real_array, whole_number
 from trilens._typing import AnyArray
 from trilens.errors import ParameterError, option
 from trilens.maps.geometry import landmarks
@@ -30,6 +30,8 @@ from trilens.plots.style import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from trilens.maps.estimator import MapEstimator
 
 #: Names on a map of many objects, and of the lowest depths where none is an outlier.
 _MOST_NAMES, _LOWEST = 60, 3
@@ -66,7 +68,12 @@ def sorted_depths(
     >>> [text.get_text() for text in ax.texts]
     ['b']
     """
-    values = np.asarray(depth, dtype=np.float64)
+    values = real_array("depth", depth)
+    if values.ndim != 1:
+        raise ParameterError(
+            f"depth has shape {values.shape}; it must be (n,), one for each object",
+            parameter="depth",
+        )
     n = len(values)
     n_outliers = whole_number("n_outliers", n_outliers, 0, n)
     named = one_each(names, n, "names")
@@ -74,7 +81,7 @@ def sorted_depths(
     rank = np.arange(1, n + 1)
     ax = axes_or_new(ax, (7.0, 4.0))
     if low is not None and high is not None:
-        ends = np.asarray(low)[order], np.asarray(high)[order]
+        ends = real_array("low", low)[order], real_array("high", high)[order]
         ax.vlines(rank, *ends, color=FAINT, linewidth=1.2, label="interval")
     ax.scatter(rank[n_outliers:], values[order[n_outliers:]], s=18, color=PALETTE[0], zorder=3)
     if n_outliers:
@@ -114,7 +121,7 @@ def depth_against_depth(
     >>> ax.get_xlabel()
     'depth in class a'
     """
-    X = np.asarray(features, dtype=np.float64)
+    X = real_array("features", features)
     if X.ndim != 2 or X.shape[1] != 2:
         raise ParameterError(
             f"features has shape {X.shape}; it must be (n, 2), a column for each class",
@@ -172,7 +179,7 @@ def depth_heat_map(
     >>> ax.get_images()[0].get_array().shape
     (2, 2)
     """
-    values = np.asarray(depth, dtype=np.float64)
+    values = real_array("depth", depth)
     if values.ndim != 2 or min(values.shape) < 2:
         raise ParameterError(
             f"depth has shape {values.shape}; it must be a grid of at least 2 x 2",
@@ -207,7 +214,7 @@ def appearances(counts: ArrayLike, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'statements that name the object'
     """
-    values = np.asarray(counts)
+    values = real_array("counts", counts)
     ax = axes_or_new(ax)
     spread = int(np.ptp(values)) if values.size else 0
     # whole numbers: one bar for each while they are few
@@ -226,7 +233,7 @@ def appearances(counts: ArrayLike, *, ax: Axes | None = None) -> Axes:
 
 
 def object_map(
-    points: ArrayLike,
+    points: ArrayLike | MapEstimator,
     *,
     names: Sequence[str] | None = None,
     groups: Sequence[Any] | AnyArray | None = None,
@@ -238,10 +245,11 @@ def object_map(
 
     Parameters
     ----------
-    points : (n, 2) array
-        ``LensMap(n_components=2).fit_transform(S)``, or any other coordinates.
+    points : (n, 2) array, or a fitted map of two dimensions
+        ``LensMap(n_components=2).fit(S)``, or any other coordinates.
     names : (n,) sequence of str, optional
-        Written beside the points; of many objects beside those that are spread best over the map.
+        Written beside the points; of many objects beside those that are spread best over the
+        map. By default those of the fitted map.
     groups : (n,) sequence, optional
         A class or cluster for each object.
     pictures : mapping of name to file, optional
@@ -257,6 +265,7 @@ def object_map(
     """
     X = plane(points)
     n = len(X)
+    names = getattr(points, "names_", None) if names is None else names
     named = one_each(names, n, "names")
     given = one_each(groups, n, "groups")
     ax = axes_or_new(ax, (7.0, 6.0))
@@ -290,7 +299,7 @@ def _picture(ax: Axes, at: AnyArray, file: str | Path, width: float, edge: str) 
 
 
 def graph_drawing(
-    points: ArrayLike,
+    points: ArrayLike | MapEstimator,
     graph: Any,
     *,
     groups: Sequence[Any] | AnyArray | None = None,
@@ -301,7 +310,7 @@ def graph_drawing(
 
     Parameters
     ----------
-    points : (n, 2) array
+    points : (n, 2) array, or a fitted map of two dimensions
         True positions, or coordinates of a map.
     graph : (n, n) array or scipy.sparse array
         `k_rng`, `exact.k_rng`, or any other graph such as scikit-learn's ``kneighbors_graph``;

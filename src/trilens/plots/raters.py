@@ -9,7 +9,15 @@ import numpy as np
 from trilens._tabular import shorten
 from trilens.errors import ParameterError
 from trilens.plots.objects import object_map
-from trilens.plots.style import ACCENT, FAINT, axes_or_new, bare, name_point, scatter_groups
+from trilens.plots.style import (
+    ACCENT,
+    FAINT,
+    axes_or_new,
+    bare,
+    name_point,
+    result_of,
+    scatter_groups,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,6 +42,7 @@ def rater_map(found: Individuals, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_title()
     'that raters see different things could not be shown'
     """
+    result_of("individuals", found, "coordinates")
     few = len(found.raters) <= _MOST_NAMED
     ax = object_map(
         found.coordinates,
@@ -64,6 +73,7 @@ def group_maps(found: ComparedGroups, *, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['0', '1']
     """
+    result_of("compare_groups", found, "differing")
     drawn = [group for group in found.groups if group.plane is not None]
     if not drawn:
         raise ParameterError("no group has enough answers for a map", parameter="found")

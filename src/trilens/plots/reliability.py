@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._parameters import wrong
+from trilens._parameters import real_array, wrong
 from trilens.errors import FormatError, ParameterError
 from trilens.files.output import atomic_write
 from trilens.plots.style import (
@@ -23,6 +23,7 @@ from trilens.plots.style import (
     markers,
     name_rows,
     plain,
+    result_of,
 )
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def rater_intervals(found: Reliability, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'share of answers given without looking'
     """
+    result_of("reliability", found, "guessing_share")
     rows = sorted(found.raters, key=lambda row: row.blind)
     if not rows:
         raise ParameterError("no raters are known, so there is nothing to plot")
@@ -91,6 +93,7 @@ def ceiling_bar(found: Reliability, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'share of the answers'
     """
+    result_of("reliability", found, "guessing_share")
     ax = axes_or_new(ax, (6.4, 2.3))
     ax.barh(0, 1.0, height=0.5, color="#F0F0F0")
     ax.barh(0, found.chance, height=0.5, color="#D9D9D9")
@@ -145,6 +148,7 @@ def learning_curve(forecast: Forecast, what: str = "set_size", *, ax: Axes | Non
     """
     if what not in ("set_size", "map_accuracy"):
         raise wrong("what", what, "'set_size' or 'map_accuracy'")
+    result_of("reliability(S, forecast=True).forecast", forecast, "set_line")
     ax = axes_or_new(ax, (6.0, 3.6))
     m = forecast.answers
     seen = [(p.answers, getattr(p, what)) for p in forecast.points if getattr(p, what) is not None]
@@ -193,6 +197,8 @@ def models_against_ceiling(
         if models.aligned is not None:
             bent = {model.name: model for model in models.aligned.models}
         models = models.models
+    for model in models:
+        result_of("evaluate", model, "of_ceiling")
     if not models:
         raise ParameterError("no models to plot; give at least one evaluation", parameter="models")
     ax = axes_or_new(ax, (6.4, 1.5 + 0.42 * len(models)))
@@ -271,18 +277,18 @@ def loss_curves(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['lens map', 'k-RNG']
     """
-    at = np.asarray(x, dtype=np.float64)
+    at = real_array("x", x)
     ax = axes_or_new(ax)
     colour, marker = colours(losses), markers(losses)
     for name, values in losses.items():
-        curve = np.asarray(values, dtype=np.float64)
+        curve = real_array(f"losses of {name}", values)
         if curve.shape != at.shape:
             raise ParameterError(
                 f"curve {name!r} has shape {curve.shape}, but x has {len(at)} values"
             )
         ax.plot(at, curve, color=colour[name], marker=marker[name], markersize=5, label=name)
         if errors is not None and name in errors:
-            spread = np.asarray(errors[name], dtype=np.float64)
+            spread = real_array(f"errors of {name}", errors[name])
             band = {"color": colour[name], "alpha": 0.15, "linewidth": 0}
             ax.fill_between(at, curve - spread, curve + spread, **band)  # type: ignore[arg-type]
     if log:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trilens._parameters import real_array, shown
 from trilens._tabular import shorten
 from trilens._typing import AnyArray, FloatArray
 from trilens.errors import MissingExtraError, ParameterError
@@ -106,13 +107,22 @@ def bare(ax: Axes) -> None:
 
 
 def plane(points: Any) -> FloatArray:
-    """Points as an ``(n, 2)`` array, or an error that says what was given."""
-    array = np.asarray(points, dtype=np.float64)
+    """Points, or those of a fitted map, as an ``(n, 2)`` array, or what was given instead."""
+    array = real_array("points", getattr(points, "embedding_", points))
     if array.ndim != 2 or array.shape[1] != 2:
+        fits = ": fit the map with n_components=2" if hasattr(points, "embedding_") else ""
         raise ParameterError(
-            f"points has shape {array.shape}; it must be (n, 2)", parameter="points"
+            f"points has shape {array.shape}; it must be (n, 2){fits}", parameter="points"
         )
     return array
+
+
+def result_of(function: str, found: Any, attribute: str) -> None:
+    """Refuse what was not found by this function, whose results have the attribute."""
+    if not hasattr(found, attribute):
+        raise ParameterError(
+            f"expected what trilens.{function} finds, got {shown(found, 60)}", parameter="found"
+        )
 
 
 def one_each(values: Sequence[Any] | AnyArray | None, n: int, what: str) -> list[Any] | None:

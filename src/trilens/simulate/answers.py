@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._parameters import generator, one_of, real_number, wrong
+from trilens._parameters import generator, one_of, real_number, shown, wrong
 from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray, RandomState
 from trilens.errors import ParameterError
 from trilens.kinds import KINDS, Kind
@@ -138,8 +138,10 @@ def as_truth(objects: TruthLike, metric: str = "euclidean") -> Truth:
     values = objects.points if isinstance(objects, Points) else as_array(objects, "objects")
     if values.ndim != 2 or values.dtype.kind not in "biuf":
         raise ParameterError(
-            f"objects has shape {values.shape} and type {values.dtype}; it must be an (n, n) "
-            f"matrix of dissimilarities or (n, d) points",
+            f"objects is {shown(objects, 60)} of shape {values.shape} and type {values.dtype}; it "
+            f"must be an (n, n) matrix of dissimilarities or (n, d) points"
+            + ", such as the embedding_ of a fitted map"
+            * hasattr(objects, "transform"),
             parameter="objects",
         )
     if not isinstance(metric, str):

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isnan
 from numbers import Integral
+from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from trilens._parameters import plain, shown
 from trilens._typing import AnyArray
 from trilens.errors import ParameterError, StatementError
 
 #: Beyond this, one long rater name would make a fixed-width array of text explode.
 _FIXED_WIDTH = 64
+#: What is taken as statements.
+TAKEN = "give Statements, Answers, an (m, 3) array of ids, rows of three names, or a table"
 
 
 def one_line(text: object, most: int = 160) -> str:
@@ -39,10 +43,54 @@ def are_records(given: Any) -> bool:
     return isinstance(given, list | tuple) and bool(given) and isinstance(given[0], Mapping)
 
 
+def refuse_strange(given: Any) -> None:
+    """One line for what would make an array, or a table, of something else than its statements."""
+    name = type(given).__name__
+    if given is None:
+        why = f"got None; {TAKEN}"
+    elif isinstance(given, str | PathLike):
+        why = (
+            f"got the path {shown(given)}; use trilens.Answers(path), or read them with "
+            f"trilens.read_statements(path)"
+        )
+    elif isinstance(given, type) or hasattr(type(given), "fit"):
+        why = f"got {shown(given)}; {TAKEN} (what asks for a fitted map has model=)"
+    elif hasattr(given, "read") and hasattr(given, "close"):
+        why = "got an open file; use trilens.Answers(path)"
+    elif hasattr(given, "__next__"):
+        why = f"got a {name}, which can be read only once; give list(...) of it"
+    elif isinstance(given, set | frozenset):
+        why = f"got a {name}, which has no order; give a list of rows"
+    elif hasattr(given, "tocoo") or hasattr(given, "todense"):
+        what = f"a {name} of shape {getattr(given, 'shape', '')}"
+        why = f"got {what}, a sparse matrix; give rows of three objects, an array (.toarray())"
+    elif not is_table(given) and (way := _computing(given)) is not None:
+        why = f"got a {name}, which is not computed yet; give .{way}() of it"
+    elif isinstance(given, tuple) and len(given) == 2 and _width(given[0]) == 3:
+        why = "got a pair of questions and answers; use trilens.Statements.from_responses(X, y)"
+    else:
+        return
+    raise StatementError(f"expected statements, {why}")
+
+
+def _computing(given: Any) -> str | None:
+    """The method that computes a lazy table, of polars or Dask."""
+    if not hasattr(type(given), "columns"):
+        return None
+    return next((way for way in ("collect", "compute") if hasattr(type(given), way)), None)
+
+
+def _width(rows: Any) -> int | None:
+    """The number of columns of an array of two dimensions."""
+    shape = getattr(rows, "shape", None)
+    return int(shape[1]) if isinstance(shape, tuple) and len(shape) == 2 else None
+
+
 def as_array(values: Any, what: str) -> AnyArray:
     """``np.asarray``; one line for lists that make no array, such as rows of unequal length."""
+    given = plain(values)
     try:
-        return np.asarray(values)
+        return np.asarray(given)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         why = " ".join(str(error).split())
         raise ParameterError(f"{what} cannot be made an array: {why}") from None

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from trilens._parameters import whole_number
 from trilens._typing import AnyArray, Int32Array
-from trilens.errors import StatementError
-from trilens.statements.columns import as_list
+from trilens.errors import ParameterError, StatementError
+from trilens.statements.columns import as_array, as_list, refuse_strange
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -103,7 +103,8 @@ def first_wrong(rows: AnyArray) -> int | None:
 
 def rectangular(rows: ArrayLike) -> AnyArray:
     """An array; rows of different lengths are refused in one line."""
+    refuse_strange(rows)
     try:
-        return np.asarray(rows)
-    except (TypeError, ValueError):
-        raise StatementError("the statements are rows of different lengths") from None
+        return as_array(rows, "the statements")
+    except ParameterError as error:
+        raise StatementError(str(error)) from None

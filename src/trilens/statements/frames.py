@@ -68,6 +68,8 @@ def as_arrow(given: Any) -> Any:
         return pa.table(given)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         why = " ".join(str(error).split())
+        if len(getattr(given, "shape", ())) == 1:
+            why = "it has one column, and statements need three, as a DataFrame"
         raise StatementError(
             f"the {type(given).__name__} cannot be read as a table: {why}"
         ) from None

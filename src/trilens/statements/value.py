@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,6 +27,7 @@ from trilens.kinds import (
     require_kind as require_kind,
 )
 from trilens.statements.columns import (
+    TAKEN,
     are_whole,
     as_array,
     column_of,
@@ -36,6 +36,7 @@ from trilens.statements.columns import (
     known_seconds,
     numbers_or_text,
     places_of,
+    refuse_strange,
     same_column,
 )
 from trilens.statements.names import CheckedNames as CheckedNames, ObjectList, shown as shown
@@ -135,22 +136,35 @@ def _refuse_nameless(column: AnyArray) -> None:
             )
 
 
+#: Where to go with what is no answer.
+_POINTS = "trilens.exact takes points with metric=, and matrices of dissimilarities"
+
+
+def _about_shape(array: AnyArray) -> str:
+    """What somebody may have meant by an array that is no list of triples."""
+    if array.shape == (3,):
+        return "; a single statement is [[a, b, c]]"
+    square = array.ndim == 2 and len(array) == array.shape[1]
+    return f"; {_POINTS}" if square or array.dtype.kind == "f" else ""
+
+
 def id_array(triples: Any, names: Iterable[str] | None) -> tuple[AnyArray, Iterable[str] | None]:
     """``(m, 3)`` ids, and the names, which rows of names bring with them."""
-    if isinstance(triples, str | os.PathLike):
-        raise StatementError(
-            f"expected statements, got the path {printed(triples)}; use trilens.Answers(path), or "
-            f"read them with trilens.read_statements(path)"
-        )
+    refuse_strange(triples)
     try:
         array = as_array(triples, "the statements")
     except ParameterError as error:
         raise StatementError(f"{error}; they are an (m, 3) array of object ids") from None
+    if array.ndim == 0:
+        raise StatementError(
+            f"expected statements, got {printed(triples)} of type {type(triples).__name__}; {TAKEN}"
+        )
     if array.size == 0 and array.ndim <= 2:
         return np.empty((0, 3), dtype=np.int32), names
     if array.ndim != 2 or array.shape[1] != 3:
         raise StatementError(
             f"statements must be an (m, 3) array of object ids, got shape {array.shape}"
+            + _about_shape(array)
         )
     if array.dtype.kind in "UO":
         if array.dtype.kind == "U" and not isinstance(triples, np.ndarray):
@@ -161,6 +175,7 @@ def id_array(triples: Any, names: Iterable[str] | None) -> tuple[AnyArray, Itera
             raise StatementError(
                 f"objects must be whole numbers (ids) or text (names), got {array.dtype}"
                 + (" with NaN or fractions" if array.dtype.kind == "f" else "")
+                + (f"; {_POINTS}" if array.dtype.kind == "f" and np.isfinite(array).all() else "")
             )
         array = array.astype(np.int64)
     return array, names
@@ -179,6 +194,13 @@ def count_objects(triples: AnyArray, n_objects: int | None, names: CheckedNames 
             raise ParameterError(f"n_objects is {n}, but there are {len(names)} names")
     elif names is not None:
         n = len(names)
+        top = int(triples.max()) if len(triples) else -1
+        if top >= n:
+            raise ParameterError(
+                f"there are {n:,} names, but the statements have ids up to {top}; give a name "
+                f"for each of at least {top + 1:,} objects, in the order of their ids",
+                parameter="names",
+            )
     else:
         n = int(triples.max()) + 1 if len(triples) else 0
     if n > _MAX_OBJECTS:

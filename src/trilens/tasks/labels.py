@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from trilens._parameters import shown
+from trilens._parameters import plain, shown
 from trilens._typing import AnyArray, IntArray
 from trilens.errors import LabelError
 from trilens.files.side_tables import labels_by_name
@@ -54,6 +54,7 @@ def label_of_each(y: LabelsLike, names: Sequence[str]) -> list[Any]:
     [None, None, 'red']
     """
     n = len(names)
+    y = plain(y)
     by_name = _by_name(y)
     if by_name is not None:
         given = list(labels_by_name(names, by_name))

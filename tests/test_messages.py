@@ -1,0 +1,147 @@
+"""Wrong uses that people try: each message says what was given, and what to write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+import torch
+
+import trilens as tl
+from trilens import plots
+from trilens.errors import TrilensError
+
+X = np.random.default_rng(0).normal(size=(8, 2))
+S = tl.simulate_statements(X, 50)
+TRIPLES = np.array(S.triples)
+FRAME = pl.DataFrame({"central": ["a"], "other_1": ["b"], "other_2": ["c"]})
+MAP = tl.LensMap(2).fit(S)
+
+#: What is no collection of statements, and what the message has to say.
+STRANGE: dict[str, tuple[Any, str, str]] = {
+    "None": (None, "got None", "give Statements"),
+    "path": ("answers.csv", "the path 'answers.csv'", r"trilens.Answers\(path\)"),
+    "Path": (Path("answers.csv"), "answers.csv", r"trilens.read_statements\(path\)"),
+    "lazy": (FRAME.lazy(), "a LazyFrame", r"give .collect\(\)"),
+    "generator": ((row for row in TRIPLES), "a generator", r"give list\("),
+    "zip": (zip([0], [1], [2], strict=True), "a zip", r"give list\("),
+    "sparse": (sp.csr_array(TRIPLES), r"a csr_array of shape \(50, 3\)", r".toarray\(\)"),
+    "map": (MAP, r"got LensMap\(\)", "model="),
+    "class": (tl.SOE, "trilens.maps.embedding.SOE", "give Statements"),
+    "set": ({(0, 1, 2)}, "a set", "a list of rows"),
+    "number": (5, "got 5 of type int", "give Statements"),
+    "function": (len, "built-in function len", "give Statements"),
+    "pair": ((TRIPLES, np.ones(50)), "questions and answers", "from_responses"),
+    "one row": ([0, 1, 2], r"shape \(3,\)", r"\[\[a, b, c\]\]"),
+    "distances": (np.abs(X[:, None] - X).sum(axis=2), r"shape \(8, 8\)", "trilens.exact"),
+    "points": (X, r"shape \(8, 2\)", "metric="),
+    "vectors": (np.c_[X, X[:, :1]], "float64", "trilens.exact"),
+    "column": (pd.Series(["a", "b"]), "the Series", "statements need three"),
+    "no data": (torch.zeros((2, 3), device="meta"), "the Tensor", r"\(m, 3\) array"),
+}
+TAKERS = {
+    "Statements": tl.Statements,
+    "Answers": lambda given: tl.Answers(given).read(),
+    "medoid": tl.medoid,
+    "lens_depth": tl.lens_depth,
+    "ChoiceMap": lambda given: tl.ChoiceMap(2).fit(given),
+    "SOE": lambda given: tl.SOE(2).fit(given),
+    "LensDepthOutlierDetector": lambda given: tl.LensDepthOutlierDetector().fit(given),
+    "score": MAP.score,
+    "count_pairs": tl.count_pairs,
+    "analyze": tl.analyze,
+}
+
+
+@pytest.mark.parametrize("given", STRANGE)
+@pytest.mark.parametrize("taker", TAKERS)
+def test_what_is_no_collection_of_statements(given: str, taker: str) -> None:
+    value, seen, advice = STRANGE[given]
+    if given in ("path", "Path") and taker in ("Answers", "count_pairs", "lens_depth"):
+        return  # they take paths
+    with pytest.raises(TrilensError, match=seen) as caught:
+        TAKERS[taker](value)
+    caught.match(advice)
+    assert "\n" not in str(caught.value)
+
+
+def test_names_that_do_not_suffice() -> None:
+    with pytest.raises(tl.ParameterError, match=r"there are 2 names, but .* ids up to 7") as caught:
+        tl.Statements(TRIPLES, names=["a", "b"])
+    caught.match("at least 8 objects")
+
+
+def test_a_table_in_place_of_a_path() -> None:
+    for given in (FRAME, FRAME.to_pandas(), S, None):
+        with pytest.raises(tl.ParameterError, match=f"path of a file, got {type(given).__name__}"):
+            tl.read_statements(given)
+
+
+def test_maps_and_statements_where_numbers_are_wanted() -> None:
+    for call in (
+        lambda: tl.violations(MAP, S),
+        lambda: tl.evaluate(S, embedding=MAP),
+        lambda: tl.evaluate(S, {"mine": MAP}),
+        lambda: tl.simulate_statements(MAP, 10),
+    ):
+        with pytest.raises(tl.ParameterError, match=r"LensMap.*embedding_"):
+            call()
+    with pytest.raises(tl.DissimilarityError, match=r"got Statements.*trilens\.lens_depth"):
+        tl.exact.lens_depth(S)
+    with pytest.raises(tl.DissimilarityError, match="got None"):
+        tl.exact.medoid(None)
+
+
+@pytest.mark.parametrize(
+    "tensor", [torch.tensor(X, requires_grad=True), torch.tensor(X, dtype=torch.bfloat16)]
+)
+def test_tensors_are_arrays(tensor: torch.Tensor) -> None:
+    array = tensor.detach().double().numpy()
+    D = tl.exact.dissimilarities(array)
+    found, plain = (tl.evaluate(S, embedding=given) for given in (tensor, array))
+    assert found.to_dict() == plain.to_dict()
+    assert tl.violations(tensor, S) == tl.violations(array, S)
+    assert tl.simulate_statements(tensor, 30) == tl.simulate_statements(array, 30)
+    np.testing.assert_array_equal(
+        tl.exact.lens_depth(tensor, metric="euclidean"), tl.exact.lens_depth(D)
+    )
+    assert plots.object_map(tensor).collections[0].get_offsets().tolist() == array.tolist()
+    by_name = dict(zip(S.names, tensor, strict=True))
+    assert tl.evaluate(S, embedding=by_name).log_loss == plain.log_loss
+    assert tl.Statements(torch.tensor(TRIPLES)) == tl.Statements(TRIPLES)
+
+
+def test_labels_in_a_tensor() -> None:
+    labels = [0, 1, 0, 1, -1, 0, 1, 1]
+    found = tl.classify(S, torch.tensor(labels), method="lensmap")
+    assert found.given == tl.classify(S, labels, method="lensmap").given
+    assert set(found.found.tolist()) <= {0, 1}
+
+
+def test_plots_take_a_fitted_map_or_say_what_they_take() -> None:
+    named = tl.Statements(TRIPLES, names=list("abcdefgh"))
+    ax = plots.object_map(tl.LensMap(2).fit(named))
+    assert [text.get_text() for text in ax.texts] == list("abcdefgh")
+    assert len(plots.graph_drawing(MAP, tl.k_rng(S, 3)).collections) == 2
+    with pytest.raises(tl.ParameterError, match=r"\(8, 3\).*n_components=2"):
+        plots.object_map(tl.LensMap(3).fit(S))
+    with pytest.raises(tl.ParameterError, match=r"SOE.*embedding_ once it is fitted"):
+        plots.object_map(tl.SOE(2))
+    with pytest.raises(tl.ParameterError, match="depth is Statements"):
+        plots.sorted_depths(S)
+    for draw, function in (
+        (plots.tree, "hierarchy"),
+        (plots.rater_map, "individuals"),
+        (plots.group_maps, "compare_groups"),
+        (plots.rater_intervals, "reliability"),
+        (plots.ceiling_bar, "reliability"),
+        (plots.learning_curve, "reliability"),
+        (lambda given: plots.models_against_ceiling([given]), "evaluate"),
+    ):
+        with pytest.raises(tl.ParameterError, match=rf"trilens\.{function}.*got Statements"):
+            draw(S)
