@@ -115,10 +115,10 @@ def test_one_platform_id_is_one_participant(folder: Path, postgres_url: str) -> 
 def test_one_answer_is_new(folder: Path, postgres_url: str) -> None:
     with opened(folder, postgres_url) as survey:
         store = survey.store
-        who = survey.writer.submit(lambda c: store.join(c, None, "en")).result().participant
-        shown = survey.writer.submit(lambda c: store.question(c, who)).result()
+        who = survey.writer.submit(lambda c: store.join(c, None, "en")).result()
+        shown = survey.writer.submit(lambda c: store.question(c, who.participant)).result()
         answer = [
-            lambda c, name=name: store.answer(c, who, shown["token"], name, 1.0)
+            lambda c, name=name: store.answer(c, who.cookie, shown["token"], name, 1.0).new
             for name in shown["objects"][:2]
         ]
         assert meet(survey.writer, postgres_url, answer[0], answer[0]) == [True, False]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
@@ -22,6 +23,7 @@ router = APIRouter()
 
 #: A cookie lasts longer than a sitting: whoever comes back goes on.
 _COOKIE_SECONDS = 90 * 24 * 3600
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LONGEST_SECONDS = 7 * 24 * 3600.0
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -116,7 +118,7 @@ class Stored(BaseModel):
 
 def _storable(value: str | None) -> str | None:
     """Text that every database can hold: no NUL, no lone surrogate."""
-    if value is not None and ("\0" in value or any(0xD800 <= ord(c) < 0xE000 for c in value)):
+    if value is not None and ("\0" in value or _SURROGATE.search(value)):
         raise ValueError("text must not hold NUL or lone surrogates")
     return value
 
@@ -126,11 +128,17 @@ def _participant(request: Request) -> str | None:
     return Survey.of(request).cookie(request, PARTICIPANT)
 
 
-def _joined_participant(request: Request) -> Callable[[Connection], int]:
-    """Finds the participant of the cookie, in the transaction of whatever they do."""
+def _cookie(request: Request) -> str:
+    """What the cookie holds; refused without."""
     value = _participant(request)
     if value is None:
         raise Refused(401, "no participant's cookie; join first")
+    return value
+
+
+def _joined_participant(request: Request) -> Callable[[Connection], int]:
+    """Finds the participant of the cookie, in the transaction of whatever they do."""
+    value = _cookie(request)
     store = Survey.of(request).store
 
     def find(connection: Connection) -> int:
@@ -140,6 +148,38 @@ def _joined_participant(request: Request) -> Callable[[Connection], int]:
         return number
 
     return find
+
+
+# the route that is called most comes first: they are tried in this order
+@router.post(
+    "/api/answer",
+    response_model=Stored,
+    response_model_exclude_none=True,
+    responses={**_REFUSALS, 404: {"description": "a token that was never issued"}},
+)
+async def answer(
+    request: Request,
+    body: Answer,
+    next: Annotated[bool, Query(description="also return the next question")] = False,
+) -> Response:
+    """Store an answer; says so only when it is on the disk."""
+    survey = Survey.of(request)
+    cookie = _cookie(request)
+    store = survey.store
+
+    def write(connection: Connection) -> tuple[bool, dict[str, Any]]:
+        done = store.answer(connection, cookie, body.token, body.chosen, body.seconds)
+        said: dict[str, Any] = {"stored": True}
+        if (told := store.feedback(connection, done)) is not None:
+            said["feedback"] = told
+        if next:
+            said["next"] = store.question(connection, done.row.participant, done.ahead)
+        return done.new, said
+
+    new, said = await survey.write(write)
+    if new:
+        survey.metrics.event("answers")
+    return JSONResponse(said)
 
 
 @router.post("/api/join", status_code=201, response_model=Receipt, responses=_REFUSALS)
@@ -205,40 +245,6 @@ async def _go_on(request: Request, step: Callable[[Connection, int], None]) -> d
     return await survey.read(lambda c: survey.store.question(c, participant(c)))
 
 
-@router.post(
-    "/api/answer",
-    response_model=Stored,
-    response_model_exclude_none=True,
-    responses={**_REFUSALS, 404: {"description": "a token that was never issued"}},
-)
-async def answer(
-    request: Request,
-    body: Answer,
-    next: Annotated[bool, Query(description="also return the next question")] = False,
-) -> Response:
-    """Store an answer; says so only when it is on the disk."""
-    survey = Survey.of(request)
-    participant = _joined_participant(request)
-    store = survey.store
-
-    practises = survey.study.practises
-
-    def write(connection: Connection) -> tuple[bool, dict[str, Any]]:
-        number = participant(connection)
-        new = store.answer(connection, number, body.token, body.chosen, body.seconds)
-        said: dict[str, Any] = {"stored": True}
-        if practises and (told := store.feedback(connection, body.token)) is not None:
-            said["feedback"] = told
-        if next:
-            said["next"] = store.question(connection, number)
-        return new, said
-
-    new, said = await survey.write(write)
-    if new:
-        survey.metrics.event("answers")
-    return JSONResponse(said)
-
-
 @router.post("/api/form", responses=_REFUSALS)
 async def form(request: Request, body: Form) -> Response:
     """Store the answers to the questions before or after the rounds; what the page shows next."""
@@ -269,10 +275,10 @@ async def leave(request: Request, body: Leave) -> Response:
 )
 async def skip(request: Request, body: Skip) -> dict[str, Any]:
     """Leave out a question that cannot be shown; what the page shows next."""
-    store = Survey.of(request).store
+    store, cookie = Survey.of(request).store, _cookie(request)
 
-    def step(connection: Connection, participant: int) -> None:
-        store.skip(connection, participant, body.token, body.missing)
+    def step(connection: Connection, _: int) -> None:
+        store.skip(connection, cookie, body.token, body.missing)
 
     return await _go_on(request, step)
 

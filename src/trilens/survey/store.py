@@ -50,24 +50,23 @@ from trilens.survey.writer import Refused
 State: TypeAlias = Literal["open", "paused", "full"]
 
 _SKIPPED = select(skipped.c.assignment).where(skipped.c.assignment == assignments.c.id).exists()
+#: What is known of a question, of who is asked it, and of the answer to it.
+_ASKED = (
+    assignments,
+    participants.c.receipt,
+    participants.c.language,
+    participants.c.condition,
+    participants.c.seed,
+    participants.c.test_run,
+    participants.c.left,
+    answers.c.chosen,
+    answers.c.further.label("also"),
+    _SKIPPED.label("skipped"),
+)
+_UNANSWERED = answers.c.assignment.is_(None) & ~_SKIPPED
 #: The questions that a participant has not answered in the present round, the next first.
 _OPEN: Select[Any] = (
-    select(
-        assignments.c.token,
-        assignments.c.design,
-        assignments.c.round,
-        assignments.c.number,
-        assignments.c.of,
-        assignments.c.a,
-        assignments.c.b,
-        assignments.c.c,
-        assignments.c.further,
-        participants.c.language,
-        participants.c.condition,
-        participants.c.seed,
-        participants.c.test_run,
-        participants.c.left,
-    )
+    select(*_ASKED)
     .select_from(
         participants.join(assignments, assignments.c.participant == participants.c.id).outerjoin(
             answers, answers.c.assignment == assignments.c.id
@@ -76,39 +75,42 @@ _OPEN: Select[Any] = (
     .where(
         participants.c.id == bindparam("participant"),
         assignments.c.round == participants.c.round,
-        answers.c.assignment.is_(None),
-        ~_SKIPPED,
+        _UNANSWERED,
     )
     .order_by(assignments.c.number)
     .limit(3)
 )
-_PARTICIPANT: Select[Any] = select(participants).where(participants.c.id == bindparam("id"))
-_ASSIGNMENT: Select[Any] = (
-    select(
-        assignments.c.id,
-        assignments.c.participant,
-        assignments.c.design,
-        assignments.c.round,
-        assignments.c.number,
-        assignments.c.of,
-        assignments.c.a,
-        assignments.c.b,
-        assignments.c.c,
-        assignments.c.further,
-        assignments.c.reason,
-        assignments.c.place,
-        assignments.c.expected,
-        answers.c.chosen,
-        answers.c.further.label("also"),
-        participants.c.left,
-        _SKIPPED.label("skipped"),
-    )
+_THIS = assignments.alias("this")
+#: The question with a token, and those after it in the round that have no answer. A token is not
+#: told before all questions in front of it have been answered or left out.
+_FROM: Select[Any] = (
+    select(*_ASKED)
     .select_from(
-        assignments.join(participants, assignments.c.participant == participants.c.id).outerjoin(
-            answers, answers.c.assignment == assignments.c.id
+        _THIS.join(
+            assignments,
+            (assignments.c.participant == _THIS.c.participant)
+            & (assignments.c.round == _THIS.c.round)
+            & (assignments.c.number >= _THIS.c.number),
         )
+        .join(participants, participants.c.id == assignments.c.participant)
+        .outerjoin(answers, answers.c.assignment == assignments.c.id)
     )
-    .where(assignments.c.token == bindparam("token"))
+    .where(
+        _THIS.c.token == bindparam("token"),
+        (assignments.c.number == _THIS.c.number) | _UNANSWERED,
+    )
+    .order_by(assignments.c.number)
+    .limit(4)
+)
+_PARTICIPANT: Select[Any] = select(participants).where(participants.c.id == bindparam("id"))
+_SETTING = select(settings.c.value).where(settings.c.name == bindparam("name"))
+#: How many answers of a participant are stored, without practice.
+_COUNT = (
+    select(func.count())
+    .select_from(answers.join(assignments, answers.c.assignment == assignments.c.id))
+    .where(
+        assignments.c.participant == bindparam("participant"), assignments.c.reason != "practice"
+    )
 )
 _ANSWER = insert(answers)
 
@@ -324,20 +326,13 @@ class Store:
     def answer(
         self,
         connection: Connection,
-        participant: int,
+        cookie: str,
         token: str,
         chosen: str | list[str],
         seconds: float,
-    ) -> bool:
-        """Store an answer once; the same again changes nothing, another is refused.
-
-        Tells whether it was new.
-        """
-        row = connection.execute(_ASSIGNMENT, {"token": token}).one_or_none()
-        if row is None:
-            raise Refused(404, "there is no such question")
-        if row.participant != participant:
-            raise Refused(403, "this question belongs to another participant")
+    ) -> Answered:
+        """Store an answer once; the same again changes nothing, another is refused."""
+        row, *ahead = self._asked_of(connection, cookie, token)
         design = self.designs[row.design]
         choices = shown_in(row)[int(design.kind == "closer") :]
         names = [chosen] if isinstance(chosen, str) else chosen
@@ -362,14 +357,28 @@ class Store:
             }
             connection.execute(_ANSWER, new)
             if row.number == row.of and row.round:  # no look at the others while there are more
-                self._end_round(connection, participant)
+                self._end_round(connection, row.participant)
         elif set(chosen_in(row)) != set(found):
             raise Refused(409, "this question already has a different answer")
-        return row.chosen is None
+        return Answered(row.chosen is None, row, found[0], ahead)
 
-    def feedback(self, connection: Connection, token: str) -> dict[str, Any] | None:
+    def _asked_of(self, connection: Connection, cookie: str, token: str) -> list[Row[Any]]:
+        """The question with a token, and those after it that are open.
+
+        Refused where it is not one of the participant with this cookie.
+        """
+        rows = list(connection.execute(_FROM, {"token": token}).all())
+        if rows and _cookie(rows[0].participant, rows[0].receipt) == cookie:
+            return rows
+        if self.recognise(connection, cookie) is None:
+            raise Refused(401, "unknown participant; join first")
+        if not rows:
+            raise Refused(404, "there is no such question")
+        raise Refused(403, "this question belongs to another participant")
+
+    def feedback(self, connection: Connection, answered: Answered) -> dict[str, Any] | None:
         """What the page says after a practice question, if it is still part of the study."""
-        row = connection.execute(_ASSIGNMENT, {"token": token}).one()
+        row = answered.row
         if row.reason != "practice":
             return None
         person = self.person(connection, row.participant)
@@ -378,24 +387,20 @@ class Store:
         for one in practice[row.place : row.place + 1]:
             if set(one.objects) == names:
                 return {
-                    "right": row.chosen == row.expected,
+                    "right": answered.chosen == row.expected,
                     "answer": self.names[row.expected],
                     "why": to_html(one.why[person.language]),
                 }
         return None
 
     def skip(
-        self, connection: Connection, participant: int, token: str, missing: Collection[str]
+        self, connection: Connection, cookie: str, token: str, missing: Collection[str]
     ) -> None:
         """Leave out a question of which a picture or sound does not come, and note which one.
 
         A question that has an answer keeps it.
         """
-        row = connection.execute(_ASSIGNMENT, {"token": token}).one_or_none()
-        if row is None:
-            raise Refused(404, "there is no such question")
-        if row.participant != participant:
-            raise Refused(403, "this question belongs to another participant")
+        row = self._asked_of(connection, cookie, token)[0]
         lost = [i for i in shown_in(row) if self.names[i] in missing]
         if not lost or len(lost) < len(set(missing)):
             raise Refused(422, "a missing picture or sound must be one that the question shows")
@@ -407,7 +412,7 @@ class Store:
             now = time.time()
             rows = [{"assignment": row.id, "object": i, "stored": now} for i in lost]
             connection.execute(insert(skipped), rows)
-            self._end_round(connection, participant)
+            self._end_round(connection, row.participant)
 
     def begin_round(self, connection: Connection, participant: int) -> None:
         """Begin the next round, if the present one is done; while one is open, do nothing."""
@@ -567,15 +572,24 @@ class Store:
         number = cookie.partition(".")[0]
         if not number.isdecimal():
             return None
-        query = select(participants.c.receipt).where(participants.c.id == int(number))
-        receipt = connection.execute(query).scalar()
-        if receipt is None or Joined(int(number), receipt).cookie != cookie:
+        person = connection.execute(_PARTICIPANT, {"id": int(number)}).one_or_none()
+        if person is None or _cookie(person.id, person.receipt) != cookie:
             return None
         return int(number)
 
-    def question(self, connection: Connection, participant: int) -> dict[str, Any]:
-        """What the page shows next: a question, the end of a round, or the end."""
-        rows = self._open(connection, participant)
+    def question(
+        self, connection: Connection, participant: int, ahead: Sequence[Row[Any]] = ()
+    ) -> dict[str, Any]:
+        """What the page shows next: a question, the end of a round, or the end.
+
+        Parameters
+        ----------
+        connection
+        participant
+        ahead
+            The questions that are known to be open.
+        """
+        rows = ahead or self._open(connection, participant)
         if rows and rows[0].left is None:
             return self._shown(rows)
         person = self.person(connection, participant)
@@ -592,7 +606,7 @@ class Store:
                 "answers": self.count(connection, participant),
                 "may_finish": person.round >= self.study.needed,
                 **({} if person.round else {"practice": True}),
-                **self._place(person, person.round),
+                **_place(self._blocks(person), person.round),
             }
         return self._last(connection, person)
 
@@ -633,12 +647,7 @@ class Store:
 
     def count(self, connection: Connection, participant: int) -> int:
         """How many answers of the participant are stored, without practice."""
-        query = (
-            select(func.count())
-            .select_from(answers.join(assignments, answers.c.assignment == assignments.c.id))
-            .where(assignments.c.participant == participant, assignments.c.reason != "practice")
-        )
-        return int(connection.execute(query).scalar_one())
+        return int(connection.execute(_COUNT, {"participant": participant}).scalar_one())
 
     def completion(self, connection: Connection, participant: int) -> dict[str, str | None]:
         """The code, and the way back to where the participant came from."""
@@ -674,8 +683,9 @@ class Store:
         if self.state(connection, joined=joined) != "open":
             raise Refused(403, "this study is closed")
 
-    def _shown(self, rows: list[Row[Any]]) -> dict[str, Any]:
+    def _shown(self, rows: Sequence[Row[Any]]) -> dict[str, Any]:
         row = rows[0]
+        blocks = self._blocks(row)
         language = row.language
         design = self.designs[row.design]
         names = [self.names[i] for i in shown_in(row)]
@@ -696,10 +706,10 @@ class Store:
             "round": row.round,
             "number": row.number,
             "of": row.of,
-            "rounds": self._rounds(row),
+            "rounds": sum(block.rounds for block in blocks),
             "stimuli": stimuli,
             "prefetch": list(ahead),
-            **self._part(row),
+            **self._part(row, blocks),
         }
         if row.round > 1 or (row.round and row.number > row.of / 2):
             # not before it is earned: whoever reads the page's source finds no code there
@@ -708,21 +718,12 @@ class Store:
             shown["anchor"] = names[0]
         return shown
 
-    def _place(self, person: Row[Any], round: int) -> dict[str, int]:
-        """Which part of the study a round is in, where there are several."""
-        blocks = self._blocks(person)
-        found = at_round(blocks, max(round, 1))
-        if len(blocks) == 1 or found is None:
-            return {}
-        return {"part": found[0] + 1, "parts": len(blocks)}
-
-    def _part(self, row: Row[Any]) -> dict[str, Any]:
+    def _part(self, row: Row[Any], blocks: tuple[Block, ...]) -> dict[str, Any]:
         """What stands around a question: its part of the study, practice, a test run."""
         said: dict[str, Any] = {"practice": True} if not row.round else {}
         if row.test_run:
             said["test_run"] = True
-        said |= self._place(row, row.round)
-        blocks = self._blocks(row)
+        said |= _place(blocks, row.round)
         found = at_round(blocks, max(row.round, 1))
         if found is None:
             return said
@@ -733,6 +734,14 @@ class Store:
         if block.instructions is not None and first:
             said["instructions"] = to_html(block.instructions[row.language])
         return said
+
+
+def _place(blocks: tuple[Block, ...], round: int) -> dict[str, int]:
+    """Which part of the study a round is in, where there are several."""
+    if len(blocks) == 1:
+        return {}
+    found = at_round(blocks, max(round, 1))
+    return {} if found is None else {"part": found[0] + 1, "parts": len(blocks)}
 
 
 def shown_in(row: Row[Any]) -> list[int]:
@@ -771,8 +780,35 @@ class Joined:
 
     @property
     def cookie(self) -> str:
-        """The number, which SQLite may give to somebody else after an erasure, and a mark."""
-        return f"{self.participant}.{hashlib.sha256(self.receipt.encode()).hexdigest()[:16]}"
+        """What the browser keeps, by which they are recognised."""
+        return _cookie(self.participant, self.receipt)
+
+
+def _cookie(participant: int, receipt: str) -> str:
+    """The number, which SQLite may give to somebody else after an erasure, and a mark."""
+    return f"{participant}.{hashlib.sha256(receipt.encode()).hexdigest()[:16]}"
+
+
+@dataclass(frozen=True)
+class Answered:
+    """An answer that is stored.
+
+    Attributes
+    ----------
+    new
+        Whether it was not stored before.
+    row
+        The question.
+    chosen
+        The number of the object; of several, the expected one first.
+    ahead
+        The questions that are open now, as far as they were looked up.
+    """
+
+    new: bool
+    row: Row[Any]
+    chosen: int
+    ahead: list[Row[Any]]
 
 
 def take_turns(connection: Connection, name: str) -> None:
@@ -866,7 +902,7 @@ def _answered_designs(connection: Connection) -> list[tuple[int, str]]:
 
 def get_setting(connection: Connection, name: str) -> str | None:
     """A setting's value, if it is there."""
-    value = connection.execute(select(settings.c.value).where(settings.c.name == name)).scalar()
+    value = connection.execute(_SETTING, {"name": name}).scalar()
     return None if value is None else str(value)
 
 

@@ -164,11 +164,6 @@ class Study:
         blocks = self.conditions.get(condition or "") or next(iter(self.conditions.values()))
         return in_turn(blocks, seed, self.random_blocks)
 
-    @cached_property
-    def practises(self) -> bool:
-        """Whether anybody is asked practice questions."""
-        return any(block.practice for blocks in self.conditions.values() for block in blocks)
-
     def form(self, name: str) -> tuple[Item, ...]:
         """The questions ``before`` or ``after`` the rounds."""
         return {"before": self.before, "after": self.after}[name]
