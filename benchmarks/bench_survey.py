@@ -134,11 +134,13 @@ def _serve(folder: Path, *options: str) -> tuple[subprocess.Popen[str], str]:
     command = [sys.executable, "-m", "trilens", "survey", "serve", str(folder), "--port", "0"]
     server = subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True)
     assert server.stderr is not None
+    said = []
     for line in server.stderr:
+        said.append(line)
         found = re.match(r"serving .* at (http://\S+?)/$", line.strip())
         if found:
             return server, found[1]
-    raise SystemExit("the server did not start")
+    raise SystemExit(f"the server did not start (status {server.wait()}): {''.join(said)}")
 
 
 def _cpu_seconds(pid: int) -> float:

@@ -19,9 +19,9 @@ from sqlalchemy.engine import Connection
 from studies import edit, running
 from trilens.survey import auth
 from trilens.survey.database import open_database
-from trilens.survey.schema import answers, assignments, participants
+from trilens.survey.schema import answers, assignments, designs, participants
 from trilens.survey.server import Survey
-from trilens.survey.store import get_setting, put_setting, take_turns
+from trilens.survey.store import Store, get_setting, put_setting, take_turns
 from trilens.survey.study import load_study
 from trilens.survey.writer import Refused, Writer
 
@@ -89,6 +89,19 @@ def test_a_setting_is_put_once(folder: Path, postgres_url: str) -> None:
         assert meet(survey.writer, postgres_url, *put) == [None, None]
         with survey.database.reading() as connection:
             assert get_setting(connection, "plain") == "b"
+
+
+def test_a_study_of_many_objects_is_entered_once(folder: Path, postgres_url: str) -> None:
+    """Its design is longer than what PostgreSQL takes into an index."""
+    lines = [f"object {i},text {i},Text {i}" for i in range(300)]
+    file = folder / "objects.csv"
+    file.write_text("\n".join([*file.read_text().splitlines(), *lines]) + "\n")
+    with opened(folder, postgres_url) as survey:
+        study = survey.study
+        enter = [lambda c: Store.open(c, study).rows] * 2
+        first, second = meet(survey.writer, postgres_url, *enter)
+        assert first == second == survey.store.rows
+        assert number_of(survey, designs) == 1
 
 
 def test_the_last_place_is_given_once(folder: Path, postgres_url: str) -> None:

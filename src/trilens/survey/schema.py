@@ -38,7 +38,8 @@ designs = Table(
     metadata,
     Column("id", _ID, primary_key=True),
     Column("made", Float, nullable=False),
-    Column("content", Text, nullable=False, unique=True),
+    Column("content", Text, nullable=False),
+    # once each: too long for an index of PostgreSQL, so whoever enters one takes turns
 )
 
 objects = Table(

@@ -90,8 +90,9 @@ class Survey:
         """Open the database; raises what goes wrong, so that the server does not start."""
         self.writer.start()
         try:
-            changed = self.writer.submit(lambda c: changes(c, self.study)).result()
-            self.store = self.writer.submit(lambda c: Store.open(c, self.study)).result()
+            with self.database.named_errors():
+                changed = self.writer.submit(lambda c: changes(c, self.study)).result()
+                self.store = self.writer.submit(lambda c: Store.open(c, self.study)).result()
             self._engine = self.database.readers()
         except BaseException:
             self.close()

@@ -147,6 +147,7 @@ class Store:
         A study that lost an object, or that asks another kind of question than the one which has
         been answered, is refused.
         """
+        take_turns(connection, "designs")
         other = no_longer_fits(connection, study)
         if other is not None:
             raise SurveyError(other)
