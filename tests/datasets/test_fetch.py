@@ -2,96 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import socket
 import sys
-import threading
-import zipfile
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from downloads import Server, left_in, zipped
 from trilens.datasets import cars, load_ca_hepth, load_cars, load_things_odd_one_out
 from trilens.datasets.fetch import Address, Origin, cache_folder, find_files
 from trilens.errors import DatasetError, MissingExtraError
 
 NETWORK = "ca-HepTh/ca-HepTh.txt.gz"
 TABLE = "cars/ordinal_data_preprocessed/ALL.csv"
-
-
-class Server:
-    """Files over HTTP, with the faults that a test asks for."""
-
-    def __init__(self) -> None:
-        self.files: dict[str, bytes] = {}
-        self.ranges = True
-        #: For each request to come: after how many bytes to hang up, or a status to answer.
-        self.cut: list[int | None] = []
-        self.refuse: list[int | None] = []
-        self.asked: list[str | None] = []
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self) -> None:
-                wanted = self.headers.get("Range")
-                server.asked.append(wanted)
-                refused = server.refuse.pop(0) if server.refuse else None
-                content = server.files.get(self.path)
-                if refused is not None or content is None:
-                    self.answer(refused or 404, b"")
-                    return
-                if wanted is None or not server.ranges:
-                    self.answer(200, content)
-                    return
-                start = int(wanted.removeprefix("bytes=").removesuffix("-"))
-                if start >= len(content):
-                    self.answer(416, b"", f"bytes */{len(content)}")
-                    return
-                span = f"bytes {start}-{len(content) - 1}/{len(content)}"
-                self.answer(206, content[start:], span)
-
-            def answer(self, status: int, body: bytes, span: str | None = None) -> None:
-                cut = server.cut.pop(0) if server.cut else None
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(body)))
-                if span is not None:
-                    self.send_header("Content-Range", span)
-                self.end_headers()
-                self.wfile.write(body[:cut])
-                self.close_connection = True
-
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
-
-    def origin(self, name: str, member: str | None = None) -> Origin:
-        return Origin("https://example.org/data", (Address(f"{self.url}/{name}", member),))
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    server = Server()
-    thread = threading.Thread(target=server.http.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.http.shutdown()
-    server.http.server_close()
-    thread.join()
-
-
-@pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache and no TRILENS_DATA."""
-    monkeypatch.delenv("TRILENS_DATA", raising=False)
-    monkeypatch.setenv("TRILENS_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
 
 
 @pytest.fixture
@@ -110,23 +34,11 @@ def cars_zip(data_dir: Path) -> dict[str, bytes]:
     }
 
 
-def zipped(members: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
-
-
 def failure(path: str, origin: Origin) -> str:
     with pytest.raises(DatasetError) as caught:
         find_files([path], origin)
     assert "\n" not in str(caught.value)
     return str(caught.value)
-
-
-def left_in(cache: Path) -> list[str]:
-    return sorted(path.relative_to(cache).as_posix() for path in cache.rglob("*") if path.is_file())
 
 
 class TestGivenFolder:
@@ -360,7 +272,7 @@ class TestArchive:
     def test_a_page_instead_of_an_archive(self, server: Server, cache: Path) -> None:
         server.files["/c.zip"] = b"<html>please log in</html>"
         text = failure(TABLE, server.origin("c.zip", self.MEMBER))
-        assert "sent no archive with the file in it" in text
+        assert "c.zip sent a web page, not the file (perhaps a login, or an error);" in text
         assert left_in(cache) == []
 
     def test_a_part_of_another_archive_is_thrown_away(

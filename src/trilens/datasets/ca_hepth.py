@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trilens._typing import IntArray
-from trilens.datasets.fetch import Address, Origin, find_files
+from trilens.datasets.fetch import Address, Origin, find_files, notice
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-#: The address could not be tried when this was written; whatever it sends is checked.
-ORIGIN = Origin(
-    homepage="https://snap.stanford.edu/data/ca-HepTh.html",
-    addresses=(Address("https://snap.stanford.edu/data/ca-HepTh.txt.gz"),),
-)
 
 CITATION = (
     "Jure Leskovec, Jon Kleinberg and Christos Faloutsos. Graph evolution: densification and "
     "shrinking diameters. ACM Transactions on Knowledge Discovery from Data 1(1), 2007."
 )
 LICENSE = "No licence stated (Stanford Large Network Dataset Collection); cite the paper."
+
+#: The address could not be tried when this was written; whatever it sends is checked.
+ORIGIN = Origin(
+    homepage="https://snap.stanford.edu/data/ca-HepTh.html",
+    addresses=(Address("https://snap.stanford.edu/data/ca-HepTh.txt.gz"),),
+    notice=notice("ca-HepTh", CITATION, LICENSE),
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,19 @@ import numpy as np
 
 from trilens._parameters import shown as printed
 from trilens._typing import AnyArray, IntArray
-from trilens.datasets.fetch import Address, Origin, find_files
+from trilens.datasets.fetch import Address, Origin, find_files, notice
 from trilens.errors import ParameterError
 from trilens.statements import Statements, passed_tests
+
+CITATION = (
+    "Matthäus Kleindessner and Ulrike von Luxburg. Lens depth function and k-relative "
+    "neighborhood graph: versatile tools for ordinal data analysis. Journal of Machine "
+    "Learning Research 18(58):1-52, 2017."
+)
+LICENSE = (
+    "Pictures: public domain (Wikimedia Commons). Statements: no licence stated; "
+    "cite the paper when publishing."
+)
 
 #: The address is the one that cblearn's loader uses; it could not be tried when this was
 #: written. The archive's own sha256 is not pinned; that of each member is.
@@ -26,16 +36,7 @@ ORIGIN = Origin(
             member="60_cars_data/{name}",
         ),
     ),
-)
-
-CITATION = (
-    "Matthäus Kleindessner and Ulrike von Luxburg. Lens depth function and k-relative "
-    "neighborhood graph: versatile tools for ordinal data analysis. Journal of Machine "
-    "Learning Research 18(58):1-52, 2017."
-)
-LICENSE = (
-    "Pictures: public domain (Wikimedia Commons). Statements: no licence stated; "
-    "cite the paper when publishing."
+    notice=notice("cars", CITATION, LICENSE),
 )
 
 COLLECTIONS = ("ALL", "ALL_REDUCED", "T_ALL", "T_ALL_REDUCED")

@@ -1,9 +1,16 @@
-"""Where a data file is: in TRILENS_DATA, in the cache, or at its source, checked by its sha256."""
+"""Where a data file is: in TRILENS_DATA, in the cache, or at its source, checked by its sha256.
+
+Of a file whose sha256 nobody published, the one of the first download is kept in the cache's own
+``SHA256SUMS``, and later ones have to agree with it.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import os
+import re
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -11,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from trilens.errors import DatasetError, MissingExtraError
 
@@ -19,13 +26,27 @@ from trilens.errors import DatasetError, MissingExtraError
 _MAX_ATTEMPTS = 20
 _CHUNK = 1 << 16
 _TIMEOUT = 30.0
+_SUMS = "SHA256SUMS"
+#: How a page in a browser begins: never a data file, but what a login or an error looks like.
+_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE)
+_IS_A_PAGE = "sent a web page, not the file (perhaps a login, or an error)"
 
 
 @lru_cache(maxsize=1)
 def checksums() -> dict[str, str]:
-    """The sha256 of every data file, by its place below TRILENS_DATA or below the cache."""
-    lines = Path(__file__).with_name("SHA256SUMS").read_text(encoding="utf-8").splitlines()
+    """The published sha256 of data files, by their place below TRILENS_DATA or below the cache."""
+    return _sums(Path(__file__).parent)
+
+
+def _sums(folder: Path) -> dict[str, str]:
+    file = folder / _SUMS
+    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     return {path: sha256 for sha256, path in (line.split("  ", 1) for line in lines)}
+
+
+def _expected(path: str, cache: Path) -> str | None:
+    """The sha256 that a file must have: the published one, or that of the first download."""
+    return checksums().get(path) or _sums(cache).get(path)
 
 
 @dataclass(frozen=True)
@@ -40,10 +61,14 @@ class Address:
         The name of the file in the archive, with ``{name}`` for the file's path below its
         data set's folder; None when ``url`` is the file itself. The checksum of an archive is
         not pinned (some servers pack it anew for every visitor): its members' are.
+    alone
+        Whether only the member is downloaded, by the ranges of the archive that hold it: for
+        archives that nobody wants to have.
     """
 
     url: str
     member: str | None = None
+    alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,10 +81,18 @@ class Origin:
         The page to tell a person about.
     addresses
         Tried in order.
+    notice
+        Whose data these are, for a person who downloads them: written to stderr then.
     """
 
     homepage: str
     addresses: tuple[Address, ...] = ()
+    notice: str = ""
+
+
+def notice(name: str, citation: str, licence: str) -> str:
+    """What a person who downloads a data set is told."""
+    return f"{name}: please cite {citation} Licence: {licence}"
 
 
 def find_files(paths: Sequence[str], origin: Origin) -> list[Path]:
@@ -71,7 +104,8 @@ def find_files(paths: Sequence[str], origin: Origin) -> list[Path]:
     Parameters
     ----------
     paths
-        Keys of `checksums`.
+        Places below the folders. Those that `checksums` knows are checked against it, others
+        against what was downloaded first; in ``TRILENS_DATA``, those are taken as they are.
     origin
         Where to download what is missing.
 
@@ -92,6 +126,8 @@ def find_files(paths: Sequence[str], origin: Origin) -> list[Path]:
         wanted = [path for path in missing if not _is_whole(cache, path)]
         if wanted:
             _fetch(wanted, cache, origin)
+            if origin.notice:
+                sys.stderr.write(f"{origin.notice}\n")
         found.update({path: cache / path for path in missing})
     return [found[path] for path in paths]
 
@@ -112,8 +148,20 @@ def _pooch() -> Any:
     return pooch
 
 
-def _is_whole(folder: Path, path: str) -> bool:
-    return (folder / path).is_file() and _file_sha256(folder / path) == checksums()[path]
+def _is_whole(cache: Path, path: str) -> bool:
+    """Whether the cache has the file. One put there by hand is the first of its kind."""
+    if not (cache / path).is_file():
+        return False
+    if _expected(path, cache) is None:
+        _remember(path, cache)
+    return _file_sha256(cache / path) == _expected(path, cache)
+
+
+def _remember(path: str, cache: Path) -> None:
+    """Note the sha256 of a file of which none is known."""
+    sums = _sums(cache) | {path: _file_sha256(cache / path)}
+    lines = "".join(f"{sha256}  {name}\n" for name, sha256 in sorted(sums.items()))
+    _write_whole(cache / _SUMS, lines.encode())
 
 
 def _file_sha256(path: Path) -> str:
@@ -136,16 +184,16 @@ def _given_folder() -> Path | None:
     if not folder.is_dir():
         raise DatasetError(
             f"TRILENS_DATA is {name}, which is not a folder; name the folder that holds "
-            f"cars/, usps/, ca-HepTh/ and things/, or unset it"
+            f"cars/, things/, food/ and so on, or unset it"
         )
     return folder
 
 
 def _checked(file: Path, path: str) -> Path:
-    seen = _file_sha256(file)
-    if seen != checksums()[path]:
+    known = checksums().get(path)
+    if known is not None and (seen := _file_sha256(file)) != known:
         raise DatasetError(
-            f"{file}: corrupted or half-downloaded: its sha256 is {seen}, not {checksums()[path]} "
+            f"{file}: corrupted or half-downloaded: its sha256 is {seen}, not {known} "
             f"({file.stat().st_size:,} bytes); replace it, or remove it to have it downloaded"
         )
     return file
@@ -154,13 +202,19 @@ def _checked(file: Path, path: str) -> Path:
 def _fetch(wanted: list[str], cache: Path, origin: Origin) -> None:
     """Download files into the cache, each from the first source that has it."""
     problems: list[str] = []
+    expected = {path: _expected(path, cache) for path in wanted}
     for address in origin.addresses:
         try:
             if address.member is None:
                 for path in wanted:
-                    _download(address.url, cache / path, checksums()[path])
+                    _download(address.url, cache / path, expected[path])
+            elif address.alone:
+                _take(wanted, _RemoteFile.open(address.url), cache, address.member)
             else:
                 _fetch_members(wanted, cache, address.url, address.member)
+            for path in wanted:
+                if expected[path] is None:
+                    _remember(path, cache)
             return
         except _TransferError as error:
             problems.append(f"{address.url} {error}")
@@ -176,8 +230,22 @@ def _fetch(wanted: list[str], cache: Path, origin: Origin) -> None:
     tried = "; ".join(problems) or "no address to download it from is known"
     raise DatasetError(
         f"{cache / first} {state}: {tried}; download {what} from {origin.homepage} and put it "
-        f"there, or in the folder that TRILENS_DATA names (sha256 {checksums()[first]})"
+        f"there, or in the folder that TRILENS_DATA names ({_about_sha256(first, cache)})"
     )
+
+
+def _about_sha256(path: str, cache: Path) -> str:
+    if path in checksums():
+        return f"sha256 {checksums()[path]}"
+    first = _sums(cache).get(path)
+    if first is None:
+        return "its sha256 was never published"
+    return f"sha256 {first} when it was first downloaded; {cache / _SUMS} has it, to be changed"
+
+
+def _name(path: str) -> str:
+    """The path of a file below its data set's folder."""
+    return path.split("/", 1)[1]
 
 
 def _fetch_members(wanted: list[str], cache: Path, url: str, member: str) -> None:
@@ -187,24 +255,32 @@ def _fetch_members(wanted: list[str], cache: Path, url: str, member: str) -> Non
     archive.unlink(missing_ok=True)
     _download(url, archive, None)
     try:
-        with zipfile.ZipFile(archive) as opened:
-            for path in wanted:
-                name = path.split("/", 1)[1]
-                content = opened.read(member.format(name=name))
-                if hashlib.sha256(content).hexdigest() != checksums()[path]:
-                    raise _TransferError(f"holds another {name} (by its sha256)")
-                _write_whole(cache / path, content)
+        _take(wanted, archive, cache, member)
+    except _TransferError:
+        if not resumed:
+            raise
+    else:
         return
-    except _TransferError as error:
-        problem = str(error)
-    except (zipfile.BadZipFile, zlib.error, KeyError) as error:
-        problem = f"sent no archive with the file in it ({error.args[0]})"
     finally:
         archive.unlink(missing_ok=True)
-    if not resumed:
-        raise _TransferError(problem)
     # The part that was continued may have been of another version: once more, from the start.
     _fetch_members(wanted, cache, url, member)
+
+
+def _take(wanted: list[str], archive: Path | BinaryIO, cache: Path, member: str) -> None:
+    """Take the wanted files out of a zip archive."""
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            for path in wanted:
+                content = opened.read(member.format(name=_name(path)))
+                known = _expected(path, cache)
+                if known is not None and hashlib.sha256(content).hexdigest() != known:
+                    raise _TransferError(f"holds another {_name(path)} (by its sha256)")
+                _write_whole(cache / path, content)
+    except (zipfile.BadZipFile, zlib.error, KeyError) as error:
+        if isinstance(error.__context__, _TransferError):  # zipfile calls it a bad archive
+            raise error.__context__ from None
+        raise _TransferError(f"sent no archive with the file in it ({error.args[0]})") from None
 
 
 def _write_whole(target: Path, content: bytes) -> None:
@@ -216,6 +292,66 @@ def _write_whole(target: Path, content: bytes) -> None:
 
 class _TransferError(OSError):
     """A download that failed; the text says how, in a few words."""
+
+
+class _RemoteFile(io.RawIOBase):
+    """A file at a URL, of which only the pieces that are read are downloaded."""
+
+    def __init__(self, url: str, size: int) -> None:
+        self.url, self.size, self.at = url, size, 0
+
+    @classmethod
+    def open(cls, url: str) -> BinaryIO:
+        """The file, read in pieces of a megabyte."""
+        _, total = _range(url, "0-0")
+        return io.BufferedReader(cls(url, total), buffer_size=1 << 20)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self.at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self.at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self.at, os.SEEK_END: self.size}[whence]
+        return self.at
+
+    def readinto(self, buffer: Any) -> int:
+        last = min(self.at + len(buffer), self.size) - 1
+        if last < self.at:
+            return 0
+        piece, _ = _range(self.url, f"{self.at}-{last}")
+        buffer[: len(piece)] = piece
+        self.at += len(piece)
+        return len(piece)
+
+
+def _range(url: str, span: str) -> tuple[bytes, int]:
+    """A range of a file at a URL, and the size of the file."""
+    import requests
+
+    headers = {"Accept-Encoding": "identity", "Range": f"bytes={span}"}
+    try:
+        with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
+            if not response.ok:
+                raise _TransferError(f"answered {response.status_code} {response.reason}")
+            sent = re.fullmatch(rf"bytes {span}/(\d+)", response.headers.get("Content-Range", ""))
+            if response.status_code != 206 or sent is None:
+                raise _TransferError("does not send parts of a file")
+            first, last = map(int, span.split("-"))
+            piece: bytes = response.content
+            if len(piece) != last - first + 1:
+                raise _TransferError(f"broke off after {len(piece):,} bytes of a part")
+            return piece, int(sent[1])
+    except requests.exceptions.Timeout:
+        raise _TransferError(f"did not answer within {_TIMEOUT:.0f} seconds") from None
+    except requests.exceptions.ConnectionError:
+        raise _TransferError("cannot be reached") from None
+    except requests.exceptions.RequestException:
+        raise _TransferError("broke off") from None
 
 
 class _ResumingDownloader:
@@ -246,6 +382,8 @@ class _ResumingDownloader:
             if self._size() <= before:
                 break
             before = self._size()
+        if self._size() == 0:
+            self.part.unlink(missing_ok=True)
         raise _TransferError(problem)
 
     def _size(self) -> int:
@@ -276,6 +414,8 @@ class _ResumingDownloader:
                 with self.part.open("ab" if resumed else "wb") as file:
                     opened_at = file.tell()
                     for chunk in response.raw.stream(_CHUNK, decode_content=False):
+                        if file.tell() == 0 and _PAGE.match(chunk):
+                            return _IS_A_PAGE
                         file.write(chunk)
                     arrived = file.tell() - opened_at
                 if expected is not None and arrived != int(expected):
@@ -299,6 +439,8 @@ def _download(url: str, target: Path, sha256: str | None) -> None:
     """
     pooch = _pooch()
     target.parent.mkdir(parents=True, exist_ok=True)
+    if sha256 is None:  # pooch would take any file that is there
+        target.unlink(missing_ok=True)
     part = target.with_name(target.name + ".part")
     resumed = part.exists()
     try:

@@ -7,8 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from trilens._typing import AnyArray, FloatArray, IntArray
-from trilens.datasets.fetch import Address, Origin, find_files
+from trilens.datasets.fetch import Address, Origin, find_files, notice
 from trilens.errors import MissingExtraError
+
+CITATION = (
+    "Jonathan J. Hull. A database for handwritten text recognition research. IEEE Transactions "
+    "on Pattern Analysis and Machine Intelligence 16(5):550-554, 1994."
+)
+LICENSE = "No licence stated; cite the paper when publishing."
 
 #: Neither address could be tried when this was written; whatever they send is checked.
 ORIGIN = Origin(
@@ -23,13 +29,8 @@ ORIGIN = Origin(
             "35684e893b63bf4039bafcc6d34fe935851baf9a/data/usps.h5"
         ),
     ),
+    notice=notice("USPS", CITATION, LICENSE),
 )
-
-CITATION = (
-    "Jonathan J. Hull. A database for handwritten text recognition research. IEEE Transactions "
-    "on Pattern Analysis and Machine Intelligence 16(5):550-554, 1994."
-)
-LICENSE = "No licence stated; cite the paper when publishing."
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,439 @@
+"""The public studies that are not at hand: small files of the same layout, from a server."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+import trilens as tl
+from downloads import Server, left_in, zipped
+from trilens.datasets import fetch, food, imagenet, material, musicians, nights, things
+from trilens.datasets.fetch import Address, Origin, checksums, find_files
+from trilens.errors import DatasetError, MissingExtraError, ParameterError
+
+Send = Callable[[str, bytes], Origin]
+
+
+@pytest.fixture
+def send(server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Send:
+    """Have the server send a file whose checksum is then the published one."""
+    known = dict(checksums())
+    monkeypatch.setattr(fetch, "checksums", lambda: known)
+
+    def one(path: str, content: bytes) -> Origin:
+        known[path] = hashlib.sha256(content).hexdigest()
+        server.files[f"/{path}"] = content
+        return server.origin(path)
+
+    return one
+
+
+FOOD = {
+    food.TABLE: b"images/soup.jpg;images/stew.jpg;images/cake.jpg\n"
+    b"images/cake.jpg;images/pie.jpg;images/soup.jpg\n",
+    "food100-dataset/images/soup.jpg": b"",
+}
+
+
+def test_food(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(food, "ORIGIN", send(food.ARCHIVE, zipped(FOOD)))
+    found = tl.datasets.load_food()
+    assert found.names == ("cake.jpg", "pie.jpg", "soup.jpg", "stew.jpg")
+    assert found.statements.kind == "closer"
+    assert found.statements.triples.tolist() == [[2, 3, 0], [0, 1, 2]]
+    assert "Wilber" in found.citation
+
+
+@pytest.mark.parametrize(
+    ("members", "text"),
+    [
+        ({"food100-dataset/readme": b""}, r"no food100-dataset/all-triplets\.csv in it"),
+        ({food.TABLE: b"a;b;c\na;b\n"}, "row 2: not three pictures"),
+    ],
+)
+def test_food_of_another_layout(
+    members: dict[str, bytes], text: str, send: Send, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(food, "ORIGIN", send(food.ARCHIVE, zipped(members)))
+    with pytest.raises(DatasetError, match=text):
+        tl.datasets.load_food()
+
+
+def materials() -> bytes:
+    root = f"material-appearance-similarity-{material.COMMIT}/data"
+    table = {"answers": [[0, 1, 2], [2, 0, 1]], "agreement": [[3, 1], [2, 0]]}
+    members = {
+        f"{root}/answers_processed_train.json": json.dumps(table).encode(),
+        f"{root}/answers_processed_test.json": json.dumps(
+            {"answers": [[1, 0, 2]], "agreement": [[1, 1]]}
+        ).encode(),
+        f"{root}/havran1_ennis_298x298_LDR/yellow-plastic.jpg": b"",
+        f"{root}/havran1_ennis_298x298_LDR/alum-bronze.jpg": b"",
+        f"{root}/havran1_ennis_298x298_LDR/brass.jpg": b"",
+    }
+    return zipped(members)
+
+
+def test_material(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(material, "ORIGIN", send(material.ARCHIVE, materials()))
+    found = tl.datasets.load_material()
+    assert found.names == ("alum-bronze", "brass", "yellow-plastic")
+    train, test = found.statements["train"], found.statements["test"]
+    assert train.kind == test.kind == "closer"
+    assert sorted(train.triples.tolist()) == [[0, 1, 2]] * 3 + [[0, 2, 1]] + [[2, 0, 1]] * 2
+    assert sorted(test.triples.tolist()) == [[1, 0, 2], [1, 2, 0]]
+
+
+def test_material_of_another_layout(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(material, "ORIGIN", send(material.ARCHIVE, zipped({"readme": b""})))
+    with pytest.raises(DatasetError, match=r"no data/answers_processed_train.json in it"):
+        tl.datasets.load_material()
+
+
+def test_musicians(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = (
+        b"judgement survey user target chosen other\n"
+        b"7 S u1 21 5 43\n7 S u1 21 5 99\n8 G u2 43 21 5\n"
+        b"9 G u2 43 21 \n9 G u2 43 21 21\n\n(4 rows)\n"
+    )
+    monkeypatch.setattr(musicians, "ORIGIN", send(musicians.ANSWERS, rows))
+    names = b"112 5\n311 21\naaliyah 43"
+    monkeypatch.setattr(musicians, "NAMES_ORIGIN", send(musicians.NAMES, names))
+    found = tl.datasets.load_musicians()
+    S = found.statements
+    assert found.names == ("112", "311", "aaliyah", "unknown-99")
+    assert S.triples.tolist() == [[1, 0, 2], [1, 0, 3], [2, 1, 0]]
+    assert S.raters is not None
+    assert S.raters.tolist() == ["u1", "u1", "u2"]
+    assert S.questions is not None
+    assert S.questions.tolist() == [7, 7, 8]
+    assert found.is_game.tolist() == [False, False, True]
+    assert found.left_out == 2
+
+
+NIGHTS = (
+    b"id,votes,left_vote,right_vote,ref_path,left_path,right_path,prompt,split,is_imagenet\n"
+    b"0,7,1,0,ref/000/000.png,distort/000/000_0.png,distort/000/000_1.png,a cat,train,True\n"
+    b"1,6,0,1,ref/000/001.png,distort/000/001_0.png,distort/000/001_1.png,a dog,test,False\n"
+    b"2,5,0,1,ref/000/002.png,distort/000/002_0.png,distort/000/002_1.png,a cow,test,False\n"
+)
+
+
+def of_nights(server: Server) -> Origin:
+    return Origin(
+        "https://example.org/nights",
+        (Address(f"{server.url}/nights.zip", "nights/{name}", alone=True),),
+        notice="please cite",
+    )
+
+
+def test_nights(
+    server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The table is taken out of an archive that is not downloaded."""
+    picture = np.random.default_rng(0).bytes(9_000_000)
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as opened:
+        opened.writestr("nights/ref/000/000.png", picture)
+        opened.writestr("nights/data.csv", NIGHTS)
+    server.files["/nights.zip"] = archive.getvalue()
+    monkeypatch.setattr(nights, "ORIGIN", of_nights(server))
+    found = tl.datasets.load_nights()
+    names = np.array(found.names)[found.statements.triples].tolist()
+    assert names == [
+        ["ref/000/000.png", "distort/000/000_0.png", "distort/000/000_1.png"],
+        ["ref/000/001.png", "distort/000/001_1.png", "distort/000/001_0.png"],
+    ]
+    assert found.votes.tolist() == [7, 6]
+    assert found.split.tolist() == ["train", "test"]
+    assert found.prompts.tolist() == ["a cat", "a dog"]
+    asked = [re.fullmatch(r"bytes=(\d+)-(\d+)", str(span)) for span in server.asked]
+    assert sum(int(span[2]) - int(span[1]) for span in asked if span) < 4_000_000
+    assert all(asked)
+    assert left_in(cache) == ["SHA256SUMS", "nights/data.csv"]
+    assert capfd.readouterr() == ("", "please cite\n")
+    server.asked.clear()
+    assert len(tl.datasets.load_nights(min_votes=5).statements) == 3
+    assert server.asked == []
+    with pytest.raises(ParameterError, match="min_votes is '6'; it must be a whole number"):
+        tl.datasets.load_nights(min_votes="6")  # type: ignore[arg-type]
+
+
+def test_nights_from_a_server_without_ranges(
+    server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.files["/nights.zip"] = zipped({"nights/data.csv": NIGHTS})
+    server.ranges = False
+    monkeypatch.setattr(nights, "ORIGIN", of_nights(server))
+    with pytest.raises(DatasetError, match=r"nights\.zip does not send parts of a file; download"):
+        tl.datasets.load_nights()
+    server.ranges = True
+    server.cut = [None, 10]
+    with pytest.raises(DatasetError, match=r"nights\.zip broke off"):
+        tl.datasets.load_nights()
+
+
+def test_nights_of_another_layout(
+    server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.files["/t.csv"] = b"a,b\n1,2\n"
+    monkeypatch.setattr(nights, "ORIGIN", server.origin("t.csv"))
+    with pytest.raises(DatasetError, match=r"not the table of NIGHTS: no column 'left_path'"):
+        tl.datasets.load_nights()
+
+
+def hdf5(**arrays: object) -> bytes:
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w") as file:
+        for name, values in arrays.items():
+            file[name] = values
+    return buffer.getvalue()
+
+
+SCREENS = {
+    "stimulus_set": np.array([[3, 1, 2, 4, 5, 6, 7, 8, 9], [9, 8, 7, 6, 5, 4, 3, 2, 1]]),
+    "n_select": [2, 2],
+    "is_ranked": [True, True],
+    "session_id": [11, 12],
+    "rt_ms": [1500.0, 2500.0],
+    "trial_type": [0, 0],
+}
+CATALOGUE = {
+    "stimulus_id": np.arange(12),
+    "class_id": np.arange(12) % 4 + 1,
+    "stimulus_filepath": [f"n{k:02d}.JPEG".encode() for k in range(12)],
+}
+
+
+def of_imagenet(send: Send, monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
+    origins = {
+        "imagenet/obs-118.hdf5": send("imagenet/obs-118.hdf5", hdf5(**SCREENS | changes)),
+        "imagenet/catalog.hdf5": send("imagenet/catalog.hdf5", hdf5(**CATALOGUE)),
+    }
+    monkeypatch.setattr(imagenet, "ORIGINS", origins)
+
+
+def test_imagenet(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_imagenet(send, monkeypatch)
+    found = tl.datasets.load_imagenet_similarity()
+    S = found.statements
+    assert len(S) == 26
+    assert found.names == tuple(f"n{k:02d}.JPEG" for k in range(1, 10))
+    said = np.array(found.names)[S.triples[:13]].tolist()
+    best = [["n03.JPEG", "n01.JPEG", f"n{k:02d}.JPEG"] for k in (2, 4, 5, 6, 7, 8, 9)]
+    second = [["n03.JPEG", "n02.JPEG", f"n{k:02d}.JPEG"] for k in (4, 5, 6, 7, 8, 9)]
+    assert said == best + second
+    assert S.raters is not None
+    assert S.raters[[0, 25]].tolist() == [11, 12]
+    assert S.seconds is not None
+    assert S.seconds[[0, 25]].tolist() == [1.5, 2.5]
+    assert S.questions is not None
+    assert np.bincount(S.questions).tolist() == [13, 13]
+    assert found.classes.tolist() == [2, 3, 4, 1, 2, 3, 4, 1, 2]
+    with pytest.raises(ParameterError, match=r"version is 0.1; it must be '0.1' or '0.2'"):
+        tl.datasets.load_imagenet_similarity(0.1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"n_select": [2, 1]}, "not screens on which two of eight were ranked"),
+        ({"stimulus_set": SCREENS["stimulus_set"] + 5}, "pictures that .* does not list"),
+        ({"stimulus_set": SCREENS["stimulus_set"][:, :8]}, "not screens on which two of eight"),
+    ],
+)
+def test_imagenet_of_another_layout(
+    changes: dict[str, object],
+    text: str,
+    send: Send,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    of_imagenet(send, monkeypatch, **changes)
+    with pytest.raises(DatasetError, match=text):
+        tl.datasets.load_imagenet_similarity()
+
+
+def test_imagenet_without_h5py(send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_imagenet(send, monkeypatch)
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(MissingExtraError, match="load_imagenet_similarity needs the data extra"):
+        tl.datasets.load_imagenet_similarity()
+
+
+class TestThings:
+    @pytest.fixture(autouse=True)
+    def _names(self, send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(things, "NAMES_ORIGIN", send(things.NAMES, b"ant\nbed\ncat\ndog\n"))
+
+    def test_the_test_answers(self, send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(things, "TEST_ORIGIN", send(things.TEST, b"2 3 1\n0 2 1\n3 0 2\n"))
+        found = tl.datasets.load_things_odd_one_out("test")
+        assert found.statements.triples.tolist() == [[1, 2, 3], [1, 0, 2], [2, 3, 0]]
+        assert found.names == ("ant", "bed", "cat", "dog")
+        assert found.caution is not None
+        assert "sortind.mat" in found.caution
+
+    def test_all_answers(self, send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
+        table = (
+            b"image1\timage2\timage3\tchoice\tRT\tnoise_ceiling\tsubject_id\tage\n"
+            b"3\t1\t2\t3\t1500\tNaN\tA9\t30\n"
+            b"1\t4\t2\t1\tNaN\t1\tA7\tNaN\n"
+            b"4\t3\t2\t2\t900.5\tNaN\tA9\t30\n"
+        )
+        monkeypatch.setattr(things, "ALL_ORIGIN", send(things.ALL, table))
+        found = tl.datasets.load_things_odd_one_out("all")
+        S = found.statements
+        assert S.triples.tolist() == [[1, 2, 0], [0, 3, 1], [2, 3, 1]]
+        assert S.kind == "odd"
+        assert S.raters is not None
+        assert S.raters.tolist() == ["A9", "A7", "A9"]
+        np.testing.assert_array_equal(S.seconds, [1.5, np.nan, 0.9005])
+        assert S.places is not None
+        assert S.places.tolist() == [2, 0, 1]
+        assert "eLife" in found.citation
+
+    def test_numbers_without_a_name(self, send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(things, "TEST_ORIGIN", send(things.TEST, b"2 3 1\n0 4 1\n"))
+        with pytest.raises(DatasetError, match=r"object numbers go from 0 to 4, but .* names 4"):
+            tl.datasets.load_things_odd_one_out("test")
+
+    def test_another_choice(self, send: Send, monkeypatch: pytest.MonkeyPatch) -> None:
+        table = b"image1\timage2\timage3\tchoice\tRT\tsubject_id\n3\t1\t2\t0\t1\tA\n"
+        monkeypatch.setattr(things, "ALL_ORIGIN", send(things.ALL, table))
+        with pytest.raises(DatasetError, match="the choice is not always 1, 2 or 3"):
+            tl.datasets.load_things_odd_one_out("all")
+
+    def test_unknown_answers(self) -> None:
+        with pytest.raises(ParameterError, match="answers is 'most'; it must be 'sample'"):
+            tl.datasets.load_things_odd_one_out("most")  # type: ignore[arg-type]
+
+
+LOADERS = {
+    food.ARCHIVE: (food, "ORIGIN", tl.datasets.load_food),
+    material.ARCHIVE: (material, "ORIGIN", tl.datasets.load_material),
+    musicians.ANSWERS: (musicians, "ORIGIN", tl.datasets.load_musicians),
+    nights.TABLE: (nights, "ORIGIN", tl.datasets.load_nights),
+    things.TEST: (things, "TEST_ORIGIN", lambda: tl.datasets.load_things_odd_one_out("test")),
+}
+
+
+@pytest.mark.parametrize("path", LOADERS)
+def test_no_network(
+    path: str, server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line says which address, what to download by hand, and where to put it."""
+    module, name, load = LOADERS[path]
+    page = "https://example.org/page"
+    monkeypatch.setattr(module, name, Origin(page, (Address("http://127.0.0.1:9/f"),)))
+    with pytest.raises(DatasetError) as caught:
+        load()
+    text = str(caught.value)
+    assert "\n" not in text
+    assert text.startswith(
+        f"{cache / path} is missing: http://127.0.0.1:9/f cannot be reached; download {path} from "
+        f"{page} and put it there, or in the folder that TRILENS_DATA names ("
+    )
+    assert f"sha256 {checksums()[path]}" in text if path in checksums() else "never" in text
+
+
+@pytest.mark.parametrize(
+    "page", [b"<!DOCTYPE html><html>log in</html>", b"\n <HTML lang='en'>", b"<html>"]
+)
+def test_a_web_page_is_refused(
+    page: bytes, server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path, (module, name, load) in LOADERS.items():
+        server.files["/f"] = page
+        monkeypatch.setattr(module, name, server.origin("f"))
+        with pytest.raises(DatasetError, match="/f sent a web page, not the file") as caught:
+            load()
+        assert path in str(caught.value)
+    assert left_in(cache) == []
+
+
+def test_a_wrong_checksum(server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.files["/f.zip"] = zipped(FOOD)
+    monkeypatch.setattr(food, "ORIGIN", server.origin("f.zip"))
+    with pytest.raises(DatasetError, match=r"f\.zip sent a file with another sha256"):
+        tl.datasets.load_food()
+
+
+class TestFirstDownload:
+    """A file whose sha256 nobody published must stay as it was first downloaded."""
+
+    PATH = "new/t.csv"
+
+    def test_is_remembered(self, server: Server, cache: Path) -> None:
+        server.files["/t.csv"] = b"1"
+        origin = server.origin("t.csv")
+        (path,) = find_files([self.PATH], origin)
+        one = hashlib.sha256(b"1").hexdigest()
+        assert (cache / "SHA256SUMS").read_text() == f"{one}  new/t.csv\n"
+        find_files([self.PATH], origin)
+        assert server.asked == [None]
+        path.write_bytes(b"spoilt")
+        assert find_files([self.PATH], origin)[0].read_bytes() == b"1"
+
+    def test_another_one_is_refused(self, server: Server, cache: Path) -> None:
+        server.files["/t.csv"] = b"1"
+        origin = server.origin("t.csv")
+        (path,) = find_files([self.PATH], origin)
+        path.unlink()
+        server.files["/t.csv"] = b"2"
+        with pytest.raises(DatasetError) as caught:
+            find_files([self.PATH], origin)
+        assert "t.csv sent a file with another sha256" in str(caught.value)
+        assert f"when it was first downloaded; {cache / 'SHA256SUMS'} has it" in str(caught.value)
+
+    def test_put_there_by_hand(self, server: Server, cache: Path) -> None:
+        (cache / self.PATH).parent.mkdir(parents=True)
+        (cache / self.PATH).write_bytes(b"by hand")
+        assert find_files([self.PATH], server.origin("t.csv")) == [cache / self.PATH]
+        assert server.asked == []
+
+    def test_in_the_given_folder(
+        self, server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        given = cache.parent / "given"
+        (given / self.PATH).parent.mkdir(parents=True)
+        (given / self.PATH).write_bytes(b"by hand")
+        monkeypatch.setenv("TRILENS_DATA", str(given))
+        assert find_files([self.PATH], server.origin("t.csv")) == [given / self.PATH]
+
+
+def test_a_download_says_whose_data_these_are(
+    send: Send,
+    server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    told = food.ORIGIN.notice
+    sent = send(food.ARCHIVE, zipped(FOOD))
+    monkeypatch.setattr(food, "ORIGIN", Origin(sent.homepage, sent.addresses, told))
+    for expected in (f"{told}\n", ""):
+        tl.datasets.load_food()
+        assert capfd.readouterr() == ("", expected)
+    assert told.startswith("food: please cite Michael J. Wilber")
+    assert "Licence: No licence stated" in told
+
+
+def test_about() -> None:
+    for name in tl.datasets.NAMES:
+        one = tl.datasets.about(name)
+        assert callable(getattr(tl.datasets, one.loader))
+        assert one.to_dict()["name"] == name
+        assert f"cite: {one.citation}" in str(one)
+        assert f"licence: {one.license}" in str(one)
+        assert one.addresses
+    with pytest.raises(ParameterError, match=r"name is 'foods'; it must be one of cars, things"):
+        tl.datasets.about("foods")
