@@ -23,8 +23,8 @@ def measure(point: Point, seeds: Seeds) -> Iterator[Measure]:
 
     D = dissimilarities(gaussian(12, 2, seeds.rng("points")).points)
     S = statements_of(D, point, seeds)
-    depth, clock = clocked(lambda: lens_depth(S))
-    yield Measure("deepest", "depth", float(depth.max()), clock=clock)
+    depth, cpu = clocked(lambda: lens_depth(S))
+    yield Measure("deepest", "depth", float(depth.max()), cpu=cpu)
     yield Measure("least deep", "depth", float(depth.min()), k=3, sigma=0.5)
     yield Measure("chance", "depth", float(seeds.rng("chance").random()), item=7)
 
@@ -49,14 +49,20 @@ TINY = Experiment(
             "The deepest is deeper than the least deep.",
             "of course",
             "below beyond 2 se",
-            lambda r: below(r.differences("least deep", "deepest")),
+            lambda r: below(r.differences("least deep", "deepest", sampling="uniform")),
         ),
         Claim(
             "No object has a depth of more than a tenth.",
             "it is not so",
             "at most 0.1",
-            lambda r: at_most(r.where(method="deepest").per_run(), 0.1),
+            lambda r: at_most(r.where(method="deepest", sampling="uniform").per_run(), 0.1),
             why="It is a claim that fails.",
+        ),
+        Claim(
+            "The least deep has no answers at all.",
+            "-",
+            "depth at most -0.1",
+            lambda r: at_most(r.where(method="least deep", sampling="uniform").per_run(), -0.1),
         ),
     ),
     figure=lambda r: curve_figure(r, [Curves("depth", {"sampling": "uniform"}, "depth")]),

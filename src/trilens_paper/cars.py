@@ -112,7 +112,7 @@ CARS_COLLECTIONS = Experiment(
         _row("Rounds", "rounds", 0, ("ALL",)),
         _row("Rounds that fail the test triple", "failed rounds", 0, ("ALL",)),
         Claim(
-            "Added: ALL and T_ALL rebuilt from the survey equal the files, row by row.",
+            "ALL and T_ALL rebuilt from the survey equal the files, row by row.",
             "-",
             "equal",
             row_of("rebuilt", 0, "1 / 1", TESTED),

@@ -19,14 +19,16 @@ from trilens_paper.ingredients.methods import (
     EMBEDDINGS,
     LENS_MAP,
     LOSS,
-    clocked,
     embeddings,
     lens_map,
+    ten_fold_knn,
 )
 from trilens_paper.ingredients.tables import row_finding, table_figure
 from trilens_paper.paper import TABLE3, printed
 
 N_TEST = 16
+#: Of a mean loss; the paper's own se is up to 0.012, and the classes of methods are 0.1 apart.
+TOLERANCE = 0.05
 CLASSIFIERS = {"k-NN": "knn", "SVM linear": "svm-linear", "SVM Gauss": "svm-gauss"}
 BY_COUNTING = (*(f"{ALG3} {shown}" for shown in CLASSIFIERS), ALG4)
 #: k of the k-NN classifier and of Algorithm 4 on the cars.
@@ -58,28 +60,20 @@ def _measure(point: Point, seeds: Seeds) -> Iterator[Measure]:
     for shown, name in CLASSIFIERS.items():
         seed = seeds.integer(f"{ALG3} {shown}")
         model = LensDepthClassifier(_classifier(name, seed), random_state=seed)
-        _, clock = clocked(lambda model=model: model.fit(S, known))  # type: ignore[misc]
-        yield Measure(f"{ALG3} {shown}", LOSS, loss(model.transduction_), clock=clock)
+        yield Measure(f"{ALG3} {shown}", LOSS, loss(model.fit(S, known).transduction_))
     krng = KRNGClassifier(KRNG_NEIGHBOURS, alone="random", random_state=seeds.integer(ALG4))
-    _, clock = clocked(lambda: krng.fit(S, known))
-    yield Measure(ALG4, LOSS, loss(krng.transduction_), clock=clock)
+    yield Measure(ALG4, LOSS, loss(krng.fit(S, known).transduction_))
     found = [*embeddings(S, 2, seeds), (LENS_MAP, *lens_map(S, 2))]
-    for method, X, clock in found:
+    for method, X, _ in found:
         features = rescaled(X)
         for shown, name in CLASSIFIERS.items():
             predicted = _predicted(features, known, name, seeds.integer(f"{method} {shown}"))
-            yield Measure(f"{method} {shown}", LOSS, loss(predicted), clock=clock)
+            yield Measure(f"{method} {shown}", LOSS, loss(predicted))
 
 
 def _classifier(name: str, seed: int) -> Any:
     """The tuned classifier's name, or for k-NN the paper's shorter grid for the cars."""
-    if name != "knn":
-        return name
-    from sklearn.model_selection import GridSearchCV, StratifiedKFold
-    from sklearn.neighbors import KNeighborsClassifier
-
-    folds = StratifiedKFold(10, shuffle=True, random_state=seed)
-    return GridSearchCV(KNeighborsClassifier(), {"n_neighbors": list(NEIGHBOURS)}, cv=folds)
+    return ten_fold_knn(NEIGHBOURS, seed) if name == "knn" else name
 
 
 def _predicted(X: FloatArray, known: AnyArray, name: str, seed: int) -> AnyArray:
@@ -94,8 +88,8 @@ def _table3(name: str) -> Claim:
     return Claim(
         name,
         printed(TABLE3[name]),
-        "each within 0.02 + 3 se of both sides",
-        lambda r: row_finding(r.where(method=name), TABLE3[name], 0.02),
+        f"all of each difference ± 2 se (both sides) within {TOLERANCE}",
+        lambda r: row_finding(r.where(method=name), TABLE3[name], TOLERANCE),
     )
 
 
@@ -126,9 +120,12 @@ def _tested_not_worse(results: Results) -> Finding:
 
 
 def _map_loss(results: Results) -> Finding:
-    mine = results.where(method=f"{LENS_MAP} k-NN")
     return quorum(
-        {name: at_most(mine.where(collection=name).per_run(), 0.06, 2) for name in COLLECTIONS}, 4
+        {
+            f"minus {ours}": below(results.differences(f"{LENS_MAP} k-NN", ours))
+            for ours in BY_COUNTING
+        },
+        1.0,
     )
 
 
@@ -159,9 +156,9 @@ CARS_CLASSIFICATION = Experiment(
             _tested_not_worse,
         ),
         Claim(
-            "Added: lens map with k-NN.",
+            "k-NN on the lens map has less loss than Algorithms 3 and 4.",
             "-",
-            "at most 0.06 on each collection",
+            "below each of the four rows beyond 2 se, averaged over the collections",
             _map_loss,
         ),
     ),
@@ -169,10 +166,9 @@ CARS_CLASSIFICATION = Experiment(
     prepare=cars,
     notes=(
         "Means with standard deviations over the runs, for ALL / ALL_REDUCED / T_ALL / "
-        "T_ALL_REDUCED; an arrow marks a value that differs, upwards or downwards.",
-        "k of k-NN and the SVM parameters by 10-fold cross-validation over the paper's grids. For "
-        "Algorithm 4 every labelled car is left out once, where the paper leaves out one at random "
-        "twenty times; an empty vote is a random class, as in the paper.",
+        "T_ALL_REDUCED; an arrow marks a value that differs, upwards or downwards, a question mark "
+        "one of which the runs do not tell.",
+        "An empty vote of Algorithm 4 is a random class, as in the paper.",
         "The paper does not write out its Gaussian kernel; here it is exp(-|x - y|² / (2 sigma²)).",
     ),
 )

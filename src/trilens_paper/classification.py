@@ -16,9 +16,9 @@ from trilens_paper.framework.experiment import Experiment, Measure, Point, Seeds
 from trilens_paper.framework.figures import Curves, curve_figure
 from trilens_paper.framework.results import Results
 from trilens_paper.framework.verdicts import (
-    NOT_RUN,
     Claim,
     Finding,
+    above,
     at_least,
     at_most,
     below,
@@ -33,12 +33,12 @@ from trilens_paper.ingredients.methods import (
     EMBEDDINGS,
     LENS_MAP,
     LOSS,
-    clocked,
     each_embedding,
     embeddings,
     lens_map,
     spoiled,
     statements_of,
+    ten_fold_knn,
 )
 
 if TYPE_CHECKING:
@@ -65,12 +65,11 @@ def measure_gauss(point: Point, seeds: Seeds) -> Iterator[Measure]:
     loss = _Loss(known, drawn.labels)
     yield from by_counting(S, loss, "svm-linear", NEIGHBOURS, seeds)
     found = [*embeddings(S, point.dim, seeds), (LENS_MAP, *lens_map(S, point.dim))]
-    for method, X, clock in found:
+    for method, X, _ in found:
         value = on_coordinates(X, loss, "svm-linear", seeds.integer(f"{method} classifier"))
-        yield Measure(method, LOSS, value, clock=clock)
-    _, X, clock = found[-1]
-    value = on_coordinates(X, loss, "knn", seeds.integer(f"{LENS_MAP_KNN} classifier"))
-    yield Measure(LENS_MAP_KNN, LOSS, value, clock=clock)
+        yield Measure(method, LOSS, value)
+    value = on_coordinates(found[-1][1], loss, "knn", seeds.integer(f"{LENS_MAP_KNN} classifier"))
+    yield Measure(LENS_MAP_KNN, LOSS, value)
 
 
 class _Loss:
@@ -91,12 +90,11 @@ def by_counting(
     """Algorithm 3 with a tuned classifier on top, and Algorithm 4."""
     from trilens.tasks.classify.classifiers import KRNGClassifier, LensDepthClassifier
 
-    by_depth = LensDepthClassifier(classifier, random_state=seeds.integer(ALG3))
-    _, clock = clocked(lambda: by_depth.fit(S, loss.known))
-    yield Measure(ALG3, LOSS, loss(by_depth.transduction_), clock=clock)
+    seed = seeds.integer(ALG3)
+    by_depth = LensDepthClassifier(_on_top(classifier, seed), random_state=seed)
+    yield Measure(ALG3, LOSS, loss(by_depth.fit(S, loss.known).transduction_))
     by_graph = KRNGClassifier(neighbours, alone="random", random_state=seeds.integer(ALG4))
-    _, clock = clocked(lambda: by_graph.fit(S, loss.known))
-    yield Measure(ALG4, LOSS, loss(by_graph.transduction_), clock=clock)
+    yield Measure(ALG4, LOSS, loss(by_graph.fit(S, loss.known).transduction_))
 
 
 def on_coordinates(X: FloatArray, loss: _Loss, classifier: str, seed: int) -> float:
@@ -106,8 +104,16 @@ def on_coordinates(X: FloatArray, loss: _Loss, classifier: str, seed: int) -> fl
 
     features = rescaled(X)
     labelled = loss.known >= 0
-    model = tuned_classifier(classifier, features[labelled], loss.known[labelled], seed)
+    on_top = _on_top(classifier, seed)
+    model = tuned_classifier(on_top, features[labelled], loss.known[labelled], seed)
     return loss(np.asarray(model.predict(features)))
+
+
+def _on_top(classifier: str, seed: int) -> Any:
+    """A classifier that is tuned by ten folds: the SVM by its name, k-NN as it is."""
+    from trilens.tasks.classify.tuning import NEIGHBOURS as PAPERS
+
+    return ten_fold_knn(PAPERS, seed) if classifier == "knn" else classifier
 
 
 #: The three rows of the figure: sampling and noise.
@@ -165,12 +171,12 @@ def _five_dimensions(results: Results, name: str) -> Finding:
 
 
 def _worst_rate(results: Results) -> Finding:
-    means = results.where(panel=FIXED, method=ALG3).means("error_rate")
-    if len(means) < 2:
-        return NOT_RUN
-    worst = max(means, key=lambda rate: means[rate])
-    text = f"{worst} (loss {means[worst]:.2f}, {results.where(panel=FIXED).runs} runs)"
-    return Finding(text, "agrees" if worst in (0.6, 0.7) else "differs")
+    """The loss of Algorithm 3 near errorprob 2/3 beside that on both sides."""
+    mine = results.where(panel=FIXED, method=ALG3)
+    worst = mine.where(error_rate=(0.6, 0.7))
+    return quorum(
+        {f"minus {rate}": above(worst.minus(mine.where(error_rate=rate))) for rate in (0.4, 0.9)}, 2
+    )
 
 
 def _return(results: Results, method: str) -> FloatArray:
@@ -217,16 +223,16 @@ CLASSIFY_GAUSS = Experiment(
         ),
         Claim(
             "Algorithm 3 against errorprob: the loss is highest near 2/3.",
-            "0.7",
-            "the errorprob of the highest mean loss is 0.6 or 0.7",
+            "up to 0.7, then drops",
+            "mean loss at errorprob 0.6 and 0.7 above that at 0.4, and at 0.9, beyond 2 se",
             _worst_rate,
         ),
         Claim(
             "Algorithm 3 returns: with all answers wrong (errorprob 1) almost the same loss as "
             "with none.",
             "almost the same",
-            "difference within 0.03",
-            lambda r: near(_return(r, ALG3), 0.0, 0.03),
+            "difference in [-0.05, 0.05]",
+            lambda r: near(_return(r, ALG3), 0.0, 0.05),
         ),
         Claim(
             "Algorithm 4 and the embeddings do not return.",
@@ -242,7 +248,7 @@ CLASSIFY_GAUSS = Experiment(
             each_embedding(_five_dimensions),
         ),
         Claim(
-            "Added: the lens map has less loss than Algorithm 3 with 1000 and 4000 statements.",
+            "The lens map has less loss than Algorithm 3 with 1000 and 4000 statements.",
             "-",
             "below beyond 2 se, errorprob 0",
             lambda r: below(
@@ -256,8 +262,7 @@ CLASSIFY_GAUSS = Experiment(
     notes=(
         "Numbers of statements and noiseparams are our choice; against errorprob and noiseparam "
         "there are 44,758 statements (10 %).",
-        "For Algorithm 4 every labelled point is left out once, where the paper leaves out one "
-        "at random twenty times; an empty vote is a random class, as in the paper.",
+        "An empty vote of Algorithm 4 is a random class, as in the paper.",
     ),
 )
 
@@ -291,13 +296,10 @@ def measure_usps(point: Point, seeds: Seeds) -> Iterator[Measure]:
         seeds if point.panel == "II" else drawn_by,
     )
     loss = _Loss(known, truth)
-    guess = rng.integers(10, size=N_DIGITS)
-    yield Measure("random guess", LOSS, loss(guess))
     yield from by_counting(S, loss, "knn", USPS_NEIGHBOURS, seeds)
-    pairs, counting = clocked(lambda: count_pairs(S, n_threads=1))
-    X, clock = lens_map(pairs, 20)
+    X, _ = lens_map(count_pairs(S, n_threads=1), 20)
     value = on_coordinates(X, loss, "knn", seeds.integer(LENS_MAP_KNN))
-    yield Measure(LENS_MAP_KNN, LOSS, value, clock=counting + clock)
+    yield Measure(LENS_MAP_KNN, LOSS, value)
 
 
 def _usps_grid() -> Iterator[Point]:
@@ -338,33 +340,29 @@ CLASSIFY_USPS = Experiment(
     measure=measure_usps,
     claims=(
         Claim(
-            "A random guess has a loss of 0.9.",
-            "about 0.9",
-            "within 0.02",
-            lambda r: near(r.where(method="random guess").per_run(), 0.9, 0.02),
-        ),
-        Claim(
-            "Algorithms 3 and 4 are far better, with 10^7 correct statements.",
-            "far better",
-            "loss at most 0.6, both",
+            "Algorithms 3 and 4 are far better than a random guess (0.9), with 10^7 correct "
+            "statements.",
+            "satisfactory and useful",
+            "loss at most 0.45, half of it, both",
             lambda r: quorum(
-                {m: at_most(_at(r, m, 10_000_000, 0.0).per_run(), 0.6) for m in (ALG3, ALG4)}, 2
+                {m: at_most(_at(r, m, 10_000_000, 0.0).per_run(), 0.45) for m in (ALG3, ALG4)}, 2
             ),
         ),
         Claim(
             "The more labelled digits, the less loss (10^6 correct statements).",
-            "400 better than 300 better than 200",
+            "slightly better, slightly worse",
             "below beyond 2 se, both steps",
             lambda r: quorum({m: _more_labels(r, m) for m in (ALG3, ALG4)}, 2),
         ),
         Claim(
-            "Added: lens map with 10^6 correct statements, and with 10^7 of which 30 % are wrong.",
+            "k-NN on the lens map has less loss than Algorithm 4, with 10^6 correct statements, "
+            "and with 10^7 of which 30 % are wrong.",
             "-",
-            "loss at most 0.15, both",
+            "below beyond 2 se, both",
             lambda r: quorum(
                 {
-                    f"{m:,}, errorprob {rate}": at_most(
-                        _at(r, LENS_MAP_KNN, m, rate).per_run(), 0.15
+                    f"{m:,}, errorprob {rate}": below(
+                        _at(r, LENS_MAP_KNN, m, rate).minus(_at(r, ALG4, m, rate))
                     )
                     for m, rate in ((1_000_000, 0.0), (10_000_000, 0.3))
                 },
@@ -373,7 +371,7 @@ CLASSIFY_USPS = Experiment(
         ),
     ),
     figure=lambda results: curve_figure(
-        results.where(method=lambda m: m != "random guess"),
+        results,
         [
             *(Curves(f"errorprob {e}", {"panel": "I", "error_rate": e}, LOSS) for e in RATES_USPS),
             *(
@@ -386,7 +384,5 @@ CLASSIFY_USPS = Experiment(
     notes=(
         "Numbers of statements, errorprobs and noiseparams are our choice; all 85,013,600 "
         "statements with --full only.",
-        "For Algorithm 4 every labelled digit is left out once, where the paper leaves out one "
-        "at random twenty times.",
     ),
 )

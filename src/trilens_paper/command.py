@@ -33,10 +33,16 @@ from trilens.cli.output import bar, note, print_table
 )
 @click.option("--full", is_flag=True, help="Include what takes hours.")
 @click.option(
-    "--docs",
+    "--any-code",
+    is_flag=True,
+    help="Keep results that another version of the code has computed.",
+)
+@click.option(
+    "--page",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.md",
-    help="Also write the summary page here, with its figures in a folder of the same name.",
+    help="Run nothing: write the page of all results in the folder, whatever code computed them, "
+    "with its figures in a folder of the same name.",
 )
 def command(
     names: tuple[str, ...],
@@ -45,7 +51,8 @@ def command(
     out: Path,
     processes: int | None,
     full: bool,
-    docs: Path | None,
+    any_code: bool,
+    page: Path | None,
 ) -> None:
     """Repeat the paper's experiments and judge its claims.
 
@@ -63,39 +70,52 @@ def command(
         write_page,
     )
 
+    everything = list(EXPERIMENTS.values())
     if show_list:
-        rows = [(e.name, f"{e.title} ({e.paper})", e.runs) for e in EXPERIMENTS.values()]
+        rows = [(e.name, f"{e.title} ({e.paper})", e.runs) for e in everything]
         print_table(["experiment", "what", "runs"], rows, left=2)
         return
-    chosen = [experiment_named(name) for name in dict.fromkeys(names)] or list(EXPERIMENTS.values())
-    if n_outdated := outdated(chosen, out, runs, full):
-        results_are = "result was" if n_outdated == 1 else "results were"
-        note(f"{n_outdated:,} {results_are} computed by other code and will be computed again")
-    with bar("reproduce") as progress:
-        results = run(chosen, out, runs=runs, full=full, processes=processes, progress=progress)
-    commands = _remember(out / "commands.txt", names, runs, full)
-    others = {e.name: recorded(e, out) for e in EXPERIMENTS.values() if e.name not in results}
-    found = []
-    for page in (out / "summary.md", docs):
-        if page is not None:
-            found = write_page(page, list(EXPERIMENTS.values()), others | results, commands)
+    chosen = [experiment_named(name) for name in dict.fromkeys(names)] or everything
+    if page is None:
+        n_outdated = 0 if any_code else outdated(chosen, out, runs, full)
+        if n_outdated:
+            results_are = "result was" if n_outdated == 1 else "results were"
+            note(f"{n_outdated:,} {results_are} computed by other code and will be computed again")
+        with bar("reproduce") as progress:
+            run(
+                chosen,
+                out,
+                runs=runs,
+                full=full,
+                any_code=any_code,
+                processes=processes,
+                progress=progress,
+            )
+        _remember(out / "commands.txt", names, runs, full)
+    written = page or out / "summary.md"
+    kept = {e.name: recorded(e, out, any_code or page is not None) for e in everything}
+    found = write_page(written, everything, kept, _commands(out))
     verdicts = ("agrees", "differs", "undecided", "not judged")
     print_table(
         ["experiment", "runs", *verdicts],
         [
-            (one.experiment.name, one.results.runs, *(one.tally[v] for v in verdicts))
+            (one.experiment.name, one.results.runs, *(one.tally()[v] for v in verdicts))
             for one in found
-            if one.experiment.name in results
+            if one.experiment in chosen
         ],
     )
-    note(f"summary: {out / 'summary.md'}")
+    note(f"summary: {written}")
 
 
-def _remember(path: Path, names: tuple[str, ...], runs: int | None, full: bool) -> list[str]:
-    """The commands that filled the folder, as far as they decide the results; this one last."""
+def _remember(path: Path, names: tuple[str, ...], runs: int | None, full: bool) -> None:
+    """Add this command to those that filled the folder, as far as they decide the results."""
     options = ["--runs", str(runs)] * (runs is not None) + ["--full"] * full
     typed = " ".join(["trilens reproduce", *names, *options])
     before = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     commands = [*(line for line in before if line != typed), typed]
     path.write_text("\n".join(commands) + "\n", encoding="utf-8")
-    return commands
+
+
+def _commands(out: Path) -> list[str]:
+    path = out / "commands.txt"
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []

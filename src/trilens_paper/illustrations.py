@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,19 @@ from trilens.simulate import mixture
 from trilens_paper.framework.experiment import Experiment, Measure, Point, Seeds
 from trilens_paper.framework.figures import new_figure
 from trilens_paper.framework.results import Results
-from trilens_paper.framework.verdicts import Claim, Finding, above, at_least, at_most, quorum
+from trilens_paper.framework.verdicts import (
+    Claim,
+    Finding,
+    Verdict,
+    above,
+    at_least,
+    at_most,
+    not_above,
+    quorum,
+    share_within,
+    within,
+)
+from trilens_paper.ingredients.methods import LOSS, ten_fold_knn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +39,18 @@ CONNECTED, ACROSS = "connected", "edges between the components"
 HALFSPACE, LENS, FUNCTION_F = "halfspace depth", "lens depth", "F of Crowd-Median"
 AT_CENTRE = "share of places less deep than the centre"
 LENSES, GRAPHS, DEPTHS = (Point(panel=p) for p in ("lenses", "graphs", "depths"))
-SYMMETRIC = Point(panel="symmetric")
+SYMMETRIC, DD = Point(panel="symmetric"), Point(panel="DD-plots")
+THRESHOLD, LOCAL = Point(panel="thresholding"), Point(panel="local depth")
+MAX_DEPTH, ON_DD = "max-depth", "k-NN on the DD-plot"
+#: Two classes of the plane, and where the second differs: in its place, or in its width.
+CLASSES = {"location": ((2.0, 0.0), 1.0), "width": ((0.0, 0.0), 3.0)}
+N_CLASS = 100
+#: The graph that wrong answers are to give back: points, share of the statements, errorprob, k.
+N_BIASED, ASKED, WRONG, K_BIASED = 60, 0.3, 0.3, 10
+#: Local lens depth counts the nearest pairs alone, this share of them.
+SHARE = 0.02
+LOCAL_DEPTH = "local lens depth"
+WITH_DENSITY, FROM_MODE = "rank correlation with the density", "distance from a mode"
 
 
 def beta_sample(rng: np.random.Generator, n: int = N_SAMPLE) -> FloatArray:
@@ -121,6 +144,12 @@ def measure_illustrations(point: Point, seeds: Seeds) -> Iterator[Measure]:
         yield from _measure_depths(seeds)
     elif point.panel == SYMMETRIC.panel:
         yield from _measure_symmetric(seeds)
+    elif point.panel == DD.panel:
+        yield from _measure_dd(seeds)
+    elif point.panel == THRESHOLD.panel:
+        yield from _measure_thresholding(point, seeds)
+    elif point.panel == LOCAL.panel:
+        yield from _measure_local(seeds)
     else:
         # the middle of 18 points is in more lenses than their rim
         X = seeds.rng("points").standard_normal((N_HEAT, 2))
@@ -188,6 +217,85 @@ def _measure_symmetric(seeds: Seeds) -> Iterator[Measure]:
             yield Measure(method, AT_CENTRE, float((found[1:] <= found[0]).mean()), item=item)
 
 
+def dd_plot(seeds: Seeds, name: str) -> tuple[FloatArray, FloatArray]:
+    """The depths of 400 points in each of two classes of 100, and the class of each point.
+
+    The first 200 are the classes themselves, the others are new.
+    """
+    rng = seeds.rng(f"classes of {name}")
+    centre, width = CLASSES[name]
+    first = rng.standard_normal((2 * N_CLASS, 2))
+    second = np.array(centre) + width * rng.standard_normal((2 * N_CLASS, 2))
+    X = np.r_[first[:N_CLASS], second[:N_CLASS], first[N_CLASS:], second[N_CLASS:]]
+    y = np.tile(np.repeat([0.0, 1.0], N_CLASS), 2)
+    depths = [lens_depth_at(X, X[c * N_CLASS : (c + 1) * N_CLASS]) for c in (0, 1)]
+    return np.column_stack(depths), y
+
+
+def _measure_dd(seeds: Seeds) -> Iterator[Measure]:
+    """The loss of the class of the higher depth, and of a classifier on both depths."""
+    for item, name in enumerate(CLASSES):
+        depth, y = dd_plot(seeds, name)
+        known, new = depth[: 2 * N_CLASS], depth[2 * N_CLASS :]
+        model = ten_fold_knn((1, 3, 5, 7, 11, 15, 23), seeds.integer(name))
+        found = {
+            MAX_DEPTH: new.argmax(axis=1),
+            ON_DD: model.fit(known, y[: 2 * N_CLASS]).predict(new),
+        }
+        for method, predicted in found.items():
+            yield Measure(method, LOSS, float((predicted != y[2 * N_CLASS :]).mean()), item=item)
+
+
+def _measure_thresholding(point: Point, seeds: Seeds) -> Iterator[Measure]:
+    """The corrected estimate of the share of points in a lens, and the graph made from it."""
+    from scipy.spatial.distance import cdist
+
+    from trilens.exact import k_rng, lens_counts
+    from trilens.graph import lens_values
+    from trilens.simulate import simulate_statements
+
+    X = seeds.rng("points").standard_normal((N_BIASED, 2))
+    D = cdist(X, X)
+    n_all = N_BIASED * (N_BIASED - 1) * (N_BIASED - 2) // 6
+    S = simulate_statements(
+        D,
+        int(ASKED * n_all),
+        error_rate=WRONG,
+        random_state=seeds.rng("statements"),
+        n_threads=1,
+    )
+    values = lens_values(S)
+    inside = lens_counts(D, n_threads=1)[values.i, values.j] / (N_BIASED - 2)
+    estimated = (values.share - WRONG / 2) / (1 - 1.5 * WRONG)
+    yield Measure(KRNG, "estimated minus true share", float((estimated - inside).mean()))
+    true = k_rng(D, K_BIASED, n_threads=1).nnz / 2
+    found = values.graph(K_BIASED, WRONG).nnz / 2
+    yield Measure(KRNG, "estimated minus true edges", float((found - true) / true))
+
+
+def _measure_local(seeds: Seeds) -> Iterator[Measure]:
+    """Lens depth and local lens depth of a sample, beside the density it was drawn from."""
+    from scipy.stats import spearmanr
+
+    sample, density, depths = local_depths(seeds)
+    modes = np.array([[-2.0, 0.0], [2.0, 0.0]])
+    for method, depth in depths.items():
+        yield Measure(method, WITH_DENSITY, float(spearmanr(depth, density)[0]))
+        off = np.linalg.norm(modes - sample[depth.argmax()], axis=1).min()
+        yield Measure(method, FROM_MODE, float(off))
+
+
+def local_depths(seeds: Seeds) -> tuple[FloatArray, FloatArray, dict[str, FloatArray]]:
+    """A sample of two Gaussians, the density at its points, and their two depths."""
+    from trilens.exact import local_lens_depth
+
+    sample = gauss_sample(seeds.rng("points"))
+    density: FloatArray = DISTRIBUTIONS["two Gaussians"][1](sample[:, 0], sample[:, 1])
+    local = local_lens_depth(sample, share=SHARE, metric="euclidean", n_threads=1)
+    depths = {LENS: lens_depth_at(sample, sample), LOCAL_DEPTH: local.astype(np.float64)}
+    return sample, density, depths
+
+
 def _centre(results: Results, method: str, names: tuple[str, ...]) -> Finding:
     mine = results.where(metric=AT_CENTRE, method=method)
     listed = list(SYMMETRICAL)
@@ -197,9 +305,23 @@ def _centre(results: Results, method: str, names: tuple[str, ...]) -> Finding:
     )
 
 
+def _dd(results: Results, name: str) -> FloatArray:
+    """Run by run, the loss of max-depth minus that of the classifier on the DD-plot."""
+    mine = results.where(panel=DD.panel, item=list(CLASSES).index(name))
+    return mine.differences(MAX_DEPTH, ON_DD)
+
+
+def _outside(found: Finding) -> Finding:
+    """The contrary of a finding."""
+    turned: dict[Verdict, Verdict] = {"agrees": "differs", "differs": "agrees"}
+    return Finding(found.ours, turned.get(found.verdict, found.verdict))
+
+
 def _figure(results: Results) -> Figure:
-    """Two rows of lenses and graphs, and one of depth functions for each distribution."""
-    figure, axes = new_figure(4, 4, (2.6, 2.4))
+    """Lenses and graphs, depth functions for each distribution, DD-plots and local depth."""
+    figure, axes = new_figure(5, 4, (2.6, 2.4))
+    _draw_dd(axes[16:18])
+    _draw_local(axes[18:])
     _draw_lenses(axes[0], axes[4])
     for column, k in enumerate(KS, start=1):
         X = graph_points(Seeds(NAME, GRAPHS, 0)).points
@@ -221,6 +343,32 @@ def _figure(results: Results) -> Figure:
             ax.set_xticks([])
             ax.set_yticks([])
     return figure
+
+
+def _draw_dd(axes: Sequence[Axes]) -> None:
+    from trilens.plots.style import PALETTE, plain
+
+    for ax, name in zip(axes, CLASSES, strict=True):
+        depth, y = dd_plot(Seeds(NAME, DD, 0), name)
+        for label in (0, 1):
+            mine = depth[y == label]
+            ax.scatter(mine[:, 0], mine[:, 1], s=5, color=PALETTE[label])
+        ax.axline((0, 0), slope=1, color="black", linewidth=0.6)
+        ax.set_title(f"DD-plot, classes differ in {name}", fontsize="x-small")
+        ax.set_xlabel("depth in the first", fontsize="x-small")
+        ax.set_ylabel("in the second", fontsize="x-small")
+        plain(ax)
+
+
+def _draw_local(axes: Sequence[Axes]) -> None:
+    from trilens.plots.style import PALETTE, plain
+
+    _, density, depths = local_depths(Seeds(NAME, LOCAL, 0))
+    for ax, (name, depth) in zip(axes, depths.items(), strict=True):
+        ax.scatter(density, depth / depth.max(), s=4, color=PALETTE[0])
+        ax.set_title(f"{name} against density", fontsize="x-small")
+        ax.set_xlabel("density", fontsize="x-small")
+        plain(ax)
 
 
 def _draw_lenses(sketch: Axes, heat: Axes) -> None:
@@ -261,14 +409,15 @@ def _draw_graph(ax: Axes, X: FloatArray, graph: FloatArray, title: str) -> None:
 ILLUSTRATIONS = Experiment(
     name=NAME,
     title="Lenses, graphs and depth functions",
-    paper="Sections 3 and 5, Figures 2, 3 and 4",
+    paper="Sections 3, 5 and 7, Figures 2, 3 and 4",
     drawn="18 points; 80 points of two Gaussians; samples of 400 points of a product of two "
-    "Beta(2, 4) and of a mixture of two Gaussians; samples that are symmetric about 0",
-    asked="nothing: the true distances are known",
-    spoiled="not at all",
+    "Beta(2, 4) and of a mixture of two Gaussians; samples that are symmetric about 0; two "
+    "classes of 100 Gaussian points; 60 Gaussian points",
+    asked="nothing: the true distances are known; of the 60 points 30 % of the statements",
+    spoiled="not at all; of the 60 points Noise model I, errorprob 0.3",
     compared="the k-RNG and the symmetric k-NN graph; the density, halfspace depth, lens depth and "
     "the function F of Crowd-Median",
-    grid=(LENSES, GRAPHS, DEPTHS, SYMMETRIC),
+    grid=(LENSES, GRAPHS, DEPTHS, SYMMETRIC, DD, THRESHOLD, LOCAL),
     runs=20,
     measure=measure_illustrations,
     claims=(
@@ -279,16 +428,18 @@ ILLUSTRATIONS = Experiment(
             lambda r: above(r.where(metric="middle minus rim").per_run()),
         ),
         Claim(
-            "A k-RNG is always connected.",
-            "always",
-            "in every run, k = 1, 3 and 10",
-            lambda r: at_least(r.where(method=KRNG, metric=CONNECTED).per_run(), 1.0, 2),
-        ),
-        Claim(
-            "A k-NN graph is not (k = 1 and 3).",
+            "A k-NN graph is often not connected, as opposed to a k-RNG (k = 1 and 3).",
             "as opposed to",
-            "connected in less than half of the runs",
-            lambda r: at_most(r.where(method=KNN, metric=CONNECTED, k=(1, 3)).per_run(), 0.5, 2),
+            "connected in at most half of the runs, k = 1 and 3",
+            lambda r: quorum(
+                {
+                    f"k {k}": share_within(
+                        r.where(method=KNN, metric=CONNECTED, k=k).per_run(), 0.0, 0.5
+                    )
+                    for k in (1, 3)
+                },
+                2,
+            ),
         ),
         Claim(
             "The k-RNG has more edges between the two components than the k-NN graph.",
@@ -333,11 +484,67 @@ ILLUSTRATIONS = Experiment(
                 2,
             ),
         ),
+        Claim(
+            "Classes that differ in location alone: the class of the higher depth is as good as a "
+            "classifier on the DD-plot.",
+            "asymptotically optimal",
+            "loss of max-depth above that of k-NN on both depths by at most 0.02, and not beyond "
+            "chance",
+            lambda r: not_above(_dd(r, "location"), 0.02),
+        ),
+        Claim(
+            "Where they differ in width it is not, and a classifier on the DD-plot helps.",
+            "severe limitations; overcoming",
+            "loss of max-depth above that of k-NN on both depths beyond 2 se",
+            lambda r: above(_dd(r, "width")),
+        ),
+        Claim(
+            "errorprob 0.3, known: the corrected estimate of the share of points in a lens is not "
+            "biased.",
+            "an unbiased estimator",
+            "mean of estimated minus true share over all pairs in [-0.005, 0.005]",
+            lambda r: within(
+                r.where(metric="estimated minus true share").per_run(), -0.005, 0.005, 4
+            ),
+        ),
+        Claim(
+            "The k-RNG that comes from it by thresholding is (k = 10).",
+            "still not an unbiased estimator",
+            "number of edges, as a share of the true ones, outside of [-0.01, 0.01] of the truth",
+            lambda r: _outside(
+                within(r.where(metric="estimated minus true edges").per_run(), -0.01, 0.01)
+            ),
+        ),
+        Claim(
+            "Local lens depth of near pairs goes with the density (two Gaussians).",
+            "we believe",
+            "rank correlation with the density at least 0.8, and above that of lens depth beyond "
+            "2 se",
+            lambda r: quorum(
+                {
+                    LOCAL_DEPTH: at_least(
+                        r.where(metric=WITH_DENSITY, method=LOCAL_DEPTH).per_run(), 0.8
+                    ),
+                    f"minus {LENS}": above(
+                        r.where(metric=WITH_DENSITY).differences(LOCAL_DEPTH, LENS)
+                    ),
+                },
+                2,
+            ),
+        ),
+        Claim(
+            "The object of highest local lens depth is near a mode.",
+            "reasonable estimates of the modes",
+            "distance from the nearest mode at most 1, half of that of lens depth (2)",
+            lambda r: at_most(r.where(metric=FROM_MODE, method=LOCAL_DEPTH).per_run(), 1.0),
+        ),
     ),
     figure=_figure,
     notes=(
         "The paper does not say where its two Gaussians lie: here at a distance of 5 (graphs) and "
         "of 4 (depths).",
         "The figure shows the first run. F is drawn from 200 points of the sample.",
+        "DD-plots: N(0, I) against N((2, 0), I), and against N(0, 9 I); 200 new points are "
+        "classified. Local lens depth counts the nearest 2 % of all pairs.",
     ),
 )

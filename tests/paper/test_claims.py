@@ -74,6 +74,51 @@ def test_times_and_dimensions(five: float, expected: str) -> None:
     assert verdict(judged, lambda r: five if r["panel"] in "cd" else 1.0, *places) == expected
 
 
+@pytest.mark.parametrize(("twenty", "expected"), [(9.0, "agrees"), (0.5, "differs")])
+def test_times_in_twenty_dimensions_beside_those_in_two(twenty: float, expected: str) -> None:
+    judged = claim("medoid-gauss20", "Beside Algorithm 1 the embeddings take longer")
+    places = [
+        {"panel": p, "method": m, "n_statements": n}
+        for p in ("a", "b", "plane", "plane, errors")
+        for m in METHODS
+        for n in (4500, 40500, 161700)
+    ]
+
+    def value(row: dict[str, Any]) -> float:
+        # counting takes longer too, for want of a quiet machine: what matters is the ratio
+        busy = 3.0 if row["panel"] in "ab" else 1.0
+        embedded = row["method"] in EMBEDDINGS
+        return 100**embedded * busy * (twenty if embedded and row["panel"] in "ab" else 1.0)
+
+    assert verdict(judged, value, *places) == expected
+
+
+@pytest.mark.parametrize(
+    ("middle", "last", "expected"),
+    [(9.0, 1.0, "agrees"), (0.1, 1.0, "agrees"), (3.0, 9.0, "differs")],
+)
+def test_times_that_turn(middle: float, last: float, expected: str) -> None:
+    judged = claim("medoid-gauss2", "The time of t-STE does not only rise")
+    places = [{"panel": p, "method": "t-STE", "error_rate": e} for p in "ef" for e in RATES]
+
+    def value(row: dict[str, Any]) -> float:
+        rate = row["error_rate"]
+        return middle if 0.5 < rate < 0.8 else last if rate > 0.8 else 1.0
+
+    assert verdict(judged, value, *places) == expected
+
+
+def test_best_is_not_level() -> None:
+    judged = claim("medoid-gauss20", "errorprob 0.3 and few statements")
+    places = [{"panel": "b", "method": m, "n_statements": 500} for m in METHODS]
+    chance = np.random.default_rng(2)
+    worse = lambda r: 0.1 * (r["method"] != "Algorithm 1")  # noqa: E731
+    assert verdict(judged, worse, *places) == "agrees"
+    level = lambda r: worse(r) if r["method"] != "t-STE" else chance.normal(0, 0.01)  # noqa: E731
+    assert verdict(judged, level, *places) == "undecided"
+    assert verdict(judged, lambda r: -worse(r), *places) == "differs"
+
+
 @pytest.mark.parametrize(("slope", "expected"), [(1.0, "agrees"), (-0.5, "differs")])
 @pytest.mark.parametrize("name", ["SOE", "GNMDS"])
 def test_times_and_errors(name: str, slope: float, expected: str) -> None:
@@ -222,7 +267,7 @@ def test_f_and_lens_depth_at_places() -> None:
         # a point cloud and three methods with an inlay each, in one row for the one panel
         ("outliers-gauss", ("quarter",), 4 + 3),
         ("recovery", ("", "n = 20"), 8),
-        ("illustrations", ("graphs",), 16),
+        ("illustrations", ("graphs",), 20),
     ],
 )
 def test_figures_are_drawn(name: str, panels: tuple[str, ...], n_axes: int) -> None:
@@ -237,6 +282,11 @@ def test_figures_are_drawn(name: str, panels: tuple[str, ...], n_axes: int) -> N
     wanted = {
         "outliers-gauss": {"Algorithm 2", "Crowd-Median"},
         "recovery": {"SOE", "largest residual, SOE"},
-        "illustrations": {"k-RNG, k = 1", "k-NN graph, k = 10", "halfspace depth"},
+        "illustrations": {
+            "k-RNG, k = 1",
+            "halfspace depth",
+            "DD-plot, classes differ in width",
+            "local lens depth against density",
+        },
     }
     assert wanted[name] <= titles

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
 
@@ -96,17 +96,6 @@ class Seeds:
 
 
 @dataclass(frozen=True)
-class Clock:
-    """Seconds that something took."""
-
-    cpu: float = 0.0
-    wall: float = 0.0
-
-    def __add__(self, other: Clock) -> Clock:
-        return Clock(self.cpu + other.cpu, self.wall + other.wall)
-
-
-@dataclass(frozen=True)
 class Measure:
     """One measured value of a cell.
 
@@ -118,7 +107,8 @@ class Measure:
         Parameters of the method, where they are varied.
     item : int or None
         The object that the value belongs to, where there is one for each.
-    clock : Clock
+    cpu : float
+        The CPU seconds that the method took; 0 where they are not measured.
     """
 
     method: str
@@ -127,7 +117,7 @@ class Measure:
     k: int | None = None
     sigma: float | None = None
     item: int | None = None
-    clock: Clock = field(default_factory=Clock)
+    cpu: float = 0.0
 
 
 #: Does one cell; must be a function of a module, since it runs in another process.
@@ -198,7 +188,10 @@ class Cell:
         return f"{self.experiment} {self.point.key} run={self.run}"
 
     def measured(self, measure: MeasureCell) -> list[dict[str, Any]]:
-        """The rows of the table of results that this cell gives."""
+        """The rows of the table of results that this cell gives.
+
+        Values have five digits and times three, so that a journal of many of them stays small.
+        """
         head = {"experiment": self.experiment, **self.point.fields, "run": self.run}
         rows = []
         for found in measure(self.point, Seeds(self.experiment, self.point, self.run)):
@@ -210,9 +203,8 @@ class Cell:
                     "sigma": found.sigma,
                     "item": found.item,
                     "metric": found.metric,
-                    "value": float(found.value),
-                    "cpu_seconds": found.clock.cpu,
-                    "wall_seconds": found.clock.wall,
+                    "value": float(f"{found.value:.5g}"),
+                    "cpu_seconds": float(f"{found.cpu:.3g}"),
                 }
             )
         return rows

@@ -2,23 +2,61 @@
 
 One line per cell, appended with a single write and flushed: a checksum, then JSON. A run that
 is killed leaves at worst one torn line at the end; a line that does not match its checksum is
-as good as not written, and its cell is done again. So is a cell that other code has done. Two
-runs that write to one journal at a time only do some cells twice.
+as good as not written, and its cell is done again. Two runs that write to one journal at a time
+only do some cells twice.
+
+So that journals of many cells are small enough to be kept, what many cells have in common stands
+in a line of its own, which they name by its checksum: the methods and metrics of the values, and
+the code, the day and the machine they come from.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from functools import cache
+from itertools import groupby
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from zlib import crc32
 
+from trilens import __version__
 from trilens.errors import FormatError
+from trilens_paper.framework.experiment import Cell, Point
 
 Rows = list[dict[str, Any]]
+
+#: What a point is where its line says nothing.
+_USUAL = {f.name: f.default for f in fields(Point)}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A finished cell, and how it came about.
+
+    Attributes
+    ----------
+    cell : Cell
+    rows : list of dict
+    code : str
+        The fingerprint of the code.
+    version, day, machine : str
+        Of trilens; of the run.
+    seconds : float
+        CPU seconds of the whole cell.
+    """
+
+    cell: Cell
+    rows: Rows
+    code: str
+    version: str
+    day: str
+    machine: str
+    seconds: float
 
 
 class Journal:
@@ -29,37 +67,75 @@ class Journal:
     path : Path
     code : str
         The fingerprint of the code that does the cells.
+    any_code : bool
+        Whether cells that other code has done count as finished.
 
     Examples
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "cells.jsonl"
+    >>> cell = Cell("tiny", Point(n_statements=5), 0)
     >>> with Journal(path, "one") as journal:
-    ...     journal.append("cell 1", [{"value": 0.5}])
-    >>> Journal(path, "one").read()
-    {'cell 1': [{'value': 0.5}]}
-    >>> Journal(path, "other").read(), Journal(path, "other").outdated()
-    ({}, {'cell 1'})
+    ...     journal.append(cell, cell.measured(lambda point, seeds: []), 0.1)
+    >>> list(Journal(path, "one").read()) == [cell.key]
+    True
+    >>> other = Journal(path, "other")
+    >>> len(other.read()), len(other.outdated()), len(Journal(path, "other", True).read())
+    (0, 1, 1)
     """
 
-    def __init__(self, path: Path, code: str) -> None:
+    def __init__(self, path: Path, code: str, any_code: bool = False) -> None:
         self.path = path
         self.code = code
+        self.any_code = any_code
         self._file: int | None = None
+        self._written: set[bytes] = set()
 
     def read(self) -> dict[str, Rows]:
-        """The rows of every cell that this code has finished, by the cell's key."""
-        return {e["cell"]: e["rows"] for e in self._entries() if e.get("code") == self.code}
+        """The rows of every finished cell, by the cell's key."""
+        return {key: entry.rows for key, entry in self.entries().items()}
+
+    def entries(self) -> dict[str, Entry]:
+        """The finished cells by their keys; what this code has done goes before all else."""
+        found: dict[str, Entry] = {}
+        for entry in self._all():
+            known = found.get(entry.cell.key)
+            if entry.code == self.code or (
+                self.any_code and (known is None or known.code != self.code)
+            ):
+                found[entry.cell.key] = entry
+        return found
 
     def outdated(self) -> set[str]:
         """The keys of the cells that only other code has finished."""
-        return {entry["cell"] for entry in self._entries()} - self.read().keys()
+        codes: dict[str, set[str]] = {}
+        for entry in self._all():
+            codes.setdefault(entry.cell.key, set()).add(entry.code)
+        return {key for key, by in codes.items() if self.code not in by}
 
-    def append(self, key: str, rows: Rows) -> None:
-        """Write a finished cell; it is on the disk when this returns."""
+    def append(self, cell: Cell, rows: Rows, seconds: float) -> None:
+        """Write a finished cell and its CPU seconds; it is on the disk when this returns."""
+        common = {
+            "experiment": cell.experiment,
+            "code": self.code,
+            "trilens": __version__,
+            "day": f"{datetime.now(UTC):%Y-%m-%d}",
+            "machine": hardware(),
+            "series": _packed([_series(row) for row in rows]),
+        }
+        head, line = _line(common)
+        if line not in self._written:
+            self._write(line)
+            self._written.add(line)
+        at = {name: v for name, v in cell.point.fields.items() if v != _USUAL[name]}
+        own: dict[str, Any] = {"of": head, "at": at, "run": cell.run, "took": _short(seconds, 3)}
+        own["values"] = [_short(row["value"], 5) for row in rows]
+        if any(row["cpu_seconds"] for row in rows):
+            own["cpu"] = [_short(row["cpu_seconds"], 3) for row in rows]
+        self._write(_line(own)[1])
+
+    def _write(self, line: bytes) -> None:
         assert self._file is not None
-        text = json.dumps({"code": self.code, "cell": key, "rows": rows}).encode()
-        line = b"%08x %s\n" % (crc32(text), text)
         written = os.write(self._file, line)
         if written < len(line):
             raise FormatError(f"{self.path}: the disk is full; free some space and run again")
@@ -73,6 +149,7 @@ class Journal:
             os.lseek(self._file, -1, os.SEEK_END)
             if os.read(self._file, 1) != b"\n":
                 os.write(self._file, b"\n")
+        self._written = {line + b"\n" for line in self.path.read_bytes().split(b"\n")}
         return self
 
     def __exit__(
@@ -85,9 +162,103 @@ class Journal:
         os.close(self._file)
         self._file = None
 
-    def _entries(self) -> Iterator[dict[str, Any]]:
-        """The entries of all lines but the torn and the corrupted."""
+    def _all(self) -> Iterator[Entry]:
+        """The cells of all lines but the torn and the corrupted."""
+        commons: dict[str, dict[str, Any]] = {}
         for line in self.path.read_bytes().split(b"\n") if self.path.exists() else ():
             checksum, _, text = line.partition(b" ")
-            if checksum == b"%08x" % crc32(text):
-                yield json.loads(text)
+            if checksum != b"%08x" % crc32(text):
+                continue
+            found = json.loads(text)
+            if "series" in found:
+                found["series"] = list(_unpacked(found["series"]))
+                commons[checksum.decode()] = found
+            elif common := commons.get(found["of"]):
+                yield _entry(common, found)
+
+
+def _entry(common: dict[str, Any], found: dict[str, Any]) -> Entry:
+    cell = Cell(common["experiment"], Point(**found["at"]), found["run"])
+    head = {"experiment": cell.experiment, **cell.point.fields, "run": cell.run}
+    cpu = found.get("cpu", [0.0] * len(found["values"]))
+    rows = [
+        head
+        | {"method": method, "k": k, "sigma": sigma, "item": item, "metric": metric}
+        | {"value": float(value), "cpu_seconds": float(spent)}
+        for (method, metric, k, sigma, item), value, spent in zip(
+            common["series"], found["values"], cpu, strict=True
+        )
+    ]
+    return Entry(
+        cell,
+        rows,
+        code=common["code"],
+        version=common["trilens"],
+        day=common["day"],
+        machine=common["machine"],
+        seconds=found["took"],
+    )
+
+
+def _line(found: dict[str, Any]) -> tuple[str, bytes]:
+    """The checksum, and the line with it."""
+    text = json.dumps(found, separators=(",", ":"), ensure_ascii=False).encode()
+    checksum = f"{crc32(text):08x}"
+    return checksum, checksum.encode() + b" " + text + b"\n"
+
+
+def _series(row: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in ("method", "metric", "k", "sigma", "item"))
+
+
+def _packed(series: Sequence[tuple[Any, ...]]) -> list[list[Any]]:
+    """Series that differ in the item alone, which counts up, as one, with a range of items.
+
+    >>> _packed([("a", "x", None, None, 0), ("a", "x", None, None, 1), ("a", "y", 3, None, None)])
+    [['a', 'x', None, None, [0, 2]], ['a', 'y', 3, None, None]]
+    """
+    packed = []
+    numbered = enumerate(series)
+
+    def alike(pair: tuple[int, tuple[Any, ...]]) -> tuple[Any, ...]:
+        place, (*rest, item) = pair
+        return (*rest, None if item is None else item - place, item is None and place)
+
+    for _, group in groupby(numbered, alike):
+        first, *others = (one for _, one in group)
+        *rest, item = first
+        packed.append([*rest, [item, item + len(others) + 1] if others else item])
+    return packed
+
+
+def _unpacked(packed: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
+    for *rest, items in packed:
+        for item in range(*items) if isinstance(items, list) else (items,):
+            yield (*rest, item)
+
+
+def _short(value: float, digits: int) -> float | int:
+    """The number with so many digits, as an integer where it is one.
+
+    >>> _short(0.123456789, 6), _short(3.0, 6)
+    (0.123457, 3)
+    """
+    rounded = float(f"{value:.{digits}g}")
+    return int(rounded) if rounded.is_integer() else rounded
+
+
+@cache
+def hardware() -> str:
+    """Cores, processor and memory of this machine, as far as it tells."""
+    import platform
+
+    model = platform.processor() or platform.machine()
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            named = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
+        model = named[0] if named else model
+        pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        memory = f", {pages / 2**30:.0f} GiB"
+    except (OSError, ValueError, AttributeError):
+        memory = ""
+    return f"{os.cpu_count()} cores, {model}{memory}"

@@ -30,11 +30,7 @@ COLUMNS = {
     "metric": "string",
     "value": "float64",
     "cpu_seconds": "float64",
-    "wall_seconds": "float64",
 }
-
-#: Different in every run: no part of what resuming must give again.
-TIMINGS = ("cpu_seconds", "wall_seconds")
 
 
 @dataclass(frozen=True, eq=False)

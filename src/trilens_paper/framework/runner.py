@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 from trilens._parameters import thread_count, whole_number
 from trilens._typing import Progress
 from trilens.errors import TrilensError
 from trilens_paper.framework.experiment import Cell, Experiment, MeasureCell
 from trilens_paper.framework.fingerprint import fingerprint
-from trilens_paper.framework.journal import Journal, Rows
+from trilens_paper.framework.journal import Entry, Journal, Rows
 from trilens_paper.framework.results import Results, joined
 
 #: One thread per process: the processes share the cores, and a sum that is split over
@@ -31,13 +31,14 @@ def run(
     *,
     runs: int | None = None,
     full: bool = False,
+    any_code: bool = False,
     processes: int | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Results]:
     """Do the cells that this code has not done under ``out`` yet; return all results.
 
     The results are the same whatever the number of processes, and however often the run was
-    killed on the way; only the columns ``cpu_seconds`` and ``wall_seconds`` differ.
+    killed on the way; only the column ``cpu_seconds`` differs.
 
     Parameters
     ----------
@@ -49,6 +50,8 @@ def run(
         Repetitions; by default those of each experiment.
     full : bool
         Whether the costly points of the grids are done too.
+    any_code : bool
+        Whether cells that other code has done are left as they are.
     processes : int, optional
         By default one per core that this process may use.
     progress : callable, optional
@@ -68,7 +71,7 @@ def run(
         if experiment.prepare is not None:
             experiment.prepare()
     cells = {e.name: list(e.cells(runs, full)) for e in experiments}
-    journals = {e.name: journal_of(out, e) for e in experiments}
+    journals = {e.name: journal_of(out, e, any_code) for e in experiments}
     done = {name: journal.read() for name, journal in journals.items()}
     waiting = [
         (experiment.measure, cell)
@@ -81,8 +84,8 @@ def run(
     with ExitStack() as open_journals:
         for journal in journals.values():
             open_journals.enter_context(journal)
-        for cell, rows in _in_processes(waiting, n_processes):
-            journals[cell.experiment].append(cell.key, rows)
+        for cell, (rows, seconds) in _in_processes(waiting, n_processes):
+            journals[cell.experiment].append(cell, rows, seconds)
             done[cell.experiment][cell.key] = rows
             n_done += 1
             if progress is not None:
@@ -94,12 +97,12 @@ def run(
     return results
 
 
-def recorded(experiment: Experiment, out: Path) -> Results:
-    """The results of every cell of an experiment that this code has done under ``out``."""
-    done = journal_of(out, experiment).read()
-    n_most = max((rows[0]["run"] + 1 for rows in done.values() if rows), default=0)
+def recorded(experiment: Experiment, out: Path, any_code: bool = False) -> tuple[Entry, ...]:
+    """Every cell of an experiment that stands under ``out``, in the order of the grid."""
+    done = journal_of(out, experiment, any_code).entries()
+    n_most = max((entry.cell.run + 1 for entry in done.values()), default=0)
     wanted = experiment.cells(runs=n_most, full=True)
-    return joined(done[cell.key] for cell in wanted if cell.key in done)
+    return tuple(done[cell.key] for cell in wanted if cell.key in done)
 
 
 def outdated(
@@ -112,15 +115,16 @@ def outdated(
     )
 
 
-def journal_of(out: Path, experiment: Experiment) -> Journal:
+def journal_of(out: Path, experiment: Experiment, any_code: bool = False) -> Journal:
     """The journal of an experiment under ``out``, for the code that runs now."""
-    return Journal(out / experiment.name / "cells.jsonl", fingerprint(experiment.measure))
+    path = out / experiment.name / "cells.jsonl"
+    return Journal(path, fingerprint(experiment.measure), any_code)
 
 
 def _in_processes(
     waiting: Sequence[tuple[MeasureCell, Cell]], n_processes: int
-) -> Iterator[tuple[Cell, Rows]]:
-    """The cells with their rows, as they are finished."""
+) -> Iterator[tuple[Cell, tuple[Rows, float]]]:
+    """The cells with their rows and their CPU seconds, as they are finished."""
     import multiprocessing
 
     if not waiting:
@@ -132,7 +136,7 @@ def _in_processes(
             initializer=_in_worker,
         )
         todo = iter(waiting)
-        under_way: dict[Future[Rows], Cell] = {}
+        under_way: dict[Future[tuple[Rows, float]], Cell] = {}
         try:
             while True:
                 # a few ahead, so that no process waits, and little is lost on an error
@@ -153,8 +157,10 @@ def _in_processes(
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _work(measure: MeasureCell, cell: Cell) -> list[dict[str, Any]]:
-    return cell.measured(measure)
+def _work(measure: MeasureCell, cell: Cell) -> tuple[Rows, float]:
+    start = time.process_time()
+    rows = cell.measured(measure)
+    return rows, time.process_time() - start
 
 
 def _in_worker() -> None:

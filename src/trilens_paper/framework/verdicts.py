@@ -3,8 +3,9 @@
 Everything here takes one number per run (or one difference per run, where two methods are
 compared on the same draws), and allows for chance by the standard error of their mean,
 se = sd / sqrt(runs). A rule is met when all of mean ± 2 se meets it, and missed when none of it
-does; in between the runs are too few to tell. With a single run the standard error is unknown,
-and only what holds exactly, without chance, is judged.
+does; in between the runs are too few to tell. So they are if there are fewer than five, of which
+the standard error itself is hardly known. With a single run it is unknown, and only what holds
+exactly, without chance, is judged.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ Verdict: TypeAlias = Literal["agrees", "differs", "undecided", "not judged"]
 
 #: Width of the interval about a mean, in standard errors.
 WIDTH = 2.0
+#: With fewer runs nothing random agrees or differs.
+LEAST_RUNS = 5
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Claim:
     text : str
         What is claimed.
     paper : str
-        The paper's number or words; ``"-"`` where the claim is about what trilens adds.
+        The paper's number or words; ``"-"`` where the claim is ours and not the paper's.
     rule : str
         When it counts as agreeing, with the tolerance.
     judge : callable
@@ -56,6 +59,11 @@ class Claim:
     rule: str
     judge: Callable[[Results], Finding]
     why: str = ""
+
+    @property
+    def of_paper(self) -> bool:
+        """Whether the claim is the paper's."""
+        return self.paper != "-"
 
 
 NOT_RUN = Finding("not run", "not judged")
@@ -94,11 +102,19 @@ def equal(ours: object, paper: object) -> Finding:
 
 
 def _by_mean(values: ArrayLike, digits: int, rule: Callable[[float, float], Verdict]) -> Finding:
-    """The verdict of a rule on the mean and its standard error; one run is not judged."""
+    """The verdict of a rule on the mean and its standard error; few runs decide nothing."""
     if not np.size(values):
         return NOT_RUN
     mean, error, runs = mean_and_error(values)
-    return Finding(shown(values, digits), rule(mean, error) if runs > 1 else "not judged")
+    return Finding(shown(values, digits), rule(mean, error) if _enough(runs) else _too_few(runs))
+
+
+def _enough(runs: int) -> bool:
+    return runs >= LEAST_RUNS
+
+
+def _too_few(runs: int) -> Verdict:
+    return "undecided" if runs > 1 else "not judged"
 
 
 def near(
@@ -112,24 +128,20 @@ def near(
 ) -> Finding:
     """Agrees when all of mean ± 2 se is within a tolerance of the paper's value.
 
-    Where the paper gives a standard deviation over its runs, chance on both sides is allowed
-    for: |mean - paper| <= tolerance + 3 sqrt(sd_paper^2 / runs_paper + sd_ours^2 / runs_ours).
+    Where the paper gives a standard deviation over its runs, se is that of the difference
+    between both means, sqrt(sd_paper^2 / runs_paper + sd_ours^2 / runs_ours).
 
-    >>> near([0.10, 0.12, 0.11], 0.14, 0.01).verdict
-    'differs'
-    >>> near([0.10, 0.12, 0.11], 0.14, 0.02).verdict
-    'undecided'
-    >>> near([0.10, 0.12, 0.11], 0.12, 0.03).verdict
-    'agrees'
+    >>> six = [0.10, 0.12, 0.11, 0.10, 0.12, 0.11]
+    >>> near(six, 0.14, 0.01).verdict, near(six, 0.14, 0.03).verdict, near(six, 0.12, 0.03).verdict
+    ('differs', 'undecided', 'agrees')
+    >>> near(six, 0.12, 0.03, paper_sd=0.1).verdict, near(six[:3], 0.12, 0.03).verdict
+    ('undecided', 'undecided')
     """
-    if paper_sd is None:
-        return within(values, paper - tolerance, paper + tolerance, digits)
-
-    def rule(mean: float, error: float) -> Verdict:
-        chance = 3 * float(np.sqrt(paper_sd**2 / paper_runs + error**2))
-        return "agrees" if abs(mean - paper) <= tolerance + chance else "differs"
-
-    return _by_mean(values, digits, rule)
+    chance = 0.0 if paper_sd is None else paper_sd / float(np.sqrt(paper_runs))
+    low, high = paper - tolerance, paper + tolerance
+    return _by_mean(
+        values, digits, lambda mean, error: _inside(mean, float(np.hypot(error, chance)), low, high)
+    )
 
 
 def near_exactly(value: float, paper: float, tolerance: float, digits: int = 3) -> Finding:
@@ -145,19 +157,23 @@ def near_exactly(value: float, paper: float, tolerance: float, digits: int = 3) 
 def within(values: ArrayLike, low: float, high: float, digits: int = 3) -> Finding:
     """Agrees when mean ± 2 se lies in [low, high], differs when it lies outside of it.
 
-    >>> within([3.9, 4.1, 4.0], 3.0, 5.0).verdict, within([2.0, 4.0, 3.0], 3.0, 5.0).verdict
-    ('agrees', 'undecided')
-    >>> at_most([2.0, 4.0, 3.0], 1.0).verdict
-    'differs'
+    >>> five = np.array([3.8, 4.2, 4.0, 4.1, 3.9])
+    >>> within(five, 3.0, 5.0).verdict, within(five, 4.0, 5.0).verdict, at_most(five, 1.0).verdict
+    ('agrees', 'undecided', 'differs')
     """
+    return _by_mean(values, digits, lambda mean, error: _inside(mean, error, low, high))
 
-    def rule(mean: float, error: float) -> Verdict:
-        least, most = mean - WIDTH * error, mean + WIDTH * error
-        if low <= least and most <= high:
-            return "agrees"
-        return "differs" if most < low or least > high else "undecided"
 
-    return _by_mean(values, digits, rule)
+def _inside(mean: float, error: float, low: float, high: float) -> Verdict:
+    """Whether mean ± 2 se lies in [low, high]; a little more for what floats cannot say."""
+    return _interval_inside(mean - WIDTH * error, mean + WIDTH * error, low, high)
+
+
+def _interval_inside(least: float, most: float, low: float, high: float) -> Verdict:
+    slack = 1e-12
+    if low - slack <= least and most <= high + slack:
+        return "agrees"
+    return "differs" if most < low or least > high else "undecided"
 
 
 def at_most(values: ArrayLike, high: float, digits: int = 3) -> Finding:
@@ -170,12 +186,34 @@ def at_least(values: ArrayLike, low: float, digits: int = 3) -> Finding:
     return within(values, low, np.inf, digits)
 
 
+def share_within(values: ArrayLike, low: float, high: float) -> Finding:
+    """Of the runs in which something is so (1) or not (0), the share: in [low, high]?
+
+    By the score interval of Wilson (1927), which has a width where all runs are alike, too.
+
+    >>> share_within([1.0] * 100, 0.9, 1.0).verdict, share_within([1.0] * 10, 0.9, 1.0).verdict
+    ('agrees', 'undecided')
+    >>> share_within([0.0] * 10, 0.9, 1.0).verdict
+    'differs'
+    """
+    x = np.asarray(values, dtype=np.float64)
+    if not len(x):
+        return NOT_RUN
+    n, share, square = len(x), float(x.mean()), WIDTH**2
+    centre = (share + square / (2 * n)) / (1 + square / n)
+    half = WIDTH / (1 + square / n) * np.sqrt(share * (1 - share) / n + square / (4 * n * n))
+    text = f"{share:.2f} [{max(centre - half, 0):.2f}, {min(centre + half, 1):.2f}] ({n} runs)"
+    if not _enough(n):
+        return Finding(text, _too_few(n))
+    return Finding(text, _interval_inside(centre - half, centre + half, low, high))
+
+
 def below(differences: ArrayLike, digits: int = 3) -> Finding:
     """Of the differences A - B, run by run: agrees when A is smaller beyond chance.
 
     mean + 2 se < 0 agrees, mean - 2 se > 0 differs, all else is undecided.
 
-    >>> below([-0.2, -0.1, -0.15]).verdict, below([0.1, -0.1]).verdict
+    >>> below([-0.2, -0.1, -0.15, -0.1, -0.2]).verdict, below([0.1, -0.1] * 3).verdict
     ('agrees', 'undecided')
     """
     return _by_mean(differences, digits, _beyond)
@@ -198,7 +236,7 @@ def not_below(differences: ArrayLike, margin: float, digits: int = 3) -> Finding
     For "A is not better than B": all of mean ± 2 se above -margin agrees, A smaller beyond
     chance differs, all else is undecided. Few runs can so not agree.
 
-    >>> not_below([0.0, 0.01, -0.01], 0.02).verdict, not_below([0.3, -0.3], 0.02).verdict
+    >>> not_below([0.0, 0.01, -0.01] * 2, 0.02).verdict, not_below([0.3, -0.3] * 3, 0.02).verdict
     ('agrees', 'undecided')
     """
 
@@ -213,7 +251,7 @@ def not_below(differences: ArrayLike, margin: float, digits: int = 3) -> Finding
 def not_above(differences: ArrayLike, margin: float, digits: int = 3) -> Finding:
     """Of the differences A - B: agrees when A exceeds B by no more than ``margin``.
 
-    >>> not_above([0.1, 0.2, 0.1], 0.02).verdict, not_above([0.01, -0.01], 0.05).verdict
+    >>> not_above([0.1, 0.2] * 3, 0.02).verdict, not_above([0.01, -0.01] * 3, 0.05).verdict
     ('differs', 'agrees')
     """
     found = not_below(-np.asarray(differences, dtype=np.float64), margin, digits)

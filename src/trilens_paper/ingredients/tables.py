@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 def row_finding(mine: Results, paper: Any, tolerance: float) -> Finding:
     """One row of a table: all four collections near the paper's; those that are not, marked.
 
+    The interval is that of the difference between the paper's mean and ours. A row agrees when
+    all four do, differs when one does, and is undecided in between.
+
     Parameters
     ----------
     mine : Results
@@ -30,10 +33,12 @@ def row_finding(mine: Results, paper: Any, tolerance: float) -> Finding:
         if not len(values):
             return NOT_RUN
         verdict = near(values, mean, tolerance, paper_sd=sd).verdict
-        mark = "" if verdict != "differs" else " ↑" if values.mean() > mean else " ↓"
+        mark = {"differs": " ↑" if values.mean() > mean else " ↓", "undecided": " ?"}.get(
+            verdict, ""
+        )
         texts.append(mean_and_spread(values) + mark)
         verdicts.add(verdict)
-    order: tuple[Verdict, ...] = ("differs", "not judged", "agrees")
+    order: tuple[Verdict, ...] = ("not judged", "differs", "undecided", "agrees")
     return Finding(" / ".join(texts), next(v for v in order if v in verdicts))
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 import tiny_experiment
 from tiny_experiment import TINY
 from trilens.errors import ParameterError, TrilensError
-from trilens_paper.framework.results import COLUMNS, TIMINGS
+from trilens_paper.framework.results import COLUMNS, joined
 from trilens_paper.framework.runner import journal_of
 from trilens_paper.registry import Point, Results, Seeds, outdated, recorded, run
 
@@ -20,7 +21,7 @@ N_CELLS = 6 * 3 + 2
 
 
 def without_times(results: Results) -> list[dict[str, object]]:
-    return [{c: v for c, v in row.items() if c not in TIMINGS} for row in results.rows]
+    return [{c: v for c, v in row.items() if c != "cpu_seconds"} for row in results.rows]
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +77,7 @@ def test_nothing_is_done_twice(undisturbed: tuple[Path, Results]) -> None:
     again = run([replace(TINY, measure=tiny_experiment.kills_itself)], out, processes=1)["tiny"]
     assert again.rows == results.rows
     assert journal_of(out, TINY).path.read_bytes() == before
-    assert recorded(TINY, out).rows == results.rows
+    assert joined(entry.rows for entry in recorded(TINY, out)).rows == results.rows
 
 
 @pytest.mark.slow
@@ -94,8 +95,8 @@ def test_torn_and_corrupted_lines_are_done_again(
     undisturbed: tuple[Path, Results], tmp_path: Path
 ) -> None:
     lines = journal_of(undisturbed[0], TINY).path.read_bytes().splitlines(keepends=True)
-    lines[2] = lines[2].replace(b"0", b"1", 1)
-    lines[4] = b"\xff\xfe no journal line\n"
+    lines[3] = lines[3].replace(b"0", b"1", 1)
+    lines[5] = b"\xff\xfe no journal line\n"
     lines[-1] = lines[-1][: len(lines[-1]) // 2]
     journal = journal_of(tmp_path, TINY)
     journal.path.parent.mkdir()
@@ -122,9 +123,16 @@ def test_cells_of_other_code_are_done_again(
     assert outdated([TINY], tmp_path) == N_CELLS
     assert outdated([TINY], tmp_path, runs=1) == 7
     assert len(recorded(TINY, tmp_path)) == 0
+    # unless they are to be kept
+    kept = run(
+        [replace(TINY, measure=tiny_experiment.kills_itself)], tmp_path, any_code=True, processes=1
+    )
+    assert kept["tiny"].rows == undisturbed[1].rows
+    assert len(recorded(TINY, tmp_path, any_code=True)) == N_CELLS
     again = run([TINY], tmp_path, processes=1)["tiny"]
     assert without_times(again) == without_times(undisturbed[1])
-    assert len(journal.path.read_bytes().splitlines()) == 2 * N_CELLS
+    # and the line that says what all cells have in common
+    assert len(journal.path.read_bytes().splitlines()) == 2 * (N_CELLS + 1)
     assert outdated([TINY], tmp_path) == 0
 
 
@@ -135,7 +143,7 @@ def test_ten_kills_give_the_same_table(undisturbed: tuple[Path, Results], tmp_pa
     sizes = []
     for kill in range(10):
         # the moment: when the journal has grown past a point that lies within a line
-        target = (journal.path.stat().st_size if journal.path.exists() else 0) + 350 * (kill % 3)
+        target = (journal.path.stat().st_size if journal.path.exists() else 0) + 90 * (kill % 3)
         child = subprocess.Popen(program, stderr=subprocess.DEVNULL)
         while not (journal.path.exists() and journal.path.stat().st_size >= target):
             with suppress(subprocess.TimeoutExpired):
@@ -171,3 +179,16 @@ def test_bad_parameters(tmp_path: Path) -> None:
         run([TINY], tmp_path, runs=0)
     with pytest.raises(ParameterError, match="processes is 0"):
         run([TINY], tmp_path, processes=0)
+
+
+def test_a_journal_is_compact_and_names_no_path(undisturbed: tuple[Path, Results]) -> None:
+    out, results = undisturbed
+    text = journal_of(out, TINY).path.read_text(encoding="utf-8")
+    assert len(text) < 60 * len(results)
+    assert str(out) not in text
+    assert str(Path.home()) not in text
+    entries = recorded(TINY, out)
+    assert len(entries) == N_CELLS
+    assert all(
+        entry.seconds > 0 and re.fullmatch(r"\d{4}-\d\d-\d\d", entry.day) for entry in entries
+    )

@@ -1,49 +1,68 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from tiny_experiment import TINY
+from trilens_paper.framework.journal import Entry
+from trilens_paper.framework.results import joined
 from trilens_paper.framework.summary import judged
-from trilens_paper.registry import EXPERIMENTS, Results, run, write_page
+from trilens_paper.registry import EXPERIMENTS, Results, recorded, run, write_page
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    return run([TINY], tmp_path_factory.mktemp("tiny"), processes=1)["tiny"]
+def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Entry, ...]:
+    out = tmp_path_factory.mktemp("tiny")
+    run([TINY], out, runs=5, processes=1)
+    return recorded(TINY, out)
+
+
+@pytest.fixture(scope="module")
+def results(kept: tuple[Entry, ...]) -> Results:
+    return joined(entry.rows for entry in kept)
 
 
 @pytest.mark.slow
-def test_page_shows_paper_ours_and_verdict(results: Results, tmp_path: Path) -> None:
+def test_page_shows_paper_ours_and_verdict(kept: tuple[Entry, ...], tmp_path: Path) -> None:
     page = tmp_path / "docs" / "page.md"
     experiments = [TINY, EXPERIMENTS["recovery"]]
-    found = write_page(page, experiments, {"tiny": results}, ["trilens reproduce tiny"])
+    found = write_page(page, experiments, {"tiny": kept}, ["trilens reproduce tiny"])
     assert [one.experiment.name for one in found] == ["tiny"]
     text = page.read_text(encoding="utf-8")
     assert "| claim | paper | ours | verdict | rule |" in text
-    assert "- command: `trilens reproduce tiny`" in text
+    assert "\ntrilens reproduce tiny --out paper --any-code\n" in text
+    day = kept[0].day
+    assert re.search(rf"\| tiny \| 7 of 8 \| 2 to 5 \| [0-9.e-]+ \| {day} \| 100 % \|", text)
     assert "Not run by this code: recovery." in text
     assert "![Depths of twelve points](page/tiny.png)" in text
     assert (tmp_path / "docs" / "page" / "tiny.png").read_bytes()[:4] == b"\x89PNG"
-    right, wrong = (line for line in text.splitlines() if line.startswith(("| The", "| No")))
+    right, wrong = (line for line in text.splitlines() if line.startswith(("| The deep", "| No")))
     assert "| of course | -0." in right
     assert "| agrees |" in right
     assert "| **differs** (It is a claim that fails.) |" in wrong
-    # the number of runs is said once, above the table, except where it is another
-    assert "3 runs." in text
-    assert "(3 runs)" not in text
-    assert "(2 runs)" in wrong
+    # the number of runs is said once, above the table
+    assert "5 runs." in text
+    assert "(5 runs)" not in text
+    # what the paper does not say stands in a table of its own
+    ours = text.split("Claims of our own, which are not in the paper:")[1]
+    assert "| The least deep has no answers at all. |" in ours
+    assert "| tiny](#tiny) | 5 | 1 | 1 | 0 | 0 |" in text.replace("[", "")
+    assert "| tiny](#tiny) | 5 | 0 | 1 | 0 | 0 |" in text.replace("[", "")
 
 
 @pytest.mark.slow
 def test_one_run_judges_nothing_random(results: Results) -> None:
     one = judged(TINY, results.where(run=0))
-    assert one.tally == {"not judged": 2}
-    assert judged(TINY, results).tally == {"agrees": 1, "differs": 1}
+    assert one.tally() == {"not judged": 3}
+    few = judged(TINY, results.where(run=lambda run: run < 4))
+    assert few.tally() == {"undecided": 3}
+    assert judged(TINY, results).tally() == {"agrees": 1, "differs": 2}
+    assert judged(TINY, results).tally(of_paper=False) == {"differs": 1}
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_claims_stand_when_nothing_was_run(name: str) -> None:
     experiment = EXPERIMENTS[name]
-    assert judged(experiment, Results(())).tally == {"not judged": len(experiment.claims)}
+    assert judged(experiment, Results(())).tally() == {"not judged": len(experiment.claims)}

@@ -17,18 +17,19 @@ from trilens_paper.framework.verdicts import (
     not_above,
     not_below,
     quorum,
+    share_within,
     shown,
     within,
 )
 
 #: Mean 0.5 and standard error 0.1.
-FOUR = np.array([0.5, 0.5, 0.5 + 0.1 * np.sqrt(6), 0.5 - 0.1 * np.sqrt(6)])
+FIVE = 0.5 + 0.1 * np.sqrt(10) * np.array([-1.0, 0.0, 0.0, 0.0, 1.0])
 
 
 def test_mean_and_error() -> None:
-    mean, error, runs = mean_and_error(FOUR)
-    assert (round(mean, 12), round(error, 12), runs) == (0.5, 0.1, 4)
-    assert shown(FOUR, 2) == "0.50 ± 0.10 (4 runs)"
+    mean, error, runs = mean_and_error(FIVE)
+    assert (round(mean, 12), round(error, 12), runs) == (0.5, 0.1, 5)
+    assert shown(FIVE, 2) == "0.50 ± 0.10 (5 runs)"
     assert shown([0.25], 2) == "0.25 (1 run)"
 
 
@@ -36,48 +37,67 @@ def test_mean_and_error() -> None:
     ("finding", "verdict"),
     [
         # the interval [0.3, 0.7] against paper ± tolerance
-        (near(FOUR, 0.5, 0.21), "agrees"),
-        (near(FOUR, 0.5, 0.19), "undecided"),
-        (near(FOUR, 0.75, 0.051), "undecided"),
-        (near(FOUR, 0.75, 0.049), "differs"),
-        (near(FOUR, 0.25, 0.049), "differs"),
-        # 3 * sqrt(0.75^2 / 100 + 0.1^2) = 0.375
-        (near(FOUR, 0.88, 0.01, paper_sd=0.75), "agrees"),
-        (near(FOUR, 0.89, 0.01, paper_sd=0.75), "differs"),
+        (near(FIVE, 0.5, 0.21), "agrees"),
+        (near(FIVE, 0.5, 0.19), "undecided"),
+        (near(FIVE, 0.75, 0.051), "undecided"),
+        (near(FIVE, 0.75, 0.049), "differs"),
+        (near(FIVE, 0.25, 0.049), "differs"),
+        # 2 sqrt(0.75^2 / 100 + 0.1^2) = 0.25 about the difference
+        (near(FIVE, 0.5, 0.26, paper_sd=0.75), "agrees"),
+        (near(FIVE, 0.5, 0.24, paper_sd=0.75), "undecided"),
+        (near(FIVE, 0.88, 0.12, paper_sd=0.75), "differs"),
+        (near(FIVE, 0.88, 0.14, paper_sd=0.75), "undecided"),
+        # what three runs said of a cell of Table 3: 0.23 beside the paper's 0.16
+        (near([0.13, 0.25, 0.31], 0.16, 0.02, paper_sd=0.1), "undecided"),
+        (near(np.tile([0.13, 0.25, 0.31], 30), 0.16, 0.02, paper_sd=0.1), "differs"),
+        # fewer than five runs decide nothing, however alike they are
+        (near([0.5] * 4, 0.5, 0.1), "undecided"),
+        (within([0.5] * 4, 0.6, 0.7), "undecided"),
+        (below([-0.5] * 4), "undecided"),
+        (not_below([-0.5] * 4, 0.1), "undecided"),
+        (share_within([1.0] * 4, 0.0, 0.1), "undecided"),
+        # the score interval of 9 of 10 is [0.59, 0.98]
+        (share_within([1.0] * 9 + [0.0], 0.58, 1.0), "agrees"),
+        (share_within([1.0] * 9 + [0.0], 0.61, 1.0), "undecided"),
+        (share_within([1.0] * 9 + [0.0], 0.0, 0.58), "differs"),
+        # all alike, and on the bound: that share may still be less
+        (share_within([1.0] * 9, 1.0, 1.0), "undecided"),
+        (share_within([1.0], 0.0, 0.1), "not judged"),
+        (share_within([], 0.0, 0.1), "not judged"),
         (near([0.5], 0.5, 0.1), "not judged"),
         (near([], 0.5, 0.1), "not judged"),
         (near_exactly(0.46, 0.47, 0.01), "agrees"),
         (near_exactly(0.45, 0.47, 0.01), "differs"),
-        (within(FOUR, 0.29, 0.71), "agrees"),
-        (within(FOUR, 0.31, 0.71), "undecided"),
-        (within(FOUR, 0.69, 0.8), "undecided"),
-        (within(FOUR, 0.71, 0.8), "differs"),
-        (within(FOUR, 0.2, 0.31), "undecided"),
-        (within(FOUR, 0.2, 0.29), "differs"),
-        (at_most(FOUR, 0.71), "agrees"),
-        (at_most(FOUR, 0.69), "undecided"),
-        (at_most(FOUR, 0.29), "differs"),
-        (at_least(FOUR, 0.29), "agrees"),
-        (at_least(FOUR, 0.31), "undecided"),
-        (at_least(FOUR, 0.71), "differs"),
+        (within(FIVE, 0.29, 0.71), "agrees"),
+        (within(FIVE, 0.31, 0.71), "undecided"),
+        (within(FIVE, 0.69, 0.8), "undecided"),
+        (within(FIVE, 0.71, 0.8), "differs"),
+        (within(FIVE, 0.2, 0.31), "undecided"),
+        (within(FIVE, 0.2, 0.29), "differs"),
+        (at_most(FIVE, 0.71), "agrees"),
+        (at_most(FIVE, 0.69), "undecided"),
+        (at_most(FIVE, 0.29), "differs"),
+        (at_least(FIVE, 0.29), "agrees"),
+        (at_least(FIVE, 0.31), "undecided"),
+        (at_least(FIVE, 0.71), "differs"),
         (at_least([0.9], 0.1), "not judged"),
-        (below(FOUR - 0.71), "agrees"),
-        (below(FOUR - 0.69), "undecided"),
-        (below(FOUR - 0.31), "undecided"),
-        (below(FOUR - 0.29), "differs"),
+        (below(FIVE - 0.71), "agrees"),
+        (below(FIVE - 0.69), "undecided"),
+        (below(FIVE - 0.31), "undecided"),
+        (below(FIVE - 0.29), "differs"),
         (below([-0.5]), "not judged"),
-        (below([-0.5, -0.5]), "agrees"),
-        (below([0.0, 0.0]), "undecided"),
-        (above(0.71 - FOUR), "agrees"),
-        (above(0.29 - FOUR), "differs"),
-        (not_below(FOUR - 0.71, 0.5), "differs"),
-        (not_below(FOUR - 0.69, 0.4), "agrees"),
-        (not_below(FOUR - 0.69, 0.3), "undecided"),
-        (not_below(FOUR - 0.29, 0.0), "agrees"),
+        (below([-0.5] * 5), "agrees"),
+        (below([0.0] * 5), "undecided"),
+        (above(0.71 - FIVE), "agrees"),
+        (above(0.29 - FIVE), "differs"),
+        (not_below(FIVE - 0.71, 0.5), "differs"),
+        (not_below(FIVE - 0.69, 0.4), "agrees"),
+        (not_below(FIVE - 0.69, 0.3), "undecided"),
+        (not_below(FIVE - 0.29, 0.0), "agrees"),
         (not_below([-0.5], 1.0), "not judged"),
-        (not_above(0.71 - FOUR, 0.5), "differs"),
-        (not_above(0.69 - FOUR, 0.4), "agrees"),
-        (not_above(0.69 - FOUR, 0.3), "undecided"),
+        (not_above(0.71 - FIVE, 0.5), "differs"),
+        (not_above(0.69 - FIVE, 0.4), "agrees"),
+        (not_above(0.69 - FIVE, 0.3), "undecided"),
         (not_above([], 0.3), "not judged"),
         (equal("a", "a"), "agrees"),
         (equal("a", "b"), "differs"),
