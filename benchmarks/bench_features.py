@@ -66,7 +66,7 @@ def things(args: argparse.Namespace) -> None:
         S, line = odd(rows[:m]), []
         for features in (None, F):
             start = time.process_time()
-            M = tl.ChoiceMap(n_threads=1).fit(S, features=features)
+            M = tl.ChoiceMap(n_jobs=1).fit(S, features=features)
             line.append((*judged(M, held), M, time.process_time() - start))
         (a, la, M0, s0), (b, lb, M1, s1) = line
         print(
@@ -84,8 +84,8 @@ def unasked(args: argparse.Namespace) -> None:
     out[np.random.default_rng(1).choice(OBJECTS, OBJECTS // 10, replace=False)] = True
     fit, held = rows[:40_000], rows[40_000:]
     new = odd(held[out[held].any(axis=1)])
-    rival = tl.ChoiceMap(n_threads=1).fit(odd(fit))
-    M = tl.ChoiceMap(n_threads=1).fit(odd(fit[~out[fit].any(axis=1)]), features=F)
+    rival = tl.ChoiceMap(n_jobs=1).fit(odd(fit))
+    M = tl.ChoiceMap(n_jobs=1).fit(odd(fit[~out[fit].any(axis=1)]), features=F)
     (a, la), (b, lb) = judged(rival, new), judged(M, new)
     print(
         f"{len(new):,} answers with an object that was never asked about: {b:.4f} ({lb:.4f}); "
@@ -103,13 +103,13 @@ def useless(args: argparse.Namespace) -> None:
         S, rng = statements(made), np.random.default_rng([7, seed])
         fit, held = S.take(np.arange(len(S)) % 4 == 0), S.take(np.arange(len(S)) % 4 > 0)
         F = vectors(made.points, rng)
-        without = tl.ChoiceMap(n_threads=1).fit(fit).score(held)
+        without = tl.ChoiceMap(n_jobs=1).fit(fit).score(held)
         for name, given in (
             ("drawn", rng.standard_normal(F.shape)),
             ("permuted", F[rng.permutation(len(F))]),
             ("of the objects", F),
         ):
-            M = tl.ChoiceMap(n_threads=1).fit(fit, features=given)
+            M = tl.ChoiceMap(n_jobs=1).fit(fit, features=given)
             found[name].append(M.score(held) - without)
     for name, gains in found.items():
         error = np.std(gains) / np.sqrt(len(gains))
@@ -155,7 +155,7 @@ def usps(args: argparse.Namespace) -> None:
 def timed(args: argparse.Namespace) -> None:
     """Answers of a fitted map to 100,000 random questions."""
     rows, F = load()
-    M = tl.ChoiceMap(10, l2=1.0, feature_share=0.5, n_threads=1).fit(odd(rows), features=F)
+    M = tl.ChoiceMap(10, l2=1.0, feature_share=0.5, n_jobs=1).fit(odd(rows), features=F)
     rng = np.random.default_rng(2)
     asked = rng.integers(OBJECTS, size=(101_000, 3))
     asked = asked[(np.diff(np.sort(asked, axis=1), axis=1) > 0).all(axis=1)][:100_000]
@@ -165,7 +165,7 @@ def timed(args: argparse.Namespace) -> None:
     seconds = []
     for features in (None, F):
         start = time.process_time()
-        N = tl.ChoiceMap(n_threads=1).fit(S, features=features)
+        N = tl.ChoiceMap(n_jobs=1).fit(S, features=features)
         seconds.append(time.process_time() - start)
         print(f"100,000 answers: {seconds[-1]:.1f} CPU s, {N.n_components_} dimensions", flush=True)
     print(f"ratio {seconds[1] / seconds[0]:.2f} (target 2)")
@@ -183,7 +183,7 @@ def coverage(args: argparse.Namespace) -> None:
             ("useless", rng.standard_normal(F.shape)),
             ("misleading", F[rng.permutation(len(F))]),
         ):
-            M = tl.ChoiceMap(n_threads=1).fit(S, features=given)
+            M = tl.ChoiceMap(n_jobs=1).fit(S, features=given)
             found = tl.medoid(S, model=M)
             inside = {S.names.index(one) for one in found.candidates}
             held.setdefault(name, []).append(

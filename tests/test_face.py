@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
 
 import trilens as tl
 
@@ -32,3 +37,84 @@ def test_rooms_are_there_from_the_start():
 
 def test_the_classifier_on_a_map_keeps_its_old_name():
     assert tl.LensMapClassifier is tl.MapClassifier
+
+
+def public_parameters(name: str) -> list[tuple[str, inspect.Parameter]]:
+    """Every public function, class and method that has the parameter, and the parameter."""
+    found: dict[int, list[tuple[str, Any]]] = {}
+    for called in tl.__all__:
+        value = getattr(tl, called)
+        members = {called: value}
+        if inspect.ismodule(value):
+            members = {f"{called}.{x}": getattr(value, x) for x in getattr(value, "__all__", ())}
+        for path, member in members.items():
+            methods = inspect.getmembers(member, callable) if inspect.isclass(member) else []
+            own = [(f"{path}.{x}", m) for x, m in methods if not x.startswith(("_", "set_"))]
+            found.setdefault(id(member), [(path, member), *own])
+    shown = []
+    for path, member in (each for several in found.values() for each in several):
+        try:
+            parameters = inspect.signature(member).parameters
+        except (TypeError, ValueError):
+            continue
+        if callable(member) and name in parameters:
+            shown.append((path, parameters[name]))
+    return shown
+
+
+def test_one_default_of_the_random_state_and_one_type() -> None:
+    found = public_parameters("random_state")
+    assert len(found) > 40
+    assert {where: p.default for where, p in found if p.default != 0} == {}
+    assert {where: p.annotation for where, p in found if p.annotation != "RandomState"} == {}
+
+
+def test_every_kind_is_one_of_three_texts() -> None:
+    # fields of results are what they are; the methods of a map of one kind have none
+    found = public_parameters("kind")
+    assert len(found) > 10
+    assert {where: p.annotation for where, p in found if not p.annotation.startswith("Kind")} == {}
+
+
+def test_progress_is_called_by_name_and_means_the_same_everywhere() -> None:
+    found = public_parameters("progress")
+    assert len(found) > 20
+    by_name = inspect.Parameter.KEYWORD_ONLY
+    assert [where for where, p in found if p.kind is not by_name or p.default is not None] == []
+    assert {p.annotation for _, p in found} == {"Progress | None"}
+    # of what is fitted it belongs to the fitting, so that a clone has none
+    of_estimators = [w for w, _ in found if hasattr(_at(w), "fit")]
+    assert of_estimators == []
+
+
+def test_the_number_of_dimensions_has_one_name() -> None:
+    for other in ("dim", "dims", "n_dim", "n_dims", "ndim", "n_dimensions", "n_features"):
+        assert public_parameters(other) == []
+    assert len(public_parameters("n_components")) > 12
+
+
+def test_estimators_have_jobs_and_functions_threads() -> None:
+    estimators = {w for w in names_of_the_stub() if hasattr(getattr(tl, w), "fit")}
+    assert {w for w, _ in public_parameters("n_threads")} & estimators == set()
+    assert {w for w, _ in public_parameters("n_jobs")} <= estimators
+    assert {w for w, _ in public_parameters("n_jobs")} >= {"ChoiceMap", "SOE", "LensDepth"}
+    S = tl.simulate_statements(np.arange(8.0)[:, None], 30)
+    one, every = (tl.SOE(1, n_jobs=n).fit(S).embedding_ for n in (1, -1))
+    assert one.tolist() == every.tolist()
+    with pytest.raises(tl.ParameterError, match=r"n_jobs is 0; .* or -1 for every core"):
+        tl.ChoiceMap(1, n_jobs=0).fit(S)
+
+
+def test_neighbours_in_both_spellings() -> None:
+    assert tl.neighbors is tl.neighbours
+    assert tl.graph.neighbor_statements is tl.graph.neighbour_statements
+    assert tl.plots.colors is tl.plots.colours
+    found = tl.exact.nearest_lens_counts(np.arange(5.0)[:, None], 2, metric="euclidean")
+    assert found.neighbors is found.neighbours
+
+
+def _at(path: str) -> Any:
+    value: Any = tl
+    for part in path.split("."):
+        value = getattr(value, part)
+    return value

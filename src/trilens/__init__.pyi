@@ -112,6 +112,7 @@ from .tasks.evaluate import (
     evaluate as evaluate,
 )
 from .tasks.graph import (
+    neighbors as neighbors,
     neighbours as neighbours,
 )
 from .tasks.hierarchy import (

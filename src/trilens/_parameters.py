@@ -179,3 +179,16 @@ def thread_count(n_threads: int | None = None) -> int:
         return whole_number("n_threads", n_threads, least=1)
     affinity = getattr(os, "sched_getaffinity", None)  # not every system can tell
     return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def threads_of(n_jobs: Any) -> int | None:
+    """The threads of scikit-learn's ``n_jobs``; None, for one per core, where it is None.
+
+    >>> threads_of(2), threads_of(None), threads_of(-1) == thread_count()
+    (2, None, True)
+    """
+    if n_jobs is None or (is_whole(n_jobs) and n_jobs > 0):
+        return None if n_jobs is None else int(n_jobs)
+    if not is_whole(n_jobs) or n_jobs == 0:
+        raise wrong("n_jobs", n_jobs, "None or a whole number: 1 or more, or -1 for every core")
+    return max(1, thread_count() + 1 + int(n_jobs))

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trilens._parameters import check_progress, whole_number
-from trilens._typing import AnyArray, FloatArray, IntArray, Progress
+from trilens._parameters import check_progress, seed_of
+from trilens._typing import AnyArray, FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers
 from trilens.counts import Counted
 from trilens.depth import DepthIntervals, centrality
@@ -254,7 +254,7 @@ def analyze(
     title: str = "What the answers say",
     source: str | None = None,
     command: str | None = None,
-    random_state: int = 0,
+    random_state: RandomState = 0,
     features: FeaturesLike | None = None,
     progress: Progress | None = None,
 ) -> Analysis:
@@ -288,7 +288,7 @@ def analyze(
     >>> found.medoid.name in found.medoid.candidates
     True
     """
-    seed = whole_number("random_state", random_state)
+    seed = seed_of(random_state)
     check_progress(progress)
     step: Progress = (lambda share: None) if progress is None else progress
     if source is None and isinstance(statements, Answers) and isinstance(statements.source, str):

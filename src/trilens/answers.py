@@ -96,7 +96,7 @@ class Answers:
     def __init__(
         self,
         source: Any,
-        kind: str | None = None,
+        kind: Kind | None = None,
         columns: ColumnsLike | None = None,
         objects: ObjectsLike | None = None,
         *,

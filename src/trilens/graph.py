@@ -31,6 +31,7 @@ __all__ = [
     "effective_k",
     "k_rng",
     "lens_values",
+    "neighbor_statements",
     "neighbour_statements",
     "pairs_of",
 ]
@@ -405,3 +406,7 @@ def _xml_text(name: str) -> str:
     lost = "\N{REPLACEMENT CHARACTER}"
     kept = "".join(c if c >= " " or c in "\t\n\r" else lost for c in name)
     return kept.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+#: The same, spelled the American way.
+neighbor_statements = neighbour_statements

@@ -311,7 +311,7 @@ def measure_map(point: Point, seeds: Seeds) -> Iterator[Measure]:
 
     data = cars()
     S = data.statements[point.collection]
-    soe = make_map("soe", 2, seeds.integer("SOE"), init="random", n_threads=1)
+    soe = make_map("soe", 2, seeds.integer("SOE"), init="random", n_jobs=1)
     for method, X in (("SOE", soe.fit_transform(S)), (LENS_MAP, lens_map(S, 2)[0])):
         for metric, value in _map_values(X, data, S).items():
             yield Measure(method, metric, value)

@@ -84,7 +84,7 @@ def measure_network(point: Point, seeds: Seeds) -> Iterator[Measure]:
         yield Measure(method, ERROR, error, cpu=cpu)
     if point.n_statements in FEW or (point.costly and point.n_statements == EIGHTH):
         S = statements_of(D, point, seeds)
-        model = make_map("gnmds", 2, seeds.integer("GNMDS"), init="random", n_threads=1)
+        model = make_map("gnmds", 2, seeds.integer("GNMDS"), init="random", n_jobs=1)
         X, cpu = clocked(lambda: model.fit_transform(S))
         error = medoid_error(-total_distance(X), totals)
         yield Measure("GNMDS", ERROR, error, cpu=cpu)

@@ -78,7 +78,7 @@ def local_scores(D: FloatArray, point: Point, seeds: Seeds) -> Iterator[tuple[st
     S = statements_of(spoiled(D, point, seeds), point, seeds)
     if len(S) > MOST_EMBEDDED:
         S = S.take(seeds.rng("embedded").permutation(len(S))[:MOST_EMBEDDED])
-    model = make_map("ste", 2, seeds.integer("STE"), n_threads=1)
+    model = make_map("ste", 2, seeds.integer("STE"), n_jobs=1)
     X = model.fit_transform(S)
     depth = local_lens_depth(X, share=SHARE, metric="euclidean", n_threads=1)
     yield STE_LOCAL, -depth.astype(np.float64)

@@ -56,7 +56,7 @@ def measure_growing(point: Point, seeds: Seeds) -> Iterator[Measure]:
 
     truth = in_ball(int(point.panel.removeprefix(GROWN)), point.dim, seeds.rng("points"))
     S = statements_of(dissimilarities(truth), point, seeds)
-    model = make_map("soe", point.dim, seeds.integer(FROM_MAP), n_threads=1)
+    model = make_map("soe", point.dim, seeds.integer(FROM_MAP), n_jobs=1)
     X = model.fit_transform(S)
     off = np.linalg.norm(procrustes(X, truth)[0] - truth, axis=1)
     spread = np.sqrt(((truth - truth.mean(axis=0)) ** 2).sum(axis=1).mean())
@@ -82,7 +82,7 @@ def measure_disc(point: Point, seeds: Seeds) -> Iterator[Measure]:
     truth = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
     S = statements_of(dissimilarities(truth), point, seeds)
     found = [(name, X) for name, X, _ in embeddings(S, 2, seeds)]
-    model = make_map("soe", 2, seeds.integer(FROM_MAP), n_threads=1)
+    model = make_map("soe", 2, seeds.integer(FROM_MAP), n_jobs=1)
     found.append((FROM_MAP, model.fit_transform(S)))
     found.append((LENS_MAP, lens_map(S, 2)[0]))
     spread = np.sqrt(((truth - truth.mean(axis=0)) ** 2).sum(axis=1).mean())

@@ -239,7 +239,7 @@ def test_threads_change_nothing(monkeypatch):
     monkeypatch.setattr(pairs_module, "SMALL", 100)
     monkeypatch.setattr(pairs_module, "PART", 1000)
     _, S = asked(m=3000, error_rate=0.1)
-    one, two = (ChoiceMap(2, l2=0.01, n_threads=k).fit(S) for k in (1, 2))
+    one, two = (ChoiceMap(2, l2=0.01, n_jobs=k).fit(S) for k in (1, 2))
     np.testing.assert_array_equal(one.embedding_, two.embedding_)
     assert one.lapse_ == two.lapse_
 
@@ -424,7 +424,7 @@ def test_a_penalty_keeps_answers_without_contradictions_finite():
         (ChoiceMap(2, lapses=1.5), "lapses is 1.5; it must be a number from 0 to 1"),
         (ChoiceMap(2, max_iter=0), "max_iter is 0"),
         (ChoiceMap(2, tol=-1), "tol is -1"),
-        (ChoiceMap(2, n_threads=0), "n_threads is 0"),
+        (ChoiceMap(2, n_jobs=0), "n_jobs is 0"),
         (ChoiceMap(2, init="random"), "init is 'random'"),
         (ChoiceMap(2, init=np.zeros((2, 2))), r"init has shape \(2, 2\); .* \(3, 2\)"),
         (ChoiceMap(init=np.zeros((3, 2))), "n_components must be a number"),

@@ -208,7 +208,7 @@ def test_progress_goes_from_0_to_1(few):
         (GNMDS(l2=-1), [[0, 1, 2]], "l2 is -1; it must be a number, 0 or more"),
         (GNMDS(n_init=0), [[0, 1, 2]], "n_init is 0"),
         (GNMDS(max_iter=0), [[0, 1, 2]], "max_iter is 0"),
-        (GNMDS(n_threads=0), [[0, 1, 2]], "n_threads is 0"),
+        (GNMDS(n_jobs=0), [[0, 1, 2]], "n_jobs is 0"),
         (GNMDS(tol=-1), [[0, 1, 2]], "tol is -1"),
         (SOE(init="pca"), [[0, 1, 2]], "init is 'pca'; it must be 'lensmap', 'random'"),
         (SOE(margin=1e200), [[0, 1, 2]], "margin is 1e.200; it must be a number from 1e-100 to"),

@@ -83,7 +83,7 @@ def test_far_outliers_are_farther_out_than_any_point():
     ("call", "text"),
     [
         (lambda: gaussian(0), "n is 0"),
-        (lambda: gaussian(5, 0), "dim is 0"),
+        (lambda: gaussian(5, 0), "n_components is 0"),
         (lambda: gaussian(5.5), "n is 5.5"),
         (lambda: mixture(5, [1, 2]), "means has shape"),
         (lambda: mixture(5, [[0], [1]], weights=[0.5, 0.6]), "add up to 1"),

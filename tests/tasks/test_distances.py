@@ -39,7 +39,7 @@ def test_distances_are_those_of_the_map_with_a_mean_of_one(answers, model, found
     D = np.linalg.norm(X[:, None] - X[None], axis=2)
     at = np.triu_indices(len(X), 1)
     np.testing.assert_allclose(found.matrix, D / D[at].mean(), atol=1e-12)
-    assert (found.method, found.dim, found.names) == ("choice", 2, answers.names)
+    assert (found.method, found.n_components, found.names) == ("choice", 2, answers.names)
     assert (found.errors[at] > 0).all()
     assert (np.diag(found.errors) == 0).all()
     np.testing.assert_array_equal(found.errors, found.errors.T)
@@ -67,7 +67,7 @@ def test_another_map_has_no_errors(answers):
     found = distances(answers, method="lensmap")
     assert found.errors is None
     assert "standard_error" not in found.columns()
-    assert distances(answers, 3, "lensmap").dim == 3
+    assert distances(answers, 3, "lensmap").n_components == 3
 
 
 def test_a_matrix_with_names_comes_back_and_its_errors_stand_beside_it(found, tmp_path):

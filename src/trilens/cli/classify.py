@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 @options.error_rate_option
 @click.option(
     "--dim",
+    "--n-components",
     "n_components",
     type=click.IntRange(min=1),
     help="Number of dimensions of the map.",

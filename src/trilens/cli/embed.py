@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @options.method_option("embed", "Which map; for comparisons soe, ste, tste or gnmds.")
 @click.option(
     "--dim",
+    "--n-components",
     "n_components",
     type=click.IntRange(min=1),
     help="Number of dimensions of the map.",
@@ -122,7 +123,7 @@ def _write_distances(
     if found.caution is not None:
         note(f"caution: {found.caution}")
     if out.path is None:
-        text = f"{found.method}, {counted(found.dim, 'dimension')}"
+        text = f"{found.method}, {counted(found.n_components, 'dimension')}"
         out.report(found.to_dict(), f"{text}: the mean distance of two objects is 1")
 
 

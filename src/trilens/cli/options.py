@@ -88,6 +88,7 @@ seed_option = click.option(
 )
 dim_option = click.option(
     "--dim",
+    "--n-components",
     "n_components",
     type=click.IntRange(min=1),
     help="Number of dimensions of the map.",

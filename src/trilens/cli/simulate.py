@@ -46,7 +46,14 @@ _AT_LEAST_0, _AT_LEAST_1 = click.IntRange(min=0), click.IntRange(min=1)
 @_number(
     "-n", "--n-objects", type=_AT_LEAST_1, default=100, help="Number of objects, without outliers."
 )
-@_number("--dim", type=_AT_LEAST_1, default=2, help="Number of dimensions (moons always have two).")
+@_number(
+    "--dim",
+    "--n-components",
+    "dim",
+    type=_AT_LEAST_1,
+    default=2,
+    help="Number of dimensions (moons always have two).",
+)
 @_number("--components", type=_AT_LEAST_1, default=2, help="Number of Gaussians of the mixture.")
 @_number("--spread", type=click.FloatRange(min=0), default=0.05, help="Noise around the two moons.")
 @_number("--outliers", type=_AT_LEAST_0, default=0, help="Number of objects added far away.")

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from trilens._parameters import real_number
+from trilens._parameters import real_number, threads_of
 from trilens._typing import AnyArray, FloatArray, IntArray, RandomState
 from trilens.errors import DissimilarityError, LabelError, ParameterError, TrilensError
 from trilens.exact.depth import count_lenses, share_of_pairs
@@ -47,7 +47,8 @@ class LensDepth(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         Where ``fit`` counts: ``"auto"``, ``"cpu"``, ``"cuda"``.
     random_state
         Of the drawn pairs.
-    n_threads : int, optional
+    n_jobs : int, optional
+        Threads; by default, and with -1, one per core.
 
     Attributes
     ----------
@@ -82,7 +83,7 @@ class LensDepth(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         confidence: float = 0.95,
         device: str = "auto",
         random_state: RandomState = 0,
-        n_threads: int | None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.metric = metric
         self.metric_params = metric_params
@@ -91,7 +92,7 @@ class LensDepth(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self.confidence = confidence
         self.device = device
         self.random_state = random_state
-        self.n_threads = n_threads
+        self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -213,7 +214,7 @@ class _Part:
 
     def __init__(self, owner: LensDepth, data: AnyArray, objects: IntArray) -> None:
         self.objects, self.precomputed = objects, owner.metric == "precomputed"
-        self.n_threads = owner.n_threads
+        self.n_threads = threads_of(owner.n_jobs)
         own = data[np.ix_(objects, objects)] if self.precomputed else data[objects]
         self.sample = Sample(own, owner.metric, owner.metric_params)
         self.pairs: PairSample | None = None
@@ -222,9 +223,9 @@ class _Part:
             self.precision, self.confidence = owner.precision, owner.confidence
             self.own_scores = self.scores(data[objects])
             return
-        depth = count_lenses(self.sample, owner.device, depth=True, n_threads=owner.n_threads)[1]
+        depth = count_lenses(self.sample, owner.device, depth=True, n_threads=self.n_threads)[1]
         self.own_scores = share_of_pairs(depth, self.sample.n)
-        self.index = DepthIndex(self.sample.rows, owner.n_threads)
+        self.index = DepthIndex(self.sample.rows, self.n_threads)
 
     def scores(self, data: AnyArray) -> FloatArray:
         """Depth of new points as a share of the pairs."""

@@ -47,6 +47,11 @@ class NearestLenses:
     distances: FloatArray
     counts: Int32Array
 
+    @property
+    def neighbors(self) -> IntArray:
+        """The same as ``neighbours``."""
+        return self.neighbours
+
 
 def k_rng(
     D: npt.ArrayLike,

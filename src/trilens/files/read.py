@@ -39,7 +39,7 @@ BLOCK_BYTES = 1 << 24
 
 def read_statements(
     path: PathLike | Sequence[PathLike],
-    kind: str | None = None,
+    kind: Kind | None = None,
     columns: ColumnsLike | None = None,
     objects: ObjectsLike | None = None,
     *,
@@ -271,7 +271,7 @@ class Scan:
 def scan_statements(
     path_or_glob: PathLike | Sequence[PathLike],
     chunk_rows: int = 1_000_000,
-    kind: str | None = None,
+    kind: Kind | None = None,
     columns: ColumnsLike | None = None,
     objects: ObjectsLike | None = None,
     *,

@@ -19,7 +19,7 @@ from trilens._parameters import (
     one_of,
     real_array,
     real_number,
-    thread_count,
+    threads_of,
     whole_number,
     wrong,
 )
@@ -137,8 +137,8 @@ class ChoiceMap(MapEstimator):
         Stop when the loss falls by less than this share per iteration.
     random_state : int, Generator or None
         For the folds, and for axes that the lens map leaves flat.
-    n_threads : int, optional
-        By default one per core; the answer does not depend on it.
+    n_jobs : int, optional
+        Threads; by default, and with -1, one per core. The answer does not depend on it.
     device : str, optional
         ``"cuda"`` or ``"cuda:1"``: fit on an NVIDIA GPU by PyTorch (the extra ``torch``), which
         pays from about 100,000 answers on; ``"torch"``: the same on the processor. By default,
@@ -265,7 +265,7 @@ class ChoiceMap(MapEstimator):
     max_iter: int = 1000
     tol: float = 1e-6
     random_state: RandomState = 0
-    n_threads: int | None = None
+    n_jobs: int | None = None
     device: str | None = None
 
     def fit(
@@ -384,7 +384,7 @@ class ChoiceMap(MapEstimator):
             answers,
             wanted,
             random_state=self.random_state,
-            n_threads=self.n_threads,
+            n_threads=threads_of(self.n_jobs),
             progress=progress,
         )
         for name in _NOT_OF_STREAMS:
@@ -489,7 +489,7 @@ class ChoiceMap(MapEstimator):
             model = replace(self.model_, embedding=self.embedding_[order])
             prior = None if self._prior is None else self._prior.among(order)
             self._interval = lapse_interval(
-                statements, weights, model, self.l2_, self.n_threads, self._raters, prior
+                statements, weights, model, self.l2_, threads_of(self.n_jobs), self._raters, prior
             )
         share = wrong_by_chance(self.model_.kind)
         low, high = self._interval
@@ -623,7 +623,14 @@ class ChoiceMap(MapEstimator):
         if raters is not None:
             rows, R = raters.rows_of(statements), len(raters.names)
             with weighed_likelihood(
-                statements, None, rows, R, model.length, model.alpha, self.n_threads, self._prior
+                statements,
+                None,
+                rows,
+                R,
+                model.length,
+                model.alpha,
+                threads_of(self.n_jobs),
+                self._prior,
             ) as f:
                 yield *f.levelled(raters.stretch), np.append(raters.lapses, model.lapse)[f.rater]
             return
@@ -632,7 +639,7 @@ class ChoiceMap(MapEstimator):
         if lapse_of is not None:
             own = np.empty(len(choices))
             own[choices.row] = lapse_of
-        with likelihood(choices, model.length, model.alpha, self.n_threads) as prepared:
+        with likelihood(choices, model.length, model.alpha, threads_of(self.n_jobs)) as prepared:
             yield with_prior(prepared, self._prior), 1.0, own
 
     def bootstrap(
@@ -893,7 +900,7 @@ class ChoiceMap(MapEstimator):
         one_of("ChoiceMap: raters", self.raters, _RATERS)
         whole_number("ChoiceMap: max_iter", self.max_iter, least=1)
         real_number("ChoiceMap: tol", self.tol, 0)
-        thread_count(self.n_threads)
+        threads_of(self.n_jobs)
         if is_on_device(self.device):
             open_device(str(self.device))  # not only once everything else is chosen
         if isinstance(self.init, str):
@@ -929,7 +936,7 @@ class ChoiceMap(MapEstimator):
             l2=l2,
             length=length,
             rng=rng,
-            n_threads=self.n_threads,
+            n_threads=threads_of(self.n_jobs),
             progress=progress,
             features=features,
             shares=shares,
@@ -980,7 +987,7 @@ class ChoiceMap(MapEstimator):
         )
         fit = partial(fit_choices, max_iter=self.max_iter, tol=self.tol)
         with likelihood(
-            choices, chosen.length, alpha_of(d), self.n_threads, device=self.device
+            choices, chosen.length, alpha_of(d), threads_of(self.n_jobs), device=self.device
         ) as answers:
             f = with_prior(answers, prior)
             if init is not None:
@@ -1058,7 +1065,7 @@ class ChoiceMap(MapEstimator):
                 n_components=d,
                 lapse=lapse,
                 rng=rng,
-                n_threads=self.n_threads,
+                n_threads=threads_of(self.n_jobs),
                 progress=part_of(progress, 0.4, 0.4),
                 prior=prior,
             )
@@ -1084,7 +1091,7 @@ class ChoiceMap(MapEstimator):
             learn_l2=_is_cv(self.l2),
             max_iter=self.max_iter,
             tol=self.tol,
-            n_threads=self.n_threads,
+            n_threads=threads_of(self.n_jobs),
             prior=prior,
         )
         return weighed, gain

@@ -12,7 +12,7 @@ from trilens._parameters import real_array
 from trilens._typing import Int32Array
 from trilens.answers import Answers, AnswersLike
 from trilens.errors import KindError, ParameterError
-from trilens.kinds import check_kind
+from trilens.kinds import Kind, check_kind
 from trilens.maps.pairs import squared
 from trilens.statements import Statements, as_statements
 from trilens.statements.columns import is_table
@@ -66,7 +66,9 @@ def as_data(statements: ComparisonsLike) -> Statements | Comparisons:
     return as_statements(statements)
 
 
-def violations(embedding: ArrayLike, statements: ComparisonsLike, kind: str | None = None) -> float:
+def violations(
+    embedding: ArrayLike, statements: ComparisonsLike, kind: Kind | None = None
+) -> float:
     """The share of comparisons that coordinates violate: the near pair is not strictly nearer.
 
     Parameters
@@ -105,7 +107,7 @@ def violations(embedding: ArrayLike, statements: ComparisonsLike, kind: str | No
     return wrong / len(C)
 
 
-def _of_kind(statements: ComparisonsLike, kind: str | None) -> ComparisonsLike:
+def _of_kind(statements: ComparisonsLike, kind: Kind | None) -> ComparisonsLike:
     """Statements of the kind that was asked for; an array of three columns must have one."""
     if kind is not None:
         check_kind(kind)

@@ -18,7 +18,7 @@ from trilens._parameters import (
     check_progress,
     generator,
     real_number,
-    thread_count,
+    threads_of,
     whole_number,
     wrong,
 )
@@ -57,7 +57,7 @@ class _OrdinalEmbedding(MapEstimator):
     max_iter: int = 1000
     tol: float = 1e-6
     random_state: RandomState = 0
-    n_threads: int | None = None
+    n_jobs: int | None = None
 
     #: Whether comparisons d(A,B) < d(C,D) without a common object are served.
     _takes_comparisons: ClassVar[bool] = False
@@ -92,7 +92,7 @@ class _OrdinalEmbedding(MapEstimator):
             )
         for parameter in ("n_init", "max_iter"):
             whole_number(f"{name}: {parameter}", getattr(self, parameter), least=1)
-        thread_count(self.n_threads)
+        threads = threads_of(self.n_jobs)
         check_progress(progress)
         real_number(f"{name}: tol", self.tol, 0)
         comparisons = as_comparisons(data)
@@ -101,7 +101,7 @@ class _OrdinalEmbedding(MapEstimator):
         check_components(self.n_components, comparisons.n_objects)
         best: Minimum | None = None
         objective = self._objective()
-        with one_blas_thread(), comparison_loss(objective, comparisons, self.n_threads) as evaluate:
+        with one_blas_thread(), comparison_loss(objective, comparisons, threads) as evaluate:
             rngs = generator(self.random_state).spawn(self.n_init)
             for i, rng in enumerate(rngs):
                 X = self._start(data, "random" if i else self.init, evaluate, rng)
@@ -174,8 +174,8 @@ _SHARED = """\
     tol : float
         Stop when the loss falls by less than this share per iteration.
     random_state : int, Generator, RandomState or None
-    n_threads : int, optional
-        By default one per core; the answer does not depend on it.
+    n_jobs : int, optional
+        Threads; by default, and with -1, one per core. The answer does not depend on it.
 
     Attributes
     ----------

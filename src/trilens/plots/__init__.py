@@ -18,12 +18,13 @@ from trilens.plots.reliability import (
     rater_intervals,
     save_figure,
 )
-from trilens.plots.style import PALETTE, colours
+from trilens.plots.style import PALETTE, colors, colours
 
 __all__ = [
     "PALETTE",
     "appearances",
     "ceiling_bar",
+    "colors",
     "colours",
     "depth_against_depth",
     "depth_heat_map",

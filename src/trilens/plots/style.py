@@ -43,6 +43,10 @@ def colours(groups: Iterable[Any]) -> dict[Any, str]:
     return {group: PALETTE[i % len(PALETTE)] for i, group in enumerate(_sorted(groups))}
 
 
+#: The same, spelled the American way.
+colors = colours
+
+
 def markers(groups: Iterable[Any]) -> dict[Any, str]:
     """A marker for each different group, so that colour is never the only difference."""
     return {group: MARKERS[i % len(MARKERS)] for i, group in enumerate(_sorted(groups))}

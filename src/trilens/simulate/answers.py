@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,7 +41,7 @@ def answer(
     questions: StatementsLike,
     objects: TruthLike,
     *,
-    kind: str | None = None,
+    kind: Kind | None = None,
     metric: str = "euclidean",
     error_rate: float = 0.0,
     ties: Ties = "random",
@@ -93,8 +93,7 @@ def answer(
         numbers = 3 * numbers + (ordered == T[:, :1]).argmax(axis=1)
     rng = generator(random_state)
     rates = np.full(len(T), float(error_rate))
-    wanted_kind = cast("Kind", wanted)
-    rows = answered(truth, numbers, None, rng.random(len(T)), rates, wanted_kind, ties, False)
+    rows = answered(truth, numbers, None, rng.random(len(T)), rates, wanted, ties, False)
     kept = np.flatnonzero(rows[:, 0] >= 0)
     return Statements(
         rows[kept],

@@ -42,15 +42,15 @@ class Points:
         return np.flatnonzero(self.labels == OUTLIER)
 
 
-def gaussian(n: int, dim: int = 2, random_state: RandomState = 0) -> Points:
-    """``n`` points of the standard Gaussian N(0, I) in ``dim`` dimensions, all labelled 0.
+def gaussian(n: int, n_components: int = 2, random_state: RandomState = 0) -> Points:
+    """``n`` points of the standard Gaussian N(0, I) in ``n_components`` dimensions, labelled 0.
 
-    >>> gaussian(100, dim=5, random_state=0).points.shape
+    >>> gaussian(100, n_components=5, random_state=0).points.shape
     (100, 5)
     """
-    n, dim = whole_number("n", n, 1, _MOST), whole_number("dim", dim, 1, _MOST)
+    n, d = whole_number("n", n, 1, _MOST), whole_number("n_components", n_components, 1, _MOST)
     rng = generator(random_state)
-    return Points(rng.standard_normal((n, dim)), np.zeros(n, dtype=np.int64))
+    return Points(rng.standard_normal((n, d)), np.zeros(n, dtype=np.int64))
 
 
 def mixture(

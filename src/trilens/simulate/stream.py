@@ -120,6 +120,7 @@ def simulate_statements(
     names: Iterable[str] | None = None,
     groups: ArrayLike | None = None,
     n_threads: int | None = None,
+    *,
     progress: Progress | None = None,
 ) -> Statements:
     """Statements about objects with known dissimilarities (the paper's Section 6.1).
@@ -210,8 +211,9 @@ def stream_statements(
     names: Iterable[str] | None = None,
     groups: ArrayLike | None = None,
     n_threads: int | None = None,
-    progress: Progress | None = None,
+    *,
     chunk_rows: int = 1 << 20,
+    progress: Progress | None = None,
 ) -> Iterator[Statements]:
     """The statements of `simulate_statements`, in the same order, ``chunk_rows`` at a time.
 

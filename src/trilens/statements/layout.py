@@ -98,7 +98,7 @@ class ReadOptions:
 
 
 def read_options(
-    kind: str | None = None,
+    kind: Kind | None = None,
     columns: ColumnsLike | ColumnSpec | None = None,
     *,
     preset: str | None = None,

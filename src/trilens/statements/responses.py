@@ -11,14 +11,19 @@ import numpy as np
 from trilens._parameters import is_whole, one_of, shown as printed
 from trilens.errors import KindError, ParameterError, StatementError
 from trilens.statements.columns import as_array, as_list, places_of
-from trilens.statements.value import Statements, check_kind, chosen_first
+from trilens.statements.value import Kind, Statements, check_kind, chosen_first
 
 #: What can be asked about k objects, and the kind of the statements that follow.
-ASKED = {"central": "central", "odd": "odd", "nearest": "closer", "ranking": "closer"}
+ASKED: dict[str, Kind] = {
+    "central": "central",
+    "odd": "odd",
+    "nearest": "closer",
+    "ranking": "closer",
+}
 _PER_QUESTION = ("raters", "rounds", "seconds")
 
 
-def responses(X: Any, y: Any, kind: str | None, fields: dict[str, Any]) -> Statements:
+def responses(X: Any, y: Any, kind: Kind | None, fields: dict[str, Any]) -> Statements:
     """See `Statements.from_responses`."""
     if kind is not None:
         check_kind(kind)

@@ -308,7 +308,7 @@ class Statements:
         triples: ArrayLike | StatementTable,
         n_objects: int | None = None,
         names: Iterable[str] | None = None,
-        kind: str | None = None,
+        kind: Kind | None = None,
         raters: ArrayLike | None = None,
         rounds: ArrayLike | None = None,
         seconds: ArrayLike | None = None,
@@ -494,7 +494,7 @@ class Statements:
         table: StatementTable,
         columns: Mapping[str, str] | None = None,
         *,
-        kind: str | None = None,
+        kind: Kind | None = None,
         names: Iterable[str] | None = None,
         counts_from: int | None = None,
     ) -> Statements:
@@ -661,7 +661,7 @@ class Statements:
 
     @classmethod
     def from_responses(
-        cls, X: ArrayLike, y: ArrayLike | None = None, kind: str | None = None, **fields: Any
+        cls, X: ArrayLike, y: ArrayLike | None = None, kind: Kind | None = None, **fields: Any
     ) -> Statements:
         """Statements from cblearn's ``(X, y)``: questions and the answers to them.
 
@@ -747,7 +747,7 @@ class Statements:
         rows: AnyArray,
         n_objects: int | None = None,
         names: Iterable[str] | None = None,
-        kind: str | None = None,
+        kind: Kind | None = None,
     ) -> Statements:
         columns = {name: getattr(self, name) for name in COLUMNS}
         if kind not in (None, self.kind):
@@ -764,7 +764,7 @@ class Statements:
 
 def _of_table(
     table: Any,
-    kind: str | None,
+    kind: Kind | None,
     names: Iterable[str] | None,
     columns: Any = None,
     counts_from: int | None = None,

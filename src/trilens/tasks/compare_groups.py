@@ -11,7 +11,7 @@ import numpy as np
 
 from trilens._parameters import check_progress, seed_of, wrong
 from trilens._tabular import Tabular, and_list
-from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
+from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers
 from trilens.errors import ParameterError, option
 from trilens.kinds import chance
@@ -190,7 +190,7 @@ def compare_groups(
     statements: Data,
     by: By,
     *,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     model: AnswerModel | ChoiceMap | None = None,
     progress: Progress | None = None,
 ) -> ComparedGroups:
@@ -202,7 +202,7 @@ def compare_groups(
     by : str, dict, Series or list
         The groups: a column of the file or table; a dict, or a pandas Series, from rater to
         group; or a group for each answer. What is None, NaN or empty is left out.
-    random_state : int
+    random_state : int, Generator, RandomState or None
     model : AnswerModel or ChoiceMap, optional
         Of these statements, where it has been made already.
     progress : callable, optional

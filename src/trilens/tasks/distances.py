@@ -11,7 +11,7 @@ import numpy as np
 
 from trilens._parameters import check_progress, seed_of, whole_number
 from trilens._tabular import Tabular
-from trilens._typing import FloatArray, Progress
+from trilens._typing import FloatArray, Progress, RandomState
 from trilens.errors import ParameterError
 from trilens.files.matrices import write_matrix
 from trilens.maps.choice_map import ChoiceMap
@@ -47,7 +47,7 @@ class Distances(Tabular):
         many objects.
     method : str
         The map.
-    dim : int
+    n_components : int
         Its number of dimensions.
     caution : str or None
         What the answers cannot tell.
@@ -57,7 +57,7 @@ class Distances(Tabular):
     matrix: FloatArray = field(repr=False)
     errors: FloatArray | None = field(repr=False)
     method: str
-    dim: int
+    n_components: int
     caution: str | None = None
 
     def columns(self) -> dict[str, Sequence[Any]]:
@@ -79,7 +79,7 @@ class Distances(Tabular):
             "distances": self.matrix.tolist(),
             "standard_errors": None if self.errors is None else self.errors.tolist(),
             "method": self.method,
-            "dim": self.dim,
+            "dim": self.n_components,
             "caution": self.caution,
         }
 
@@ -106,7 +106,7 @@ def distances(
     n_components: int | None = None,
     method: str = "auto",
     *,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     model: AnswerModel | ChoiceMap | StreamedMap | None = None,
     features: FeaturesLike | None = None,
     progress: Progress | None = None,
@@ -126,7 +126,7 @@ def distances(
         Of the map; there are no standard errors then, nor with another map.
     method : str
         The name of a map, as for `embed`.
-    random_state : int
+    random_state : int, Generator, RandomState or None
     model : AnswerModel or ChoiceMap, optional
         The map of the statements, where it has been made already.
     features : array, table or dict, optional
@@ -206,7 +206,7 @@ def placed_objects(
     question: str,
     n_components: int | None = None,
     method: str = "auto",
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     model: AnswerModel | ChoiceMap | StreamedMap | None = None,
     features: FeaturesLike | None = None,
     progress: Progress | None = None,

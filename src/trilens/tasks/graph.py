@@ -228,3 +228,7 @@ def _graph(matrix: csr_array, names: tuple[str, ...], method: str, k: int) -> Gr
 
     parts = int(connected_components(matrix, directed=False)[0]) if len(names) else 0
     return Graph(matrix, names, method, k, parts)
+
+
+#: The same, spelled the American way.
+neighbors = neighbours

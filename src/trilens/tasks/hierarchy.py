@@ -13,7 +13,7 @@ import numpy as np
 
 from trilens._parameters import seed_of
 from trilens._tabular import Tabular
-from trilens._typing import FloatArray, Progress
+from trilens._typing import FloatArray, Progress, RandomState
 from trilens.errors import FormatError, ParameterError
 from trilens.files.output import atomic_write, write_table
 from trilens.maps.choice_map import ChoiceMap
@@ -188,7 +188,7 @@ class Hierarchy(Tabular):
 def hierarchy(
     statements: Data,
     *,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     model: AnswerModel | ChoiceMap | StreamedMap | None = None,
     features: FeaturesLike | None = None,
     progress: Progress | None = None,
@@ -205,7 +205,7 @@ def hierarchy(
     ----------
     statements : Answers, Statements or (m, 3) array
         About 3 to 5,000 objects.
-    random_state : int
+    random_state : int, Generator, RandomState or None
     model : AnswerModel or ChoiceMap, optional
         The map of the statements, where it has been made already.
     features : array, table or dict, optional

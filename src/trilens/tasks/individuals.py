@@ -10,7 +10,7 @@ import numpy as np
 
 from trilens._parameters import seed_of, wrong
 from trilens._tabular import Tabular, and_list
-from trilens._typing import BoolArray, FloatArray, IntArray
+from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import Answers
 from trilens.errors import ParameterError, option
 from trilens.kinds import chance
@@ -196,7 +196,7 @@ def individuals(
     *,
     predict: bool = True,
     model: AnswerModel | ChoiceMap | None = None,
-    random_state: int = 0,
+    random_state: RandomState = 0,
 ) -> Individuals:
     """Whether raters differ in what they see, on what, and who is like whom.
 
@@ -209,7 +209,7 @@ def individuals(
         the time.
     model : AnswerModel or ChoiceMap, optional
         Of these statements, where it has been fitted already.
-    random_state : int
+    random_state : int, Generator, RandomState or None
 
     Notes
     -----

@@ -12,7 +12,7 @@ from trilens._parameters import one_of, real_number, seed_of, whole_number, wron
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.errors import ParameterError, StatementError, option
-from trilens.kinds import check_kind, n_questions, sides, sign
+from trilens.kinds import Kind, check_kind, n_questions, sides, sign
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.features import Features, FeaturesLike, read_features
@@ -126,7 +126,7 @@ def next_questions(
     n: int = 10,
     *,
     random_share: float = 0.2,
-    kind: str | None = None,
+    kind: Kind | None = None,
     features: FeaturesLike | None = None,
     rater: Any = None,
     asked: StatementsLike | None = None,
@@ -224,7 +224,7 @@ def next_questions(
 # ---- what is given --------------------------------------------------------------------------
 
 
-def _given(S: Data, kind: str | None) -> Statements:
+def _given(S: Data, kind: Kind | None) -> Statements:
     """The statements; of none, of the kind that is asked for."""
     given = statements_of(S, "next_questions")
     if kind is not None and check_kind(kind) != given.kind:
@@ -336,7 +336,7 @@ def _fitted(
 ) -> ChoiceMap:
     """The choice map of the answers; quickly, where one of the first of them is known."""
     if model is None:
-        return ChoiceMap(random_state=seed, n_threads=1).fit(inner, features=features)
+        return ChoiceMap(random_state=seed, n_jobs=1).fit(inner, features=features)
     known = getattr(model, "map", model)
     if not isinstance(known, ChoiceMap) or not hasattr(known, "embedding_"):
         raise wrong("model", model, "an AnswerModel, a fitted ChoiceMap or None")
@@ -363,7 +363,7 @@ def _fitted(
         max_iter=200,
         tol=1e-5,
         random_state=seed,
-        n_threads=1,
+        n_jobs=1,
     )
     return again.fit(inner, features=known.features_)
 
@@ -486,7 +486,7 @@ def _borders(belief: _Belief, rng: np.random.Generator) -> _Target:
 
 
 def _draw(
-    kind: str,
+    kind: Kind,
     n: int,
     count: int,
     taken: IntArray,
@@ -544,7 +544,7 @@ def _plain(kind: str, triples: IntArray) -> IntArray:
     return plain
 
 
-def _keys(kind: str, n: int, triples: IntArray) -> IntArray:
+def _keys(kind: Kind, n: int, triples: IntArray) -> IntArray:
     return question_keys(Statements(triples, n, kind=kind))[0]
 
 

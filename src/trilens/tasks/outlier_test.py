@@ -196,7 +196,7 @@ def factors_by_chance(model: AnswerModel) -> Iterator[FloatArray]:
                 max_iter=60,
                 tol=1e-5,
                 random_state=0,
-                n_threads=1,
+                n_jobs=1,
             )
             cloud = again.fit(answers).embedding_
         yield outlier_factors(cloud)

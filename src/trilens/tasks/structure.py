@@ -10,7 +10,7 @@ import numpy as np
 
 from trilens._parameters import check_progress, seed_of
 from trilens._tabular import Tabular
-from trilens._typing import FloatArray, IntArray, Progress
+from trilens._typing import FloatArray, IntArray, Progress, RandomState
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.features import FeaturesLike
 from trilens.maps.geometry import procrustes
@@ -134,7 +134,7 @@ _POSITION = {"line": "position", "ring": "angle", "arms": "outwards"}
 def structure(
     statements: Data,
     *,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     model: AnswerModel | ChoiceMap | None = None,
     features: FeaturesLike | None = None,
     progress: Progress | None = None,
@@ -148,7 +148,7 @@ def structure(
     Parameters
     ----------
     statements : Answers, Statements or (m, 3) array
-    random_state : int
+    random_state : int, Generator, RandomState or None
     model : AnswerModel or ChoiceMap, optional
         The map of the statements, where it has been made already.
     features : array, table or dict, optional

@@ -116,7 +116,7 @@ def embeddings(S: Statements, dim: int, seeds: Seeds) -> Iterator[tuple[str, Flo
     from trilens.maps.registry import make_map
 
     for name, method in EMBEDDINGS.items():
-        model = make_map(method, dim, seeds.integer(name), init="random", n_threads=1)
+        model = make_map(method, dim, seeds.integer(name), init="random", n_jobs=1)
         X, cpu = clocked(lambda model=model: model.fit_transform(S))  # type: ignore[misc]
         yield name, X, cpu
 
@@ -186,4 +186,4 @@ def warm() -> None:
     from trilens.maps.registry import make_map
 
     for method in EMBEDDINGS.values():
-        make_map(method, 2, 0, init="random", n_threads=1).fit(S.take(np.arange(1000)))
+        make_map(method, 2, 0, init="random", n_jobs=1).fit(S.take(np.arange(1000)))

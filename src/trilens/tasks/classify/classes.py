@@ -14,7 +14,7 @@ import numpy as np
 
 from trilens._parameters import generator, one_of, seed_of, whole_number
 from trilens._tabular import Tabular
-from trilens._typing import AnyArray, BoolArray, IntArray, Progress
+from trilens._typing import AnyArray, BoolArray, IntArray, Progress, RandomState
 from trilens.answers import Answers
 from trilens.counts import Counted
 from trilens.errors import LabelError, ParameterError, option, parameter_name
@@ -209,7 +209,7 @@ def classify(
     n_components: Any = None,
     model: AnswerModel | ChoiceMap | StreamedMap | None = None,
     features: FeaturesLike | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     progress: Progress | None = None,
 ) -> Classification:
     """The class of every unlabelled object, and how far the labels fit the answers.
@@ -396,7 +396,7 @@ def make_classifier(
     error_rate: Any = 0.0,
     n_components: Any = None,
     model: AnswerModel | StreamedMap | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> Any:
     """An unfitted classifier: ``"depth"``, ``"krng"``, or the name of a map.
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from trilens._parameters import generator, one_of, shown, whole_number, wrong
-from trilens._typing import AnyArray, FloatArray, IntArray
+from trilens._typing import AnyArray, FloatArray, IntArray, RandomState
 from trilens.counts import (
     ClassCounts,
     LabelledPairCounts,
@@ -317,7 +317,7 @@ class LensDepthClassifier(CountedClassifier):
     classifier: Any = None
     _: KW_ONLY
     semi_supervised: bool = False
-    random_state: Any = 0
+    random_state: RandomState = 0
 
     def _check_kind(self, kind: str) -> None:
         central_only(kind, "classification by lens depth")
@@ -449,7 +449,7 @@ class KRNGClassifier(CountedClassifier):
     _: KW_ONLY
     error_rate: Any = 0.0
     alone: str = NEAREST
-    random_state: Any = 0
+    random_state: RandomState = 0
 
     def _check_kind(self, kind: str) -> None:
         central_only(kind, "classification by the k-RNG")
@@ -662,7 +662,7 @@ class MapClassifier(TransductiveClassifier):
     shrinkage: float = 1.0
     error_rate: Any = 0.0
     power: Any = "auto"
-    random_state: Any = 0
+    random_state: RandomState = 0
 
     def _prepare(self, statements: Statements) -> None:
         one_of("map", self.map, MAPS)

@@ -210,7 +210,7 @@ def cluster(
     error_rate: Any = 0.0,
     n_components: int | None = None,
     labels: LabelsLike | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     model: AnswerModel | ChoiceMap | StreamedMap | None = None,
     features: FeaturesLike | None = None,
     progress: Progress | None = None,

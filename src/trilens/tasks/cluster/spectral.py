@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from trilens._parameters import generator, real_number, seed_of, whole_number
-from trilens._typing import FloatArray, IntArray
+from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.counts import PairCounts
 from trilens.errors import ParameterError
 from trilens.graph import LensValues, lens_values, pairs_of
@@ -136,7 +136,7 @@ def coordinate_clusters(
     n_clusters: int,
     k: int = 10,
     sigma: float = 0.5,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> IntArray:
     """The paper's clustering of an embedding.
 
@@ -249,7 +249,7 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     k: int | None = None
     sigma: float | None = None
     error_rate: Any = 0.0
-    random_state: Any = 0
+    random_state: RandomState = 0
 
     def fit(self, X: StatementsLike | PairCounts, y: Any = None) -> KRNGClustering:
         """Cluster the objects of ``central`` statements, or of their pair counts."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from trilens._parameters import one_of, seed_of, wrong
 from trilens._tabular import Tabular
-from trilens._typing import AnyArray, FloatArray, IntArray
+from trilens._typing import AnyArray, FloatArray, IntArray, RandomState
 from trilens.errors import ParameterError, StatementError, option
 from trilens.statements import Kind, Statements
 from trilens.statements.columns import as_list
@@ -170,7 +170,7 @@ def evaluate(
     *,
     aligned: bool = ...,
     metric: Metric = ...,
-    random_state: int = ...,
+    random_state: RandomState = ...,
 ) -> Comparison: ...
 
 
@@ -186,7 +186,7 @@ def evaluate(
     name: str = ...,
     yardstick: Yardstick | None = ...,
     aligned: bool = ...,
-    random_state: int = ...,
+    random_state: RandomState = ...,
 ) -> Evaluation: ...
 
 
@@ -201,7 +201,7 @@ def evaluate(
     name: str = "model",
     yardstick: Yardstick | None = None,
     aligned: bool | None = None,
-    random_state: int = 0,
+    random_state: RandomState = 0,
 ) -> Evaluation | Comparison:
     """How well an embedding, a distance matrix or a model's answers agree with people's.
 
@@ -230,7 +230,7 @@ def evaluate(
         Whether vectors are evaluated after a linear map that was fitted to answers about other
         objects (see Notes). For ``models`` the table has both, unless this is False; a single
         embedding is taken as it is, unless this is True.
-    random_state : int
+    random_state : int, Generator, RandomState or None
 
     Returns
     -------
@@ -589,7 +589,7 @@ def compare_all(
     models: Mapping[str, Mapping[str, Any]],
     *,
     aligned: bool = True,
-    random_state: int = 0,
+    random_state: RandomState = 0,
 ) -> Comparison:
     """Several models against the same answers, with one ceiling.
 
@@ -747,7 +747,7 @@ def compare_models(
     evaluations: Sequence[Evaluation],
     *,
     aligned: Sequence[Evaluation] | None = None,
-    random_state: int = 0,
+    random_state: RandomState = 0,
 ) -> Comparison:
     """Compare evaluations of the same statements.
 
@@ -757,7 +757,7 @@ def compare_models(
     aligned : list of Evaluation, optional
         The same models after a linear map (``evaluate(..., aligned=True)``), compared with each
         other.
-    random_state : int
+    random_state : int, Generator, RandomState or None
 
     Examples
     --------

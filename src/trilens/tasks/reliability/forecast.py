@@ -339,7 +339,7 @@ def _like(fitted: ChoiceMap) -> ChoiceMap:
         random_state=0,
         max_iter=200,
         tol=1e-5,
-        n_threads=fitted.n_threads,
+        n_jobs=fitted.n_jobs,
     )
 
 

@@ -225,7 +225,7 @@ def _attentive(
         random_state=0,
         max_iter=200,
         tol=1e-5,
-        n_threads=fitted.n_threads,
+        n_jobs=fitted.n_jobs,
     ).fit(statements.take(learnt), weights=part)
     return replace(model.model_, lapse=0.0).probabilities(statements.take(asked))
 
@@ -559,7 +559,7 @@ def as_each_sees(
         length=length,
         raters="weights",
         random_state=0,
-        n_threads=fitted.n_threads,
+        n_jobs=fitted.n_jobs,
     ).fit(by_number(looking, rater[~careless]))
     if seen.rater_spread_.max(initial=0.0) < _SPREAD:
         return None

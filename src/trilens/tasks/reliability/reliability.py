@@ -10,7 +10,7 @@ import numpy as np
 
 from trilens._parameters import check_progress, real_number, seed_of, whole_number, wrong
 from trilens._tabular import Tabular
-from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
+from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers
 from trilens.errors import ParameterError
 from trilens.kinds import chance
@@ -280,7 +280,7 @@ def reliability(
     set_size: int = 3,
     map_accuracy: float = 0.95,
     model: AnswerModel | ChoiceMap | StreamedMap | None = None,
-    random_state: int = 0,
+    random_state: RandomState = 0,
     progress: Progress | None = None,
 ) -> Reliability:
     """How good the answers are: ceiling, reliability, raters, and what they can support.
@@ -311,7 +311,7 @@ def reliability(
         distances with the true ones.
     model : AnswerModel, ChoiceMap or StreamedMap, optional
         The map of the statements, where it has been made already.
-    random_state : int
+    random_state : int, Generator, RandomState or None
     progress : callable, optional
         Called with the share of the learning curve that is done.
 
