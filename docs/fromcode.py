@@ -34,6 +34,7 @@ ROLES = {
     "seconds": "response time; `ms` in the name says milliseconds",
     "place": "where on the screen the chosen object stood: 0, 1 or 2",
     "question": "the question of more than three objects that the statement comes from",
+    "reason": "why the question was asked: `adaptive` if earlier answers chose it",
 }
 FORMATS = {
     "text": "text, separated by comma, tab, semicolon or spaces (found from the first rows)",
@@ -47,7 +48,7 @@ FORMATS = {
     "sqlite": "SQLite: the only table, or `study.db::table`",
     "spss": "SPSS; labels of values become names (extra `spss`)",
     "npz": "numpy arrays: `triples`, `names`, `kind`, and `raters`, `rounds`, `seconds`, "
-    "`places`, `questions`",
+    "`places`, `questions`, `chosen`",
 }
 KINDS = {
     "central": "which of the three is the most central?",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -159,3 +161,72 @@ def test_three_objects_and_everything_asked() -> None:
     assert tl.next_questions(S, n=1, rater="new").names == (("0", "1", "2"),)
     with pytest.raises(StatementError, match="needs three objects"):
         tl.next_questions([])
+
+
+# ---- what is chosen is not counted ----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def mixed() -> tl.Statements:
+    """Answers of which half are to questions that were chosen."""
+    return answers(12, 80, raters=np.arange(80) % 4, chosen=np.arange(80) % 2 == 0)
+
+
+def test_reasons_survive(mixed: tl.Statements, tmp_path: Path) -> None:
+    S = mixed
+    assert S.chosen is not None
+    assert S[10:30].chosen.tolist() == S.chosen[10:30].tolist()
+    assert S.subset(np.arange(8)).chosen is not None
+    plain = tl.Statements(S.triples, S.n_objects, S.names)
+    assert tl.concatenate([plain, S]).chosen.tolist() == [*[False] * 80, *S.chosen.tolist()]
+    assert tl.Statements(S.to_frame(), names=S.names).chosen.tolist() == S.chosen.tolist()
+    assert tl.Statements(S.to_arrow()) == S
+    for ending in ("csv", "tsv", "jsonl", "parquet", "arrow", "npz"):
+        file = tmp_path / f"answers.{ending}"
+        tl.write_statements(S, file)
+        assert tl.read_statements(file).chosen.tolist() == S.chosen.tolist(), ending
+    assert plain.chosen is None
+    assert S.take(~S.chosen).chosen is None
+    assert tl.Statements(S.triples, S.n_objects, S.names, raters=S.raters) != S
+
+
+def test_a_question_that_was_once_asked_at_random_is_a_random_one() -> None:
+    S = tl.Statements([[0, 1, 2], [1, 0, 2], [3, 0, 1]], chosen=["adaptive", "random", "adaptive"])
+    assert S.reduce().chosen.tolist() == [False, True]
+
+
+def test_chosen_questions_are_not_counted(mixed: tl.Statements, tmp_path: Path) -> None:
+    share = mixed.at_random()
+    assert len(share) == 40
+    assert np.array_equal(tl.lens_depth(mixed), tl.lens_depth(share))
+    assert np.array_equal(tl.count_pairs(mixed).third, tl.count_pairs(share).third)
+    assert tl.medoid(mixed, "depth").name == tl.medoid(share, "depth").name
+    assert tl.reliability(mixed).ceiling == tl.reliability(share).ceiling
+    file = tmp_path / "answers.csv"
+    tl.write_statements(mixed, file)
+    counted = tl.Answers(str(file)).count()
+    assert counted.central.appears.sum() == 3 * 40
+    # a map takes all
+    assert tl.ChoiceMap(2, l2=0.1).fit(mixed).embedding_.shape == (12, 2)
+
+
+def test_it_is_said(mixed: tl.Statements) -> None:
+    said = "40 of 80 questions were chosen by earlier answers"
+    assert said in " ".join(tl.design(mixed).sentences())
+    assert any(said in caution.what for caution in tl.reliability(mixed).cautions)
+
+
+def test_without_a_random_share_nothing_is_counted(mixed: tl.Statements) -> None:
+    alone = mixed.take(mixed.chosen)
+    with pytest.raises(StatementError, match="all 40 questions were chosen by earlier answers"):
+        tl.lens_depth(alone)
+    assert tl.reliability(alone).no_ceiling == "all questions were chosen by earlier answers"
+    assert tl.medoid(alone).method == "choice"
+    assert tl.neighbours(alone).method == "choice"
+
+
+def test_chosen_is_true_or_false() -> None:
+    with pytest.raises(StatementError, match="True or"):
+        tl.Statements([[0, 1, 2]], chosen=[3])
+    with pytest.raises(StatementError, match="shape"):
+        tl.Statements([[0, 1, 2]], chosen=[True, False])

@@ -17,7 +17,7 @@ from trilens._parameters import check_progress, seed_of
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers
 from trilens.counts import Counted
-from trilens.depth import DepthIntervals, centrality
+from trilens.depth import DepthIntervals, counted_shares
 from trilens.errors import MissingExtraError
 from trilens.maps.features import FeaturesLike
 from trilens.maps.registry import coordinates
@@ -371,7 +371,7 @@ def analyze(
         medoid=central,
         outliers=outlying,
         depth=_depth(given, central, fitted),
-        counted=centrality(given),
+        counted=counted_shares(given),
         plane=plane,
         plane_method=method,
         graph=graph,

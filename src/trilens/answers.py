@@ -394,7 +394,7 @@ class Answers:
         if self.in_counts:
             return self._stored_counts(pairs)
         if not self.in_files or self._by_rater:
-            return counted(self.read(), pairs=pairs, labels=labels)
+            return counted(self.read().at_random(), pairs=pairs, labels=labels)
         plain, first = not pairs and labels is None, self._counted
         if plain and self._counted is not None:
             return self._counted

@@ -91,6 +91,14 @@ def centrality(statements: AnswersLike | Counted | CentralCounts) -> FloatArray:
     return share
 
 
+def counted_shares(statements: Statements | Counted | CentralCounts) -> FloatArray:
+    """`centrality`; NaN where every question was chosen by earlier answers, and none counts."""
+    chosen = statements.chosen if isinstance(statements, Statements) else None
+    if chosen is not None and chosen.all():
+        return np.full(statements.n_objects, np.nan)
+    return centrality(statements)
+
+
 def class_depth(
     statements: StatementsLike | ClassCounts, y: AnyArray | None = None, n_classes: int = 0
 ) -> FloatArray:
@@ -213,7 +221,7 @@ def counted_intervals(
     data = read_or_count(statements) if isinstance(statements, Answers) else statements
     effect = names = None
     if not isinstance(data, Counted | CentralCounts):
-        data = as_statements(data)
+        data = as_statements(data).at_random()
         effect, names = design_effect(data), data._names
     counts = central_counts(data)
     alpha = 1.0 - level

@@ -241,6 +241,7 @@ def _write(found: Reliability, answers: Answers, output: str) -> None:
 def _marked(found: Reliability, statements: Statements) -> dict[str, Any]:
     """The answers as they are, with a column that marks them."""
     from trilens.kinds import columns as kind_columns
+    from trilens.statements.columns import as_written
     from trilens.statements.roles import FIELDS
 
     names = statements.names
@@ -251,7 +252,7 @@ def _marked(found: Reliability, statements: Statements) -> dict[str, Any]:
     for role, field in FIELDS.items():
         values = getattr(statements, field)
         if values is not None:
-            columns[role] = values.tolist()
+            columns[role] = as_written(field, values).tolist()
     columns["mark"] = found.marks.tolist()
     columns["used"] = [mark not in ("left-out", "test-question") for mark in found.marks.tolist()]
     return columns

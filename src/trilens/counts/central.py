@@ -80,7 +80,10 @@ def held_or_counted(
     n_threads: int | None,
     cluster: Any,
 ) -> Statements | Counted:
-    """Statements that are in memory, or the counts of what lies in files."""
+    """Statements that are in memory, or the counts of what lies in files.
+
+    Shares of answers to questions that earlier answers chose are biased: these do not count.
+    """
     from_path = is_path(given)
     if from_path or hasattr(given, "in_counts"):
         from trilens.answers import Answers, read_or_count
@@ -98,7 +101,7 @@ def held_or_counted(
             "only files are counted on a cluster; these statements are in memory",
             parameter="cluster",
         )
-    return as_statements(cast(StatementsLike, given))
+    return as_statements(cast(StatementsLike, given)).at_random()
 
 
 def count_central(

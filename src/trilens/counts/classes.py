@@ -87,6 +87,7 @@ def count_classes(
     given = as_array(y, "y")
     # an array of ids does not tell of objects beyond the last one named; y does
     S = statements if isinstance(statements, Statements) else _named_by(statements, given)
+    S = S.at_random()
     require_kind(
         S.kind,
         ["central"],

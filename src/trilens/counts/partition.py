@@ -381,12 +381,14 @@ def _batches(
     """The rows that are asked for, some at a time, and of these no more than is needed."""
     batches = table.batches(
         # of bad rows that are skipped, those are too whose time or place is none
-        fields=[*fields, "seconds", "place"] if plan.skip_bad else fields,
+        fields=[*fields, "reason", *(("seconds", "place") if plan.skip_bad else ())],
         where=[Condition.of(text) for text in plan.where],
         integers=table.stored is None or table.stored.integers,
         block_bytes=BLOCK_BYTES,
         groups=RowGroups(partition.start, partition.stop, partition.first_row, _ROWS),
     )
+    # shares of answers to questions that earlier answers chose are biased
+    batches = (batch.at_random() for batch in batches)
     if table.table.has_groups:
         yield from batches
         return

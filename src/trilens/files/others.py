@@ -25,7 +25,7 @@ from trilens.files.source import Source, one_line, quoted
 from trilens.files.text import open_text
 from trilens.kinds import KINDS, Kind, columns
 from trilens.statements import Statements
-from trilens.statements.columns import are_whole
+from trilens.statements.columns import are_whole, as_written
 from trilens.statements.layout import ReadOptions
 from trilens.statements.names import CheckedNames
 from trilens.statements.roles import FIELDS
@@ -214,7 +214,11 @@ def open_archive(source: Source, options: ReadOptions) -> NamedTable:
         if called is not None:
             column = pa.DictionaryArray.from_arrays(column, called)
         made.append(column)
-    others = {role: pa.array(values) for role, values in known.items()}
+    others = {
+        role: pa.array(as_written(FIELDS[role], values))
+        for role, values in known.items()
+        if values is not None
+    }
     objects = columns(said or options.kind or "central")
     facts = json.dumps({"kind": said, "names": names, "n_objects": n}).encode()
     table = pa.table([*made, *others.values()], [*objects, *others])

@@ -18,14 +18,13 @@ from trilens.files.others import write_archive
 from trilens.files.output import packed_write
 from trilens.files.source import ENDINGS, READ_ONLY, PathLike, checked_path, ending_of, quoted
 from trilens.statements import Statements, concatenate
+from trilens.statements.columns import as_written
 from trilens.statements.names import is_integer, is_missing, is_missing_word
+from trilens.statements.roles import FIELDS
 from trilens.statements.table import METADATA_KEY
 from trilens.statements.value import COLUMNS
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": " ", ".dat": " "}
-
-#: The columns after the objects, where they are known.
-_FURTHER = ("rater", "round", "seconds", "place", "question")
 
 #: Statements turned into text at a time.
 _CHUNK = 1 << 18
@@ -211,9 +210,10 @@ def _columns(S: Statements) -> dict[str, pa.Array]:
         name: pa.DictionaryArray.from_arrays(pa.array(S.triples[:, j]), names)
         for j, name in enumerate(kinds.columns(S.kind))
     }
-    further = (S.raters, S.rounds, S.seconds, S.places, S.questions)
-    for name, values in zip(_FURTHER, further, strict=True):
+    for name, field in FIELDS.items():
+        values = getattr(S, field)
         if values is not None:
+            values = as_written(field, values)
             # raters come back as text
             plain = name != "rater" and values.dtype.kind in "iuf"
             columns[name] = pa.array(values) if plain else _as_text(values)

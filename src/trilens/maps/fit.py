@@ -535,7 +535,9 @@ def _lens_map(statements: Statements, d: int, rng: np.random.Generator) -> Float
     from trilens.maps.lens_map import LensMap
 
     try:
-        X = np.array(LensMap(n_components=d).fit(statements).embedding_)
+        # as a start all answers serve, also those that must not be counted
+        every = Statements(statements.triples, statements.n_objects, kind=statements.kind)
+        X = np.array(LensMap(n_components=d).fit(every).embedding_)
     except StatementError:  # its eigenvalues cannot be told apart
         X = np.zeros((statements.n_objects, d))
     return fill_flat_columns(X, rng)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from trilens._typing import AnyArray, Int32Array
 from trilens.errors import FormatError, StatementError
 from trilens.kinds import Kind
-from trilens.statements.columns import one_line, quoted, text_array
+from trilens.statements.columns import is_adaptive, one_line, quoted, text_array
 from trilens.statements.names import ObjectList, is_missing
 from trilens.statements.positions import are_names, plain
 from trilens.statements.roles import FIELDS, Form
@@ -127,6 +127,11 @@ class Batch:
             positions=None if self.positions is None else self.positions[rows],
         )
 
+    def at_random(self) -> Batch:
+        """The rows whose questions were not chosen by earlier answers."""
+        chosen = self.known("reason") if "reason" in self.others else np.zeros(0, dtype=np.bool_)
+        return self.take(np.flatnonzero(~chosen)) if chosen.any() else self
+
     def known(self, role: str, *, strict: bool = True) -> AnyArray:
         """What a column says of each row; a wrong place is refused, or -1 if not ``strict``."""
         column = self.others[role]
@@ -138,6 +143,8 @@ class Batch:
             return np.asarray(column.to_numpy() / 1000 if self.milli else column.to_numpy())
         if role == "place":
             return self._known_places(column, strict)
+        if role == "reason":
+            return _chosen(column)
         return _integers_or_text(column, self.words)
 
     def fields(self, *, strict: bool = True) -> dict[str, AnyArray]:
@@ -391,3 +398,9 @@ def distinct(column: Any) -> list[str]:
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     return [value for value in values.cast(pa.string()).to_pylist() if value is not None]
+
+
+def _chosen(column: Any) -> AnyArray:
+    """Whether each question was chosen by earlier answers; a missing reason is none."""
+    at, values = parts(column)
+    return np.array([*map(is_adaptive, values), False])[at]

@@ -15,6 +15,8 @@ from trilens._parameters import plain, shown
 from trilens._typing import AnyArray
 from trilens.errors import ParameterError, StatementError
 
+#: The reason for a question that earlier answers chose.
+ADAPTIVE = "adaptive"
 #: Beyond this, one long rater name would make a fixed-width array of text explode.
 _FIXED_WIDTH = 64
 #: What is taken as statements.
@@ -192,6 +194,32 @@ def known_seconds(given: AnyArray) -> AnyArray:
     seconds = given.astype(np.float64)
     seconds[np.isinf(seconds)] = np.nan
     return seconds
+
+
+def chosen_of(given: AnyArray) -> AnyArray:
+    """Whether each question was chosen by earlier answers: booleans, or reasons as text."""
+    if given.dtype.kind == "b" or given.size == 0:
+        return given.astype(np.bool_)
+    if given.dtype.kind not in "UO" or not all(isinstance(x, str) for x in given.tolist()):
+        raise StatementError(
+            f"chosen says of each question whether it was chosen by earlier answers: True or "
+            f"False, or {ADAPTIVE!r} or another reason; got {given.dtype}"
+        )
+    return np.array([is_adaptive(text) for text in given.tolist()], dtype=np.bool_)
+
+
+def is_adaptive(reason: str) -> bool:
+    """Whether a reason for a question says that earlier answers chose it.
+
+    >>> is_adaptive("Adaptive"), is_adaptive("random")
+    (True, False)
+    """
+    return reason.strip().casefold() == ADAPTIVE
+
+
+def as_written(field: str, values: AnyArray) -> AnyArray:
+    """What is known of each statement as files and tables have it."""
+    return np.where(values, ADAPTIVE, "random") if field == "chosen" else values
 
 
 def places_of(given: AnyArray) -> AnyArray:

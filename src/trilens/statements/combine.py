@@ -47,6 +47,9 @@ def concatenate(parts: Iterable[Statements]) -> Statements:
 
     def joined(column: str) -> AnyArray | None:
         arrays = [getattr(part, column) for part in given]
+        if column == "chosen" and any(array is not None for array in arrays):
+            pairs = zip(given, arrays, strict=True)
+            arrays = [np.zeros(len(part), bool) if own is None else own for part, own in pairs]
         if any(array is None for array in arrays):
             return None
         if len({array.dtype.kind for array in arrays}) > 1:  # rounds that are not all integers
@@ -125,6 +128,10 @@ def answer_counts(statements: Statements) -> tuple[IntArray, IntArray]:
 
 def reduce(statements: Statements, random_state: RandomState) -> Statements:
     votes, triple = answer_counts(statements)
+    chosen = None
+    if statements.chosen is not None:  # asked at random once, it is one of the random questions
+        chosen = np.ones(len(triple), dtype=np.bool_)
+        chosen[questions(statements)[0][~statements.chosen]] = False
     rng = generator(random_state)
     # the random part is below one vote, so it decides between equal votes and nothing else
     winner = (votes + rng.random(votes.shape) * (votes > 0)).argmax(axis=1)
@@ -137,6 +144,7 @@ def reduce(statements: Statements, random_state: RandomState) -> Statements:
         statements.n_objects,
         statements._names,
         statements.kind,
+        chosen=chosen,
     )
 
 
@@ -162,12 +170,24 @@ def decide(statements: Statements, kind: Literal["central", "odd"]) -> Statement
     voices, count = np.unique(np.column_stack([triple, chosen]), axis=0, return_counts=True)
     twice = voices[count == 2]
     singled = (twice[:, :3] == twice[:, 3:]).argmax(axis=1)
+    marked = None
+    if statements.chosen is not None:
+        of_chosen = np.sort(statements.triples[statements.chosen], axis=1)
+        marked = np.isin(
+            _codes(twice, statements.n_objects), _codes(of_chosen, statements.n_objects)
+        )
     return Statements(
         chosen_first(twice[:, :3], singled),
         statements.n_objects,
         statements._names,
         kind,
+        chosen=marked,
     )
+
+
+def _codes(sorted_triples: AnyArray, n: int) -> IntArray:
+    a, b, c = sorted_triples[:, :3].astype(np.int64).T
+    return np.asarray((a * n + b) * n + c)
 
 
 def as_kind(statements: Statements, kind: str) -> Statements:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from trilens.errors import StatementError
 from trilens.kinds import columns
-from trilens.statements.columns import are_records, as_array
+from trilens.statements.columns import are_records, as_array, as_written
 from trilens.statements.layout import ReadOptions
 from trilens.statements.roles import FIELDS
 from trilens.statements.table import METADATA_KEY, AnswerTable, named_table
@@ -48,7 +48,7 @@ def to_arrow(statements: Statements) -> Any:
         values = getattr(statements, field)
         if values is not None:
             missing = np.isnan(values) if values.dtype.kind == "f" else None
-            made[name] = pa.array(values, mask=missing)
+            made[name] = pa.array(as_written(field, values), mask=missing)
     facts = json.dumps({"kind": statements.kind, "names": list(statements.names)})
     return pa.table(made).replace_schema_metadata({METADATA_KEY: facts.encode()})
 

@@ -25,10 +25,11 @@ FIELDS = {
     "seconds": "seconds",
     "place": "places",
     "question": "questions",
+    "reason": "chosen",
 }
 OPTIONAL = tuple(FIELDS)
 #: Of these a longer name means something else: ``question_name`` is no number of a question.
-_BARE = ("place", "question")
+_BARE = ("place", "question", "reason")
 SHOWN = ("shown_1", "shown_2", "shown_3")
 #: Roles of columns that make several answers of a row; see `trilens.statements.unfold`.
 UNFOLDED = ("votes", "votes_1", "votes_2", "votes_3", "count", "shown", "not_chosen")
@@ -61,6 +62,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "seconds": ("seconds", "rt", "response_time", "reaction_time", "decision_time", "answer_time"),
     "place": ("place", "chosen_place"),
     "question": ("question",),
+    "reason": ("reason", "chosen_by"),
 }
 
 #: Names that say of which kind the chosen object is.

@@ -16,7 +16,7 @@ from trilens._typing import AnyArray, BoolArray
 from trilens.errors import ParameterError, option
 from trilens.kinds import KINDS, columns as columns_of
 from trilens.statements.checks import Checks
-from trilens.statements.columns import as_array, as_list
+from trilens.statements.columns import as_array, as_list, as_written
 from trilens.statements.combine import question_keys
 from trilens.statements.roles import FIELDS
 from trilens.statements.value import Statements, StatementsLike, as_statements
@@ -292,7 +292,7 @@ def _column(
             f"where '{condition}': there is no column {condition.column!r}; there are "
             f"{', '.join([*known, *map(str, given)]) or 'none'}"
         )
-    return np.asarray(own)
+    return as_written(str(field), np.asarray(own))
 
 
 def _refuse_unseen(condition: Condition, values: AnyArray) -> None:

@@ -413,7 +413,13 @@ class AnswerTable:
 
     def _for_findings(self, rows: Rows, at: int) -> Rows:
         """The rows that tell of the objects: no test questions, and none that was repeated."""
-        wanted = ["drawn", "shared", *(["repeated"] if self.options.preset == "survey" else [])]
+        wanted = [
+            "drawn",
+            "random",
+            "adaptive",
+            "shared",
+            *(["repeated"] if self.options.preset == "survey" else []),
+        ]
         reasons = _decoded(rows.table.column(at)).cast(pa.string())
         good = pc.is_in(reasons, value_set=pa.array(wanted)).to_numpy(zero_copy_only=False)
         if not good.all():

@@ -30,6 +30,8 @@ from trilens.statements.columns import (
     TAKEN,
     are_whole,
     as_array,
+    as_written,
+    chosen_of,
     column_of,
     is_missing,
     is_table,
@@ -61,7 +63,7 @@ StatementTable: TypeAlias = SpeaksArrow | Mapping[str, Any] | Sequence[Mapping[s
 
 #: What is known of each statement besides its objects.
 COLUMNS = tuple(FIELDS.values())
-_CHECKS = {"seconds": known_seconds, "places": places_of}
+_CHECKS = {"seconds": known_seconds, "places": places_of, "chosen": chosen_of}
 
 #: Rows checked at a time: the temporaries of a check stay in the cache and out of the peak memory.
 _CHUNK = 1 << 18
@@ -183,7 +185,8 @@ def id_array(triples: Any, names: Iterable[str] | None) -> tuple[AnyArray, Itera
 
 def checked_field(name: str, values: ArrayLike | None, m: int) -> AnyArray | None:
     """What is known of each of ``m`` statements, such as their raters, as an array."""
-    return column_of(values, m, name, _CHECKS.get(name, numbers_or_text))
+    found = column_of(values, m, name, _CHECKS.get(name, numbers_or_text))
+    return None if name == "chosen" and found is not None and not found.any() else found
 
 
 def count_objects(triples: AnyArray, n_objects: int | None, names: CheckedNames | None) -> int:
@@ -279,6 +282,10 @@ class Statements:
         `from_questions`.
     columns : str or dict, optional
         Of a table: what its columns hold, as in `read_statements`.
+    chosen : (m,) array of bool, optional
+        Whether the question was chosen by earlier answers, as `next_questions` does; in files
+        the column ``reason``, whose value is then ``adaptive``. None where no question was. What
+        is counted uses the others only: see `at_random`.
 
     Examples
     --------
@@ -301,6 +308,7 @@ class Statements:
     seconds: FloatArray | None
     places: AnyArray | None
     questions: AnyArray | None
+    chosen: AnyArray | None
     _names: CheckedNames | None
 
     def __init__(
@@ -315,6 +323,7 @@ class Statements:
         places: ArrayLike | None = None,
         questions: ArrayLike | None = None,
         columns: ColumnsLike | None = None,
+        chosen: ArrayLike | None = None,
     ) -> None:
         if kind is not None:
             check_kind(kind)
@@ -329,6 +338,7 @@ class Statements:
             seconds = told.seconds if seconds is None else seconds
             places = told.places if places is None else places
             questions = told.questions if questions is None else questions
+            chosen = told.chosen if chosen is None else chosen
         else:
             given, names = id_array(triples, names)
         kind = "central" if kind is None else kind
@@ -342,7 +352,7 @@ class Statements:
         set_field(self, "triples", ids)
         set_field(self, "n_objects", n)
         set_field(self, "kind", kind)
-        given_fields = (raters, rounds, seconds, places, questions)
+        given_fields = (raters, rounds, seconds, places, questions, chosen)
         for name, values in zip(COLUMNS, given_fields, strict=True):
             set_field(self, name, checked_field(name, values, m))
         set_field(self, "_names", named)
@@ -485,7 +495,7 @@ class Statements:
         }
         for name, field in FIELDS.items():
             if getattr(self, field) is not None:
-                columns[name] = getattr(self, field)
+                columns[name] = as_written(field, getattr(self, field))
         return pd.DataFrame(columns)
 
     @classmethod
@@ -542,6 +552,25 @@ class Statements:
             raise ParameterError(
                 f"rows go from 0 to {len(self) - 1:,}, and a mask has length {len(self):,}"
             ) from None
+
+    def at_random(self) -> Statements:
+        """The answers to questions that were not chosen by earlier answers.
+
+        The partners of an object in a chosen question are no random ones, so that shares of such
+        answers are biased. Depths by counting, agreement and ceilings come from the others.
+
+        >>> S = Statements([[0, 1, 2], [1, 0, 2], [2, 0, 1]], chosen=[False, True, False])
+        >>> S.at_random().triples.tolist()
+        [[0, 1, 2], [2, 0, 1]]
+        """
+        if self.chosen is None:
+            return self
+        if self.chosen.all():
+            raise StatementError(
+                f"all {len(self):,} questions were chosen by earlier answers, so that shares of "
+                f"the answers say nothing; ask some questions at random, or use the choice map"
+            )
+        return self.take(~self.chosen)
 
     def subset(self, objects: ArrayLike | Sequence[str]) -> Statements:
         """The statements wholly inside a set of objects, renumbered in the order given.

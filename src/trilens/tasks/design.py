@@ -67,6 +67,8 @@ class Design:
         Who gave the most answers.
     largest_share : float
         Their share.
+    chosen : int
+        Answers to questions that are known to be chosen by earlier answers.
     """
 
     objects: int
@@ -83,6 +85,7 @@ class Design:
     raters: int
     largest_rater: str | None
     largest_share: float
+    chosen: int = 0
 
     @property
     def counts_hold(self) -> bool:
@@ -128,7 +131,13 @@ class Design:
             found.append(f"the objects form {self.blocks} parts that few questions link")
         elif self.pairing > _PAIRED and not self.landmarks and not self.uneven:
             found.append("some objects were asked about together much more often than others")
-        if self.adaptive:
+        if self.chosen:
+            found.append(
+                f"{self.chosen:,} of {self.answers:,} questions were chosen by earlier answers "
+                f"(depths by counting, agreement and ceilings use the other "
+                f"{self.answers - self.chosen:,})"
+            )
+        elif self.adaptive:
             found.append("later questions seem to depend on earlier answers")
         return tuple(found)
 
@@ -212,10 +221,11 @@ def design(statements: Data) -> Design:
         pairing=pairing,
         blocks=parts,
         landmarks=tuple(given.names[i] for i in np.flatnonzero(landmarks)),
-        adaptive=_follows(given),
+        adaptive=given.chosen is not None or _follows(given),
         raters=raters,
         largest_rater=leader,
         largest_share=share,
+        chosen=0 if given.chosen is None else int(given.chosen.sum()),
     )
 
 

@@ -116,7 +116,8 @@ def check_model(model: Any, statements: Statements, random_state: Any = 0) -> An
 
 
 def _best(question: Question, statements: Statements) -> str:
-    if question == "graph" and statements.kind == "central":
+    every_chosen = statements.chosen is not None and bool(statements.chosen.all())
+    if question == "graph" and statements.kind == "central" and not every_chosen:
         return "krng"
     n, m = statements.n_objects, len(statements)
     enough = 4 <= n <= MOST_OBJECTS and LEAST_PER_OBJECT * n <= 3 * m

@@ -15,7 +15,7 @@ from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray, Progress, RandomState
 from trilens.answers import central_counts
 from trilens.counts import CentralCounts, count_central
-from trilens.depth import centrality
+from trilens.depth import centrality, counted_shares
 from trilens.errors import ParameterError
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.features import FeaturesLike
@@ -212,7 +212,7 @@ def outliers(
         known = check_model(model, given, random_state)
         names = given.names
         count = _how_many(len(names), n, contamination)
-        chosen_method, depth = choose_method("outliers", given, method), centrality(given)
+        chosen_method, depth = choose_method("outliers", given, method), counted_shares(given)
         if chosen_method == "choice" and len(given) and known is None:
             known = answer_model(given, seed_of(random_state))
         score, apart, reason = _score(given, chosen_method, n_components, random_state, known)

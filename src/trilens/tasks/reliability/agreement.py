@@ -283,7 +283,15 @@ def agreement_within(
 def agreement_of(
     statements: Statements, counted: BoolArray | None = None
 ) -> tuple[Agreement | None, Agreement | None, str | None]:
-    """How often two raters agree, and one with themselves; and why the first is not known."""
+    """How often two raters agree, and one with themselves; and why the first is not known.
+
+    Questions that earlier answers chose are harder than others: they do not count.
+    """
+    if statements.chosen is not None:
+        if statements.chosen.all():
+            return None, None, "all questions were chosen by earlier answers"
+        counted = None if counted is None else counted[~statements.chosen]
+        statements = statements.at_random()
     unit, who = raters_of(statements)
     only_one = unit is None and statements.raters is not None
     between = None if only_one else agreement_between(statements, who, counted)
@@ -598,6 +606,9 @@ def split_half(
     >>> found.unit, 0.8 < found.reliability < 1
     ('rater', True)
     """
+    if statements.chosen is not None:  # of the counted depths
+        kept = ~statements.chosen
+        statements, who = statements.take(kept), None if who is None else who[kept]
     n, m = statements.n_objects, len(statements)
     if n < _FEWEST_OBJECTS or m < 2:
         return None

@@ -1,0 +1,281 @@
+"""How many answers chosen questions save: random, chosen, and two rivals' rules, by replay.
+
+    python benchmarks/bench_next_questions.py [--studies N] [--cells PATTERN] [--out FILE]
+    python benchmarks/bench_next_questions.py --table FILE [FILE ...]
+
+A cell is ``goal/kind/objects/wrong/way``. The objects and the answers come from `designs`, which
+shares no code with the package; ``wrong`` is the share of wrong answers, in per cent, whatever the
+question. A study starts with four random answers for each object and grows by a tenth at a time.
+At each mark a choice map in the plane is fitted to all answers so far, whoever chose them, and the
+error of the goal is taken from it:
+
+- ``medoid``: by how much more than the least total distance that of the deepest object is;
+- ``rank``: 1 - Spearman's correlation of the depths with the true ones;
+- ``map``: the share of all questions to which the map gives another answer than the truth;
+- ``outliers``: the share of four true outliers that are not the four largest outlier factors;
+- ``groups``: the share of objects that k-means puts elsewhere than on the true points.
+
+Ways: ``random``; ``chosen`` (`tl.next_questions`); ``gain``, Salmon's rule: the information gain
+about one object's place at a time on an embedding of its own (Tamuz and others, 2011; Jamieson
+and others, 2015); ``elimination``: the candidates for the medoid are those whose counted intervals
+still reach the highest one, and each question has one of them (random partners).
+
+A study that is already in FILE is not run again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+import trilens as tl
+from claims_run import Row, run_studies
+from designs import SHAPES, _all_questions, _choose, _scores, centrality_of
+
+Array = np.ndarray
+GOALS = ("medoid", "rank", "map", "outliers", "groups")
+SHAPE = {"outliers": "four outliers", "groups": "three groups, 4 apart"}
+#: Answers for each object at which errors are taken, chosen questions up to the last but two.
+MARKS = (6, 9, 13.5, 20, 30, 45, 68, 100, 150)
+FIRST, GROWTH = 4, 0.1
+MOST_CHOSEN = 45
+
+
+def answers(kind: str, D: Array, asked: Array, wrong: float, rng: np.random.Generator) -> Array:
+    """The questions with the answer in its place; wrong ones are drawn from all others."""
+    scores = _scores(kind, D, asked)
+    given = _choose(scores, np.inf, rng)
+    options = scores.shape[1]
+    bad = rng.random(len(asked)) < wrong
+    given = np.where(bad, (given + rng.integers(1, options, len(asked))) % options, given)
+    if kind == "closer":
+        return np.where(given[:, None] == 0, asked, asked[:, [0, 2, 1]])
+    first = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])[given]
+    return np.take_along_axis(asked, first, axis=1)
+
+
+def random_questions(n: int, count: int, rng: np.random.Generator) -> Array:
+    """Three different objects each."""
+    return rng.random((count, n)).argpartition(2, axis=1)[:, :3] if count else np.zeros((0, 3), int)
+
+
+def fitted(kind: str, n: int, triples: Array) -> tl.ChoiceMap:
+    """The map in the plane that errors are taken from."""
+    return tl.ChoiceMap(2, n_threads=1).fit(tl.Statements(triples, n, kind=kind))
+
+
+# --- errors -----------------------------------------------------------------------------------
+
+
+def _ranks(values: Array) -> Array:
+    return values.argsort().argsort().astype(float)
+
+
+def error_of(goal: str, kind: str, M: tl.ChoiceMap, truth: dict[str, Array]) -> float:
+    """How far the map's answer to the goal is from the truth."""
+    X, D = M.embedding_, truth["D"]
+    if goal in ("medoid", "rank"):
+        depth = M.depth().depth
+        if goal == "rank":
+            return float(1 - np.corrcoef(_ranks(depth), _ranks(truth["depth"]))[0, 1])
+        total = D.sum(axis=1)
+        return float(total[depth.argmax()] / total.min() - 1)
+    if goal == "map":
+        own = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+        asked = truth["asked"]
+        same = _scores(kind, own, asked).argmax(1) == _scores(kind, D, asked).argmax(1)
+        return float(1 - same.mean())
+    if goal == "outliers":
+        from trilens.tasks.outlier_test import outlier_factors
+
+        far = np.argsort(-outlier_factors(X))[:4]
+        return float(1 - np.isin(far, np.flatnonzero(truth["labels"] == -1)).mean())
+    own, true = _three_groups(X), _three_groups(truth["X"])
+    from itertools import permutations
+
+    return float(min((np.array(p)[own] != true).mean() for p in permutations(range(3))))
+
+
+def _three_groups(X: Array) -> Array:
+    from sklearn.cluster import KMeans
+
+    return KMeans(3, n_init=10, random_state=0).fit_predict(X)
+
+
+# --- rivals -----------------------------------------------------------------------------------
+
+
+def gain_questions(
+    kind: str, n: int, triples: Array, count: int, rng: np.random.Generator
+) -> Array:
+    """Information gain about the place of one object, the others where an embedding has them.
+
+    The posterior of the object is over the places of all objects (and its own), by its answers so
+    far; of random pairs to compare it with, that with the largest gain is asked. The embedding is
+    t-STE's, which knows no lapses.
+    """
+    X = tl.TSTE(2, random_state=0).fit(tl.Statements(triples, n, kind=kind)).embedding_
+    rows = _as_comparisons(kind, triples)
+    heads = rng.permutation(np.resize(np.arange(n), count))
+    found = []
+    for head in heads:
+        own = rows[rows[:, 0] == head]
+        at = X[np.arange(n) != head]
+        chance = _nearer(at, X, own)
+        weight = np.exp((np.log(chance).sum(axis=1)) - np.log(chance).sum(axis=1).max())
+        weight /= weight.sum()
+        pairs = rng.random((100, n - 1)).argpartition(1, axis=1)[:, :2]
+        pairs = np.delete(np.arange(n), head)[pairs]
+        p = _nearer(at, X, np.c_[np.full(100, head), pairs])
+        mean = weight @ p
+        gain = _entropy(mean) - weight @ _entropy(p)
+        found.append([head, *pairs[gain.argmax()]])
+    return np.array(found)
+
+
+def _as_comparisons(kind: str, triples: Array) -> Array:
+    """(anchor, near, far): two for each central or odd answer."""
+    a, b, c = triples.T
+    if kind == "closer":
+        return triples
+    if kind == "central":
+        return np.concatenate([np.c_[b, a, c], np.c_[c, a, b]])
+    return np.concatenate([np.c_[b, c, a], np.c_[c, b, a]])
+
+
+def _nearer(at: Array, X: Array, rows: Array) -> Array:
+    """The chance, for an anchor at each of some places, that it is nearer to the first."""
+    near = 1 / (1 + ((at[:, None] - X[rows[:, 1]]) ** 2).sum(axis=2))
+    far = 1 / (1 + ((at[:, None] - X[rows[:, 2]]) ** 2).sum(axis=2))
+    return np.clip(near / (near + far), 1e-9, 1 - 1e-9)
+
+
+def _entropy(p: Array) -> Array:
+    return -(p * np.log(p) + (1 - p) * np.log(1 - p))
+
+
+def elimination_questions(
+    kind: str, n: int, triples: Array, count: int, rng: np.random.Generator
+) -> Array:
+    """Each with one of the objects whose interval (Hoeffding's) still reaches the highest one."""
+    first = 1 if kind == "closer" else 0
+    times = np.bincount(triples[:, first:].ravel(), minlength=n)
+    share = np.bincount(triples[:, first], minlength=n) / np.maximum(times, 1)
+    if kind == "odd":
+        share = 1 - share
+    wide = np.sqrt(np.log(2 * n / 0.05) / (2 * np.maximum(times, 1)))
+    left = np.flatnonzero(share + wide >= (share - wide).max())
+    who = rng.permutation(np.resize(left, count))
+    found = random_questions(n - 1, count, rng)[:, :2]
+    found = found + (found >= who[:, None])
+    if kind == "closer":  # a candidate is compared, so it is no anchor
+        return np.c_[found[:, 0], who, found[:, 1]]
+    return np.c_[who, found]
+
+
+RIVALS: dict[str, Callable[..., Array]] = {
+    "gain": gain_questions,
+    "elimination": elimination_questions,
+}
+
+
+# --- replay -----------------------------------------------------------------------------------
+
+
+def replay(
+    kind: str, way: str, goals: tuple[str, ...], n: int, wrong: float, number: int, shape: str
+) -> dict[str, list[float]]:
+    """The errors of goals at the marks."""
+    rng = np.random.default_rng([number, n, int(100 * wrong), len(shape)])
+    drawn = SHAPES[shape](n, rng)
+    D = drawn.distances()
+    every = _all_questions(kind, n)
+    asked = every[rng.choice(len(every), 4000, replace=False)] if len(every) > 4000 else every
+    truth = {"D": D, "X": drawn.points, "labels": drawn.labels, "asked": asked}
+    if "rank" in goals:
+        truth["depth"] = centrality_of(kind, D)
+    triples = answers(kind, D, random_questions(n, FIRST * n, rng), wrong, rng)
+    found: dict[str, list[float]] = {goal: [] for goal in goals}
+    M = fitted(kind, n, triples)
+    for mark in MARKS:
+        if way != "random" and mark > MOST_CHOSEN:
+            break
+        while len(triples) < int(mark * n):
+            count = min(int(GROWTH * len(triples)) + 1, int(mark * n) - len(triples))
+            if way == "random":
+                new = random_questions(n, int(mark * n) - len(triples), rng)
+            elif way == "chosen":
+                S = tl.Statements(triples, n, kind=kind)
+                new = tl.next_questions(S, goals[0], count, model=M).triples
+            else:
+                new = RIVALS[way](kind, n, triples, count, rng)
+            triples = np.concatenate([triples, answers(kind, D, new, wrong, rng)])
+        M = fitted(kind, n, triples)
+        for goal in goals:
+            found[goal].append(error_of(goal, kind, M, truth))
+    return found
+
+
+def cells() -> Iterator[str]:
+    for n in (60, 200):
+        for kind in ("central", "odd", "closer"):
+            for wrong in (20, 0, 30):
+                for goal in GOALS:
+                    yield f"{goal}/{kind}/{n}/{wrong}/random"
+                    yield f"{goal}/{kind}/{n}/{wrong}/chosen"
+                for way in ("gain", "elimination"):
+                    yield f"medoid/{kind}/{n}/{wrong}/{way}"
+                yield f"map/{kind}/{n}/{wrong}/gain"
+
+
+def measure(job: tuple[str, int]) -> Row:
+    """The errors of one study of a cell."""
+    cell, number = job
+    goal, kind, n, wrong, way = cell.split("/")
+    begin = time.process_time()
+    shape = SHAPE.get(goal, "plane")
+    errors = replay(kind, way, (goal,), int(n), int(wrong) / 100, number, shape)[goal]
+    return {"cell": cell, "study": number, "errors": errors, "cpu": time.process_time() - begin}
+
+
+def table(rows: list[Row]) -> None:
+    """The mean errors at the marks, and how many times as many random answers give the same."""
+    curves: dict[str, list[list[float]]] = {}
+    for row in rows:
+        curves.setdefault(row["cell"], []).append(row["errors"])
+    cpu = sum(row["cpu"] for row in rows)
+    print(f"{len(rows)} studies, {cpu / 60:.1f} min of CPU; answers per object: {MARKS}")
+    for cell, errors in curves.items():
+        own = np.mean(errors, axis=0)
+        head = "/".join(cell.split("/")[:-1])
+        by_chance = curves.get(f"{head}/random")
+        said = ""
+        if by_chance is not None and not cell.endswith("random"):
+            ratio, least = saved(own, np.mean(by_chance, axis=0))
+            said = f"  x{'>' if least else ''}{ratio:.1f}"
+        print(f"{cell:32} {len(errors):3}  {' '.join(f'{x:.4f}' for x in own)}{said}")
+
+
+def saved(own: Array, by_chance: Array) -> tuple[float, bool]:
+    """The answers that random questions need for the mean error of the last marks, by ours.
+
+    The mean over the last three marks of log(random answers / own answers); errors are made to
+    fall (the least so far), and interpolated in the logarithm of the answers. The second value is
+    whether random questions never got there.
+    """
+    falling = np.minimum.accumulate(by_chance) + 1e-9 * np.arange(len(by_chance))[::-1]
+    marks = np.log(MARKS[: len(by_chance)])
+    ratios, least = [], False
+    for mark, error in zip(np.log(MARKS[: len(own)])[-3:], own[-3:], strict=True):
+        if error < falling[-1]:
+            least = True
+            ratios.append(marks[-1] - mark)
+            continue
+        ratios.append(float(np.interp(-error, -falling, marks)) - mark)
+    return float(np.exp(np.mean(ratios))), least
+
+
+if __name__ == "__main__":
+    run_studies(__doc__, cells(), measure, table)
