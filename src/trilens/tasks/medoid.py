@@ -63,7 +63,8 @@ class Medoid(Tabular):
     Attributes
     ----------
     index, name
-        The object; of several equally central ones the first by name.
+        The object; of several equally central ones the one with the most answers, then the most
+        central by the model if one is given, then the first by name.
     depth : float or None
         Its centrality, by counting or by the model; None for a medoid found on another map.
     candidates : tuple of str
@@ -249,8 +250,13 @@ def _medoid(
     best = np.flatnonzero(score == score.max())
     depth = float(score[best[0]]) if chosen == "depth" else None
     counted = counted_intervals(given, LEVEL)
-    found = _described(given.names, chosen, score, depth, best, counted.medoid_set)
-    return replace(found, low=counted.low, high=counted.high) if chosen == "depth" else found
+    if chosen != "depth":
+        return _described(given.names, chosen, score, depth, best, counted.medoid_set)
+    deep = None if model is None else model.in_order.centrality[model.ordered.rank]
+    found = _described(
+        given.names, chosen, score, depth, best, counted.medoid_set, given.appearances, deep
+    )
+    return replace(found, low=counted.low, high=counted.high)
 
 
 def _medoid_of_counts(counts: CentralCounts, method: str, labels: Any) -> Medoid:
@@ -264,7 +270,9 @@ def _medoid_of_counts(counts: CentralCounts, method: str, labels: Any) -> Medoid
     score = centrality(counts)
     best = np.flatnonzero(score == score.max())
     counted, names = counted_intervals(counts, LEVEL), objects_of(counts).names
-    found = _described(names, "depth", score, float(score.max()), best, counted.medoid_set)
+    found = _described(
+        names, "depth", score, float(score.max()), best, counted.medoid_set, counts.appears
+    )
     return replace(found, low=counted.low, high=counted.high)
 
 
@@ -318,8 +326,15 @@ def _described(
     depth: float | None,
     best: IntArray,
     inside: BoolArray,
+    answers: IntArray | None = None,
+    by_model: FloatArray | None = None,
 ) -> Medoid:
-    first, *tied = best[object_order([names[i] for i in best], len(best))].tolist()
+    """The first of the best: by the number of answers, the model and the name, in this order."""
+    best = best[object_order([names[i] for i in best], len(best))]
+    for key in (by_model, answers):
+        if key is not None:
+            best = best[np.argsort(-key[best], kind="stable")]
+    first, *tied = best.tolist()
     return Medoid(
         index=first,
         name=names[first],
