@@ -13,14 +13,27 @@ copyright = author
 version = release = __version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_click",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
     "fromcode",
 ]
-exclude_patterns = ["conftest.py", "console.py"]
+exclude_patterns = [
+    "gallery",
+    "plots/*.ipynb",
+    "**/sg_execution_times.rst",
+    "sg_execution_times.rst",
+]
 myst_heading_anchors = 3
+# notebooks are shown with what they printed; the tests run them
+nb_execution_mode = "off"
+# what is copied has no prompts
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_only_copy_prompt_lines = True
 # an option such as --labels stays as it is typed
 smartquotes = False
 
@@ -35,7 +48,18 @@ napoleon_use_rtype = False
 
 html_theme = "furo"
 html_title = f"trilens {release}"
-html_static_path: list[str] = []
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
+html_math_renderer = "mathml"
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "plots",
+    "filename_pattern": "/plot_",
+    "download_all_examples": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+}
+
 # the pages are read offline too: nothing is loaded from elsewhere
 html_show_sphinx = False
 html_copy_source = False

@@ -1,4 +1,4 @@
-"""Pages that the code writes: the formats' tables and the API.
+"""Pages that the code writes: the formats' tables, the API, and formulas as MathML.
 
 A Sphinx extension. What it prints comes from the tables that trilens itself works with, so a new
 column, ending or public name appears by itself, and one without a description stops the build.
@@ -114,6 +114,11 @@ def endings_table() -> str:
     )
 
 
+#: The rooms of the API.
+ROOMS = (
+    "statements answers files counts depth graph tasks maps exact analysis report simulate "
+    "datasets plots errors"
+).split()
 TABLES = {
     "kinds": kinds_table,
     "columns": columns_table,
@@ -135,18 +140,78 @@ def room_names(room: str) -> list[str]:
         for name in trilens.__all__
         if getattr(getattr(trilens, name), "__module__", "").startswith(f"trilens.{room}")
     ]
-    listed = getattr(import_module(f"trilens.{room}"), "__all__", [])
+    place = import_module(f"trilens.{room}")
+    listed = getattr(place, "__all__", [])
     own = [name for name in listed if name not in at_top]
     return [f"trilens.{name}" for name in at_top] + [f"trilens.{room}.{name}" for name in own]
 
 
-def room_page(room: str) -> str:
-    """The autodoc directives of a room, in reStructuredText."""
-    lines = [f".. automodule:: trilens.{room}", ""] if room in trilens.__all__ else []
-    for dotted in room_names(room):
-        module, _, name = dotted.rpartition(".")
-        lines += _directive(dotted, getattr(import_module(module), name))
+def results_of(names: list[str]) -> list[str]:
+    """The classes of trilens that these functions return and no page lists under its own name.
+
+    >>> results_of(["trilens.medoid"])
+    ['trilens.tasks.medoid.Medoid']
+    """
+    found: dict[str, None] = {}
+    for dotted in names:
+        value = _at(dotted)
+        if inspect.isfunction(value):
+            known = vars(import_module(value.__module__))
+            for word in re.findall(r"\w+", str(value.__annotations__.get("return"))):
+                each = known.get(word)
+                if inspect.isclass(each) and each.__module__.startswith("trilens."):
+                    found[f"{each.__module__}.{each.__name__}"] = None
+    pages = [*names, *(name for room in ROOMS for name in room_names(room))]
+    listed = [_at(name) for name in pages]
+    return [dotted for dotted in found if all(_at(dotted) is not value for value in listed)]
+
+
+def summary_table(names: list[str]) -> str:
+    """Each name with the first sentence of its docstring, in reStructuredText."""
+    lines = [".. list-table::", "   :widths: 30 70", ""]
+    for dotted in names:
+        value = _at(dotted)
+        said = inspect.getdoc(value) if callable(value) else None
+        first = (said or "a value").split("\n\n")[0].replace("\n", " ")
+        lines += [f"   * - `{dotted.removeprefix('trilens.')} <{dotted}>`", f"     - {first}"]
     return "\n".join(lines)
+
+
+def room_page(rooms: str) -> str:
+    """Rooms, or files of them: a table of the names, then all about each, and the results.
+
+    The estimators of `tasks` have a page of their own.
+    """
+    lines, names = [], []
+    for room in rooms.split():
+        lines += [f".. automodule:: trilens.{room}", ""] if room in trilens.__all__ else []
+        names += [name for name in room_names(room) if not (_is_task(name) and _fits(name))]
+    return "\n".join([*lines, *_described(names + results_of(names))])
+
+
+def estimators_page(room: str) -> str:
+    """The estimators of a room."""
+    return "\n".join(_described([name for name in room_names(room) if _fits(name)]))
+
+
+def _described(names: list[str]) -> list[str]:
+    lines = [summary_table(names), ""]
+    for dotted in names:
+        lines += _directive(dotted, _at(dotted))
+    return lines
+
+
+def _is_task(dotted: str) -> bool:
+    return str(getattr(_at(dotted), "__module__", "")).startswith("trilens.tasks")
+
+
+def _fits(dotted: str) -> bool:
+    return inspect.isclass(_at(dotted)) and hasattr(_at(dotted), "fit")
+
+
+def _at(dotted: str) -> Any:
+    module, _, name = dotted.rpartition(".")
+    return getattr(import_module(module), name)
 
 
 def _directive(dotted: str, value: Any) -> list[str]:
@@ -194,6 +259,27 @@ def _tidy(app: Any, doctree: Any) -> None:
             text.parent.replace(text, Text(" \N{EN DASH} "))
 
 
+def _mathml(tex: str, as_block: bool) -> str:
+    """A formula as MathML, which browsers draw themselves."""
+    from docutils.utils.math.latex2mathml import tex2mathml
+
+    return str(tex2mathml(tex, as_block=as_block))
+
+
+def _inline_formula(writer: Any, node: Any) -> None:
+    from docutils.nodes import SkipNode
+
+    writer.body.append(_mathml(node.astext(), False))
+    raise SkipNode
+
+
+def _formula(writer: Any, node: Any) -> None:
+    from docutils.nodes import SkipNode
+
+    writer.body.append(_mathml(node.astext(), True))
+    raise SkipNode
+
+
 def setup(app: Any) -> dict[str, Any]:
     """Add the directives ``from-code`` (a table) and ``room`` (part of the API)."""
     from sphinx.util.docutils import SphinxDirective
@@ -206,10 +292,20 @@ def setup(app: Any) -> dict[str, Any]:
             return self.parse_text_to_nodes(self.pages(self.arguments[0]))
 
     class Room(FromCode):
+        optional_arguments = 20
         pages = staticmethod(room_page)
 
+        def run(self) -> list[Any]:
+            return self.parse_text_to_nodes(self.pages(" ".join(self.arguments)))
+
     app.add_directive("from-code", FromCode)
+
+    class Estimators(FromCode):
+        pages = staticmethod(estimators_page)
+
     app.add_directive("room", Room)
+    app.add_directive("estimators", Estimators)
+    app.add_html_math_renderer("mathml", (_inline_formula, None), (_formula, None))
     # after napoleon, which has the priority 500
     app.connect("autodoc-process-docstring", _escape, priority=600)
     app.connect("doctree-read", _tidy)

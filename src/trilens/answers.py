@@ -63,9 +63,9 @@ class Answers:
     source : path, folder, pattern, URL, list of these, or a table
         A table is a pandas, polars or Arrow one, or anything that `Statements` takes. A file of
         counts (`write_counts`) serves those questions that counts can answer.
-    kind, columns, objects, preset, header, counts_from, encoding, rater_from_name, questions,
-    skip_bad
-        As in `read_statements`.
+    kind, columns, objects, preset, header
+        As in `read_statements`, and so are those that follow.
+    counts_from, encoding, rater_from_name, questions, skip_bad
     where : list of str
         Use only the answers for which all these conditions hold, such as ``"country = DE"``.
         Objects that only other answers name stay; of files too large to hold they are left out,

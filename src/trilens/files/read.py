@@ -298,9 +298,9 @@ def scan_statements(
     chunk_rows : int
         Statements in a chunk; the last one of a file has what is left. Text is parsed in
         blocks of 16 MB, whatever the size of a chunk. An NPZ file is held whole.
-    kind, columns, objects, preset, header, counts_from, encoding, rater_from_name, questions,
-    skip_bad
-        As in `read_statements`, the same for all files.
+    kind, columns, objects, preset, header
+        As in `read_statements`, the same for all files, and so are those that follow.
+    counts_from, encoding, rater_from_name, questions, skip_bad
     where : str or list of str
         Only answers for which these conditions hold, such as ``"country = DE"``. The objects
         are those of all answers.
