@@ -25,9 +25,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+
 from bench_embeddings import INSTALL, RIVAL
 from bench_startup import best
-
 from trilens.maps import ChoiceMap, estimate_dimension
 from trilens.simulate import gaussian, simulate_statements, study
 from trilens.statements import Statements

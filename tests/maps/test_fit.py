@@ -7,6 +7,8 @@ from trilens.maps import ChoiceMap, fit as choice_fit
 from trilens.maps.fit import (
     AnswerPart,
     PreconditionedLoss,
+    Preconditioner,
+    descend,
     fit_choices,
     part_of_answers,
     preconditioner,
@@ -59,7 +61,7 @@ def test_a_bent_loss_has_the_slope_that_it_says(enough):
         part = AnswerPart(f, np.arange(len(choices)), 1.0)
         bend = preconditioner(part, enough, X, np.array([0.2]), 0.1)
         bent = PreconditionedLoss(
-            choice_fit._loss(f, X.shape, 0.1, None), np.append(X, -4.0), bend, 0.05
+            choice_fit.penalised(f, X.shape, 0.1, None), np.append(X, -4.0), bend, 0.05
         )
         y, direction = rng.standard_normal((2, 29))
         slope = bent(y)[1] @ direction
@@ -110,3 +112,24 @@ def test_where_a_part_tells_nothing_all_answers_do(monkeypatch, l2, length, weig
         found = ChoiceMap(2, l2=l2, length=length).fit(S, weights=given)
         losses.append(l2 * (found.embedding_**2).sum() - found.log_likelihood_)
     assert losses[1] <= 1.01 * losses[0]
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_where_the_curvature_is_known_few_steps_lead_to_the_same_map(kind):
+    asked = []
+    with likelihood(answers(kind, m=2000), path="numpy") as f:
+        near = fit_choices(f, np.random.default_rng(5).standard_normal((14, 2)), 0.3, 0.1).X
+        H = f.information(near, np.array([0.2]))
+        H[np.diag_indices(len(H))] += 2 * 0.1
+        loss = choice_fit.penalised(f, near.shape, 0.1, np.array([0.2]))
+
+        def counted(x):
+            asked.append(x)
+            return loss(x)
+
+        found = descend(counted, near, Preconditioner(H, near.shape), 1e-6)
+        best = fit_choices(f, near, 0.2, 0.1, fixed_lapse=True, tol=1e-12)
+    assert found.converged
+    assert len(asked) < 20
+    assert found.loss == pytest.approx(best.loss, abs=1e-4)
+    assert (np.diff(found.history) < 0).all()

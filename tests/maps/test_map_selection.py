@@ -1,4 +1,4 @@
-"""How a choice map chooses its dimensions, where the evidence is too dear."""
+"""How a choice map chooses its dimensions."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from trilens.maps import ChoiceMap, laplace, selection
+from trilens.maps.laplace import Surface
 from trilens.simulate import gaussian, simulate_statements
 from trilens.statements import Statements
 
@@ -56,3 +57,23 @@ def test_long_strides_find_the_dimensions(monkeypatch):
     assert found.n_components_ in (5, 6, 8)
     assert found.cv_scores_[found.n_components_] >= max(found.cv_scores_.values()) - 0.005
     assert len(found.cv_scores_) < len(selection.LADDER)
+
+
+def test_nothing_about_the_evidence_is_computed_twice(monkeypatch):
+    asked = []
+    curvature = Surface._curvature
+
+    def counted(self, X, share, l2):
+        asked.append((X.shape[1], float(share[0]), l2, X.tobytes()))
+        return curvature(self, X, share, l2)
+
+    monkeypatch.setattr(Surface, "_curvature", counted)
+    S = simulate_statements(gaussian(20, 2, random_state=1), 900, error_rate=0.2, random_state=2)
+    found = ChoiceMap().fit(S)
+    assert len(set(asked)) == len(asked) < 50
+    low, high = found.error_rate_interval_
+    assert low < found.error_rate_ < high
+    assert len(found._scores.known) == 0  # the evidence decided
+    assert found.best_score(-100) == found._scores.known[found.n_components_]
+    assert len(found._scores.known) == 1
+    assert found.cv_scores_.keys() == {1, 2, 3}

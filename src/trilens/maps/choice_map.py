@@ -68,7 +68,7 @@ from trilens.maps.pairs import Length
 from trilens.maps.rater_fit import FittedRaters, choose_weights, fit_raters
 from trilens.maps.rater_weights import RaterWeights, weighed_likelihood
 from trilens.maps.raters import estimate_lapses, group_raters
-from trilens.maps.selection import MapSettings, Shares, alpha_of, select
+from trilens.maps.selection import HeldOutScores, MapSettings, Shares, alpha_of, select
 from trilens.statements import Statements, as_statements
 from trilens.statements.value import refuse_answers
 
@@ -155,7 +155,8 @@ class ChoiceMap(MapEstimator):
     length_ : str
     cv_scores_ : dict
         The log-likelihood per held-out answer for each number of dimensions that was tried, with
-        the chosen penalty; empty where none was.
+        the chosen penalty; empty where none was. Computed when it is first asked for, where the
+        evidence has decided.
     lapse_ : float
         The share of answers that are given without looking.
     error_rate_ : float
@@ -335,7 +336,7 @@ class ChoiceMap(MapEstimator):
         self.n_components_ = chosen.n_components
         self.l2_ = chosen.l2
         self.length_ = chosen.length
-        self.cv_scores_ = chosen.scores
+        self._scores = chosen.scores
         self.lapse_ = lapse
         self.error_rate_ = self.model_.error_rate
         self._interval = None if chosen.evidence is None else chosen.evidence.interval
@@ -396,7 +397,8 @@ class ChoiceMap(MapEstimator):
         self.n_components_ = found.embedding.shape[1]
         self.length_ = "distance"
         self.lapse_, self.error_rate_ = found.lapse, self.model_.error_rate
-        self.cv_scores_, self.rater_lapses_, self.rater_lapse_intervals_ = {}, {}, {}
+        self._scores = HeldOutScores({})
+        self.rater_lapses_, self.rater_lapse_intervals_ = {}, {}
         self._tell_raters(None, None)
         self._tell_features(None, (), None)
         self.streamed_ = found
@@ -494,6 +496,17 @@ class ChoiceMap(MapEstimator):
         share = wrong_by_chance(self.model_.kind)
         low, high = self._interval
         return low * share, high * share
+
+    @property
+    def cv_scores_(self) -> dict[int, float]:
+        """The log-likelihood per held-out answer for each number of dimensions that was tried."""
+        check_is_fitted(self)
+        return self._scores.all()
+
+    def best_score(self, enough: float = np.inf) -> float:
+        """The largest of ``cv_scores_``, or one that is large enough; -inf where there is none."""
+        check_is_fitted(self)
+        return self._scores.best(enough)
 
     @property
     def violations_(self) -> float:
@@ -928,7 +941,7 @@ class ChoiceMap(MapEstimator):
         length = None if self.length == "cv" else self.length
         known = features is None or shares is not None
         if d is not None and l2 is not None and length is not None and known:
-            return MapSettings(d, l2, length, {}, None, shares or ())
+            return MapSettings(d, l2, length, HeldOutScores({}), None, shares or ())
         return select(
             statements,
             weights,
@@ -1072,9 +1085,8 @@ class ChoiceMap(MapEstimator):
             gain = told.gain, told.error
             if self.raters == "auto" and not told.asked_for:
                 return None, gain
-            chosen = replace(
-                chosen, n_components=told.n_components, scores=told.scores or chosen.scores
-            )
+            scores = HeldOutScores(told.scores) if told.scores else chosen.scores
+            chosen = replace(chosen, n_components=told.n_components, scores=scores)
         start = None
         if found.X.shape[1] == chosen.n_components:
             start = principal_axes(found.X) if isinstance(self.init, str) else found.X

@@ -46,7 +46,7 @@ _EVEN, _LEAST_HELD = 0.1, 1e-6
 #: Coordinates whose information is factored as a whole, for each answer (to the third power).
 _WORTH = 15_000
 #: What every direction bends at least, beside the median one.
-_LEAST_BENT = 0.02
+LEAST_BENT = 0.02
 #: The logit of the lapse moves in this unit: its slope sums over all answers, that of
 #: a coordinate over the answers about one object, and L-BFGS likes them alike.
 _UNIT = 0.3
@@ -285,7 +285,7 @@ def fit_choices(
     shares = np.atleast_1d(np.asarray(lapse, dtype=np.float64)) if fixed_lapse else None
     share = float(np.clip(np.mean(lapse), 1e-4, 1 - 1e-4))
     start = X if fixed_lapse else np.append(X, np.log(share / (1 - share)) / _UNIT)
-    loss = _loss(likelihood, X.shape, l2, shares)
+    loss = penalised(likelihood, X.shape, l2, shares)
     # on a GPU steps are cheap, and the curvature is not
     part = None if likelihood.on_device else part_of_answers(likelihood, l2)
     if part is None:
@@ -315,7 +315,7 @@ def fit_choices(
     return ChoiceFit(best, shares, found.loss, found.n_iter, found.converged)
 
 
-def _loss(
+def penalised(
     likelihood: Likelihood,
     shape: tuple[int, ...],
     l2: float,
@@ -456,6 +456,66 @@ class PreconditionedLoss:
         return loss, np.append(self._bend.slope(gradient[:-1]), gradient[-1] * self._unit)
 
 
+def descend(
+    loss: Loss, start: FloatArray, bend: Preconditioner, nearly: float, max_iter: int = 60
+) -> Minimum:
+    """Minimise by L-BFGS whose first step is Newton's, from where the curvature is about known.
+
+    Parameters
+    ----------
+    loss
+    start : (n, d) array of float
+    bend : Preconditioner
+        How the loss bends about there.
+    nearly
+        Stop where the loss can be expected to fall by less than this.
+    max_iter
+    """
+    x, (value, gradient) = start, loss(start)
+    history, moves, turns = [value], list[FloatArray](), list[FloatArray]()
+    slope, converged = bend.slope(gradient), False
+    while len(history) <= max_iter:
+        way = -_times_inverse(slope, moves, turns)
+        fall = float(way @ slope)
+        if -0.5 * fall <= nearly:
+            converged = True
+            break
+        step, move = 1.0, bend.back(way)
+        new, gradient = loss(x + move)
+        while not new <= value + 1e-4 * step * fall and step > 1e-6:
+            bent = 2 * (new - value - step * fall)
+            guess = -fall * step * step / bent if np.isfinite(bent) and bent > 0 else 0.0
+            step = float(np.clip(guess, 0.1 * step, 0.5 * step))
+            new, gradient = loss(x + step * move)
+        if not new < value:
+            break
+        x, value, before = x + step * move, new, slope
+        slope = bend.slope(gradient)
+        moves.append(step * way)
+        turns.append(slope - before)
+        if float(moves[-1] @ turns[-1]) <= 1e-10 * float(turns[-1] @ turns[-1]):
+            moves.pop()  # it bends the other way here
+            turns.pop()
+        history.append(value)
+    return Minimum(x, value, np.array(history), converged)
+
+
+def _times_inverse(
+    slope: FloatArray, moves: list[FloatArray], turns: list[FloatArray]
+) -> FloatArray:
+    """The inverse curvature that moves and the turns of the slope tell, times a slope.
+
+    The two loops of L-BFGS (Nocedal, 1980), about the identity.
+    """
+    found, parts = slope.copy(), list[float]()
+    for move, turn in zip(reversed(moves), reversed(turns), strict=True):
+        parts.append(float(move @ found) / float(move @ turn))
+        found -= parts[-1] * turn
+    for move, turn, part in zip(moves, turns, reversed(parts), strict=True):
+        found += (part - float(turn @ found) / float(move @ turn)) * move
+    return found
+
+
 def preconditioner(
     part: AnswerPart, n_answers: int, X: FloatArray, lapse: FloatArray, l2: float
 ) -> Preconditioner:
@@ -474,7 +534,7 @@ def preconditioner(
     diagonal = np.einsum("...ii->...i", H)
     # of the objects that were asked about; the others have nothing to bend
     usual = float(np.median(diagonal[diagonal > 0])) if (diagonal > 0).any() else 1.0
-    diagonal += 2 * l2 + _LEAST_BENT * usual
+    diagonal += 2 * l2 + LEAST_BENT * usual
     return Preconditioner(H, X.shape)
 
 

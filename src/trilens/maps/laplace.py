@@ -23,7 +23,17 @@ import numpy as np
 from trilens._typing import FloatArray
 from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.features import FeaturePrior, with_prior
-from trilens.maps.fit import ATTENTIVE, LAPSED, fit_choices, one_blas_thread
+from trilens.maps.fit import (
+    ATTENTIVE,
+    LAPSED,
+    LEAST_BENT,
+    START_LAPSE,
+    Preconditioner,
+    descend,
+    fit_choices,
+    one_blas_thread,
+    penalised,
+)
 from trilens.maps.likelihood import Likelihood, collect_choices, likelihood
 from trilens.maps.pairs import Path
 from trilens.maps.rater_weights import RaterWeights, weighed_likelihood
@@ -39,6 +49,13 @@ _DROP = 1.92
 _FAR = 4.0
 _COARSE = (1e-4, 0.03, 0.1, 0.25, 0.45, 0.65, 0.85, 0.98)
 _STEP = 10.0**0.5
+#: How far a map may be from the best one for a share, in log-likelihood.
+_NEARLY, _MOST_STEPS = 0.02, 25
+#: Turns of the search for the top; shares closer than this part of half the interval are one.
+_TURNS, _CLOSE = 3, 0.1
+#: By how much the evidence may rise for each coordinate with another penalty: fifty times less
+#: or more is 2, half the logarithm.
+_PER_COORDINATE = 2.0
 #: Below, most answers are certain and say nothing more about the coordinates: Laplace's method
 #: takes a region of maps that are all as good for a hill. The fewer answers there are for each
 #: coordinate, the sooner.
@@ -85,8 +102,10 @@ def maximise_evidence(
     *,
     fixed_l2: bool = False,
     near: float | None = None,
+    to_beat: float = -np.inf,
     roughly: bool = False,
     known: Surface | None = None,
+    share: float | None = None,
 ) -> Evidence:
     """The lapse and the penalty with the largest evidence, from a start.
 
@@ -99,31 +118,43 @@ def maximise_evidence(
     fixed_l2
     near
         Try only this share, and a few below with the same penalty: roughly, and quickly.
+    to_beat
+        With ``near``: other shares and penalties are not tried where they could not make the
+        evidence larger than this.
     roughly
         Do not look between the shares of a coarse grid.
     known
         What is known already of the evidence, from the same start.
+    share
+        The lapse of ``X``, where that is a fitted map.
     """
     few = X.size / float(likelihood.weight.sum())
     surface = surface_of(likelihood, X, fixed_l2) if known is None else known
-    best = l2 if fixed_l2 else float(np.clip(l2, surface.least_l2, _MOST_L2))
-    shares = _COARSE if near is None else [max(near * k, _COARSE[0]) for k in (1.0, 0.7, 0.4)]
+    best = l2 if fixed_l2 else _rounded(np.clip(l2, surface.least_l2, _MOST_L2))
     drop = _DROP * (1 + _FEW * few)
-    top, far = -np.inf, drop if roughly else _FAR * drop
-    for lapse in shares:
-        if near is None or top == -np.inf:
-            best = surface.ridge(lapse, best)
-        value = surface.at(lapse, best)
-        if near is None and value < top - far:
-            break  # it falls, and has fallen so far that it does not rise again
-        top = max(top, value)
-    for turn in range(4 if near is None and not roughly else 0):
-        # the ends of the interval are soon found, its top is not
-        surface.refine(surface.within(drop) if turn < 2 else ())
+    if near is not None:
+        surface.begin(best, near)
+        if surface.at(near, best) > to_beat - _PER_COORDINATE * X.size:
+            best = surface.ridge(near, best)
+            for k in (0.7, 0.4):
+                surface.at(max(near * k, _COARSE[0]), best)
+    else:
+        if share is None:
+            surface.begin(best)
+        else:
+            surface.first = share
+        surface.walk(best, drop if roughly else _FAR * drop)
+        if not roughly:
+            surface.refine(drop)
     lapse = surface.top()
     X = surface.map_at(lapse)
     value = max(surface.values.values())
     return Evidence(lapse, surface.best_l2(), surface.within(drop), X, value)
+
+
+def _rounded(l2: float) -> float:
+    """A penalty that is the same number however it was reached."""
+    return float(f"{l2:.6g}")
 
 
 def surface_of(likelihood: Likelihood, X: FloatArray, fixed_l2: bool = False) -> Surface:
@@ -155,7 +186,8 @@ def lapse_interval(
             X, few = f.standard(model.embedding * scale), n * d / float(f.weight.sum())
             if not is_affordable(n * d, len(f.choices)):
                 return _likelihood_interval(f, X, model.lapse, l2, few)
-            low, high = maximise_evidence(f, X, l2, fixed_l2=True).interval
+            found = maximise_evidence(f, X, l2, fixed_l2=True, share=model.lapse)
+            low, high = found.interval
             return min(low, model.lapse), max(high, model.lapse)
     choices = collect_choices(statements, weights)
     few = n * d / float(choices.weight.sum())
@@ -179,7 +211,7 @@ def lapse_interval(
     with one_blas_thread(), likelihood(inner, model.length, model.alpha, n_threads) as f:
         f = with_prior(f, None if prior is None else prior.among(seen))
         X = f.standard(model.embedding[seen])
-        low, high = maximise_evidence(f, X, l2, fixed_l2=True).interval
+        low, high = maximise_evidence(f, X, l2, fixed_l2=True, share=model.lapse).interval
     # A share that was fitted together with a map of everything may lie a little below.
     return min(low, model.lapse), max(high, model.lapse)
 
@@ -298,25 +330,37 @@ class Surface:
     start: FloatArray
     fixed_l2: bool
     least_l2: float
+    #: The share about which the search begins.
+    first: float | None = None
     values: dict[tuple[float, float], float] = field(default_factory=dict)
     maps: dict[tuple[float, float], FloatArray] = field(default_factory=dict)
+    #: How the loss bends at the last map, its penalty included, and that penalty.
+    _bent: tuple[FloatArray, float] | None = None
+
+    def begin(self, l2: float, share: float | None = None) -> None:
+        """Fit the start, for a share or together with the share."""
+        if self.first is None:
+            found = fit_choices(
+                self.likelihood,
+                self.start,
+                START_LAPSE if share is None else share,
+                l2,
+                fixed_lapse=share is not None,
+                max_iter=60,
+                tol=3e-6,
+            )
+            self.start, self.first = found.X, float(found.lapse[0])
 
     def at(self, lapse: float, l2: float) -> float:
         """The evidence, with the weak prior of the share."""
         key = (lapse, l2)
         if key not in self.values:
-            found = fit_choices(
-                self.likelihood,
-                self._nearest(key),
-                lapse,
-                l2,
-                fixed_lapse=True,
-                max_iter=60,
-                tol=3e-6,
-            )
-            H = self.likelihood.information(found.X, np.array([lapse]))
-            H[np.diag_indices(len(H))] += 2 * l2
+            share, start = np.array([lapse]), self._nearest(key)
+            loss = penalised(self.likelihood, start.shape, l2, share)
+            found = descend(loss, start, self._bend(start, share, l2), _NEARLY, _MOST_STEPS)
+            H = self._curvature(found.X, share, l2)
             determinant = 2 * np.log(np.diag(np.linalg.cholesky(H))).sum()
+            self._bent = H, l2
             prior = LAPSED * np.log(lapse) + ATTENTIVE * np.log1p(-lapse)
             self.maps[key] = found.X
             self.values[key] = float(
@@ -324,15 +368,46 @@ class Surface:
             )
         return self.values[key]
 
+    def _bend(self, X: FloatArray, share: FloatArray, l2: float) -> Preconditioner:
+        """How the loss bends about a map, from the last one where it is known."""
+        H, of = self._bent or (self._curvature(X, share, l2), l2)
+        diagonal = np.einsum("ii->i", H)
+        diagonal += 2 * (l2 - of) + LEAST_BENT * float(np.median(diagonal))
+        self._bent = None
+        return Preconditioner(H, X.shape)
+
+    def _curvature(self, X: FloatArray, share: FloatArray, l2: float) -> FloatArray:
+        H = self.likelihood.information(X, share)
+        H[np.diag_indices(len(H))] += 2 * l2
+        return H
+
+    def walk(self, l2: float, far: float) -> None:
+        """Climb about the first share, and go on over a coarse grid until the evidence is far down.
+
+        It falls, and has fallen so far that it does not rise again.
+        """
+        assert self.first is not None
+        start = int(np.searchsorted(_COARSE[:-1], self.first))
+        best = self.ridge(_COARSE[start], l2)
+        top = self.at(_COARSE[start], best)
+        for step in (1, -1):
+            k, here = start + step, best
+            while 0 <= k < len(_COARSE):
+                here = self.ridge(_COARSE[k], here)
+                value = self.at(_COARSE[k], here)
+                if value < top - far:
+                    break
+                top, k = max(top, value), k + step
+
     def ridge(self, lapse: float, l2: float) -> float:
         """The best penalty for a share, climbing from a guess."""
         best = l2
         if not self.fixed_l2:
             for factor in (1 / _STEP, _STEP):
-                while self.least_l2 * 0.9 <= best * factor <= _MOST_L2 and (
-                    self.at(lapse, best * factor) > self.at(lapse, best)
-                ):
-                    best *= factor
+                while self.least_l2 * 0.9 <= (
+                    other := _rounded(best * factor)
+                ) <= _MOST_L2 and self.at(lapse, other) > self.at(lapse, best):
+                    best = other
                 if best != l2:
                     break
         self.at(lapse, best)
@@ -347,13 +422,22 @@ class Surface:
         shares = sorted({lapse for lapse, _ in self.values})
         return np.array(shares), np.array([self._best_at(share) for share in shares])
 
-    def refine(self, ends: tuple[float, ...]) -> None:
-        """Try the middles between the best share and its neighbours, and the interval's ends."""
-        shares, values = self.profile()
-        top, best = int(values.argmax()), self.best_l2()
-        below, above = shares[max(top - 1, 0)], shares[min(top + 1, len(shares) - 1)]
-        for lapse in {(below + shares[top]) / 2, (above + shares[top]) / 2, *ends}:
-            if _COARSE[0] <= lapse <= _COARSE[-1]:
+    def refine(self, drop: float) -> None:
+        """Look for the top, and for where the evidence is so far below it."""
+        for _ in range(_TURNS):
+            top, half = self.top(), self._width(drop)
+            if not self._try((top, top - half, top + half), _CLOSE * half):
+                break
+        for _ in range(_TURNS):
+            if not self._try(self.within(drop), _CLOSE * self._width(drop)):
+                break
+
+    def _try(self, shares: tuple[float, ...], close: float) -> bool:
+        """The evidence of shares, but for those near one that is known; whether there was any."""
+        known, best = len(self.values), self.best_l2()
+        for lapse in shares:
+            tried, _ = self.profile()
+            if np.abs(tried - lapse).min() > close and _COARSE[0] <= lapse <= _COARSE[-1]:
                 # With the penalty of the top alone the interval would be too narrow; where the
                 # shares on both sides have the same best one, that between them has it too.
                 beside = self._beside(float(lapse))
@@ -361,6 +445,13 @@ class Surface:
                     self.at(float(lapse), beside.pop())
                 else:
                     self.ridge(float(lapse), best)
+        return len(self.values) > known
+
+    def _width(self, drop: float) -> float:
+        """How far from the top the evidence has fallen so far, by the parabola about it."""
+        _, bent = self._parabola()
+        low, high = self.within(drop)
+        return (high - low) / 2 if bent >= 0 else float(np.sqrt(-drop / bent))
 
     def _beside(self, lapse: float) -> set[float]:
         """The best penalties of the shares tried next to this one, on both sides."""
@@ -373,9 +464,20 @@ class Surface:
         return {l2 for _, l2 in best}
 
     def top(self) -> float:
-        """The share with the largest evidence, between those tried."""
-        fine, values = self._fine()
-        return float(fine[values.argmax()])
+        """The share with the largest evidence."""
+        return self._parabola()[0]
+
+    def _parabola(self) -> tuple[float, float]:
+        """The top of the parabola through the best share and its neighbours; how it bends."""
+        shares, values = self.profile()
+        k = int(values.argmax())
+        if k in (0, len(shares) - 1):
+            return float(shares[k]), 0.0
+        x, y = shares[k - 1 : k + 2], values[k - 1 : k + 2]
+        slopes = np.diff(y) / np.diff(x)
+        bent = (slopes[1] - slopes[0]) / (x[2] - x[0])
+        top = (x[0] + x[1]) / 2 - slopes[0] / (2 * bent)
+        return float(np.clip(top, (x[0] + x[1]) / 2, (x[1] + x[2]) / 2)), float(bent)
 
     def map_at(self, lapse: float) -> FloatArray:
         """The best map for a share and the best penalty."""

@@ -24,6 +24,7 @@ from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.features import Block, Features
 from trilens.maps.rater_weights import RaterWeights
+from trilens.maps.selection import HeldOutScores
 from trilens.statements import Statements
 
 #: What this trilens writes, and the newest that it reads.
@@ -200,7 +201,7 @@ def _restored(header: dict[str, Any], arrays: dict[str, AnyArray]) -> ChoiceMap:
     M.embedding_, M.names_, M.n_components_ = X, nothing._names, d
     M.l2_, M.length_, M.lapse_ = header["l2"], header["length"], header["lapse"]
     M.error_rate_ = M.model_.error_rate
-    M.cv_scores_ = {int(rung): score for rung, score in header["cv_scores"]}
+    M._scores = HeldOutScores({int(rung): score for rung, score in header["cv_scores"]})
     M._interval = tuple(header["interval"])
     M._errors, M._violations = arrays["place_errors"], header["violations"]
     M._fitted_to = nothing, None

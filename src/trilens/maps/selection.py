@@ -20,7 +20,7 @@ import numpy as np
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.features import FeaturePrior, Features, with_prior
-from trilens.maps.fit import Start, fit_choices, prepare_start
+from trilens.maps.fit import Start, fit_choices, one_blas_thread, prepare_start
 from trilens.maps.laplace import (
     Evidence,
     Surface,
@@ -72,6 +72,63 @@ _LEAST_EVIDENCE = 2.0
 Shares: TypeAlias = tuple[float, ...]
 
 
+@dataclass(eq=False)
+class HeldOutScores:
+    """The held-out log-likelihood per answer of numbers of dimensions, each computed once.
+
+    Where they have decided they are known; where the evidence has, they are computed when they
+    are first asked for.
+
+    Attributes
+    ----------
+    known : dict
+        By the number of dimensions.
+    later : tuple of int
+        Other numbers, the chosen one first.
+    chosen : Candidate or None
+    statements, weights, features, rng, n_threads
+        What `select` was given, ``rng`` as it was.
+    """
+
+    known: dict[int, float]
+    later: tuple[int, ...] = ()
+    chosen: Candidate | None = None
+    statements: Statements | None = None
+    weights: FloatArray | None = None
+    features: Features | None = None
+    rng: np.random.Generator | None = None
+    n_threads: int | None = None
+
+    def best(self, enough: float = np.inf) -> float:
+        """The largest one, or the first that is large enough; -inf where there is none."""
+        found = max(self.known.values(), default=-np.inf)
+        if found >= enough or not self.later:
+            return found
+        assert self.chosen is not None
+        assert self.statements is not None
+        rng = deepcopy(self.rng)
+        assert rng is not None
+        part = at_most(
+            enough_answers(self.statements.n_objects), self.statements, self.weights, rng
+        )
+        with (
+            one_blas_thread(),
+            _prepare(*part, rng, self.n_threads, None, self.features) as held_out,
+        ):
+            while self.later and held_out.folds and found < enough:
+                d, *rest = self.later
+                self.known[d] = held_out.score(replace(self.chosen, n_components=d))
+                found, self.later = max(found, self.known[d]), tuple(rest)
+            if not held_out.folds:
+                self.later = ()
+        return found
+
+    def all(self) -> dict[int, float]:
+        """All of them, by the number of dimensions."""
+        self.best()
+        return dict(sorted(self.known.items()))
+
+
 @dataclass(frozen=True)
 class MapSettings:
     """What was chosen.
@@ -79,7 +136,7 @@ class MapSettings:
     Attributes
     ----------
     n_components, l2, length
-    scores : dict
+    scores : HeldOutScores
         The held-out log-likelihood per answer of each number of dimensions that was tried,
         with the penalty and the length that were chosen or, where a number was only tried
         with another penalty, the best of those.
@@ -95,7 +152,7 @@ class MapSettings:
     n_components: int
     l2: float
     length: Length
-    scores: dict[int, float]
+    scores: HeldOutScores
     evidence: Evidence | None
     shares: tuple[float, ...] = ()
     gain: tuple[float, float] | None = None
@@ -146,7 +203,8 @@ def select(
     same, to the last digit, as if there were no features.
     """
     few = enough_answers(statements.n_objects)
-    given = _Given(n_components, l2, length, n_threads, progress)
+    later = HeldOutScores({}, (), None, statements, weights, features, deepcopy(rng), n_threads)
+    given = _Given(n_components, l2, length, n_threads, progress, later)
     if features is not None and shares != (0.0,) * len(features.blocks):
         chosen = _select_featured(statements, weights, given, features, shares, rng)
     else:
@@ -157,7 +215,7 @@ def select(
         with _prepare(*part, rng, n_threads, None, features) as held_out:
             start = Candidate(chosen.n_components, chosen.l2, chosen.length, chosen.shares)
             point = _simplest(held_out, _climb_dimensions(held_out, start), start.n_components)
-            scores = held_out.by_dimension(point)
+            scores = HeldOutScores(held_out.by_dimension(point))
         chosen = replace(chosen, n_components=point.n_components, scores=scores)
     return chosen if len(statements) <= few else replace(chosen, evidence=None)
 
@@ -171,6 +229,7 @@ class _Given:
     length: Length | None
     n_threads: int | None
     progress: Progress | None
+    later: HeldOutScores
 
 
 def _select(
@@ -204,13 +263,9 @@ def _select(
                 other = _choose_l2(held_out, other, 10.0**0.5)
             if held_out.score(other) > held_out.score(point):
                 point = other
-        return MapSettings(
-            point.n_components,
-            point.l2,
-            point.length,
-            held_out.by_dimension(point),
-            held_out.evidence(point) if l2 is None else None,
-        )
+        evidence = held_out.evidence(point) if l2 is None else None
+        scores = held_out.scores(point, given.later if evidence is not None else None)
+        return MapSettings(point.n_components, point.l2, point.length, scores, evidence)
 
 
 # ---- with features ------------------------------------------------------------------------------
@@ -259,7 +314,7 @@ def _select_featured(
                 return replace(without, gain=gain)
         else:
             gain = None
-        scores = held_out.by_dimension(found)
+        scores = held_out.scores(found)
     return MapSettings(found.n_components, found.l2, found.length, scores, None, found.shares, gain)
 
 
@@ -305,7 +360,7 @@ def _by_evidence(
     assert full is not None
     gain = (best.value - base) / float(held_out.choices.weight.sum())
     point = replace(point, l2=full.l2)
-    scores = held_out.by_dimension(point)
+    scores = held_out.scores(point, given.later)
     return MapSettings(d, full.l2, "distance", scores, full, own, (gain, 0.0))
 
 
@@ -400,7 +455,7 @@ def _climb_evidence(held_out: _HeldOutScores, point: Candidate) -> tuple[Candida
     for step in (1, -1):
         k = start
         while 0 <= k + step < len(rungs):
-            new = held_out.rough_evidence(rungs[k + step], at, point.shares)
+            new = held_out.rough_evidence(rungs[k + step], at, point.shares, at.value)
             if new is None:
                 return replace(point, n_components=rungs[k], l2=at.l2), False
             if new.value <= at.value:
@@ -481,6 +536,7 @@ class _HeldOutScores:
     _surfaces: dict[tuple[int, Length, Shares], Surface] = field(default_factory=dict)
     _evidence: dict[tuple[int, Length, Shares], Evidence] = field(default_factory=dict)
     _priors: dict[Shares, FeaturePrior | None] = field(default_factory=dict)
+    _told: int = 0
 
     def evidence(self, point: Candidate, *, roughly: bool = False) -> Evidence | None:
         """What the evidence says in the dimensions of a point; None where it is too dear."""
@@ -490,6 +546,7 @@ class _HeldOutScores:
         f, X = self._measured(d, point.length, point.shares), self._start(d, point.shares).X
         if key not in self._surfaces:
             self._surfaces[key] = surface_of(f, X)
+        self._tell()
         if roughly:
             return maximise_evidence(f, X, point.l2, roughly=True, known=self._surfaces[key])
         if key not in self._evidence:
@@ -516,13 +573,25 @@ class _HeldOutScores:
         error = np.sqrt((weight * (gap - mean) ** 2).sum()) / np.sqrt(weight.sum())
         return mean, float(error / np.sqrt(weight.sum()))
 
-    def rough_evidence(self, d: int, near: Evidence, shares: Shares = ()) -> Evidence | None:
+    def rough_evidence(
+        self, d: int, near: Evidence, shares: Shares = (), to_beat: float = -np.inf
+    ) -> Evidence | None:
         """The evidence in ``d`` dimensions near that in other ones; None where it is too dear."""
         self.asked.add(d)
         if not is_affordable(d * self.choices.n_objects, len(self.choices)):
             return None
         f = self._measured(d, "distance", shares)
-        return maximise_evidence(f, self._start(d, shares).X, near.l2, near=near.lapse)
+        X = self._start(d, shares).X
+        self._tell()
+        return maximise_evidence(f, X, near.l2, near=near.lapse, to_beat=to_beat)
+
+    def scores(self, chosen: Candidate, later: HeldOutScores | None = None) -> HeldOutScores:
+        """The score of every number of dimensions that was tried, perhaps later."""
+        if later is None or self._values:
+            return HeldOutScores(self.by_dimension(chosen))
+        others = sorted(self.asked - {chosen.n_components})
+        dimensions = (chosen.n_components, *others) if self.folds else ()
+        return replace(later, later=dimensions, chosen=chosen)
 
     def by_dimension(self, chosen: Candidate) -> dict[int, float]:
         """The score of every number of dimensions that was tried."""
@@ -553,10 +622,15 @@ class _HeldOutScores:
     def _at(self, point: Candidate) -> FloatArray:
         if point not in self._values:
             self._values[point] = self._fit(point)
-            if self.progress is not None:
-                # Nobody knows how many points there will be; most searches end at about ten.
-                self.progress(1 - 0.85 ** len(self._values))
+            self._tell()
         return self._values[point]
+
+    def _tell(self) -> None:
+        """Tell the progress, after a point of the search or the evidence in some dimensions."""
+        self._told += 1
+        if self.progress is not None:
+            # Nobody knows how many points there will be; most searches end at about ten.
+            self.progress(1 - 0.85**self._told)
 
     def _fit(self, point: Candidate) -> FloatArray:
         d, alpha = point.n_components, alpha_of(point.n_components)

@@ -43,11 +43,11 @@ def why_nothing_can_be_claimed(statements: Statements, fitted: ChoiceMap | None)
         return "some objects are never compared with the others, not even indirectly"
     if fitted is None or not isinstance(fitted.n_components, str):
         return None
-    if not fitted.cv_scores_:
+    enough = np.log(chance(statements.kind)) + _BEYOND_GUESSES / np.sqrt(len(statements))
+    predicted = fitted.best_score(enough)
+    if predicted == -np.inf:
         return "there are too few different questions"
-    gain = max(fitted.cv_scores_.values()) - np.log(chance(statements.kind))
-    predicted = gain * np.sqrt(len(statements)) >= _BEYOND_GUESSES
-    if not predicted and agreeing_guesses(statements) > _AGREEING_GUESSES:
+    if predicted < enough and agreeing_guesses(statements) > _AGREEING_GUESSES:
         return "the answers cannot be told from guesses"
     return None
 
