@@ -19,6 +19,7 @@ from trilens.counts.pairs import PairCounts, count_pairs
 from trilens.errors import (
     AssumedKindWarning,
     FormatError,
+    KindError,
     ParameterError,
     TrilensError,
     callers_level,
@@ -32,7 +33,7 @@ from trilens.kinds import Kind
 from trilens.statements import Selection, Statements, StatementsLike, as_statements, select
 from trilens.statements.checks import Checks
 from trilens.statements.columns import as_list, is_table
-from trilens.statements.frames import frame_table
+from trilens.statements.frames import bare_rows, frame_table
 from trilens.statements.layout import ColumnsLike, read_options
 from trilens.statements.names import ObjectList
 from trilens.statements.reading import Reading, ReadTables, assumed_kind, read_tables
@@ -427,12 +428,12 @@ class Answers:
 
     def _loaded(self, extra: Sequence[str] = ()) -> tuple[Statements, dict[str, AnyArray]]:
         """All answers and these columns of them, read once; again only for further columns."""
-        if not self.in_files and not is_table(self.source):
+        if not self.in_files and (not is_table(self.source) or self._bare):
             if extra:
                 raise ParameterError(
                     f"column {extra[0]!r}: only files and tables have further columns"
                 )
-            return as_statements(self.source), {}
+            return self._given(), {}
         known = {} if self._found is None else self._found.extra
         further = [name for name in extra if name not in known]
         if self._found is None or further:
@@ -443,6 +444,30 @@ class Answers:
                 )
             self._found = self._read_with(list(dict.fromkeys([*known, *further])))
         return self._found.statements, self._found.extra
+
+    @property
+    def _bare(self) -> bool:
+        """Whether a table is an array, of which nobody says what its columns hold."""
+        unsaid = (self.columns, self.objects, self.preset, self.header, self.counts_from)
+        return all(one is None for one in unsaid) and bare_rows(self.source) is not None
+
+    def _given(self) -> Statements:
+        """What were statements already, or rows of them, with what is told of these."""
+        named = object_list(self.objects)
+        if isinstance(self.source, Statements) or hasattr(self.source, "statements"):
+            held = as_statements(self.source)
+            if self.kind not in (None, held.kind):
+                raise KindError(
+                    f"the statements are of kind {held.kind}, but {option('kind', self.kind)} was "
+                    f"asked for; leave the kind out"
+                )
+            if named is not None and named.names != held.names:
+                raise ParameterError(
+                    "the statements have names already; leave objects= out", parameter="objects"
+                )
+            return held
+        names = None if named is None else named.names
+        return Statements(self.source, names=names, kind=self.kind)
 
     def _read_with(self, extra: Sequence[str]) -> ReadTables:
         listed = object_list(self.objects)

@@ -331,3 +331,60 @@ def test_a_missing_number_is_no_rater():
     table = {"central": ["a", "b"], "other_1": ["b", "a"], "other_2": ["c", "c"]}
     S = Statements(table | {"rater": [1.5, float("nan")]})
     assert S.raters.tolist() == ["1.5", ""]
+
+
+ROWS = [[3, 7, 9], [9, 3, 7]]
+NAMED = ["central", "other_1", "other_2"]
+ARRAYS = {
+    "lists": ROWS,
+    "tuples": tuple(map(tuple, ROWS)),
+    "array": np.array(ROWS),
+    "whole floats": np.array(ROWS, dtype=float),
+    "objects": np.array(ROWS, dtype=object),
+    "bytes": np.array(ROWS, dtype=np.uint8),
+    "arrays": list(np.array(ROWS)),
+    "pandas": pd.DataFrame(ROWS),
+    "nullable": pd.DataFrame(ROWS, dtype="Int64"),
+    "floats of pandas": pd.DataFrame(ROWS, dtype=float),
+    "polars": pl.DataFrame(np.array(ROWS)),
+    "arrow": pa.table([list(column) for column in zip(*ROWS, strict=True)], names=["0", "1", "2"]),
+}
+TABLES = {
+    "pandas": pd.DataFrame(ROWS, columns=NAMED),
+    "polars": pl.DataFrame(np.array(ROWS), schema=NAMED),
+    "arrow": pa.table([list(column) for column in zip(*ROWS, strict=True)], names=NAMED),
+    "dict": dict(zip(NAMED, zip(*ROWS, strict=True), strict=True)),
+    "records": [dict(zip(NAMED, row, strict=True)) for row in ROWS],
+}
+
+
+@pytest.mark.parametrize("container", ARRAYS)
+def test_rows_of_integers_are_the_same_in_every_container(container) -> None:
+    given = ARRAYS[container]
+    S = Statements(np.array(ROWS))
+    assert S.n_objects == 10
+    assert Statements(given) == tl.Answers(given).read() == S
+    assert Statements(given, 12, kind="odd") == Statements(np.array(ROWS), 12, kind="odd")
+    assert tl.Answers(given, kind="odd").read() == Statements(np.array(ROWS), kind="odd")
+    assert tl.lens_depth(given).tolist() == tl.lens_depth(S).tolist()
+    assert tl.LensMap(1).fit(given).embedding_.shape == (10, 1)
+
+
+@pytest.mark.parametrize("container", TABLES)
+def test_integers_in_a_table_with_names_are_names_unless_objects_are_counted(container) -> None:
+    given = TABLES[container]
+    S = Statements(given)
+    assert S == tl.Answers(given).read() == Statements([list(map(str, row)) for row in ROWS])
+    assert S.names == ("3", "7", "9")
+    assert Statements(given, n_objects=10) == Statements(np.array(ROWS))
+    with pytest.raises(StatementError, match="id 7 is not below n_objects = 5"):
+        Statements(given, n_objects=5)
+
+
+def test_what_is_said_of_statements_in_memory_is_not_ignored() -> None:
+    named = Statements([("a", "b", "c")])
+    with pytest.raises(tl.KindError, match="of kind central, but kind='odd' was asked for"):
+        tl.Answers(named, kind="odd").read()
+    with pytest.raises(tl.ParameterError, match="have names already"):
+        tl.Answers(named, objects=["x", "y", "z"]).read()
+    assert tl.Answers([[0, 1, 2]], objects=["x", "y", "z"]).read().names == ("x", "y", "z")

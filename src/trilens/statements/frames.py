@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from trilens._typing import AnyArray
 from trilens.errors import StatementError
 from trilens.kinds import columns
-from trilens.statements.columns import are_records, as_array, as_written
+from trilens.statements.columns import are_records, are_whole, as_array, as_written
 from trilens.statements.layout import ReadOptions
 from trilens.statements.roles import FIELDS
 from trilens.statements.table import METADATA_KEY, AnswerTable, named_table
@@ -35,6 +36,24 @@ def frame_table(given: Any, options: ReadOptions) -> AnswerTable:
     if header is None:
         header = list(table.column_names) not in _COUNTED or options.columns is not None
     return answer_table(named_table(None, table, header=header, keeps_numbers=True), options)
+
+
+def bare_rows(given: Any) -> AnyArray | None:
+    """The rows of a table that is an array: three counted columns of whole numbers.
+
+    >>> import pandas as pd
+    >>> bare_rows(pd.DataFrame([[3, 7, 9]])).tolist(), bare_rows(pd.DataFrame([["a", "b", "c"]]))
+    ([[3, 7, 9]], None)
+    """
+    called = getattr(given, "column_names", None) or getattr(given, "columns", None)
+    if called is None or callable(called) or [str(name) for name in called] not in _COUNTED:
+        return None
+    columns = as_arrow(given).columns
+    numbers = (pa.types.is_integer, pa.types.is_floating)
+    if any(c.null_count or not any(is_one(c.type) for is_one in numbers) for c in columns):
+        return None
+    rows = np.column_stack([column.to_numpy() for column in columns])
+    return rows if rows.dtype.kind in "iu" or are_whole(rows) else None
 
 
 def to_arrow(statements: Statements) -> Any:

@@ -41,7 +41,12 @@ from trilens.statements.columns import (
     refuse_strange,
     same_column,
 )
-from trilens.statements.names import CheckedNames as CheckedNames, ObjectList, shown as shown
+from trilens.statements.names import (
+    CheckedNames as CheckedNames,
+    ObjectList,
+    is_integer,
+    shown as shown,
+)
 from trilens.statements.roles import FIELDS
 
 if TYPE_CHECKING:
@@ -168,6 +173,8 @@ def id_array(triples: Any, names: Iterable[str] | None) -> tuple[AnyArray, Itera
             f"statements must be an (m, 3) array of object ids, got shape {array.shape}"
             + _about_shape(array)
         )
+    if array.dtype.kind == "O" and all(map(is_whole, array.ravel().tolist())):
+        array = np.array(array.tolist())
     if array.dtype.kind in "UO":
         if array.dtype.kind == "U" and not isinstance(triples, np.ndarray):
             array = np.array([list(row) for row in triples], dtype=object)  # numbers beside text
@@ -259,10 +266,12 @@ class Statements:
         the columns of a statement file: ``central`` (or ``odd``), ``other_1``, ``other_2``, or
         ``anchor``, ``near``, ``far``, or ``chosen``, ``shown_1``, ``shown_2``, ``shown_3``
         (or ``anchor``, ``chosen`` and two shown), and perhaps ``rater``, ``round``, ``seconds``;
-        its objects are names. What was chosen may also be a position: 0, 1, 2 or 1, 2, 3, or
-        left, middle, right.
+        its objects are names, integers too, as in a file. What was chosen may also be a
+        position: 0, 1, 2 or 1, 2, 3, or left, middle, right. A table whose columns have no names
+        (``DataFrame(array)``) is an array.
     n_objects : int, optional
-        By default the number of names or, without names, the largest id plus one.
+        By default the number of names or, without names, the largest id plus one. Where it is
+        not the number of integers that a table has as names, these are ids, as in an array.
     names : sequence of str, optional
         A name for each object; by default ``"0"``, ``"1"``, ... or, where the statements hold
         names, these: integers in their order, others as they are first met.
@@ -329,10 +338,20 @@ class Statements:
             check_kind(kind)
         if columns is not None and not is_table(triples):
             raise ParameterError("only a table has columns; rows are three objects in their order")
-        if not isinstance(triples, np.ndarray) and is_table(triples):
+        is_frame = not isinstance(triples, np.ndarray) and is_table(triples)
+        bare = None
+        if is_frame and columns is None:
+            from trilens.statements.frames import bare_rows
+
+            bare = bare_rows(triples)
+        if is_frame and bare is None:
             told = _of_table(triples, kind, names, columns)
             kind, given, names = told.kind, told.triples, told._names
-            n_objects = told.n_objects if n_objects is None else n_objects
+            if n_objects is None:
+                n_objects = told.n_objects
+            elif n_objects != told.n_objects and all(map(is_integer, told.names)):
+                # so many objects have ids, and these are the integers in the table
+                given, names = np.array(list(map(int, told.names)))[given], None
             raters = told.raters if raters is None else raters
             rounds = told.rounds if rounds is None else rounds
             seconds = told.seconds if seconds is None else seconds
@@ -340,7 +359,7 @@ class Statements:
             questions = told.questions if questions is None else questions
             chosen = told.chosen if chosen is None else chosen
         else:
-            given, names = id_array(triples, names)
+            given, names = id_array(triples if bare is None else bare, names)
         kind = "central" if kind is None else kind
         named = None if names is None else CheckedNames.of(names)
         n = count_objects(given, n_objects, named)
