@@ -186,8 +186,8 @@ def counted_intervals(
     expected centrality with at least the stated probability. Triples drawn without
     replacement make it wider than it need be.
 
-    Where four raters or more are known, what is covered is the expected centrality with
-    raters like these: the number of answers is divided by the design effect and, as that is
+    Where four raters or more are known (or, without raters, four screens of more than three
+    objects), what is covered is the expected centrality with raters like these: the number of answers is divided by the design effect and, as that is
     measured between a limited number of raters, by the squared ratio of the quantiles of
     Student's t and the Gaussian (Korn and Graubard, 1998). The degrees of freedom are
     Satterthwaite's where raters gave unequal numbers of answers.
@@ -272,7 +272,10 @@ class DesignEffect:
 
 
 def design_effect(statements: Statements) -> DesignEffect | None:
-    """The design effect of raters; None where fewer than four are known.
+    """The design effect of raters, or of screens; None where fewer than four are known.
+
+    Statements that come from one screen of many objects are one answer. Where four raters are
+    known, in whose answers the screens are, the raters speak for these.
 
     The variance of an object's share is that of a ratio of sums over raters (Cochran, 1977,
     ch. 6 and 9). As one object's may rest on few answers, it counts as at least that of all
@@ -287,10 +290,12 @@ def design_effect(statements: Statements) -> DesignEffect | None:
     >>> design_effect(differ).factor.round(1).tolist()
     [2.1, 2.1, 2.1]
     """
-    if statements.raters is None:
-        return None
-    known, rater, amount = np.unique(statements.raters, return_inverse=True, return_counts=True)
-    if len(known) < _LEAST_CLUSTERS:
+    for clusters in (statements.raters, statements.questions):
+        if clusters is not None:
+            known, rater, amount = np.unique(clusters, return_inverse=True, return_counts=True)
+            if len(known) >= _LEAST_CLUSTERS:
+                break
+    else:
         return None
     n = statements.n_objects
     what, hits, trials = _by_rater(statements, rater.astype(np.int64))

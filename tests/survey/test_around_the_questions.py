@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -356,6 +357,32 @@ def test_a_screen_is_one_cluster_from_the_export_on(tmp_path: Path) -> None:
 
     clusters = clusters_of(read)
     assert len(set(clusters.question.tolist())) == 8
+
+
+@pytest.mark.slow
+def test_a_grid_does_not_count_more_than_its_screens() -> None:
+    """3 of 9 make 18 statements: their intervals are those of screens, not of 18 times as many."""
+    rng = np.random.default_rng(1)
+    points = rng.normal(size=(14, 2))
+    shown, chosen = [], []
+    for _ in range(120):
+        anchor, *others = rng.permutation(14)[:10].tolist()
+        distances = np.linalg.norm(points[others] - points[anchor], axis=1)
+        # a whole screen is judged with the same error, as by somebody who sees things otherwise
+        judged = distances + rng.normal(scale=0.7, size=9)
+        shown.append([f"o{i}" for i in (anchor, *others)])
+        chosen.append([f"o{others[k]}" for k in np.argsort(judged)[:3]])
+    grids = tl.Statements.from_questions(shown, chosen, "nearest")
+    assert len(grids) == 120 * 18
+    loose = tl.Statements(grids.triples, names=grids.names, kind="closer")
+    widths = []
+    for S in (grids, loose):
+        found = tl.depth_intervals(S)
+        widths.append(float(np.mean(found.high - found.low)))
+    first = np.unique(grids.questions, return_index=True)[1]
+    one_each = tl.depth_intervals(loose.take(first))
+    # wider than if the statements were independent; a screen tells more than one statement
+    assert 1.2 * widths[1] < widths[0] < float(np.mean(one_each.high - one_each.low))
 
 
 # --- test runs -----------------------------------------------------------------------------

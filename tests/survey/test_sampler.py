@@ -95,28 +95,28 @@ def test_a_round_has_what_the_study_says(seed: int, kind: Any) -> None:
         plan = sampler.round(seed, number, asked, place)
         assert len(plan) == 20
         reasons = Counter(a.reason for a in plan)
-        assert reasons == {"drawn": 15, "test": 1, "shared": 2, "repeated": 2}
+        assert reasons == {"random": 15, "test": 1, "shared": 2, "repeat": 2}
         assert [a.reason for a in plan].index("test") < 10
         of = {r: [rank(kind, a.objects) for a in plan if a.reason == r] for r in reasons}
         # without replacement, within the round and with those before
-        assert len(set(of["drawn"])) == 15
-        assert not set(of["drawn"]) & asked
-        assert not set(of["drawn"]) & sampler.reserved
+        assert len(set(of["random"])) == 15
+        assert not set(of["random"]) & asked
+        assert not set(of["random"]) & sampler.reserved
         assert not set(of["shared"]) & shared_before
         shared_before |= set(of["shared"])
         for i, again in enumerate(plan):
-            if again.reason == "repeated":
+            if again.reason == "repeat":
                 first = plan[again.place - 1]
                 assert again.place - 1 < 10 <= i
                 assert set(first.objects) == set(again.objects)
                 assert kind != "closer" or first.objects[0] == again.objects[0]
             elif again.reason == "test":
                 assert again.expected in again.objects
-            elif again.reason == "drawn":
+            elif again.reason == "random":
                 there = unrank(kind, at_place(seed, again.place, sampler.size))
                 assert shuffle_places(kind, there, seed, number, i) == again.objects
         asked |= {rank(kind, a.objects) for a in plan}
-        place = max(a.place for a in plan if a.reason == "drawn") + 1
+        place = max(a.place for a in plan if a.reason == "random") + 1
 
 
 def test_everybody_gets_the_shared_questions() -> None:
@@ -146,9 +146,9 @@ def test_a_small_study_is_asked_through_and_ends() -> None:
         plan = sampler.round(7, number, asked, place)
         if not plan:
             break
-        seen.update(frozenset(a.objects) for a in plan if a.reason != "repeated")
+        seen.update(frozenset(a.objects) for a in plan if a.reason != "repeat")
         asked |= {rank("central", a.objects) for a in plan}
-        place = max([a.place for a in plan if a.reason == "drawn"], default=place - 1) + 1
+        place = max([a.place for a in plan if a.reason == "random"], default=place - 1) + 1
     assert set(seen) == {frozenset(t) for t in combinations(range(5), 3)}
     assert set(seen.values()) == {1}
 
@@ -184,4 +184,4 @@ def test_what_was_asked_can_be_drawn_again(folder: Path) -> None:
             ]
             assert [(row.reason, row.place) for row in rows] == [(a.reason, a.place) for a in plan]
             asked |= {rank("central", a.objects) for a in plan}
-            place = max(a.place for a in plan if a.reason == "drawn") + 1
+            place = max(a.place for a in plan if a.reason == "random") + 1

@@ -48,7 +48,7 @@ def test_objects_can_be_added(folder: Path) -> None:
     assert [len(design["objects"]) for design in kept] == [14, 15]
     assert used == {1, 2}
     # still without replacement for whoever had begun before
-    drawn = {(row.round, row.number) for row in reasons if row.reason == "drawn"}
+    drawn = {(row.round, row.number) for row in reasons if row.reason == "random"}
     asked = [frozenset(q["objects"]) for q in first + second if (q["round"], q["number"]) in drawn]
     assert len(asked) == len(set(asked)) == 30
 
@@ -85,8 +85,9 @@ def test_a_database_of_before_says_what_to_do(folder: Path) -> None:
     with running(folder):
         pass
     with closing(sqlite3.connect(folder / "answers.db")) as connection, connection:
-        connection.execute("UPDATE alembic_version SET version_num = '0003'")
-        connection.execute("DROP TABLE skipped")
+        connection.execute("UPDATE alembic_version SET version_num = '0005'")
+        connection.execute("DROP TABLE prepared")
+        connection.execute("ALTER TABLE assignments DROP COLUMN model")
     for command in ("status", "payments", "export", "check"):
         told = CliRunner().invoke(trilens, ["survey", command, str(folder)])
         assert "start the server once with trilens survey serve DIR" in told.output, told.output

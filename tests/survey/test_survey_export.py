@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 import trilens as tl
-from studies import Running, running
+from studies import Running, edit, one_language, running
 from trilens.errors import FormatError, SurveyError
 from trilens.survey.database import Database, back_up, open_database
 from trilens.survey.example import write_example
@@ -61,7 +62,7 @@ def test_sets(folder: Path, database: Database) -> None:
     assert Counter(collected.column("counted")) == {True: 40, False: 5}
     assert Counter(collected.column("round")) == {1: 20, 2: 20, 3: 5}
     reasons = Counter(row["reason"] for row in passed)
-    assert reasons == {"drawn": 15, "test": 1, "shared": 2, "repeated": 2}
+    assert reasons == {"random": 15, "test": 1, "shared": 2, "repeat": 2}
     for row in collected.select("all").to_pylist():
         assert row[f"shown_{row['place'] + 1}"] == row["central"]
     reduced = collected.statements("all").reduce()
@@ -173,15 +174,15 @@ def test_what_is_no_finding_is_left_out_and_said(collected: AnswerTable, tmp_pat
     assert write_export(collected, "all", file) == 45
     answers = tl.Answers(file)
     asked = Counter(collected.column("reason"))
-    real = asked["drawn"] + asked["shared"]
+    real = asked["random"] + asked["shared"]
     assert len(answers.read()) == real < 45
     assert answers.reading is not None
     (note,) = [note for note in answers.reading.notes if "findings" in note]
-    said = f"{asked['repeated']} repeated questions and {asked['test']} of reason test"
+    said = f"{asked['repeat']} repeated questions and {asked['test']} of reason test"
     assert note == f"not part of the findings: {said}"
     assert int(tl.count_central(file).singled.sum()) == real
     # how well raters agree with themselves is known from the repeated ones
-    assert len(tl.Answers(file, preset="survey").read()) == real + asked["repeated"]
+    assert len(tl.Answers(file, preset="survey").read()) == real + asked["repeat"]
     assert tl.reliability(answers).within is not None
     found = tl.analyze(answers)
     assert found.describe.statements == real
@@ -208,6 +209,80 @@ def test_no_name_becomes_a_formula_and_every_name_is_read_back(
     if ending == "csv":
         cells = [cell for row in csv.reader(file.read_text().splitlines()) for cell in row[:4]]
         assert not [c for c in cells if c[:1] in "=+@\t" and c]
+
+
+def test_a_psych_ds_data_set_states_every_question(tmp_path: Path) -> None:
+    from trilens.survey.psych_ds import write_psych_ds
+
+    folder = tmp_path / "study"
+    write_example(folder)
+    conditions = """
+conditions:
+  taste: {question: "Which one tastes most like the others?"}
+  colour: {question: "Which colour is in the middle?"}
+  other: {kind: closer, grid: {of: 4}}
+"""
+    edit(one_language(folder, "en"), ("retention:", conditions.lstrip() + "retention:"))
+    with running(folder) as app:
+        collected = filled(app)
+        for kind, asked in (
+            (
+                "central",
+                ["taste, three at a time", "tastes most", "condition colour", "Which colour"],
+            ),
+            ("closer", ["5 at a time (closer): Which"]),
+        ):
+            target = tmp_path / kind
+            write_psych_ds(replace(collected, kind=kind), app.survey.study, "all", target)
+            for file in ("dataset_description.json", "README.md"):
+                told = (target / file).read_text(encoding="utf-8")
+                assert not [text for text in asked if text not in told]
+
+
+def test_a_round_without_a_test_passes_with_its_rater(collected: AnswerTable) -> None:
+    """Such as those of another kind of question: who failed elsewhere has not passed there."""
+    test = ["none"] * len(collected)
+    at = collected.table.column_names.index("test")
+    untested = replace(collected, table=collected.table.set_column(at, "test", [test]))
+    raters = collected.column("rater")
+    assert raters[20] in untested.failed
+    assert set(untested.select("passed").column("rater").to_pylist()) == {raters[0]}
+    assert len(replace(untested, failed=frozenset()).select("passed")) == 40
+
+
+def test_reading_says_that_conditions_are_pooled(collected: AnswerTable, tmp_path: Path) -> None:
+    from trilens.tasks.reliability.cautions import about_conditions
+
+    at = collected.table.column_names.index("condition")
+    named = [["high", "low"][i >= 20] for i in range(len(collected))]
+    both = replace(collected, table=collected.table.set_column(at, "condition", [named]))
+    assert (collected.conditions, both.conditions) == ([], ["high", "low"])
+    file = tmp_path / "a.csv"
+    write_export(both, "all", file)
+    answers = tl.Answers(file)
+    answers.read()
+    assert answers.reading is not None
+    said = "conditions high and low are pooled; to take one: --where 'condition=high'"
+    assert said in answers.reading.notes
+    (caution,) = about_conditions(answers.reading.notes)
+    assert caution.what == "Conditions high and low are pooled."
+    one = tl.Answers(file, where="condition=high")
+    assert len(one.read()) < 20
+    assert one.reading is not None
+    assert not about_conditions(one.reading.notes)
+
+
+@pytest.mark.parametrize("words", [("drawn", "repeated"), ("random", "repeat")])
+def test_exports_of_before_are_read_alike(
+    collected: AnswerTable, tmp_path: Path, words: tuple[str, str]
+) -> None:
+    file = tmp_path / "a.csv"
+    write_export(collected, "all", file)
+    text = file.read_text().replace(",random,", f",{words[0]},")
+    file.write_text(text.replace(",repeat,", f",{words[1]},"))
+    assert len(tl.read_statements(file)) == len(collected) - collected.left_out
+    kept = tl.Answers(file, preset="survey").read()
+    assert len(kept) > len(collected) - collected.left_out
 
 
 def test_a_psych_ds_data_set_keeps_the_rules(one_round: AnswerTable, tmp_path: Path) -> None:

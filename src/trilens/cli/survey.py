@@ -10,6 +10,7 @@ import click
 from trilens.cli import options
 from trilens.cli.output import Output, note, print_facts, print_json
 from trilens.errors import MissingExtraError, SurveyError
+from trilens.survey.sets import SETS
 
 folder_argument = click.argument(
     "folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path)
@@ -182,18 +183,7 @@ def serve(
 @click.option(
     "--set",
     "which",
-    type=click.Choice(
-        [
-            "all",
-            "counted",
-            "passed",
-            "all-reduced",
-            "counted-reduced",
-            "passed-reduced",
-            "screens",
-            "questionnaire",
-        ]
-    ),
+    type=click.Choice(SETS),
     default="all",
     show_default=True,
     help="All answers, those of rounds that are long enough, or of those that passed their tests; "
@@ -230,6 +220,7 @@ def export(
     \b
     Example: trilens survey export my-study -o answers.csv --set passed
     """
+    from trilens.statements.table import pooled
     from trilens.survey.database import open_database
     from trilens.survey.export import prepare_export, write_export, write_participant
     from trilens.survey.store import designs_asked
@@ -258,6 +249,11 @@ def export(
         note(
             f"this study asks several kinds of questions ({', '.join(kinds)}); these are the "
             f"answers of kind {collected.kind}: choose another with --kind"
+        )
+    if which.endswith("reduced") and collected.conditions:
+        note(
+            f"{pooled(collected.conditions)}, in one majority for each triple; to take one, "
+            f"export --set all and read it with --where 'condition={collected.conditions[0]}'"
         )
     out.report(
         {"file": out.path, "set": which, what: rows},

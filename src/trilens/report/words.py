@@ -65,6 +65,7 @@ _ABOUT = {
     "wrong": ("About the answers", "many wrong answers"),
     "guessing": ("About the {}s", "careless {}s"),
     "most-guess": ("About the {}s", "most {}s seem careless"),
+    "pooled": ("About the questions", "conditions that are pooled"),
     "copies": ("About the answers", "every row occurs several times"),
     "same-place": ("About the {}s", "{}s that mostly choose one place on the screen"),
     "one-rater": ("About the {}s", "one {} who gave much of the answers"),

@@ -53,8 +53,11 @@ _EXACT_FLOAT = 2.0**53
 _OF_SURVEY = frozenset({"reason", "test", "counted"})
 #: How a note on answers begins that such an export has and the findings leave out.
 NO_FINDINGS = "not part of the findings"
+_REPEATS = ("repeat", "repeated")
 #: How notes speak of questions that a survey put to the same rater again, on purpose.
 ASKED_TWICE = "repeated questions"
+#: How a note says that several conditions of a survey are taken together.
+POOLED = "are pooled"
 #: What an export puts in front of a name that a spreadsheet would take for a formula.
 _APOSTROPHE = r"^'('*[=+\-@\t\r])"
 
@@ -230,6 +233,8 @@ class Decided:
     checks: list[Batch] = field(default_factory=list)
     #: How many answers of a survey the last pass set aside, by the reason for the question.
     aside: Counter[str] = field(default_factory=Counter)
+    #: The conditions of a survey in the last pass.
+    conditions: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -343,6 +348,10 @@ class AnswerTable:
         reason = self._reason
         if reason is not None:
             every.setdefault(reason, "text")
+        # whoever names the column knows of the conditions
+        condition = None if self._condition in further.values() else self._condition
+        if condition is not None:
+            every.setdefault(condition, "text")
         order = {at: k for k, at in enumerate(every)}
         sorts = self.layout.unit == "s"
         groups = groups if self.table.has_groups else None
@@ -357,6 +366,7 @@ class AnswerTable:
             self._judge_ahead()
         self.decided.checks.clear()
         self.decided.aside.clear()
+        self.decided.conditions.clear()
         for piece in self.table.read(request):
             rows = piece
             if self.options.passes_over:
@@ -367,6 +377,8 @@ class AnswerTable:
                 rows = self._holding(rows, order, used, tests)
             if reason is not None and len(rows.table):
                 rows = self._for_findings(rows, order[reason])
+            if condition is not None:
+                self._note_conditions(rows, order[condition])
             if len(rows.table):
                 batch, checks = set_aside(self._batch(rows, order, others, further))
                 if checks is not None:
@@ -411,21 +423,33 @@ class AnswerTable:
         names = self.layout.names
         return names.index("reason") if set(names) >= _OF_SURVEY else None
 
+    @cached_property
+    def _condition(self) -> int | None:
+        """The column of such an export that says which condition a rater was in."""
+        names = self.layout.names
+        return names.index("condition") if {*names} >= {*_OF_SURVEY, "condition"} else None
+
+    def _note_conditions(self, rows: Rows, at: int) -> None:
+        """Say that several conditions are taken together, and how to take one."""
+        values = pc.unique(_decoded(rows.table.column(at)).cast(pa.string())).to_pylist()
+        self.decided.conditions.update(value for value in values if value)
+        if len(self.decided.conditions) > 1:
+            found = sorted(self.decided.conditions)
+            one = f"--where 'condition={found[0]}'"
+            self.decided.notes["condition"] = f"{pooled(found)}; to take one: {one}"
+
     def _for_findings(self, rows: Rows, at: int) -> Rows:
         """The rows that tell of the objects: no test questions, and none that was repeated."""
-        wanted = [
-            "drawn",
-            "random",
-            "adaptive",
-            "shared",
-            *(["repeated"] if self.options.preset == "survey" else []),
-        ]
+        # `drawn` and `repeated` are what earlier versions called `random` and `repeat`
+        wanted = ["drawn", "random", "adaptive", "shared"]
+        if self.options.preset == "survey":
+            wanted += _REPEATS
         reasons = _decoded(rows.table.column(at)).cast(pa.string())
         good = pc.is_in(reasons, value_set=pa.array(wanted)).to_numpy(zero_copy_only=False)
         if not good.all():
             self.decided.aside.update(reasons.filter(pa.array(~good)).to_pylist())
             told = " and ".join(
-                f"{n:,} {ASKED_TWICE if why == 'repeated' else f'of reason {why}'}"
+                f"{n:,} {ASKED_TWICE if why in _REPEATS else f'of reason {why}'}"
                 for why, n in sorted(self.decided.aside.items(), key=str)
             )
             self.decided.notes["reason"] = f"{NO_FINDINGS}: {told}"
@@ -756,6 +780,15 @@ def _is_text(type_: Any) -> bool:
         or pa.types.is_large_string(type_)
         or getattr(pa.types, "is_string_view", lambda _: False)(type_)
     ) or (pa.types.is_dictionary(type_) and _is_text(type_.value_type))
+
+
+def pooled(conditions: Sequence[str]) -> str:
+    """That conditions of a survey are taken together.
+
+    >>> pooled(["high", "low"])
+    'conditions high and low are pooled'
+    """
+    return f"conditions {', '.join(conditions[:-1])} and {conditions[-1]} {POOLED}"
 
 
 def _decoded(column: Any) -> Any:

@@ -7,9 +7,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 from sqlalchemy import Row, select
@@ -21,20 +21,12 @@ from trilens.kinds import columns as kind_columns
 from trilens.statements import Kind, Statements
 from trilens.statements.table import is_number
 from trilens.survey.schema import answers, assignments, forms, objects, participants
+from trilens.survey.sets import Set
 from trilens.survey.store import all_about, chosen_in, designs_asked, shown_in
 from trilens.survey.study import Study
 
-Set: TypeAlias = Literal[
-    "all",
-    "counted",
-    "passed",
-    "all-reduced",
-    "counted-reduced",
-    "passed-reduced",
-    "screens",
-    "questionnaire",
-]
-SETS: tuple[str, ...] = get_args(Set)
+#: Why questions were asked whose answers tell of the objects.
+FINDINGS = ("random", "adaptive", "shared")
 
 #: A participant and their round.
 _Round: TypeAlias = tuple[int, int]
@@ -53,11 +45,14 @@ class AnswerTable:
         the others are columns of an export, as documented in docs/survey.md. ``place`` is where
         the chosen object stood, 0, 1 or 2, as in `Statements.places`. And ``stored``: when, in
         seconds since 1970.
+    failed
+        Raters who answered a test question wrongly, whatever its kind.
     """
 
     kind: Kind
     names: tuple[str, ...]
     table: pa.Table
+    failed: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -89,21 +84,34 @@ class AnswerTable:
 
     def without_practice(self) -> AnswerTable:
         """The same, with the answers that are part of the study."""
-        return AnswerTable(self.kind, self.names, self._chosen("all"))
+        return replace(self, table=self._chosen("all"))
+
+    @property
+    def conditions(self) -> list[str]:
+        """The names of the conditions, where there are several."""
+        named = sorted(set(self.column("condition")))
+        return named if len(named) > 1 else []
 
     @property
     def left_out(self) -> int:
         """How many answers are no part of the findings."""
-        return sum(reason not in ("drawn", "shared") for reason in self.column("reason"))
+        return sum(reason not in FINDINGS for reason in self.column("reason"))
 
     def _chosen(self, which: Set) -> pa.Table:
-        """The answers of a set; practice is of none."""
-        columns = (self.column(name) for name in ("reason", "test", "counted"))
+        """The answers of a set; practice is of none.
+
+        A round without a test question has passed if its rater failed in no other round.
+        """
+        columns = (self.column(name) for name in ("reason", "test", "counted", "rater"))
         good = [
             reason != "practice"
             and (which.startswith("all") or counted)
-            and (not which.startswith("passed") or test in ("passed", "none"))
-            for reason, test, counted in zip(*columns, strict=True)
+            and (
+                not which.startswith("passed")
+                or test == "passed"
+                or (test == "none" and rater not in self.failed)
+            )
+            for reason, test, counted, rater in zip(*columns, strict=True)
         ]
         return self.table.filter(pa.array(good, pa.bool_()))
 
@@ -131,8 +139,8 @@ class AnswerTable:
 
 
 def _without_empty(table: pa.Table) -> pa.Table:
-    """Without the columns of what the study does not have: blocks and conditions."""
-    named = [n for n in ("block", "condition") if n in table.column_names]
+    """Without the columns of what the study does not have: blocks, conditions, models."""
+    named = [n for n in ("block", "condition", "model") if n in table.column_names]
     return table.drop_columns([n for n in named if not any(table[n].to_pylist())])
 
 
@@ -166,9 +174,14 @@ def collect(
         .where(participants.c.test_run == 0)
         .order_by(answers.c.stored, assignments.c.id)
     )
-    rows = [row for row in connection.execute(query).all() if by_design[row.design].kind == kind]
+    of_all_kinds = connection.execute(query).all()
+    tests = _tests(connection, of_all_kinds)
+    failed = {
+        row.rater for row in of_all_kinds if tests.get((row.participant, row.round)) == "failed"
+    }
+    rows = [row for row in of_all_kinds if by_design[row.design].kind == kind]
     round_of = [(row.participant, row.round) for row in rows]
-    numbers, size, tests = _numbered(rows), Counter(round_of), _tests(connection, rows)
+    numbers, size = _numbered(rows), Counter(round_of)
     versions = {design: i for i, design in enumerate(sorted({row.design for row in rows}), 1)}
     by_id = {row.id: row.name for row in connection.execute(select(objects))}
     text, whole, real = pa.string(), pa.int64(), pa.float64()
@@ -188,6 +201,7 @@ def collect(
                 [some.index(row.chosen) for some, row in zip(shown, rows, strict=True)], whole
             ),
             "reason": pa.array([row.reason for row in rows], text),
+            "model": pa.array([row.model or None for row in rows], whole),
             "test": pa.array([tests.get(key, "none") for key in round_of], text),
             "counted": pa.array([size[key] >= minimum for key in round_of], pa.bool_()),
             "block": pa.array([by_design[row.design].block for row in rows], text),
@@ -198,7 +212,7 @@ def collect(
             "stored": pa.array([row.stored for row in rows], real),
         }
     )
-    return AnswerTable(kind, tuple(by_id[i] for i in sorted(by_id)), table)
+    return AnswerTable(kind, tuple(by_id[i] for i in sorted(by_id)), table, frozenset(failed))
 
 
 def _numbered(rows: Sequence[Row[Any]]) -> dict[_Round, int]:

@@ -52,7 +52,8 @@ class Payment:
     seconds
         The sum of the response times.
     code
-        The code that the page gave at the end.
+        The code that the page gave at the end; "not recorded" of those who finished before codes
+        were noted.
     """
 
     platform_id: str
@@ -147,7 +148,7 @@ def payments_due(connection: Connection) -> list[Payment]:
 def _work(rows: list[Any]) -> dict[str, Any]:
     by_number = {(row.round, row.number): (row.chosen, row.further) for row in rows}
     tests = [row for row in rows if row.reason == "test"]
-    again = [row for row in rows if row.reason == "repeated"]
+    again = [row for row in rows if row.reason == "repeat"]
     twice = [row for row in again if (row.round, row.place) in by_number]
     agreed = [row for row in twice if by_number[row.round, row.place] == (row.chosen, row.further)]
     return {

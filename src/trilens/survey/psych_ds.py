@@ -16,7 +16,8 @@ from typing import Any
 from trilens import __version__
 from trilens.errors import SurveyError
 from trilens.kinds import Kind
-from trilens.survey.export import AnswerTable, Set, write_export
+from trilens.survey.export import AnswerTable, write_export
+from trilens.survey.sets import Set
 from trilens.survey.study import Study
 
 _CHOSEN = {
@@ -41,7 +42,9 @@ _COLUMNS = {
     "number": "number of the question in its round",
     "seconds": "response time",
     "place": "where the chosen object was shown: 0, 1 or 2",
-    "reason": "why the question was asked: drawn, shared (by all), repeated, or test",
+    "reason": "why the question was asked: random, adaptive (chosen by a model), shared (by all), "
+    "repeat, or test",
+    "model": "version of the model that chose the question",
     "test": "how the test question of the round was answered: passed, failed, open or none",
     "counted": "whether the round has enough answers",
     "design": "version of the questions, their wording and the stimuli",
@@ -70,7 +73,7 @@ def write_psych_ds(collected: AnswerTable, study: Study, which: Set, folder: Pat
         described = _description(study, collected, columns)
         text = json.dumps(described, ensure_ascii=False, indent=1)
         (part / "dataset_description.json").write_text(text + "\n", encoding="utf-8")
-        (part / "README.md").write_text(_readme(study, rows), encoding="utf-8")
+        (part / "README.md").write_text(_readme(study, collected.kind, rows), encoding="utf-8")
         part.chmod(0o755)
         if folder.exists():
             folder.rmdir()
@@ -102,17 +105,31 @@ def _description(study: Study, collected: AnswerTable, columns: list[str]) -> di
 
 
 def _about(study: Study, kind: Kind) -> str:
+    """What was asked: each wording, with the conditions and blocks in which it is used."""
     code = study.languages[0]
+    places: dict[str, list[str]] = {}
+    for blocks in study.conditions.values():
+        for block in blocks:
+            if block.kind == kind:
+                at = [f"condition {block.condition}"] * bool(block.condition)
+                at += [f"block {block.name}"] * bool(block.name)
+                shown = "three" if block.shown == 3 else str(block.shown)
+                asked = f"{shown} at a time ({kind}): {block.question[code]}"
+                places.setdefault(asked, []).append(", ".join(at))
+    asked = "; ".join(
+        f"in {' and in '.join(at)}, {text}" if len(places) > 1 else text
+        for text, at in places.items()
+    )
     return (
-        f"Answers about {len(study.stimuli)} objects, three at a time ({kind}): "
-        f"{study.question[code]} Collected and exported by trilens {__version__}."
+        f"Answers about {len(study.stimuli)} objects, {asked} "
+        f"Collected and exported by trilens {__version__}."
     )
 
 
-def _readme(study: Study, rows: int) -> str:
+def _readme(study: Study, kind: Kind, rows: int) -> str:
     code = study.languages[0]
     return (
-        f"# {study.title[code]}\n\n{_about(study, study.kind)}\n\n"
+        f"# {study.title[code]}\n\n{_about(study, kind)}\n\n"
         f"- {rows:,} answers, a row each, in `data`.\n"
         f"- What the columns hold is said in `dataset_description.json`.\n"
         f"- Add author, licence and citation there before you share the data set.\n"

@@ -94,10 +94,10 @@ class Question:
     objects
         In the order in which they are shown; for ``closer`` the anchor is first.
     reason
-        ``drawn``, ``test``, ``shared``, ``repeated`` or ``practice``.
+        ``random``, ``adaptive``, ``test``, ``shared``, ``repeat`` or ``practice``.
     place
-        Of a drawn question: its place in the participant's order. Of a shared one: in the
-        study's order. Of a test or a practice question: which one. Of a repeated one: the number,
+        Of a random question: its place in the participant's order. Of a shared one: in the
+        study's order. Of a test or a practice question: which one. Of a repeat: the number,
         in the same round, of the question that it repeats.
     expected
         The right answer of a test or a practice question; where several are chosen, one of them.
@@ -178,11 +178,11 @@ class Sampler:
         for i, (place, found) in zip(of_shared, shared, strict=True):
             plan[i] = Question(unrank(design.kind, found, design.shown), "shared", place)
         for i, (place, found) in zip(of_drawn, drawn, strict=True):
-            plan[i] = Question(unrank(design.kind, found, design.shown), "drawn", place)
+            plan[i] = Question(unrank(design.kind, found, design.shown), "random", place)
         # what is asked again was asked in the first half of the round
         early = shuffled(seed, [i for i in of_drawn + of_shared if i < half], "repeated of", number)
         for i, source in zip(again, early, strict=False):
-            plan[i] = Question(plan[source].objects, "repeated", source + 1)
+            plan[i] = Question(plan[source].objects, "repeat", source + 1)
         return [
             replace(asked, objects=shuffle_places(design.kind, asked.objects, seed, number, i))
             for i, asked in sorted(plan.items())

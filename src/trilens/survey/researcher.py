@@ -18,10 +18,11 @@ from sqlalchemy.engine import Connection
 from trilens.kinds import Kind
 from trilens.survey import auth
 from trilens.survey.auth import DEVICE, FIRST, RESEARCHER, Session
-from trilens.survey.export import SETS, Set, prepare_export, write_export
+from trilens.survey.export import prepare_export, write_export
 from trilens.survey.monitoring import log_event
 from trilens.survey.payment import Decision, decide, payments_due, write_payments
 from trilens.survey.server import Survey
+from trilens.survey.sets import SETS, Set
 from trilens.survey.status import deeds_done
 from trilens.survey.store import all_about, erase, pause, record, resume
 from trilens.survey.writer import Refused, Write

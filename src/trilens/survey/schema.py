@@ -109,7 +109,22 @@ assignments = Table(
     Column("place", BigInteger, nullable=False),
     Column("expected", ForeignKey("objects.id")),
     Column("further", Text),
+    # the version of the model that chose the question; 0 where one may still do so
+    Column("model", Integer),
     UniqueConstraint("participant", "round", "number", name="one_question_per_number"),
+)
+
+#: Questions that a model has chosen and nobody was asked yet; for ``closer`` the anchor is ``a``.
+prepared = Table(
+    "prepared",
+    metadata,
+    Column("id", _ID, primary_key=True),
+    Column("design", ForeignKey("designs.id"), nullable=False),
+    Column("model", Integer, nullable=False),
+    Column("a", ForeignKey("objects.id"), nullable=False),
+    Column("b", ForeignKey("objects.id"), nullable=False),
+    Column("c", ForeignKey("objects.id"), nullable=False),
+    Column("made", Float, nullable=False),
 )
 
 #: At most one per question, whoever sends it how often. Where several were to be chosen, the

@@ -491,7 +491,7 @@ class Store:
                 self._asked(rows, block),
                 1
                 + max(
-                    (r.place for r in rows if r.reason == "drawn" and r.design == self.rows[of]),
+                    (r.place for r in rows if r.reason == "random" and r.design == self.rows[of]),
                     default=-1,
                 ),
             )

@@ -10,6 +10,7 @@ import numpy as np
 from trilens._typing import AnyArray, IntArray
 from trilens.kinds import KINDS, Kind
 from trilens.statements import Statements
+from trilens.statements.table import POOLED
 from trilens.tasks.design import Design
 from trilens.tasks.reliability.agreement import AsDict, Rate, Repeats
 from trilens.tasks.reliability.raters import RaterCheck
@@ -39,7 +40,7 @@ class Caution(AsDict):
     code : str
         ``no-statements``, ``kind``, ``unseen``, ``rare``, ``apart``, ``copies``, ``noise``,
         ``wrong``, ``guessing``, ``differs``, ``inverted``, ``unclear``, ``most-guess``,
-        ``same-place``, ``one-rater``, ``contradictions``, ``design`` or ``counted``.
+        ``same-place``, ``one-rater``, ``pooled``, ``contradictions``, ``design`` or ``counted``.
     what, therefore, remedy : str
         What was seen, what cannot be concluded, what to do.
     names : tuple of str
@@ -85,6 +86,22 @@ def about_kind(kind: Kind, fits: Kind | None = None, doubt: str = "") -> list[Ca
             what,
             "If another question was asked, every finding below is wrong.",
             f"Give the kind that was asked: --kind {kind}, or {other} (in Python: kind=).",
+        )
+    ]
+
+
+def about_conditions(notes: Sequence[str]) -> list[Caution]:
+    """That a survey's conditions are taken together, as its reading has noted."""
+    told = next((note for note in notes if POOLED in note), None)
+    if told is None:
+        return []
+    what, _, remedy = told.partition("; ")
+    return [
+        Caution(
+            "pooled",
+            f"{what[:1].upper()}{what[1:]}.",
+            "What differs between them is averaged in the findings.",
+            f"{remedy[:1].upper()}{remedy[1:]}. To compare them: --by condition.",
         )
     ]
 

@@ -50,6 +50,7 @@ from trilens.tasks.reliability.cautions import (
     Caution,
     about_amounts,
     about_appearances,
+    about_conditions,
     about_contradictions,
     about_design,
     about_duplicates,
@@ -413,6 +414,7 @@ def reliability(
         collected=collected,
         cautions=(
             *assumed,
+            *(() if reading is None else about_conditions(reading.notes)),
             *about_appearances(given.names, given.appearances),
             *about_parts(given, parts),
             *about_duplicates(given),
