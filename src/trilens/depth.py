@@ -187,10 +187,11 @@ def counted_intervals(
     replacement make it wider than it need be.
 
     Where four raters or more are known (or, without raters, four screens of more than three
-    objects), what is covered is the expected centrality with raters like these: the number of answers is divided by the design effect and, as that is
-    measured between a limited number of raters, by the squared ratio of the quantiles of
-    Student's t and the Gaussian (Korn and Graubard, 1998). The degrees of freedom are
-    Satterthwaite's where raters gave unequal numbers of answers.
+    objects), what is covered is the expected centrality with raters like these: the number of
+    answers is divided by the design effect and, as that is measured between a limited number of
+    raters, by the squared ratio of the quantiles of Student's t and the Gaussian (Korn and
+    Graubard, 1998). The degrees of freedom are Satterthwaite's where raters gave unequal numbers
+    of answers.
 
     Of questions that were not drawn at random the intervals say nothing beyond these questions:
     `trilens.depth_intervals` looks at the design first.
