@@ -70,6 +70,7 @@ from .maps import (
     LensMap as LensMap,
     estimate_dimension as estimate_dimension,
     load_map as load_map,
+    neg_log_loss as neg_log_loss,
     procrustes_distance as procrustes_distance,
     violations as violations,
 )
@@ -93,6 +94,9 @@ from .tasks.classify.classifiers import (
 )
 from .tasks.cluster.groups import (
     cluster as cluster,
+)
+from .tasks.cluster.map_clustering import (
+    MapClustering as MapClustering,
 )
 from .tasks.cluster.spectral import (
     KRNGClustering as KRNGClustering,
@@ -132,6 +136,7 @@ from .tasks.next_questions import (
 )
 from .tasks.outliers import (
     LensDepthOutlierDetector as LensDepthOutlierDetector,
+    MapOutlierDetector as MapOutlierDetector,
     outliers as outliers,
 )
 from .tasks.reliability import (

@@ -167,6 +167,31 @@ def real_array(name: str, value: Any) -> FloatArray:
     return array.astype(np.float64)
 
 
+def sample_weights(sample_weight: Any, m: int) -> FloatArray | None:
+    """One finite weight of 0 or more for each statement, not all 0; None as it is."""
+    if sample_weight is None:
+        return None
+    given = real_array("sample_weight", sample_weight)
+    if given.shape != (m,):
+        raise ParameterError(
+            f"sample_weight has shape {given.shape}; give a weight for each of the {m:,} "
+            f"statements",
+            parameter="sample_weight",
+        )
+    bad = ~(np.isfinite(given) & (given >= 0))
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise ParameterError(
+            f"the weight of statement {row} is {given[row]}; it must be a number, 0 or more",
+            parameter="sample_weight",
+        )
+    if m and not given.any():
+        raise ParameterError(
+            "all weights are 0; at least one statement must count", parameter="sample_weight"
+        )
+    return given
+
+
 def check_progress(progress: Any) -> None:
     """Raise `ParameterError` for what is neither None nor can be called."""
     if progress is not None and not callable(progress):

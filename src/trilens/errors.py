@@ -111,6 +111,10 @@ class AssumedKindWarning(UserWarning):
     """Neither the file nor the caller says which question was asked, and one is assumed."""
 
 
+class UnmentionedObjectsWarning(UserWarning):
+    """A map has objects that no answer is about, so that nothing is known of their places."""
+
+
 def callers_level() -> int:
     """The ``stacklevel`` of a warning that is about the line which called trilens."""
     level, frame = 1, sys._getframe(1)

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import trilens as tl
-from trilens.errors import KindError, ParameterError, StatementError
+from trilens.errors import KindError, ParameterError, StatementError, UnmentionedObjectsWarning
 from trilens.maps import (
     ChoiceMap,
     ChoiceModel,
@@ -190,7 +190,7 @@ def test_weights_are_repeats_and_order_does_not_matter(kind):
     times = rng.integers(0, 4, len(S))
     repeated = S.take(rng.permutation(np.repeat(np.arange(len(S)), times)))
     for parameters in ({"n_components": 2, "l2": 0.03}, {"n_components": 2}):
-        weighted = ChoiceMap(**parameters).fit(S, weights=times)
+        weighted = ChoiceMap(**parameters).fit(S, sample_weight=times)
         plain = ChoiceMap(**parameters).fit(repeated)
         # the lens map, where both start, does not know weights
         assert procrustes(weighted.embedding_, plain.embedding_)[2] < 1e-3
@@ -272,7 +272,7 @@ def test_refits_are_quick_fits_with_other_weights(kind):
         weights = np.random.default_rng(0).integers(0, 3, len(S))
         other = refit(weights)
     assert procrustes(same.embedding, M.embedding_)[2] < 1e-5
-    again = ChoiceMap(2, l2=0.03, init=M.embedding_, tol=1e-9).fit(S, weights=weights)
+    again = ChoiceMap(2, l2=0.03, init=M.embedding_, tol=1e-9).fit(S, sample_weight=weights)
     assert procrustes(other.embedding, again.embedding_)[2] < 1e-5
     assert other.lapse == pytest.approx(again.lapse_, abs=1e-3)
     copies = M.bootstrap(S, 5, random_state=1)
@@ -359,11 +359,12 @@ def test_progress_goes_from_0_to_1():
     assert shares[-1] == 1
 
 
-def test_statements_of_another_kind_are_refused_and_an_array_holds_central_ones():
+def test_statements_of_another_kind_are_refused_and_an_array_is_of_the_kind_of_the_map():
     _, S = asked("odd", m=500)
     M = ChoiceMap(2, l2=0.1).fit(S)
+    np.testing.assert_array_equal(M.predict_proba(S.triples), M.predict_proba(S))
     with pytest.raises(KindError, match=r"kind odd.*kind central.*Statements\(array, kind='odd'\)"):
-        M.predict_proba(S.triples)
+        M.predict_proba(Statements(S.triples))
     with pytest.raises(KindError, match=r"kind odd.*kind closer"):
         M.predict_proba(Statements(S.triples, kind="closer"))
     with pytest.raises(ParameterError, match="about 40 objects, but the map has 30"):
@@ -399,7 +400,8 @@ def test_degenerate_input_gives_finite_maps(kind, parameters):
 def test_objects_without_statements_are_in_the_middle():
     points, S = asked(n=16, m=500)
     more = Statements(S.triples, n_objects=19)
-    M = ChoiceMap().fit(more)
+    with pytest.warns(UnmentionedObjectsWarning, match=r"3 of the 19 objects \(16, 17, 18\)"):
+        M = ChoiceMap().fit(more)
     assert np.isfinite(M.embedding_).all()
     assert np.abs(M.embedding_[16:]).max() < 0.2 * M.embedding_.std()
     assert procrustes(points, M.embedding_[:16])[2] < 0.02
@@ -433,14 +435,14 @@ def test_a_penalty_keeps_answers_without_contradictions_finite():
 )
 def test_bad_parameters_are_one_clear_line(estimator, says):
     with pytest.raises(ParameterError, match=says) as caught:
-        estimator.fit([[0, 1, 2]])
+        estimator.fit(Statements([[0, 1, 2]]))
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("weights", "says"),
     [
-        ([1.0], r"weights have shape \(1,\); give one for each of the 2 statements"),
+        ([1.0], r"sample_weight has shape \(1,\); give a weight for each of the 2 statements"),
         ([1.0, np.nan], "the weight of statement 1 is nan"),
         ([-1.0, 1.0], "the weight of statement 0 is -1.0"),
         ([0.0, 0.0], "all weights are 0"),
@@ -448,7 +450,7 @@ def test_bad_parameters_are_one_clear_line(estimator, says):
 )
 def test_bad_weights_are_refused(weights, says):
     with pytest.raises(ParameterError, match=says):
-        ChoiceMap(1, l2=0.1).fit([[0, 1, 2], [1, 0, 2]], weights=weights)
+        ChoiceMap(1, l2=0.1).fit(Statements([[0, 1, 2], [1, 0, 2]]), sample_weight=weights)
 
 
 def test_no_statements_are_refused():
@@ -463,7 +465,7 @@ def test_the_cars_are_mapped_without_a_compiler(data_dir):
         "import sys, numpy as np\n"
         "from trilens.maps import ChoiceMap\n"
         "T = np.loadtxt(sys.argv[1], delimiter=',', dtype=int) - 1\n"
-        "M = ChoiceMap().fit(T)\n"
+        "M = ChoiceMap(kind='central').fit(T)\n"
         "assert M.n_components_ == 2, M.cv_scores_\n"
         "assert 0.05 < M.error_rate_ < 0.25, M.error_rate_\n"
         "assert M.score(T) > 0.7\n"

@@ -252,7 +252,8 @@ def test_the_posterior_knows_the_features():
     seen = S.take(~(S.triples == 3).any(axis=1))
     share = {"features": 0.99}
     M = tl.ChoiceMap(2, l2=0.1, feature_share=share).fit(seen, features=F)
-    N = tl.ChoiceMap(2, l2=0.1).fit(seen)
+    with pytest.warns(tl.errors.UnmentionedObjectsWarning, match=r"1 of the 30 objects \(3\)"):
+        N = tl.ChoiceMap(2, l2=0.1).fit(seen)
     spread = [each.posterior(seen, 40)[:, 3].std(axis=0).mean() for each in (M, N)]
     assert spread[0] < 0.85 * spread[1]
     assert np.trace(M.place_errors_[3]) < 0.5 * np.trace(N.place_errors_[3])

@@ -109,7 +109,7 @@ def test_where_a_part_tells_nothing_all_answers_do(monkeypatch, l2, length, weig
     losses = []
     for least in (10**9, 500):
         monkeypatch.setattr(choice_fit, "_LEAST_PART", least)
-        found = ChoiceMap(2, l2=l2, length=length).fit(S, weights=given)
+        found = ChoiceMap(2, l2=l2, length=length).fit(S, sample_weight=given)
         losses.append(l2 * (found.embedding_**2).sum() - found.log_likelihood_)
     assert losses[1] <= 1.01 * losses[0]
 

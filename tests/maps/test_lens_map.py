@@ -82,6 +82,7 @@ def test_map_of_many_objects_uses_the_operator(asked, monkeypatch, layout):
     np.testing.assert_allclose(model.explained_variance_ratio_, values / trace, rtol=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore::trilens.errors.UnmentionedObjectsWarning")
 def test_a_hundred_thousand_objects():
     rng = np.random.default_rng(0)
     n, side = 100_000, rng.integers(2, size=100_000)
@@ -187,6 +188,7 @@ def test_negative_eigenvalues_are_reported_and_not_used():
     assert (model.explained_variance_ratio_ >= 0).all()
 
 
+@pytest.mark.filterwarnings("ignore::trilens.errors.UnmentionedObjectsWarning")
 def test_no_statements_put_all_objects_equally_far():
     X = LensMap(3).fit_transform(Statements(np.empty((0, 3), int), n_objects=4))
     apart = cdist(X, X)[np.triu_indices(4, 1)]

@@ -129,8 +129,8 @@ def test_a_choice_map_of_large_files_is_streamed(large: tl.Answers) -> None:
     for wrong in ({"l2": 0.1}, {"lapses": 0.2}, {"init": np.zeros((40, 2))}):
         with pytest.raises(ParameterError, match=f"ChoiceMap: {next(iter(wrong))} cannot be"):
             tl.ChoiceMap(2, **wrong).fit(large)
-    with pytest.raises(ParameterError, match="weights are not available"):
-        tl.ChoiceMap(2).fit(large, weights=np.ones(6000))
+    with pytest.raises(ParameterError, match="sample_weight is not available"):
+        tl.ChoiceMap(2).fit(large, sample_weight=np.ones(6000))
     assert tl.ChoiceMap(2, l2=0.1).fit(S).streamed_ is None
 
 

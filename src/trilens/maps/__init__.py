@@ -4,6 +4,7 @@ from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.choice_model import ChoiceModel, ModelDepth
 from trilens.maps.comparisons import Comparisons, violations
 from trilens.maps.embedding import GNMDS, SOE, STE, TSTE
+from trilens.maps.estimator import neg_log_loss
 from trilens.maps.geometry import procrustes_distance
 from trilens.maps.lens_map import LensMap
 from trilens.maps.map_file import load_map
@@ -24,6 +25,7 @@ __all__ = [
     "Places",
     "estimate_dimension",
     "load_map",
+    "neg_log_loss",
     "procrustes_distance",
     "violations",
 ]

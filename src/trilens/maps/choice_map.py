@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import ClassifierTags, Tags
 from sklearn.utils.validation import check_is_fitted
 
 from trilens._parameters import (
     check_progress,
     generator,
     one_of,
-    real_array,
     real_number,
+    sample_weights,
     threads_of,
     whole_number,
     wrong,
@@ -26,10 +27,10 @@ from trilens._parameters import (
 from trilens._typing import FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers, AnswersLike
 from trilens.depth import LEAST_RATERS
-from trilens.errors import ParameterError, StatementError
-from trilens.kinds import answer_column, n_answers, wrong_by_chance
+from trilens.errors import KindError, ParameterError, StatementError
+from trilens.kinds import Kind, answer_column, n_answers, wrong_by_chance
 from trilens.maps.choice_model import ChoiceModel, ModelDepth, ResampledModels
-from trilens.maps.comparisons import violations
+from trilens.maps.comparisons import Comparisons, violations
 from trilens.maps.device import is_on_device, open_device
 from trilens.maps.estimator import (
     NOT_STREAMED,
@@ -70,7 +71,6 @@ from trilens.maps.rater_weights import RaterWeights, weighed_likelihood
 from trilens.maps.raters import estimate_lapses, group_raters
 from trilens.maps.selection import HeldOutScores, MapSettings, Shares, alpha_of, select
 from trilens.statements import Statements, as_statements
-from trilens.statements.value import refuse_answers
 
 if TYPE_CHECKING:
     from trilens.files.source import PathLike
@@ -144,12 +144,17 @@ class ChoiceMap(MapEstimator):
         pays from about 100,000 answers on; ``"torch"``: the same on the processor. By default,
         or with ``"cpu"``, by the compiled loops, without PyTorch. What is chosen by held-out
         answers is chosen on the processor.
+    kind : {"central", "odd", "closer"}, optional
+        What was asked, for arrays, which do not tell: cblearn's triplets (anchor, near, far) are
+        ``"closer"``. Statements and tables tell it.
 
     Attributes
     ----------
     embedding_ : (n_objects, n_components_) float64
         Centred, the widest axis first. Objects that no statement names are in the middle, or where
         their features expect them.
+    kind_ : {"central", "odd", "closer"}
+        What was asked. An array that the fitted map is given is of this kind.
     n_components_ : int
     l2_ : float
     length_ : str
@@ -268,13 +273,14 @@ class ChoiceMap(MapEstimator):
     random_state: RandomState = 0
     n_jobs: int | None = None
     device: str | None = None
+    kind: Kind | None = None
 
     def fit(
         self,
         S: AnswersLike,
         y: object = None,
         *,
-        weights: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         features: FeaturesLike | None = None,
         progress: Progress | None = None,
     ) -> Self:
@@ -283,12 +289,15 @@ class ChoiceMap(MapEstimator):
         Parameters
         ----------
         S : Statements, a table, (m, 3) array, or Answers
-            Statements of any kind; an array holds central ones. Answers in files that are too
+            Statements of any kind; an array needs ``kind``. Answers in files that are too
             large to hold are mapped by passes over the files; see Notes.
         y
-            None, or labels of the objects for a later step of a Pipeline; answers are refused.
-        weights : (m,) array of float, optional
-            How often each statement counts.
+            None, or labels of the objects for a later step of a Pipeline. Of an array whose rows
+            are the objects as they were shown (``kind`` being central or odd), the position of
+            each chosen object: 0, 1 or 2, as `Statements.to_choices` gives both. scikit-learn's
+            scorers take them, such as ``scoring="neg_log_loss"``.
+        sample_weight : (m,) array of float, optional
+            How often each statement counts: 2 is as if it stood there twice, 0 leaves it out.
         features : array, table or dict, optional
             Vectors of the objects: (n_objects, q) numbers, dense or sparse, in the order of the
             objects; a pandas, polars or Arrow table with the names of the objects as its index or
@@ -299,12 +308,16 @@ class ChoiceMap(MapEstimator):
             Called with the share of the work that is done at most; silent by default.
         """
         if isinstance(S, Answers) and S.streamed:
-            return self._stream(S, weights, features, progress)
-        statements = as_statements(S)
-        refuse_answers(y, S, statements)
+            return self._stream(S, sample_weight, features, progress)
+        statements = self._to_fit(S, y)
+        if isinstance(statements, Comparisons):
+            raise KindError(
+                "ChoiceMap takes statements about three objects, not comparisons "
+                "d(A,B) < d(C,D); use SOE or GNMDS"
+            )
         self._check(statements)
         check_progress(progress)
-        given = _check_weights(weights, len(statements))
+        given = sample_weights(sample_weight, len(statements))
         if given is not None and (given == 0).any():
             statements, given = statements.take(given > 0), given[given > 0]
         rng = generator(self.random_state)
@@ -350,14 +363,34 @@ class ChoiceMap(MapEstimator):
         self.n_iter_ = found.n_iter
         self.converged_ = found.converged
         self.streamed_: StreamedMap | None = None
+        known = None if told is None or self._prior is None else told.known
+        self._find_unknown(statements.appearances, known)
         if progress is not None:
             progress(1.0)
+        self._tell_doubts()
         return self
+
+    def __sklearn_tags__(self) -> Tags:
+        # of questions: to scikit-learn's scorers an answer is one of two or three classes
+        tags = super().__sklearn_tags__()
+        tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        return tags
+
+    @property
+    def kind_(self) -> Kind:  # type: ignore[override]
+        """The kind that was fitted, and that an array is of."""
+        check_is_fitted(self)
+        return self.model_.kind
+
+    @property
+    def classes_(self) -> IntArray:
+        """The answers that the columns of `predict_proba` stand for: 0, 1, 2, or 0, 1."""
+        return np.arange(n_answers(self.kind_))
 
     def _stream(
         self,
         answers: Answers,
-        weights: ArrayLike | None,
+        sample_weight: ArrayLike | None,
         features: FeaturesLike | None,
         progress: Progress | None,
     ) -> Self:
@@ -367,8 +400,10 @@ class ChoiceMap(MapEstimator):
         refuse_for_streams(
             self, {"l2": "cv", "length": "distance", "lapses": "raters", "init": "lensmap"}
         )
-        if weights is not None:
-            raise ParameterError(f"weights are not available: {NOT_STREAMED}", parameter="weights")
+        if sample_weight is not None:
+            raise ParameterError(
+                f"sample_weight is not available: {NOT_STREAMED}", parameter="sample_weight"
+            )
         if features is not None:
             raise ParameterError(
                 f"features are not available: {NOT_STREAMED}", parameter="features"
@@ -391,6 +426,7 @@ class ChoiceMap(MapEstimator):
         for name in _NOT_OF_STREAMS:
             self.__dict__.pop(name, None)
         assert found.lapse is not None
+        self._unknown = None
         self.model_ = ChoiceModel(found.embedding, found.lapse, found.counts.kind)
         self.embedding_ = found.embedding
         self.names_ = found.counts.known_names
@@ -465,6 +501,7 @@ class ChoiceMap(MapEstimator):
         found.model_ = replace(self.model_, embedding=found.embedding_)
         found.names_ = S._names
         found._errors, found._fitted_to = None, (S, None)
+        found._unknown = None if self._unknown is None else self._unknown[order]
         if self.features_ is not None:
             shares = () if self._prior is None else self._prior.shares
             found._tell_features(self.features_.take(order), shares, self.feature_gain_)
@@ -525,7 +562,8 @@ class ChoiceMap(MapEstimator):
         the map; with five they are two to four times too small. Beyond 1000 coordinates or 50,000
         answers the other objects' places are taken as known, which makes them smaller still.
 
-        >>> M = ChoiceMap(1, l2=0.1).fit([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]])
+        >>> S = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
+        >>> M = ChoiceMap(1, l2=0.1, kind="central").fit(S)
         >>> M.place_errors_.shape
         (4, 1, 1)
         """
@@ -543,17 +581,16 @@ class ChoiceMap(MapEstimator):
         Parameters
         ----------
         S : Statements, a table, or (m, 3) array
-            Of the kind that was fitted; an array holds central ones.
+            Of the kind that was fitted.
 
         Returns
         -------
         (m, 3) float64, for ``closer`` (m, 2)
             Column 0 is the answer that was given, the others those with the second and the
             third object of the statement in its place (``closer``: the far one in the near
-            one's place).
+            one's place). All equal where nothing is known of one of the objects.
         """
-        check_is_fitted(self)
-        return self._preferences(self._known(as_statements(S)))
+        return self._judged(S)
 
     def _preferences(self, statements: Statements) -> FloatArray:
         if self._raters is not None:
@@ -587,7 +624,7 @@ class ChoiceMap(MapEstimator):
         Examples
         --------
         >>> S = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
-        >>> M = ChoiceMap(1, l2=0.1).fit(S)
+        >>> M = ChoiceMap(1, l2=0.1, kind="central").fit(S)
         >>> with M.refitting(S) as refit:
         ...     [refit(weights).embedding.shape for weights in ([1, 2, 0, 1], [0, 0, 3, 1])]
         [(4, 1), (4, 1)]
@@ -595,7 +632,7 @@ class ChoiceMap(MapEstimator):
         self._answers_of_fit("a refit")
         whole_number("max_iter", max_iter, least=1)
         real_number("tol", tol, 0)
-        statements, model = as_statements(S), self.model_
+        statements, model = as_statements(S, self.kind_), self.model_
         model.triples_of(statements)
         if len(statements) == 0 or statements.n_objects != len(model.embedding):
             raise ParameterError(
@@ -607,7 +644,7 @@ class ChoiceMap(MapEstimator):
             fixed = self.l2 == "cv" or own is not None or not isinstance(self.lapses, str)
 
             def refit(weights: ArrayLike) -> ChoiceModel:
-                given = _check_weights(weights, len(statements))
+                given = sample_weights(weights, len(statements))
                 assert given is not None
                 found = fit_choices(
                     prepared.weighing(prepared.choices.weights_of(given)),
@@ -691,12 +728,12 @@ class ChoiceMap(MapEstimator):
         Examples
         --------
         >>> S = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
-        >>> M = ChoiceMap(1, l2=0.1).fit(S)
+        >>> M = ChoiceMap(1, l2=0.1, kind="central").fit(S)
         >>> M.bootstrap(S, 10).embeddings.shape
         (10, 4, 1)
         """
         self._answers_of_fit("a bootstrap")
-        statements = as_statements(S)
+        statements = as_statements(S, self.kind_)
         whole_number("n_copies", n_copies, least=1)
         whole_number("max_iter", max_iter, least=1)
         check_progress(progress)
@@ -754,14 +791,14 @@ class ChoiceMap(MapEstimator):
         Examples
         --------
         >>> S = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
-        >>> M = ChoiceMap(1, l2=0.1).fit(S)
+        >>> M = ChoiceMap(1, l2=0.1, kind="central").fit(S)
         >>> M.posterior(S, 10).shape
         (10, 4, 1)
         """
         from trilens.maps.posterior import draw_maps
 
         self._answers_of_fit("a posterior")
-        statements = as_statements(S)
+        statements = as_statements(S, self.kind_)
         whole_number("n_draws", n_draws, least=1)
         real_number("dispersion", dispersion, 1)
         real_number("effort", effort, 1)
@@ -832,7 +869,8 @@ class ChoiceMap(MapEstimator):
 
         Examples
         --------
-        >>> M = ChoiceMap(1, l2=0.1).fit([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]])
+        >>> S = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
+        >>> M = ChoiceMap(1, l2=0.1, kind="central").fit(S)
         >>> found = M.place([[1, 0, 4], [2, 1, 4], [3, 1, 4]])
         >>> found.names, found.coordinates.shape, found.covariance.shape
         (('4',), (1, 1), (1, 1, 1))
@@ -840,7 +878,7 @@ class ChoiceMap(MapEstimator):
         from trilens.maps.places import find_places, new_objects
 
         check_is_fitted(self)
-        given = None if S is None else as_statements(S)
+        given = None if S is None else as_statements(S, self.kind_)
         return find_places(self, new_objects(self, given, features))
 
     def extend(
@@ -848,14 +886,15 @@ class ChoiceMap(MapEstimator):
     ) -> ChoiceMap:
         """A map that has new objects too, at the places that `place` finds; parameters as there.
 
-        >>> M = ChoiceMap(1, l2=0.1).fit([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]])
+        >>> S = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
+        >>> M = ChoiceMap(1, l2=0.1, kind="central").fit(S)
         >>> M.extend([[1, 0, 4], [2, 1, 4], [3, 1, 4]]).embedding_.shape
         (5, 1)
         """
         from trilens.maps.places import find_places, new_objects
 
         self._answers_of_fit("a larger map")
-        given = None if S is None else as_statements(S)
+        given = None if S is None else as_statements(S, self.kind_)
         new = new_objects(self, given, features)
         placed = find_places(self, new)
         found = copy(self)
@@ -873,6 +912,8 @@ class ChoiceMap(MapEstimator):
         found._violations = self.violations_
         found._errors = np.concatenate([self.place_errors_, placed.covariance])
         found._fitted_to = whole, None
+        if self._unknown is not None:
+            found._unknown = np.append(self._unknown, np.zeros(len(placed.names), np.bool_))
         if self.features_ is not None:
             shares = () if self._prior is None else self._prior.shares
             more = self.features_.extended(new.features, len(placed.names))
@@ -1242,30 +1283,6 @@ def _repeated_questions(statements: Statements) -> IntArray | None:
     if len(different) < _LEAST_QUESTIONS or m < _REPEATED * len(different):
         return None
     return question.astype(np.int64) if len(different) < possible / 2 else None
-
-
-def _check_weights(weights: ArrayLike | None, m: int) -> FloatArray | None:
-    """One finite weight of 0 or more for each statement, not all 0; None as it is."""
-    if weights is None:
-        return None
-    given = real_array("weights", weights)
-    if given.shape != (m,):
-        raise ParameterError(
-            f"weights have shape {given.shape}; give one for each of the {m:,} statements",
-            parameter="weights",
-        )
-    bad = ~(np.isfinite(given) & (given >= 0))
-    if bad.any():
-        row = int(np.flatnonzero(bad)[0])
-        raise ParameterError(
-            f"the weight of statement {row} is {given[row]}; it must be a number, 0 or more",
-            parameter="weights",
-        )
-    if m and not given.any():
-        raise ParameterError(
-            "all weights are 0; at least one statement must count", parameter="weights"
-        )
-    return given
 
 
 def _is_cv(value: Any) -> bool:

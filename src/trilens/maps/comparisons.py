@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,11 +14,18 @@ from trilens.answers import Answers, AnswersLike
 from trilens.errors import KindError, ParameterError
 from trilens.kinds import Kind, check_kind
 from trilens.maps.pairs import squared
-from trilens.statements import Statements, as_statements
+from trilens.statements import Objects, Statements, as_statements
 from trilens.statements.columns import is_table
 from trilens.statements.comparisons import Comparisons, rectangular
 
-__all__ = ["Comparisons", "ComparisonsLike", "as_comparisons", "as_data", "violations"]
+__all__ = [
+    "Comparisons",
+    "ComparisonsLike",
+    "as_comparisons",
+    "as_data",
+    "tells_kind",
+    "violations",
+]
 
 #: Rows compared at a time, so that the temporaries stay small beside the comparisons.
 _CHUNK = 1 << 17
@@ -53,8 +60,11 @@ def as_comparisons(statements: ComparisonsLike) -> Comparisons:
     return C
 
 
-def as_data(statements: ComparisonsLike) -> Statements | Comparisons:
-    """What was given: values as they are, four columns of ids as comparisons, else statements."""
+def as_data(statements: ComparisonsLike, kind: str | None = None) -> Statements | Comparisons:
+    """What was given: values as they are, four columns of ids as comparisons, else statements.
+
+    What does not tell its kind is of this ``kind``, see `as_statements`.
+    """
     if isinstance(statements, Answers):
         return statements.read()
     if isinstance(statements, (Statements, Comparisons)):
@@ -63,7 +73,13 @@ def as_data(statements: ComparisonsLike) -> Statements | Comparisons:
         array = rectangular(statements)
         if array.ndim == 2 and array.shape[1] == 4 and array.dtype.kind in "iu":
             return Comparisons(array)
-    return as_statements(statements)
+    return as_statements(statements, kind)
+
+
+def tells_kind(given: Any) -> bool:
+    """Whether it is known what was asked; rows of three objects alone do not tell."""
+    known = isinstance(given, (Statements, Comparisons, Answers, Objects))
+    return known or is_table(given)
 
 
 def violations(
@@ -119,8 +135,7 @@ def _of_kind(statements: ComparisonsLike, kind: Kind | None) -> ComparisonsLike:
             raise KindError(f"the statements are of kind {given.kind}, not {kind}; leave kind= out")
         return given
     data = as_data(statements)
-    told = isinstance(data, Comparisons) or len(data) == 0
-    if told or isinstance(statements, (Statements, Answers)) or is_table(statements):
+    if isinstance(data, Comparisons) or len(data) == 0 or tells_kind(statements):
         return data
     raise KindError(
         "violations cannot tell what an array of three columns means; give kind='closer' for "

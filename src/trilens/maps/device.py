@@ -33,7 +33,7 @@ def is_on_device(device: Any) -> bool:
     >>> [is_on_device(device) for device in (None, "cpu", "torch", "cuda:1")]
     [False, False, True, True]
     """
-    if device is None or device == "cpu":
+    if device is None or (isinstance(device, str) and device == "cpu"):
         return False
     if not isinstance(device, str) or not re.fullmatch(r"torch|cuda(:\d+)?", device):
         raise wrong("ChoiceMap: device", device, _ALLOWED)

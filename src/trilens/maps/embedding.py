@@ -24,7 +24,8 @@ from trilens._parameters import (
 )
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.errors import KindError, StatementError
-from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_comparisons, as_data
+from trilens.kinds import Kind
+from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_comparisons
 from trilens.maps.estimator import MapEstimator, check_components
 from trilens.maps.fit import (
     Minimum,
@@ -37,7 +38,6 @@ from trilens.maps.fit import (
 )
 from trilens.maps.likelihood import ComparisonLoss, Objective, comparison_loss, object_order
 from trilens.statements import Statements
-from trilens.statements.value import refuse_answers
 
 Init: TypeAlias = Literal["lensmap", "random"] | ArrayLike
 #: Beyond, the squares overflow.
@@ -58,6 +58,7 @@ class _OrdinalEmbedding(MapEstimator):
     tol: float = 1e-6
     random_state: RandomState = 0
     n_jobs: int | None = None
+    kind: Kind | None = None
 
     #: Whether comparisons d(A,B) < d(C,D) without a common object are served.
     _takes_comparisons: ClassVar[bool] = False
@@ -74,17 +75,16 @@ class _OrdinalEmbedding(MapEstimator):
         Parameters
         ----------
         S : Statements, a table, (m, 3) array, Comparisons or (m, 4) array of int
-            Statements of any kind; an array of three columns holds central ones, so similarity
-            triplets are ``Statements(array, kind="closer")``. SOE and GNMDS also take
-            comparisons d(A,B) < d(C,D).
+            Statements of any kind; an array of three columns needs ``kind``. SOE and GNMDS also
+            take comparisons d(A,B) < d(C,D).
         y
-            None, or labels of the objects for a later step of a Pipeline; answers are refused.
+            None, labels of the objects for a later step of a Pipeline, or positions of answers:
+            see `ChoiceMap.fit`.
         progress
             Called with the share of the work that is done at most; silent by default.
         """
         name = type(self).__name__
-        data = as_data(S)
-        refuse_answers(y, S, data)
+        data = self._to_fit(S, y)
         if isinstance(data, Comparisons) and not self._takes_comparisons:
             raise KindError(
                 f"{name} takes statements about three objects, not comparisons "
@@ -124,12 +124,15 @@ class _OrdinalEmbedding(MapEstimator):
             self.embedding_ = best.X - best.X.mean(axis=0)
             self.violations_ = evaluate.violations(self.embedding_)
         self.names_ = None if isinstance(data, Comparisons) else data._names
+        self.kind_ = None if isinstance(data, Comparisons) else data.kind
+        self._find_unknown(np.bincount(comparisons.rows.ravel(), minlength=data.n_objects))
         self.loss_ = best.loss
         self.loss_history_ = best.history
         self.n_iter_ = best.n_iter
         self.converged_ = best.converged
         if progress is not None:
             progress(1.0)
+        self._tell_doubts()
         return self
 
     def _start(
@@ -176,9 +179,15 @@ _SHARED = """\
     random_state : int, Generator, RandomState or None
     n_jobs : int, optional
         Threads; by default, and with -1, one per core. The answer does not depend on it.
+    kind : {"central", "odd", "closer"}, optional
+        What was asked, for arrays of three columns, which do not tell: cblearn's triplets
+        (anchor, near, far) are ``"closer"``. Statements and tables tell it.
 
     Attributes
     ----------
+    kind_ : {"central", "odd", "closer"} or None
+        What was asked. An array that the fitted map is given is of this kind. None for
+        comparisons d(A,B) < d(C,D).
     embedding_ : (n_objects, n_components) float64
         Centred coordinates.
     loss_ : float
@@ -221,7 +230,7 @@ class SOE(_OrdinalEmbedding):
     Examples
     --------
     >>> line = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
-    >>> soe = SOE(n_components=1, init="random", random_state=0).fit(line)
+    >>> soe = SOE(n_components=1, init="random", kind="central").fit(line)
     >>> soe.embedding_.shape, soe.violations_
     ((4, 1), 0.0)
     """
@@ -255,7 +264,7 @@ class STE(_OrdinalEmbedding):
     Examples
     --------
     >>> line = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
-    >>> ste = STE(n_components=1, init="random", l2=0.01, random_state=0).fit(line)
+    >>> ste = STE(n_components=1, init="random", l2=0.01, kind="central").fit(line)
     >>> ste.embedding_.shape, ste.violations_
     ((4, 1), 0.0)
     """
@@ -290,7 +299,7 @@ class TSTE(_OrdinalEmbedding):
     Examples
     --------
     >>> line = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
-    >>> tste = TSTE(n_components=1, init="random", l2=0.01, random_state=0).fit(line)
+    >>> tste = TSTE(n_components=1, init="random", l2=0.01, kind="central").fit(line)
     >>> tste.embedding_.shape, tste.violations_
     ((4, 1), 0.0)
     """
@@ -329,7 +338,7 @@ class GNMDS(_OrdinalEmbedding):
     Examples
     --------
     >>> line = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
-    >>> gnmds = GNMDS(n_components=1, init="random", random_state=0).fit(line)
+    >>> gnmds = GNMDS(n_components=1, init="random", kind="central").fit(line)
     >>> gnmds.embedding_.shape, gnmds.violations_
     ((4, 1), 0.0)
     """

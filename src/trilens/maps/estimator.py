@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from abc import ABC
-from typing import Any, Self, TypeAlias
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, TransformerTags
 from sklearn.utils.validation import check_is_fitted
 
-from trilens._parameters import is_whole, one_of, wrong
-from trilens._typing import AnyArray, FloatArray, IntArray
+from trilens._parameters import is_whole, one_of, sample_weights, wrong
+from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
 from trilens.answers import AnswersLike
-from trilens.errors import ParameterError, parameter_name
-from trilens.kinds import n_answers, sides, sign
-from trilens.maps.comparisons import Comparisons, ComparisonsLike, as_data, violations
+from trilens.errors import (
+    KindError,
+    ParameterError,
+    UnmentionedObjectsWarning,
+    callers_level,
+    parameter_name,
+)
+from trilens.kinds import Kind, check_kind, n_answers, sides, sign
+from trilens.maps.comparisons import (
+    Comparisons,
+    ComparisonsLike,
+    as_data,
+    tells_kind,
+    violations,
+)
 from trilens.maps.pairs import squared
 from trilens.statements import Objects, Statements, as_statements
-from trilens.statements.value import refuse_answers
+from trilens.statements.value import refuse_answers, statements_to_fit
 
 #: Statements whose sides are measured at a time.
 _CHUNK = 1 << 17
@@ -70,9 +86,17 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     object. To divide the objects instead, as labels need it, give ``S.objects``.
     """
 
+    #: What an array was asked of; None where only statements, which tell it, are given.
+    kind: Kind | None
     embedding_: FloatArray
     #: The names of the objects; None where they have only ids.
     names_: Names
+    #: What was asked; None for comparisons d(A,B) < d(C,D).
+    kind_: Kind | None
+    #: Whether an array that does not tell its kind is taken for central statements.
+    _assumes_central: ClassVar[bool] = False
+    #: The objects of which nothing is known; None where there are none.
+    _unknown: BoolArray | None = None
 
     def fit_transform(self, S: Any, y: object = None, **parameters: Any) -> FloatArray:
         """Find coordinates and return them, (n_objects, n_components); parameters as for `fit`."""
@@ -97,6 +121,11 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def predict(self, S: AnswersLike) -> IntArray:
         """Which answer the map gives to the questions of statements.
 
+        Parameters
+        ----------
+        S : Statements, a table, or (m, 3) array
+            An array is of the kind that was fitted, ``kind_``.
+
         Returns
         -------
         (m,) int64
@@ -104,20 +133,112 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             or the third object of the statement in its place (``closer``: 1 where the far one
             is nearer). Of equally good answers the first.
         """
-        check_is_fitted(self)
-        return np.asarray(self._preferences(self._known(as_statements(S))).argmax(axis=1))
+        return np.asarray(self._judged(S).argmax(axis=1))
 
-    def score(self, S: ComparisonsLike, y: Any = None) -> float:
+    def score(self, S: ComparisonsLike, y: Any = None, sample_weight: Any = None) -> float:
         """The share of the answers that the map predicts; of k equally good ones each counts 1/k.
 
         Of comparisons d(A,B) < d(C,D) the share that the coordinates fulfil.
+
+        Parameters
+        ----------
+        S : Statements, a table, (m, 3) array, Comparisons or (m, 4) array of int
+            An array of three columns is of the kind that was fitted, ``kind_``.
+        y
+            As in `fit`.
+        sample_weight : (m,) array of float, optional
+            How often each statement counts.
         """
         check_is_fitted(self)
-        data = as_data(S)
+        data = self._answered(S, y, self._kind_of_arrays)
         if isinstance(data, Comparisons):
+            if sample_weight is not None:
+                raise ParameterError("comparisons have no sample_weight", parameter="sample_weight")
             return 1 - violations(self.embedding_, data)
+        weights = sample_weights(sample_weight, len(data))
+        return predicted_share(self._judged(data), weights)
+
+    @property
+    def _kind_of_arrays(self) -> Kind | None:
+        """Of which kind arrays are that a fitted map is given."""
+        return getattr(self, "kind_", None) or self.kind
+
+    def _to_fit(self, S: Any, y: Any) -> Statements | Comparisons:
+        """What a fit is given; see `_answered`."""
+        if self.kind is not None:
+            check_kind(self.kind)
+        data = self._answered(S, y, self.kind)
+        return data if isinstance(data, Comparisons) else statements_to_fit(data, self.kind, self)
+
+    def _answered(self, S: Any, y: Any, kind: Kind | None) -> Statements | Comparisons:
+        """Statements of a known kind, or comparisons.
+
+        Where the rows of an array are questions, ``y`` holds the position of each answer.
+        """
+        if kind is None and self._assumes_central:
+            kind = "central"
+        data = as_data(S, kind)
+        if isinstance(data, Statements) and len(data) and not tells_kind(S):
+            if kind is None:
+                raise KindError(
+                    f"{type(self).__name__} cannot tell what an array of three columns means; give "
+                    f"{type(self).__name__}(..., kind='closer') for triplets (anchor, near, far), "
+                    f"kind='central' or kind='odd' where the chosen object stands first, or "
+                    f"Statements(array, kind=...)",
+                    parameter="kind",
+                )
+            if self.kind is not None and are_positions(y, data):
+                return Statements.from_responses(S, y, kind)
         refuse_answers(y, S, data)
-        return predicted_share(self._preferences(self._known(data)))
+        return data
+
+    def _judged(self, S: Any) -> FloatArray:
+        """How much speaks for each answer: `_preferences`, equal where an object is unknown."""
+        check_is_fitted(self)
+        data = self._answered(S, None, self._kind_of_arrays)
+        if isinstance(data, Comparisons):
+            raise KindError(f"{type(self).__name__} predicts answers about three objects")
+        known = self._known(data)
+        found = self._preferences(known)
+        if self._unknown is not None:
+            found[self._unknown[known.triples].any(axis=1)] = 1 / found.shape[1]
+        return found
+
+    def _doubts(self) -> Iterator[Warning]:
+        """What is to be said of a fit."""
+        if not getattr(self, "converged_", True):
+            yield ConvergenceWarning(
+                f"{type(self).__name__} stopped after max_iter={self.max_iter} iterations, before "
+                f"it had converged; give a larger max_iter, or a larger tol"
+            )
+        if self._unknown is not None:
+            ids = np.flatnonzero(self._unknown)
+            named = [str(i) if self.names_ is None else self.names_[i] for i in ids[:5].tolist()]
+            many = f"{', '.join(named)}{', ...' if len(ids) > 5 else ''}"
+            yield UnmentionedObjectsWarning(
+                f"no answer is about {len(ids):,} of the {len(self._unknown):,} objects ({many}); "
+                f"their places mean nothing, and answers about them are predicted as by chance"
+            )
+
+    def _tell_doubts(self) -> None:
+        """Warn whoever asked for the fit, unless it was another part of this package."""
+        frame = sys._getframe()
+        while frame.f_back is not None and frame.f_locals.get("self") is self:
+            frame = frame.f_back
+        if not str(frame.f_globals.get("__name__", "")).startswith("trilens"):
+            self.tell_doubts()
+
+    def tell_doubts(self) -> None:
+        """Warn of what is doubtful in a fit, at the line that called trilens."""
+        for doubt in self._doubts():
+            warnings.warn(doubt, stacklevel=callers_level())
+
+    def _find_unknown(self, appearances: IntArray, known: BoolArray | None = None) -> None:
+        """Note the objects of which nothing is known, by how many answers are about each."""
+        unknown = np.asarray(appearances == 0)
+        if known is not None:
+            unknown &= ~known
+        self._unknown = unknown if unknown.any() else None
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """What coordinates come as, scikit-learn's way.
@@ -213,7 +334,53 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return out
 
 
-def predicted_share(probabilities: FloatArray) -> float:
+def are_positions(y: Any, statements: Statements) -> bool:
+    """Whether ``y`` holds the position of each answer, rather than a label of each object."""
+    return (
+        y is not None
+        and statements.kind != "closer"
+        and np.shape(y) == (len(statements),)
+        and len(statements) != statements.n_objects
+    )
+
+
+def neg_log_loss(estimator: Any, S: AnswersLike, y: Any = None, sample_weight: Any = None) -> float:
+    """The mean log-likelihood of answers under a fitted map: a scorer for scikit-learn.
+
+    For ``scoring=`` of `cross_val_score`, `GridSearchCV` and others, where ``S`` are statements.
+    The string ``"neg_log_loss"`` needs questions and answers apart: see `ChoiceMap.fit`.
+
+    Parameters
+    ----------
+    estimator : ChoiceMap
+        A fitted one, or whatever has the same ``predict_proba``.
+    S : Statements, a table, or (m, 3) array
+    y
+        None.
+    sample_weight : (m,) array of float, optional
+        How often each statement counts.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from trilens import ChoiceMap
+    >>> from trilens.simulate import study
+    >>> S = study().statements
+    >>> found = cross_val_score(ChoiceMap(2, l2=0.1), S, cv=2, scoring=neg_log_loss)
+    >>> bool((found > np.log(1 / 3)).all())
+    True
+    """
+    if not hasattr(estimator, "predict_proba"):
+        raise ParameterError(
+            f"{type(estimator).__name__} gives no probabilities; ChoiceMap does, and every map has "
+            f"score()"
+        )
+    refuse_answers(y, S, S)
+    logs = np.log(estimator.predict_proba(S)[:, 0])
+    return float(np.average(logs, weights=sample_weights(sample_weight, len(logs))))
+
+
+def predicted_share(probabilities: FloatArray, weights: FloatArray | None = None) -> float:
     """The share of rows whose first entry is the largest; of k equal ones each counts 1 / k.
 
     >>> predicted_share(np.array([[0.5, 0.5], [0.9, 0.1], [0.2, 0.8]]))
@@ -222,4 +389,4 @@ def predicted_share(probabilities: FloatArray) -> float:
     if len(probabilities) == 0:
         return float("nan")
     best = probabilities == probabilities.max(axis=1, keepdims=True)
-    return float((best[:, 0] / best.sum(axis=1)).mean())
+    return float(np.average(best[:, 0] / best.sum(axis=1), weights=weights))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from trilens._parameters import generator, real_number, wrong
 from trilens._typing import AnyArray, FloatArray, RandomState
 from trilens.answers import Answers, AnswersLike
 from trilens.counts import PairCounts, count_pairs
-from trilens.errors import ParameterError, StatementError
+from trilens.errors import KindError, ParameterError, StatementError
+from trilens.maps.comparisons import Comparisons
 from trilens.maps.estimator import (
     NOT_STREAMED,
     MapEstimator,
@@ -22,7 +23,6 @@ from trilens.maps.estimator import (
 from trilens.maps.fit import one_blas_thread
 from trilens.maps.likelihood import object_order
 from trilens.statements import Kind, as_statements
-from trilens.statements.value import refuse_answers
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
@@ -256,6 +256,8 @@ class LensMap(MapEstimator):
         and at most 1 (1/2 for ``"gap"``).
     random_state : int, Generator or None
         For the start of the Lanczos iterations.
+    kind : {"central", "odd", "closer"}, optional
+        What was asked, for arrays, which do not tell; by default ``"central"``, as in the paper.
 
     Attributes
     ----------
@@ -267,6 +269,8 @@ class LensMap(MapEstimator):
         The share of each in the sum of all eigenvalues; negative ones count as 0 here.
     n_components_ : int
     power_ : float
+    kind_ : {"central", "odd", "closer"}
+        What was asked. An array that the fitted map is given is of this kind.
     n_objects_ : int
     counts_ : PairCounts
         What `partial_fit` adds to.
@@ -288,6 +292,9 @@ class LensMap(MapEstimator):
     error_rate: float = 0.0
     power: float | Literal["auto"] = "auto"
     random_state: RandomState = 0
+    kind: Kind | None = None
+
+    _assumes_central: ClassVar[bool] = True
 
     def fit(self, S: AnswersLike | PairCounts, y: object = None) -> LensMap:
         """Find coordinates.
@@ -326,8 +333,10 @@ class LensMap(MapEstimator):
         self.power_ = power
         self.n_objects_ = n
         self.counts_ = pairs
-        self.names_ = names
+        self.names_, self.kind_ = names, pairs.kind
         self.streamed_: StreamedMap | None = None
+        self._find_unknown(np.asarray(pairs.appears.sum(axis=1)))
+        self._tell_doubts()
         return self
 
     def _counted(self, S: AnswersLike | PairCounts, y: object) -> tuple[PairCounts | None, Names]:
@@ -339,8 +348,12 @@ class LensMap(MapEstimator):
                 return None, None
             found = S.count(pairs=True)
             return found.pairs, found.known_names
-        given = as_statements(S)
-        refuse_answers(y, S, given)
+        given = self._to_fit(S, y)
+        if isinstance(given, Comparisons):
+            raise KindError(
+                "LensMap takes statements about three objects, not comparisons "
+                "d(A,B) < d(C,D); use SOE or GNMDS"
+            )
         return count_pairs(given), given._names
 
     def _stream(self, answers: Answers) -> LensMap:
@@ -360,7 +373,8 @@ class LensMap(MapEstimator):
         assert found.eigenvalues is not None
         self.embedding_, self.eigenvalues_ = found.embedding, found.eigenvalues
         self.n_objects_, self.n_components_ = found.embedding.shape
-        self.names_ = found.counts.known_names
+        self.names_, self.kind_ = found.counts.known_names, found.counts.kind
+        self._unknown = None
         self.streamed_ = found
         return self
 
@@ -368,7 +382,8 @@ class LensMap(MapEstimator):
         """As `fit` to all statements so far: those of `fit`, of earlier calls, and these."""
         if getattr(self, "streamed_", None) is not None:
             raise ParameterError(f"partial_fit adds counts of pairs; {NOT_STREAMED}")
-        more = S if isinstance(S, PairCounts) else count_pairs(as_statements(S))
+        before = self.kind_ if hasattr(self, "counts_") else self.kind
+        more = S if isinstance(S, PairCounts) else count_pairs(as_statements(S, before))
         return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
 
     def _scaling(self, pairs: PairCounts, d: int, power: float, start: FloatArray) -> Scaling:

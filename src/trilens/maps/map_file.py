@@ -49,6 +49,8 @@ def save_map(M: ChoiceMap, path: PathLike) -> None:
     arrays: dict[str, AnyArray] = {"embedding": M.embedding_, "place_errors": M.place_errors_}
     if M.names_ is not None:
         arrays["names"] = np.array(M.names_, dtype=np.str_)
+    if M._unknown is not None:
+        arrays["unknown"] = M._unknown
     blocks = []
     for i, block in enumerate(() if M.features_ is None else M.features_.blocks):
         arrays |= {f"known_{i}": block.known, f"centre_{i}": block.centre}
@@ -204,7 +206,7 @@ def _restored(header: dict[str, Any], arrays: dict[str, AnyArray]) -> ChoiceMap:
     M._scores = HeldOutScores({int(rung): score for rung, score in header["cv_scores"]})
     M._interval = tuple(header["interval"])
     M._errors, M._violations = arrays["place_errors"], header["violations"]
-    M._fitted_to = nothing, None
+    M._fitted_to, M._unknown = (nothing, None), arrays.get("unknown")
     who = [tuple(name) if isinstance(name, list) else name for name in header["rater_names"]]
     M.rater_lapses_ = dict(zip(who, header["rater_lapses"], strict=True))
     M.rater_lapse_intervals_ = dict(

@@ -234,7 +234,7 @@ def refuse_answers(y: Any, given: Any, statements: Any) -> None:
     if y is None:
         return
     m = len(statements)
-    size = len(y) if hasattr(y, "__len__") else None
+    size = len(y) if hasattr(y, "__len__") and getattr(y, "shape", (0,)) else None
     of_objects = given is not statements and hasattr(given, "statements")
     n = len(given) if of_objects else statements.n_objects
     if size == n and (of_objects or size != m):
@@ -841,10 +841,11 @@ class OfStatements(Protocol):
 StatementsLike: TypeAlias = Statements | OfStatements | StatementTable | ArrayLike
 
 
-def as_statements(statements: StatementsLike) -> Statements:
+def as_statements(statements: StatementsLike, kind: str | None = None) -> Statements:
     """`Statements` as they are; anything else as `Statements` takes it.
 
-    So a table tells its kind, and an ``(m, 3)`` array of ids or names holds ``central`` ones.
+    So a table tells its kind, and an ``(m, 3)`` array of ids or names is of this ``kind``, by
+    default ``central``.
     """
     if isinstance(statements, Statements):
         return statements
@@ -853,8 +854,22 @@ def as_statements(statements: StatementsLike) -> Statements:
     if isinstance(whole, Statements):  # the objects of statements: see `Objects`
         return whole
     try:
-        return Statements(given)
+        return Statements(given, kind=kind)
     except TrilensError as error:
         if is_table(given) and not isinstance(given, np.ndarray):
             error.add_note("pass it to trilens.Statements(table, columns=..., kind=...)")
         raise
+
+
+def statements_to_fit(given: StatementsLike, kind: str | None, estimator: Any) -> Statements:
+    """Statements of the ``kind`` that an estimator has as its parameter, if it has one."""
+    if kind is not None:
+        check_kind(kind)
+    statements = as_statements(given, kind)
+    if kind not in (None, statements.kind):
+        raise KindError(
+            f"{type(estimator).__name__}: kind is {kind!r}, but the statements are of kind "
+            f"{statements.kind}; leave kind out, or give statements of that kind",
+            parameter="kind",
+        )
+    return statements

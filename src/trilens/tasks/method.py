@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from trilens._parameters import one_of, real_number, seed_of, wrong
+from trilens._parameters import one_of, real_number, seed_of, shown, wrong
 from trilens.counts import PairCounts
 from trilens.errors import ParameterError
 from trilens.maps.registry import MAPS
@@ -113,6 +113,27 @@ def check_model(model: Any, statements: Statements, random_state: Any = 0) -> An
             parameter="model",
         )
     return model
+
+
+def method_or_model(
+    map: Any, n_components: Any, statements: Statements, features: Any = None
+) -> dict[str, Any]:
+    """The arguments of a question whose map is a name, or an estimator to be fitted."""
+    from sklearn.base import clone
+
+    from trilens.maps.choice_map import ChoiceMap
+
+    if not isinstance(map, ChoiceMap):
+        return {"method": map, "n_components": n_components, "features": features}
+    if n_components is not None:
+        raise ParameterError(
+            f"n_components is {shown(n_components)}, but the map has its own; leave it out, or "
+            f"give ChoiceMap({n_components!r})",
+            parameter="n_components",
+        )
+    fitted = clone(map).fit(statements, features=features)
+    fitted.tell_doubts()
+    return {"method": "choice", "model": fitted}
 
 
 def _best(question: Question, statements: Statements) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,8 @@ from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.features import FeaturesLike
 from trilens.maps.likelihood import object_order
 from trilens.maps.streamed import StreamedMap
-from trilens.statements import Statements, StatementsLike, as_statements
-from trilens.statements.value import refuse_answers
+from trilens.statements import Kind, Statements, StatementsLike, as_statements
+from trilens.statements.value import refuse_answers, statements_to_fit
 from trilens.tasks.clouds import clouds
 from trilens.tasks.data import (
     Data,
@@ -32,7 +32,13 @@ from trilens.tasks.data import (
     statements_of,
 )
 from trilens.tasks.embed import points_of
-from trilens.tasks.method import check_counted, check_method, check_model, choose_method
+from trilens.tasks.method import (
+    check_counted,
+    check_method,
+    check_model,
+    choose_method,
+    method_or_model,
+)
 from trilens.tasks.model import AnswerModel, answer_model, featured_model
 from trilens.tasks.outlier_test import (
     OutlierShape,
@@ -315,6 +321,8 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         The share of outliers, at least 0 and at most 0.5. ``"auto"``: those below the largest
         gap at the low end of the scores, if it is wider than chance makes it; `central` depths,
         which cannot be lower than 0, hardly ever show one.
+    kind : {"central", "odd", "closer"}, optional
+        What was asked, for arrays, which do not tell; by default ``"central"``, as in the paper.
 
     Attributes
     ----------
@@ -326,6 +334,8 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         inliers.
     labels_ : (n_objects,) array of int
         -1 for outliers, +1 for inliers.
+    kind_ : {"central", "odd", "closer"}
+        What was asked.
     counts_ : CentralCounts
         What `partial_fit` adds to.
 
@@ -337,13 +347,16 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
     """
 
     contamination: float | str = 0.1
+    _: KW_ONLY
+    kind: Kind | None = None
 
     def fit(self, X: StatementsLike | CentralCounts, y: Any = None) -> LensDepthOutlierDetector:
         """Score every object of statements, or of counts of them, and put the cut."""
         if not isinstance(X, CentralCounts):
-            given, X = X, as_statements(X)
+            given, X = X, statements_to_fit(X, self.kind, self)
             refuse_answers(y, given, X)
         counts = central_counts(X)
+        self.kind_ = counts.kind
         scores = centrality(counts)
         if isinstance(self.contamination, str) and self.contamination == "auto":
             apart = outliers_by_depth(scores, counts.appears, counts.kind)
@@ -371,7 +384,9 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
 
         Objects are the same where their names are; without names by their ids.
         """
-        more = central_counts(X)
+        more = central_counts(
+            as_statements(X, self.kind) if isinstance(X, np.ndarray | list) else X
+        )
         return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
 
     def score_samples(self, X: StatementsLike | None = None) -> FloatArray:
@@ -379,7 +394,7 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
         check_is_fitted(self, "score_samples_")
         if X is None:
             return self.score_samples_
-        given = as_statements(X)
+        given = as_statements(X, self.kind_)
         if given.n_objects != self.n_objects_in_:
             raise ParameterError(
                 f"the statements are about {given.n_objects} objects; "
@@ -398,3 +413,75 @@ class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[mis
     def fit_predict(self, X: StatementsLike, y: Any = None, **kwargs: Any) -> IntArray:
         """Fit, and label every object."""
         return self.fit(X, y).labels_
+
+
+@dataclass(eq=False, repr=False)
+class MapOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
+    """What `trilens.outliers` finds, as an estimator: local outlier factors on the choice map.
+
+    Parameters
+    ----------
+    contamination : "auto" or float
+        The share of outliers, at least 0 and at most 0.5. ``"auto"``: those that stand apart by
+        more than chance, which may be none.
+    n : int, optional
+        How many, instead of a share.
+    map : str or ChoiceMap
+        The method of `trilens.outliers`, or a map to be fitted (it is cloned).
+    n_components : int, optional
+        Of the map.
+    random_state : int, Generator or None
+    kind : {"central", "odd", "closer"}, optional
+        What was asked, for arrays, which do not tell; by default ``"central"``.
+
+    Attributes
+    ----------
+    labels_ : (n_objects,) array of int
+        -1 for outliers, +1 for inliers.
+    score_samples_ : (n_objects,) array
+        The lower, the more outlying.
+    result_ : Outliers
+        What `trilens.outliers` returned: names, the test, its p-values.
+    kind_ : {"central", "odd", "closer"}
+
+    Examples
+    --------
+    >>> from trilens.simulate import study
+    >>> S = study().statements
+    >>> MapOutlierDetector(n=3).fit_predict(S).tolist().count(-1)
+    3
+    """
+
+    contamination: float | str = "auto"
+    _: KW_ONLY
+    n: int | None = None
+    map: str | ChoiceMap = "auto"
+    n_components: int | None = None
+    random_state: RandomState = 0
+    kind: Kind | None = None
+
+    def fit(
+        self, X: StatementsLike, y: Any = None, *, features: FeaturesLike | None = None
+    ) -> MapOutlierDetector:
+        """Find the outliers among the objects of statements; ``features`` as in `outliers`."""
+        given = statements_to_fit(X, self.kind, self)
+        refuse_answers(y, X, given)
+        share = self.contamination
+        if isinstance(share, str) and share != "auto":
+            raise wrong("contamination", share, "'auto' or a share")
+        self.result_ = outliers(
+            given,
+            self.n,
+            contamination=None if isinstance(share, str) else share,
+            **method_or_model(self.map, self.n_components, given, features),
+            random_state=self.random_state,
+        )
+        self.score_samples_ = self.result_.all_scores
+        self.labels_ = np.ones(given.n_objects, dtype=np.int64)
+        self.labels_[self.result_.indices] = -1
+        self.kind_ = given.kind
+        return self
+
+    def fit_predict(self, X: StatementsLike, y: Any = None, **parameters: Any) -> IntArray:
+        """Fit, and label every object; parameters as for `fit`."""
+        return self.fit(X, y, **parameters).labels_

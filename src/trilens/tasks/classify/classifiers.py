@@ -5,15 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from trilens._parameters import generator, one_of, shown, whole_number, wrong
+from trilens._parameters import generator, is_whole, one_of, seed_of, shown, whole_number, wrong
 from trilens._typing import AnyArray, FloatArray, IntArray, RandomState
+from trilens.answers import Answers
 from trilens.counts import (
     ClassCounts,
     LabelledPairCounts,
@@ -25,15 +27,22 @@ from trilens.counts import (
 from trilens.depth import class_depth
 from trilens.errors import KindError, LabelError, ParameterError, option
 from trilens.graph import share_threshold
+from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.estimator import MapEstimator
 from trilens.maps.geometry import rescaled
+from trilens.maps.lens_map import LensMap
 from trilens.maps.registry import MAPS, make_map
 from trilens.maps.streamed import StreamedMap
 from trilens.statements import Kind, Objects, Statements, StatementsLike, as_statements
+from trilens.statements.columns import as_array, is_table
+from trilens.statements.value import statements_to_fit
 from trilens.tasks.classify.tuning import chosen_parameters, cross_validated, tuned_classifier
 from trilens.tasks.labels import ClassCodes, LabelsLike, encode_labels, have_names, label_of_each
-from trilens.tasks.method import check_model, known_error_rate
+from trilens.tasks.method import check_model, choose_method, known_error_rate
 from trilens.tasks.model import AnswerModel, answer_model
 
+#: What a classifier is asked about: ids, names, or statements whose objects are meant.
+ObjectsLike: TypeAlias = ArrayLike | Sequence[str] | Objects | StatementsLike | Answers
 #: The rule of Liu (1990): the class in which the object is deepest, without learning.
 MAX_DEPTH = "max-depth"
 #: How an object came by its label.
@@ -57,6 +66,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
     Labels can so be hidden and learnt again without a new map.
     """
 
+    kind: Kind | None
+    kind_: Kind
     statements_: Statements
     counts_: Any
     classes_: AnyArray
@@ -84,26 +95,46 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
             X = _objects_of(X)
         elif isinstance(X, StreamedMap):
             X = _nothing_about(X.names, len(X.names), X.counts.kind)
-        statements = as_statements(X)
+        statements = statements_to_fit(X, self.kind, self)
         self._check_kind(statements.kind)
         return self._fit(statements, encode_labels(labels_of_all(X, y), statements.names))
 
     def _fit(self, statements: Statements, labels: ClassCodes) -> Self:
-        self.statements_ = statements
+        self.statements_, self.kind_ = statements, statements.kind
         self._labels = labels
         self.classes_ = labels.classes
         self._prepare(statements)
         self.transduction_ = self.classes_[self._learn(labels)]
         return self
 
-    def predict(self, objects: ArrayLike | Sequence[str] | Objects | None = None) -> AnyArray:
-        """The labels of ``objects`` (ids, names or ``S.objects``), or of all of them."""
+    def predict(self, objects: ObjectsLike | None = None) -> AnyArray:
+        """The labels of some objects.
+
+        Parameters
+        ----------
+        objects : Statements, a table, (m, 3) array, ``S.objects``, ids or names, optional
+            Of statements all objects are meant, in their order; what the statements say changes
+            nothing. By default all objects that were fitted.
+        """
         check_is_fitted(self, "transduction_")
-        if objects is None:
-            return self.transduction_
-        if isinstance(objects, Objects):
-            return self.transduction_[self.statements_.object_ids(list(objects.names))]
-        return self.transduction_[self.statements_.object_ids(objects)]
+        return self.transduction_[self._ids_of(objects)]
+
+    def _ids_of(self, objects: ObjectsLike | None) -> IntArray:
+        """The ids that objects had in the fit."""
+        fitted, given = self.statements_, cast(Any, objects)
+        if given is None:
+            return np.arange(fitted.n_objects)
+        if isinstance(given, Objects):
+            return np.asarray(fitted.object_ids(list(given.names)))
+        table = is_table(given) and getattr(given, "ndim", 2) == 2
+        if not table and not isinstance(given, Statements | Answers):
+            listed = as_array(given, "objects")
+            if listed.ndim != 2:
+                return np.asarray(fitted.object_ids(listed))
+        asked = as_statements(given, self.kind_)
+        if asked._names is None or fitted._names is None:
+            return np.asarray(fitted.object_ids(np.arange(asked.n_objects)))
+        return np.asarray(fitted.object_ids(list(asked.names)))
 
     def score(self, X: StatementsLike, y: LabelsLike) -> float:
         """The share of the labels ``y`` that equal the fitted ones.
@@ -168,7 +199,7 @@ class CountedClassifier(TransductiveClassifier):
         """
         self._refuse_unknown()
         counted = hasattr(X, "appears")
-        given = _objects_of(X) if counted else as_statements(X)  # type: ignore[arg-type]
+        given = _objects_of(X) if counted else statements_to_fit(X, self.kind, self)  # type: ignore[arg-type]
         self._check_kind(given.kind)
         objects, before = given, None
         if hasattr(self, "transduction_"):
@@ -286,6 +317,9 @@ class LensDepthClassifier(CountedClassifier):
         rows of labelled objects.
     random_state : int, Generator or None
         Of the folds, and of the ties of ``"max-depth"``.
+    kind : {"central", "odd", "closer"}, optional
+        What was asked, for arrays, which do not tell; by default ``"central"``, which the
+        algorithm needs.
 
     Notes
     -----
@@ -318,6 +352,7 @@ class LensDepthClassifier(CountedClassifier):
     _: KW_ONLY
     semi_supervised: bool = False
     random_state: RandomState = 0
+    kind: Kind | None = None
 
     def _check_kind(self, kind: str) -> None:
         central_only(kind, "classification by lens depth")
@@ -400,6 +435,9 @@ class KRNGClassifier(CountedClassifier):
         V vote, or, as the paper's empty vote has it, a class is drawn at random.
     random_state : int, Generator or None
         Ties of the vote are broken at random.
+    kind : {"central", "odd", "closer"}, optional
+        What was asked, for arrays, which do not tell; by default ``"central"``, which the
+        algorithm needs.
 
     Notes
     -----
@@ -450,6 +488,7 @@ class KRNGClassifier(CountedClassifier):
     error_rate: Any = 0.0
     alone: str = NEAREST
     random_state: RandomState = 0
+    kind: Kind | None = None
 
     def _check_kind(self, kind: str) -> None:
         central_only(kind, "classification by the k-RNG")
@@ -601,6 +640,17 @@ def _votes(
     return near.astype(np.int64) @ of_class, how
 
 
+def _gives_probabilities(classifier: MapClassifier) -> bool:
+    """Whether the classifier on the map has probabilities; the error says which have."""
+    chosen = getattr(classifier, "classifier_", classifier.classifier)
+    if chosen is None or chosen == "knn" or hasattr(chosen, "predict_proba"):
+        return True
+    raise AttributeError(
+        f"the classifier {shown(classifier.classifier)} gives no probabilities; take 'knn', or a "
+        f"scikit-learn classifier that has predict_proba"
+    )
+
+
 @dataclass(eq=False, repr=False)
 class MapClassifier(TransductiveClassifier):
     """Classification on the coordinates of a map, for statements of any kind.
@@ -618,21 +668,28 @@ class MapClassifier(TransductiveClassifier):
         looks at answers alone and at no label; for the others it takes the one of 2, 5, 10 and
         20 with the best cross-validated accuracy (of equals the smallest). A sequence names
         the candidates; ``"gap"`` as in `LensMap`.
-    map : {"choice", "lensmap", "soe", "ste", "tste", "gnmds"}
-        Where the coordinates come from.
-    model : AnswerModel or StreamedMap, optional
+    map : {"auto", "choice", "lensmap", "soe", "ste", "tste", "gnmds"} or map estimator
+        Where the coordinates come from. ``"auto"``: as `trilens.classify` has it, the choice map
+        where there are enough answers, and else the lens map. An estimator, such as
+        ``SOE(3)``, is cloned; its dimensions are its own.
+    model : AnswerModel, ChoiceMap or StreamedMap, optional
         The map of the same statements, where it has been made already.
     shrinkage, error_rate, power
-        Of `LensMap`; the other maps do not use them. ``error_rate="estimate"`` takes what
-        `trilens.reliability` finds.
+        Of `LensMap`, which is what ``"auto"`` takes where one of them is given; the other maps do
+        not use them. ``error_rate="estimate"`` takes what `trilens.reliability` finds.
     random_state : int, Generator or None
         For the folds of the cross-validation, and the start of the other maps.
+    kind : {"central", "odd", "closer"}, optional
+        What was asked, for arrays, which do not tell; by default ``"central"``.
 
     Attributes
     ----------
     transduction_ : (n_objects,) array
         A label for every object; that of a labelled one is as given.
     classes_ : (K,) array
+    kind_ : {"central", "odd", "closer"}
+    map_ : str
+        The map that was taken.
     embedding_ : (n_objects, n_components_) float64
     n_components_ : int
     cv_scores_ : dict of int to float
@@ -657,24 +714,53 @@ class MapClassifier(TransductiveClassifier):
     classifier: Any = None
     n_components: Any = "cv"
     _: KW_ONLY
-    map: str = "lensmap"
-    model: AnswerModel | StreamedMap | None = None
+    map: str | MapEstimator = "auto"
+    model: AnswerModel | ChoiceMap | StreamedMap | None = None
     shrinkage: float = 1.0
     error_rate: Any = 0.0
     power: Any = "auto"
     random_state: RandomState = 0
+    kind: Kind | None = None
+
+    @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, objects: ObjectsLike | None = None) -> FloatArray:
+        """The probability of each class for some objects, (len(objects), K).
+
+        That of ``classifier_`` at the object's place; 1 for the label of a labelled object.
+
+        Parameters
+        ----------
+        objects
+            As in `predict`.
+        """
+        check_is_fitted(self, "transduction_")
+        ids = self._ids_of(objects)
+        codes = self._labels.codes[ids]
+        found = np.zeros((len(ids), len(self.classes_)))
+        found[np.flatnonzero(codes >= 0), codes[codes >= 0]] = 1.0
+        if (codes < 0).any():
+            places = self.embedding_[ids[codes < 0]]
+            found[np.ix_(codes < 0, self.classifier_.classes_)] = self.classifier_.predict_proba(
+                places
+            )
+        return found
 
     def _prepare(self, statements: Statements) -> None:
-        one_of("map", self.map, MAPS)
         self._answers: AnswerModel | None = None
         rng = generator(self.random_state)
         self._seed, map_seed = (int(part) for part in rng.integers(2**31, size=2))
+        self.map_ = self._name_of_map(statements)
+        if isinstance(self.map, MapEstimator):
+            self._maps = [rescaled(self._fitted(self.map, statements, map_seed))]
+            return
+        if self.map_ == "choice" and is_whole(self.random_state):
+            map_seed = seed_of(self.random_state)  # as `classify` has it
         if isinstance(self.model, StreamedMap):
             self._maps = self._of_files(self.model)
             return
         model = check_model(self.model, statements, map_seed)
         self.error_rate_ = known_error_rate(self.error_rate, statements, map_seed, model)
-        if self.map == "choice" and isinstance(self.n_components, str):
+        if self.map_ == "choice" and isinstance(self.n_components, str):
             if self.n_components != "cv":
                 raise ParameterError(
                     f"n_components is {shown(self.n_components)}; of the choice map it must be "
@@ -685,20 +771,60 @@ class MapClassifier(TransductiveClassifier):
             return
         given: Any = statements
         if isinstance(self.counts_, PairCounts):
-            if self.map != "lensmap":
-                raise ParameterError(f"{self.map} needs the statements; counts suffice for lensmap")
+            if self.map_ != "lensmap":
+                raise ParameterError(
+                    f"{self.map_} needs the statements; counts suffice for lensmap"
+                )
             given = self.counts_
-        elif self.map == "lensmap":
+        elif self.map_ == "lensmap":
             given = count_pairs(statements)
         self._maps = [
             rescaled(self._map(d, map_seed).fit(given).embedding_)
             for d in self._candidates(statements.n_objects)
         ]
 
+    def _name_of_map(self, statements: Statements) -> str:
+        if isinstance(self.map, MapEstimator):
+            if not (isinstance(self.n_components, str) and self.n_components == "cv"):
+                raise ParameterError(
+                    f"n_components is {shown(self.n_components)}, but the map has its own; leave "
+                    f"it out, or give {type(self.map).__name__}({self.n_components!r})",
+                    parameter="n_components",
+                )
+            return type(self.map).__name__
+        one_of("map", self.map, ("auto", *MAPS))
+        if self.map != "auto":
+            return self.map
+        if isinstance(self.model, StreamedMap):
+            return self.model.method
+        if self.model is not None:
+            return "choice"
+        of_lens_map = (self.shrinkage, self.error_rate, self.power) != (1.0, 0.0, "auto")
+        gap = isinstance(self.n_components, str) and self.n_components == "gap"
+        if of_lens_map or gap or isinstance(self.counts_, PairCounts):
+            return "lensmap"
+        return choose_method("classify", statements)
+
+    def _fitted(self, wanted: MapEstimator, statements: Statements, seed: int) -> FloatArray:
+        """The coordinates of a map that was given, not fitted."""
+        given: Any = statements
+        if isinstance(self.counts_, PairCounts):
+            if not isinstance(wanted, LensMap):
+                raise ParameterError(
+                    f"{self.map_} needs the statements; counts suffice for lensmap"
+                )
+            given = self.counts_
+        fitted: Any = clone(wanted)
+        fitted.fit(given)
+        fitted.tell_doubts()
+        if isinstance(fitted, ChoiceMap):
+            self._answers = AnswerModel(statements, fitted, seed)
+        return np.asarray(fitted.embedding_)
+
     def _of_files(self, placed: StreamedMap) -> list[FloatArray]:
         """The map of files, and of a lens map its leading dimensions."""
         widths = [placed.embedding.shape[1]]
-        if self.map == "lensmap" and isinstance(self.n_components, str):
+        if self.map_ == "lensmap" and isinstance(self.n_components, str):
             widths = [d for d in DIMENSIONS if d < widths[0]] + widths
         return [rescaled(placed.embedding[:, :width]) for width in widths]
 
@@ -724,7 +850,7 @@ class MapClassifier(TransductiveClassifier):
         self.n_components_ = int(self.embedding_.shape[1])
         self.chosen_parameters_ = {
             **chosen_parameters(classifier, self.classifier_),
-            "map": self.map,
+            "map": self.map_,
             "n_components": self.n_components_,
         }
         everywhere = labels.codes.copy()
@@ -760,7 +886,7 @@ class MapClassifier(TransductiveClassifier):
         if isinstance(self.n_components, str):
             if self.n_components == "cv":
                 return [d for d in DIMENSIONS if d < n_objects] or [max(n_objects - 1, 1)]
-            if self.n_components == "gap" and self.map == "lensmap":
+            if self.n_components == "gap" and self.map_ == "lensmap":
                 return ["gap"]
             raise wrong(
                 "n_components",
@@ -781,9 +907,12 @@ class MapClassifier(TransductiveClassifier):
             "error_rate": self.error_rate_,
             "power": self.power,
         }
-        parameters = of_lens_map if self.map == "lensmap" else {}
-        return make_map(self.map, n_components, seed, **parameters)
+        parameters = of_lens_map if self.map_ == "lensmap" else {}
+        return make_map(self.map_, n_components, seed, **parameters)
 
 
-#: The name it had while the lens map was the only one.
-LensMapClassifier = MapClassifier
+@dataclass(eq=False, repr=False, kw_only=True)
+class LensMapClassifier(MapClassifier):
+    """`MapClassifier` on the lens map; parameters and attributes as there."""
+
+    map: str | MapEstimator = "lensmap"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,8 +20,8 @@ from trilens.counts import PairCounts
 from trilens.errors import ParameterError
 from trilens.graph import LensValues, lens_values, pairs_of
 from trilens.maps.geometry import rescaled
-from trilens.statements import StatementsLike, as_statements
-from trilens.statements.value import refuse_answers
+from trilens.statements import Kind, StatementsLike, as_statements
+from trilens.statements.value import refuse_answers, statements_to_fit
 from trilens.tasks.method import known_error_rate
 
 if TYPE_CHECKING:
@@ -215,6 +215,9 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         `trilens.reliability` finds.
     random_state : int, Generator or None
         Of k-means.
+    kind : {"central", "odd", "closer"}, optional
+        What was asked, for arrays, which do not tell; by default ``"central"``, the only kind
+        that has a k-RNG.
 
     Attributes
     ----------
@@ -230,7 +233,7 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         cluster of the object of least V (to the largest cluster where nothing is known). If
         no more than ``n_clusters`` objects have a neighbour, each of these is a cluster, which
         means nothing, and a warning says so.
-
+    kind_ : {"central"}
     counts_ : PairCounts
         What `partial_fit` adds to.
 
@@ -250,15 +253,18 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     sigma: float | None = None
     error_rate: Any = 0.0
     random_state: RandomState = 0
+    _: KW_ONLY
+    kind: Kind | None = None
 
     def fit(self, X: StatementsLike | PairCounts, y: Any = None) -> KRNGClustering:
         """Cluster the objects of ``central`` statements, or of their pair counts."""
         from scipy.sparse.csgraph import connected_components
 
         if not isinstance(X, PairCounts):
-            given, X = X, as_statements(X)
+            given, X = X, statements_to_fit(X, self.kind, self)
             refuse_answers(y, given, X)
         counts = pairs_of(X)
+        self.kind_ = counts.kind
         values = lens_values(counts)
         self.error_rate_ = _rate(self.error_rate, X, self.random_state)
         n = values.n_objects
@@ -289,7 +295,7 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def partial_fit(self, X: StatementsLike | PairCounts, y: Any = None) -> KRNGClustering:
         """As `fit` to all statements so far: those of `fit`, of earlier calls, and these."""
-        more = pairs_of(X)
+        more = pairs_of(as_statements(X, self.kind) if isinstance(X, np.ndarray | list) else X)
         return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
 
 

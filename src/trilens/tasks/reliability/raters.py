@@ -226,7 +226,7 @@ def _attentive(
         max_iter=200,
         tol=1e-5,
         n_jobs=fitted.n_jobs,
-    ).fit(statements.take(learnt), weights=part)
+    ).fit(statements.take(learnt), sample_weight=part)
     return replace(model.model_, lapse=0.0).probabilities(statements.take(asked))
 
 
