@@ -89,6 +89,7 @@ def test_equal_objects_are_in_the_set():
     assert twin in found.candidates
 
 
+@pytest.mark.filterwarnings("ignore::trilens.errors.UnmentionedObjectsWarning")
 def test_an_object_hardly_ever_seen_is_a_candidate_but_not_the_medoid():
     _, S = planar(n=12, m=200)
     S = Statements(np.vstack([S.triples, [[12, 0, 1]]]), n_objects=14)

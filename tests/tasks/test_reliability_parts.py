@@ -155,6 +155,7 @@ def _lists(design, seed, *, other=False, raters=16, per=40):
     return differing_groups(S, who, group[who], AnswerModel(S, fitted, 0), seed, permutations=99)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("design", "shared"), [("one list", None), ("partly", 8)])
 def test_lists_of_their_own_do_not_make_groups_differ_or_alike(design, shared):
     alike = [_lists(design, seed) for seed in range(16)]
@@ -166,6 +167,7 @@ def test_lists_of_their_own_do_not_make_groups_differ_or_alike(design, shared):
     assert all(found.p_value <= 0.05 for found in different)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_groups_without_common_questions_are_not_compared():
     for other in (False, True):
         found = _lists("own", 0, other=other)

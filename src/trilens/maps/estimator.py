@@ -175,10 +175,11 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
         Where the rows of an array are questions, ``y`` holds the position of each answer.
         """
-        if kind is None and self._assumes_central:
+        told = tells_kind(S)
+        if kind is None and self._assumes_central and not told:
             kind = "central"
         data = as_data(S, kind)
-        if isinstance(data, Statements) and len(data) and not tells_kind(S):
+        if isinstance(data, Statements) and len(data) and not told:
             if kind is None:
                 raise KindError(
                     f"{type(self).__name__} cannot tell what an array of three columns means; give "

@@ -1,0 +1,201 @@
+"""What a map knows of its answers: their kind, their weights, and what they do not tell."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+import trilens as tl
+from trilens.errors import KindError, ParameterError, UnmentionedObjectsWarning
+
+POINTS = np.random.default_rng(0).normal(size=(15, 2))
+CLOSER = tl.simulate_statements(POINTS, 600, kind="closer", random_state=1)
+CENTRAL = tl.simulate_statements(POINTS, 450, error_rate=0.1, random_state=1)
+MAPS = (
+    tl.ChoiceMap(2, l2=0.1),
+    tl.SOE(2),
+    tl.STE(2, l2=0.01),
+    tl.TSTE(2, l2=0.01),
+    tl.GNMDS(2),
+)
+
+
+def name(estimator):
+    return type(estimator).__name__
+
+
+@pytest.mark.parametrize("estimator", [*MAPS, tl.LensMap(2)], ids=name)
+def test_a_fitted_map_takes_an_array_for_its_own_kind(estimator):
+    M = clone(estimator).fit(CLOSER)
+    assert M.kind_ == "closer"
+    assert M.score(CLOSER.triples) == M.score(CLOSER) > 0.8
+    np.testing.assert_array_equal(M.predict(CLOSER.triples), M.predict(CLOSER))
+    by_parameter = clone(estimator).set_params(kind="closer").fit(CLOSER.triples)
+    np.testing.assert_array_equal(by_parameter.embedding_, M.embedding_)
+    again = pickle.loads(pickle.dumps(M))
+    assert again.score(CLOSER.triples) == M.score(CLOSER)
+
+
+@pytest.mark.parametrize("estimator", MAPS, ids=name)
+def test_an_array_without_a_kind_is_refused_where_kinds_differ(estimator):
+    for rows in (CLOSER.triples, CLOSER.triples.tolist(), [("a", "b", "c")]):
+        with pytest.raises(
+            KindError, match=r"kind='closer'\) for triplets .*Statements\(array"
+        ) as e:
+            clone(estimator).fit(rows)
+        assert "\n" not in str(e.value)
+    with pytest.raises(ValueError, match="kind='closer'"):
+        cross_val_score(estimator, CLOSER.triples, cv=2)
+
+
+def test_the_first_line_of_somebody_coming_from_cblearn():
+    assert (cross_val_score(tl.SOE(2, kind="closer"), CLOSER.triples, cv=3) > 0.85).all()
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        *MAPS,
+        tl.LensMap(2),
+        tl.MapClustering(2),
+        tl.MapOutlierDetector(n=2),
+        tl.LensDepthOutlierDetector(),
+        tl.KRNGClustering(2),
+    ],
+    ids=name,
+)
+def test_kind_must_agree_with_the_statements(estimator):
+    with pytest.raises(KindError, match="kind is 'odd', but the statements are of kind central"):
+        clone(estimator).set_params(kind="odd").fit(CENTRAL)
+    with pytest.raises(KindError, match="kind is 'far'; it must be one of"):
+        clone(estimator).set_params(kind="far").fit(CENTRAL)
+
+
+@pytest.mark.parametrize("estimator", [*MAPS[1:], tl.LensMap(2)], ids=name)
+def test_statements_of_another_kind_are_predicted_as_what_they_are(estimator):
+    M = clone(estimator).fit(CLOSER)
+    assert M.score(CENTRAL) > 0.6 > M.score(CENTRAL.triples)
+    table = pd.DataFrame(CLOSER.triples, columns=["anchor", "near", "far"])
+    assert clone(estimator).fit(table).kind_ == "closer"
+
+
+def test_comparisons_have_no_kind():
+    M = tl.SOE(1).fit([[0, 1, 0, 2], [1, 2, 0, 2]])
+    assert M.kind_ is None
+    with pytest.raises(KindError, match="SOE cannot tell"):
+        M.score([[0, 1, 2]])
+    assert M.score(tl.Statements([[0, 1, 2]], kind="closer")) == 1
+    for other in (tl.ChoiceMap(1), tl.LensMap(1)):
+        with pytest.raises(KindError, match="use SOE or GNMDS"):
+            other.fit([[0, 1, 0, 2], [1, 2, 0, 2]])
+
+
+def test_a_saved_map_remembers_its_kind(tmp_path):
+    M = tl.ChoiceMap(2, l2=0.1, kind="closer").fit(CLOSER.triples)
+    M.save(tmp_path / "map.npz")
+    again = tl.load_map(tmp_path / "map.npz")
+    assert again.kind_ == "closer"
+    np.testing.assert_array_equal(again.predict_proba(CLOSER.triples), M.predict_proba(CLOSER))
+    assert M.place([[0, 15, 1], [15, 2, 3]]).names == ("15",)
+
+
+def test_weights_of_answers():
+    rng = np.random.default_rng(3)
+    times = rng.integers(0, 3, size=len(CENTRAL))
+    M = tl.ChoiceMap(2, l2=0.1)
+    weighed = clone(M).fit(CENTRAL, sample_weight=times)
+    left_out = clone(M).fit(CENTRAL, sample_weight=(times > 0).astype(float))
+    np.testing.assert_array_equal(left_out.embedding_, clone(M).fit(CENTRAL[times > 0]).embedding_)
+    repeated = clone(M).fit(CENTRAL[np.repeat(np.arange(len(CENTRAL)), times)])
+    np.testing.assert_allclose(weighed.embedding_, repeated.embedding_, atol=1e-4)
+    expected = np.average(M.fit(CENTRAL).predict(CENTRAL) == 0, weights=times)
+    assert M.score(CENTRAL, sample_weight=times) == pytest.approx(expected)
+    found = tl.neg_log_loss(M, CENTRAL, sample_weight=times)
+    logs = np.log(M.predict_proba(CENTRAL)[:, 0])
+    assert found == pytest.approx((logs * times).sum() / times.sum())
+    with pytest.raises(ParameterError, match=r"sample_weight has shape \(3,\)"):
+        M.score(CENTRAL, sample_weight=[1, 2, 3])
+    folds = {"params": {"sample_weight": times}, "cv": 2}
+    assert (cross_val_score(M, CENTRAL, **folds) > 0.6).all()
+
+
+def test_the_likelihood_as_a_score():
+    M = tl.ChoiceMap(2, l2=0.1)
+    found = cross_val_score(M, CENTRAL, cv=2, scoring=tl.neg_log_loss)
+    fitted = clone(M).fit(CENTRAL[225:])
+    assert found[0] == pytest.approx(np.log(fitted.predict_proba(CENTRAL[:225])[:, 0]).mean())
+    with pytest.raises(ParameterError, match="SOE gives no probabilities"):
+        tl.neg_log_loss(tl.SOE(), CENTRAL)
+    # scikit-learn's own needs the questions and their answers apart
+    X, y = CENTRAL.to_choices()
+    Q = clone(M).set_params(kind="central")
+    grid = GridSearchCV(Q, {"l2": [0.1, 100.0]}, cv=2, scoring="neg_log_loss").fit(X, y)
+    assert grid.best_params_ == {"l2": 0.1}
+    assert (grid.cv_results_["mean_test_score"] > -np.log(3)).all()
+    whole = Q.fit(X, y)
+    np.testing.assert_array_equal(whole.embedding_, M.fit(CENTRAL).embedding_)
+    assert whole.score(X, y) == M.score(CENTRAL)
+    assert whole.classes_.tolist() == [0, 1, 2]
+    assert ((whole.predict(X) == y).mean()) == pytest.approx(M.score(CENTRAL))
+
+
+def test_answers_apart_are_taken_only_where_they_have_one_meaning():
+    X, y = CENTRAL.to_choices()
+    for answers in (y, np.where(y == 1, 1, -1), y == 0):
+        with pytest.raises(ParameterError, match="from_responses"):
+            tl.SOE(2, kind="closer").fit(X, answers)
+    with pytest.raises(ParameterError, match="from_responses"):
+        tl.LensMap(2).fit(X, y)
+    with pytest.raises(tl.TrilensError, match="neither"):
+        tl.ChoiceMap(2, kind="odd").fit(X, y + 1)
+
+
+@pytest.mark.parametrize("estimator", MAPS, ids=name)
+def test_a_fit_that_stopped_early_says_so(estimator):
+    with pytest.warns(ConvergenceWarning, match="max_iter=2 iterations") as told:
+        M = clone(estimator).set_params(max_iter=2, tol=0).fit(CENTRAL)
+    assert not M.converged_
+    assert [each.filename for each in told] == [__file__]
+    with pytest.warns(ConvergenceWarning):
+        clone(M).fit_transform(CENTRAL)
+    with pytest.warns(ConvergenceWarning):
+        tl.MapClassifier(map=M).fit(CENTRAL, [0, 1, 2] * 5)
+
+
+@pytest.mark.parametrize("estimator", [*MAPS, tl.LensMap(2)], ids=name)
+def test_objects_that_no_answer_is_about_are_left_to_chance(estimator):
+    S = tl.Statements(CENTRAL.triples, names=[*"abcdefghijklmno", "p", "q"])
+    with pytest.warns(UnmentionedObjectsWarning, match=r"2 of the 17 objects \(p, q\)"):
+        M = clone(estimator).fit(S)
+    about = tl.Statements([("a", "b", "p"), ("p", "q", "a"), ("b", "p", "c")])
+    assert M.score(about) == pytest.approx(1 / 3)
+    if hasattr(M, "predict_proba"):
+        np.testing.assert_allclose(M.predict_proba(about), 1 / 3)
+        turned = M.among(S.subset([*range(16, -1, -1)]))
+        np.testing.assert_allclose(turned.predict_proba(about), 1 / 3)
+
+
+def test_other_questions_than_the_map_tell_it_in_their_own_words():
+    S = tl.Statements(CENTRAL.triples, n_objects=17)
+    tl.outliers(S, n=1, method="lensmap")
+    tl.estimate_dimension(S, (1,), n_folds=2, l2=0.1, max_iter=2)
+
+
+def test_objects_that_features_place_are_not_left_to_chance(tmp_path):
+    features = np.vstack([POINTS, POINTS[:1] + 0.1])
+    S = tl.Statements(CENTRAL.triples, n_objects=16)
+    M = tl.ChoiceMap(2, l2=0.1, feature_share=0.9).fit(S, features=features)
+    assert M.predict_proba([[15, 1, 2]])[0].std() > 0.01
+    with pytest.warns(UnmentionedObjectsWarning):
+        N = tl.ChoiceMap(2, l2=0.1).fit(S)
+    N.save(tmp_path / "map.npz")
+    np.testing.assert_allclose(tl.load_map(tmp_path / "map.npz").predict_proba([[15, 1, 2]]), 1 / 3)
+    more = N.extend(tl.Statements([[16, 1, 2], [3, 16, 4]]))
+    np.testing.assert_allclose(more.predict_proba([[15, 1, 2]]), 1 / 3)
+    assert more.predict_proba([[16, 1, 2]])[0].std() > 0.001
