@@ -60,7 +60,7 @@ def as_comparisons(statements: ComparisonsLike) -> Comparisons:
     return C
 
 
-def as_data(statements: ComparisonsLike, kind: str | None = None) -> Statements | Comparisons:
+def as_data(statements: ComparisonsLike, kind: Kind | None = None) -> Statements | Comparisons:
     """What was given: values as they are, four columns of ids as comparisons, else statements.
 
     What does not tell its kind is of this ``kind``, see `as_statements`.

@@ -234,7 +234,7 @@ def refuse_answers(y: Any, given: Any, statements: Any) -> None:
     if y is None:
         return
     m = len(statements)
-    size = len(y) if hasattr(y, "__len__") and getattr(y, "shape", (0,)) else None
+    size = len(y) if hasattr(y, "__len__") and getattr(y, "shape", None) != () else None
     of_objects = given is not statements and hasattr(given, "statements")
     n = len(given) if of_objects else statements.n_objects
     if size == n and (of_objects or size != m):
@@ -841,7 +841,7 @@ class OfStatements(Protocol):
 StatementsLike: TypeAlias = Statements | OfStatements | StatementTable | ArrayLike
 
 
-def as_statements(statements: StatementsLike, kind: str | None = None) -> Statements:
+def as_statements(statements: StatementsLike, kind: Kind | None = None) -> Statements:
     """`Statements` as they are; anything else as `Statements` takes it.
 
     So a table tells its kind, and an ``(m, 3)`` array of ids or names is of this ``kind``, by
@@ -861,7 +861,7 @@ def as_statements(statements: StatementsLike, kind: str | None = None) -> Statem
         raise
 
 
-def statements_to_fit(given: StatementsLike, kind: str | None, estimator: Any) -> Statements:
+def statements_to_fit(given: StatementsLike, kind: Kind | None, estimator: Any) -> Statements:
     """Statements of the ``kind`` that an estimator has as its parameter, if it has one."""
     if kind is not None:
         check_kind(kind)
