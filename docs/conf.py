@@ -21,12 +21,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "fromcode",
 ]
-exclude_patterns = [
-    "gallery",
-    "plots/*.ipynb",
-    "**/sg_execution_times.rst",
-    "sg_execution_times.rst",
-]
+exclude_patterns = ["gallery", "plots/*.ipynb", "**/sg_execution_times.rst"]
 myst_heading_anchors = 3
 # notebooks are shown with what they printed; the tests run them
 nb_execution_mode = "off"

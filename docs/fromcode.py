@@ -116,9 +116,22 @@ def endings_table() -> str:
 
 #: The rooms of the API.
 ROOMS = (
-    "statements answers files counts depth graph tasks maps exact analysis report simulate "
-    "datasets plots errors"
-).split()
+    "statements",
+    "answers",
+    "files",
+    "counts",
+    "depth",
+    "graph",
+    "tasks",
+    "maps",
+    "exact",
+    "analysis",
+    "report",
+    "simulate",
+    "datasets",
+    "plots",
+    "errors",
+)
 TABLES = {
     "kinds": kinds_table,
     "columns": columns_table,

@@ -2,7 +2,8 @@
 Two classes, and depth in each
 ==============================
 
-An object lies deep in the class that it belongs to. This is the plane in which the paper's Algorithm 3 classifies.
+An object lies deep in the class that it belongs to. This is the plane in which the paper's
+Algorithm 3 classifies.
 """
 
 import numpy as np

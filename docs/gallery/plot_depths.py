@@ -2,8 +2,8 @@
 How central each object is
 ==========================
 
-The depth of an object is the share of its questions in which it was the most central. Its interval says how sure that is. The objects
-on the left are the candidates for outliers.
+The depth of an object is the share of its questions in which it was the most central. Its
+interval says how sure that is. The objects on the left are the candidates for outliers.
 """
 
 import trilens as tl

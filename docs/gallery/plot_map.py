@@ -2,7 +2,8 @@
 A map of the objects, and its groups
 ====================================
 
-Objects that the answers put close together lie close together. The axes have no meaning of their own.
+Objects that the answers put close together lie close together. The axes have no meaning
+of their own.
 """
 
 import trilens as tl

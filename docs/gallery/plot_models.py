@@ -2,7 +2,8 @@
 Models against people
 =====================
 
-How often three embeddings give the answers of people, between chance and what any model could reach.
+How often three embeddings give the answers of people, between chance and what any model
+could reach.
 """
 
 import numpy as np

@@ -2,8 +2,8 @@
 Points and distances
 ====================
 
-Where distances are known, lens depth and the k-relative neighbourhood graph need no answers. Depth is highest between the moons: it
-describes the whole, not the neighbourhood.
+Where distances are known, lens depth and the k-relative neighbourhood graph need no answers.
+Depth is highest between the moons: it describes the whole, not the neighbourhood.
 """
 
 import numpy as np

@@ -6,9 +6,11 @@ Branches that the answers support are coloured, with their support in per cent.
 """
 
 import trilens as tl
-from trilens.simulate import study
+from trilens.simulate import mixture
 
-S = study(n_objects=30, n_statements=4000, careless=0.0, random_state=3).statements
+means = [[0, 0], [0, 3], [9, 0], [9, 4]]
+points = mixture(32, means, [[[0.2, 0], [0, 0.2]]] * 4, random_state=1)
+S = tl.simulate_statements(points, 4000, error_rate=0.1, random_state=2)
 H = tl.hierarchy(S)
 print(H.sentence)
 ax = tl.plots.tree(H)

@@ -33,5 +33,6 @@ def test_the_site_is_built_without_a_warning(tmp_path):
     assert (site / "notebooks" / "things-to-map.html").exists()
     pictures = {picture.name for picture in (site / "_images").glob("sphx_glr_plot_*_001.png")}
     scripts = {f"sphx_glr_{script.stem}_001.png" for script in DOCS.glob("gallery/plot_*.py")}
-    assert scripts and scripts <= pictures
+    assert scripts
+    assert scripts <= pictures
     assert "copybutton" in (site / "index.html").read_text()
