@@ -139,6 +139,9 @@ from .tasks.outliers import (
     MapOutlierDetector as MapOutlierDetector,
     outliers as outliers,
 )
+from .tasks.plan import (
+    plan as plan,
+)
 from .tasks.reliability import (
     reliability as reliability,
 )

@@ -35,6 +35,7 @@ COMMANDS = (
     "embed",
     "place",
     "features",
+    "plan",
     "next",
     "count",
     "merge",

@@ -339,7 +339,9 @@ def reading_options(command: F) -> F:
     return several(*_READING_OPTIONS)(with_reading)  # type: ignore[return-value]
 
 
-def statement_options(command: F, *, reported: bool = True, required: bool = True) -> F:
+def statement_options(
+    command: F, *, reported: bool = True, required: bool = True, flag: str | None = None
+) -> F:
     """FILE, how to read it and which answers to use; the command gets it all as ``answers``.
 
     A command's output must not be one of its inputs.
@@ -350,6 +352,9 @@ def statement_options(command: F, *, reported: bool = True, required: bool = Tru
         Whether it is said how the file was read; otherwise the command does so itself.
     required
         Whether there must be a FILE; otherwise ``answers`` is None without one.
+    flag
+        The option that FILE is given with, where it is no argument; it is not required then, and
+        the command gets --kind too.
     """
 
     @reading_options
@@ -370,6 +375,8 @@ def statement_options(command: F, *, reported: bool = True, required: bool = Tru
         from trilens.answers import Answers
         from trilens.files import refuse_to_overwrite
 
+        if flag is not None:
+            rest["kind"] = reading["kind"]
         if file is None:
             return command(answers=None, **rest)
         others = (rest.get(name) for name in ("labels", "map_file"))
@@ -411,6 +418,9 @@ def statement_options(command: F, *, reported: bool = True, required: bool = Tru
         _report_reading(answers, quiet, reported)
         return result
 
+    if flag is not None:
+        given = click.option(flag, "file", metavar="FILE", help="Answers of a pilot study.")
+        return given(with_answers)  # type: ignore[return-value]
     return click.argument("file", required=required)(with_answers)  # type: ignore[return-value]
 
 

@@ -9,6 +9,7 @@ from trilens.plots.objects import (
     object_map,
     sorted_depths,
 )
+from trilens.plots.plan import plan_curve
 from trilens.plots.raters import group_maps, rater_map
 from trilens.plots.reliability import (
     ceiling_bar,
@@ -34,6 +35,7 @@ __all__ = [
     "loss_curves",
     "models_against_ceiling",
     "object_map",
+    "plan_curve",
     "rater_intervals",
     "rater_map",
     "save_figure",

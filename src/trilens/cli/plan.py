@@ -1,0 +1,147 @@
+"""`trilens plan`."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trilens.cli import options
+from trilens.cli.output import Output, bar, note, print_facts, print_json
+
+if TYPE_CHECKING:
+    from trilens.answers import Answers
+    from trilens.tasks.plan import Plan
+
+#: As in `trilens.tasks.plan`, without loading it.
+GOALS = ("medoid", "rank", "map", "groups", "classes", "difference")
+_PICTURES = (".png", ".svg", ".pdf")
+
+
+def _picture_ending(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    if value is not None and Path(value).suffix.lower() not in _PICTURES:
+        raise click.BadParameter(
+            f"cannot tell the format of {value} from its ending; use one of {', '.join(_PICTURES)}",
+            ctx,
+            param,
+        )
+    return value
+
+
+@options.command("plan")
+@click.argument("n_objects", type=int, required=False)
+@click.option(
+    "--goal",
+    type=click.Choice(GOALS),
+    default="medoid",
+    show_default=True,
+    help="What is to be found: the most central object, how central each is, the map, groups, "
+    "the classes of unlabelled objects, or a difference between two groups of people.",
+)
+@click.option(
+    "--target",
+    type=float,
+    help="How well: objects that may still be the medoid (3), rank correlation (0.95), share of "
+    "what a perfect map predicts (0.95), adjusted Rand index (0.9), share of objects in the right "
+    "class (0.9), power (0.8).",
+)
+@partial(options.statement_options, flag="--pilot")
+@click.option(
+    "--error-rate",
+    type=float,
+    help="Share of answers that are wrong because nobody looked.",
+    show_default="as in the pilot, or 0.03 to 0.15",
+)
+@click.option(
+    "--dim",
+    "dimension",
+    type=int,
+    help="In how many respects the objects differ.",
+    show_default="as in the pilot or some more, or 2 to 5",
+)
+@click.option(
+    "--raters",
+    type=int,
+    help="Number of people.",
+    show_default="so many that each takes ten minutes",
+)
+@click.option(
+    "--seconds",
+    type=float,
+    help="Seconds of one answer.",
+    show_default="as in the pilot, or 4.0 (closer: 1.6)",
+)
+@click.option("--price", type=float, help="Price of one answer.")
+@click.option("--budget", type=float, help="What all answers may cost.")
+@click.option(
+    "--picture",
+    metavar="FILE",
+    callback=_picture_ending,
+    help="Draw the quality against the number of answers (.png, .svg or .pdf).",
+)
+@options.seed_option
+@options.output_options("Write the study for trilens survey.", metavar="study.yaml")
+def command(
+    answers: Answers | None,
+    n_objects: int | None,
+    goal: str,
+    picture: str | None,
+    out: Output,
+    **given: Any,
+) -> None:
+    """Say how many answers, raters and how much money a study of N_OBJECTS objects needs.
+
+    Simulates such studies, which takes up to a minute. Without --kind and --pilot all three kinds
+    of question are compared by the time that they take of people.
+
+    \b
+    Example: trilens plan 60 --goal medoid --price 0.02 -o study.yaml
+    Example: trilens plan --pilot pilot.csv --goal map --picture curve.png
+    """
+    from trilens.files import atomic_write
+    from trilens.tasks.plan import plan
+
+    with bar("simulating studies") as progress:
+        found = plan(n_objects, goal, pilot=answers, progress=progress, **given)
+    written = []
+    if picture is not None:
+        from trilens.plots import plan_curve, save_figure
+
+        save_figure(plan_curve(found), picture)
+        written.append(picture)
+    if out.path == "-":
+        click.echo(found.study_yaml(), nl=False)
+    elif out.path is not None:
+        with atomic_write(out.path) as file:
+            file.write(found.study_yaml().encode())
+        written.append(out.path)
+    if out.as_json and out.path != "-":
+        print_json(found.to_dict())
+        return
+    if out.path != "-":
+        print_facts(_facts(found))
+    for text in (*found.sentences(), *(f"assumed: {each}" for each in found.assumed)):
+        note(text)
+    for path in written:
+        note(f"wrote {path}")
+
+
+def _facts(found: Plan) -> dict[str, str]:
+    facts = {
+        "goal": f"{found.goal} ({found.quality}: {found.target:g})",
+        "objects": f"{found.n_objects:,}",
+        "kind of question": found.kind,
+        "answers": f"{found.answers:,} ({found.low:,} to {found.high:,})",
+        "raters": f"{found.raters:,}",
+        "questions each": f"{found.questions:,}",
+        "of these repeated": f"{found.repeats:,}",
+        "of these shared": f"{found.shared:,}",
+        "minutes each": f"{found.minutes:.0f}",
+        "answers in all": f"{found.total:,}",
+    }
+    if found.price is not None and found.price_interval is not None:
+        low, high = found.price_interval
+        facts["price"] = f"{found.price:,.2f} ({low:,.2f} to {high:,.2f})"
+    return facts

@@ -1,0 +1,95 @@
+"""`trilens plan`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from commandline import facts, run
+from trilens.cli.plan import GOALS
+from trilens.survey.study import check_study
+from trilens.tasks.plan import curves, goals
+from trilens.tasks.plan.curves import Lines
+
+PLAN = import_module("trilens.tasks.plan.plan")
+
+
+@pytest.fixture
+def canned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A curve that is known, instead of a simulated one."""
+
+    def simulate(*given: Any) -> Lines:
+        rng = np.random.default_rng(0)
+        at, noise = 4 + 0.3 * rng.standard_normal(4000), np.zeros(4000)
+        return Lines(at, np.ones(4000), noise, None, 1.0, 1 / 3)
+
+    monkeypatch.setattr(PLAN, "simulate", simulate)
+
+
+def test_the_goals_are_those_of_the_library() -> None:
+    assert GOALS == goals.GOALS
+
+
+def test_a_plan_is_printed_written_and_drawn(canned: None, tmp_path: Path) -> None:
+    yaml, picture = tmp_path / "study.yaml", tmp_path / "curve.svg"
+    words = ["plan", 12, "--goal", "rank", "--kind", "odd", "--price", "0.05"]
+    result = run(*words, "-o", yaml, "--picture", picture)
+    assert result.stdout.splitlines()[0].startswith("goal ")
+    assert "price" in result.stdout
+    assert "assumed: objects differ in 2, 3 or 5 respects" in result.stderr
+    assert f"wrote {yaml}" in result.stderr
+    assert "<svg" in picture.read_text()
+    objects = tmp_path / "objects"
+    objects.mkdir()
+    for i in range(12):
+        (objects / f"{i}.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    assert check_study(tmp_path) == []
+    assert run(*words, "-o", "-").stdout == yaml.read_text()
+    found = facts(*words)
+    assert found["kind"] == "odd"
+    assert found["sentences"][0] in result.stderr
+    assert found["total"] == found["raters"] * found["questions"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "how many objects are there"),
+        ([60, "--price", "0"], "--price is 0.0"),
+        ([60, "--price", "nan"], "--price is nan"),
+        ([60, "--raters", "0"], "--raters is 0"),
+        ([60, "--price", "0.1", "--budget", "5"], "need 200 before anything can be said"),
+        ([60, "--error-rate", "0.6"], "--error-rate is 0.6"),
+        ([60, "--dim", "60"], "--dim is 60"),
+    ],
+)
+def test_one_line_says_what_is_wrong(words: list[Any], said: str) -> None:
+    assert said in run("plan", *words, status=1).stderr
+
+
+def test_a_pilot_of_ten_answers(tmp_path: Path) -> None:
+    pilot = tmp_path / "pilot.csv"
+    rows = [f"{i % 5},{(i + 1) % 5},{(i + 2) % 5}" for i in range(10)]
+    pilot.write_text("central,other_1,other_2\n" + "\n".join(rows) + "\n")
+    said = run("plan", "--pilot", pilot, status=1).stderr
+    assert "the pilot has 10 answers about 5 objects; a plan needs 30" in said
+    assert "of kind central" in run("plan", "--pilot", pilot, "--kind", "odd", status=1).stderr
+
+
+def test_wrong_usage(tmp_path: Path) -> None:
+    assert "--goal" in run("plan", 60, "--goal", "truth", status=2).stderr
+    assert "ending" in run("plan", 60, "--picture", tmp_path / "curve.txt", status=2).stderr
+
+
+@pytest.mark.slow
+def test_a_plan_from_a_pilot_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(curves, "_WORLDS", 2)
+    pilot = tmp_path / "pilot.csv"
+    run("simulate", "-n", 10, "--statements", 100, "--error-rate", "0.1", "-o", pilot)
+    found = facts("plan", "--pilot", pilot, "--kind", "central", "--dim", "2", "--goal", "map")
+    assert (found["pilot"], found["n_objects"], found["kind"]) == (100, 10, "central")
+    assert found["low"] <= found["answers"] <= found["high"]
