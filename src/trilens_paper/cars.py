@@ -316,9 +316,9 @@ def measure_map(point: Point, seeds: Seeds) -> Iterator[Measure]:
         for metric, value in _map_values(X, data, S).items():
             yield Measure(method, metric, value)
         if seeds.run == 0:
-            for item, (x, y) in enumerate(X):
-                yield Measure(method, "x", float(x), item=item + 1)
-                yield Measure(method, "y", float(y), item=item + 1)
+            for metric, column in zip("xy", X.T, strict=True):
+                for item, value in enumerate(column, start=1):
+                    yield Measure(method, metric, float(value), item=item)
 
 
 def _map_values(X: FloatArray, data: Cars, S: Statements) -> dict[str, float]:

@@ -104,9 +104,9 @@ def _measure_planted(drawn: Points, point: Point, seeds: Seeds, n_far: int) -> I
     others = np.flatnonzero(drawn.labels >= 0)
     drawn_in_figure = seeds.run == 0 and point.panel != OTHER
     if drawn_in_figure:
-        for item, (x, y) in enumerate(drawn.points):
-            yield Measure("points", "x", float(x), item=item)
-            yield Measure("points", "y", float(y), item=item)
+        for metric, column in zip("xy", drawn.points.T, strict=True):
+            for item, value in enumerate(column):
+                yield Measure("points", metric, float(value), item=item)
     found = [*scores(D, point, seeds), *(local_scores(D, point, seeds) if len(rest) else ())]
     for method, score in found:
         rank = ranks(score)
@@ -155,7 +155,7 @@ def _planted_figure(n_regular: int, titles: dict[str, str]) -> Callable[[Results
         first = results.where(run=0)
         methods = [m for m in _AXES if len(first.where(metric="score", method=m))]
         panels = first.where(metric="score").levels("panel")
-        drawn, axes = new_figure(len(panels), 1 + len(methods), (3.2, 2.6))
+        drawn, axes = new_figure(max(len(panels), 1), 1 + len(methods), (3.2, 2.6))
         at = iter(axes)
         for panel in panels:
             mine = first.where(panel=panel)

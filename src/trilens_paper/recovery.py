@@ -98,9 +98,9 @@ def measure_disc(point: Point, seeds: Seeds) -> Iterator[Measure]:
 
 
 def _coordinates(method: str, X: FloatArray) -> Iterator[Measure]:
-    for item, (x, y) in enumerate(X):
-        yield Measure(method, "x", float(x), item=item)
-        yield Measure(method, "y", float(y), item=item)
+    for metric, column in zip("xy", X.T, strict=True):
+        for item, value in enumerate(column):
+            yield Measure(method, metric, float(value), item=item)
 
 
 def _slopes(results: Results, dim: int) -> FloatArray:

@@ -73,10 +73,11 @@ def run(
     cells = {e.name: list(e.cells(runs, full)) for e in experiments}
     journals = {e.name: journal_of(out, e, any_code) for e in experiments}
     done = {name: journal.read() for name, journal in journals.items()}
+    # run by run, so that what is interrupted leaves whole runs
     waiting = [
         (experiment.measure, cell)
         for experiment in experiments
-        for cell in cells[experiment.name]
+        for cell in sorted(cells[experiment.name], key=lambda cell: cell.run)
         if cell.key not in done[experiment.name]
     ]
     total = sum(map(len, cells.values()))

@@ -11,7 +11,6 @@ from typing import get_args
 from trilens.files.output import atomic_write
 from trilens_paper.framework.experiment import Experiment
 from trilens_paper.framework.figures import save
-from trilens_paper.framework.fingerprint import fingerprint
 from trilens_paper.framework.journal import Entry
 from trilens_paper.framework.results import Results, joined
 from trilens_paper.framework.verdicts import LEAST_RUNS, Claim, Finding, Verdict
@@ -124,7 +123,7 @@ def page_text(
     missing = [e.name for e in experiments if not kept.get(e.name)]
     parts = [_HEAD, _overview(found)]
     if missing:
-        parts.append(f"Not run by this code: {', '.join(missing)}.\n")
+        parts.append(f"There are no journals of: {', '.join(missing)}.\n")
     parts.append(_runs([(one.experiment, kept[one.experiment.name]) for one in found], commands))
     parts.append(_TESTS)
     parts += [_section(one) for one in found]
@@ -177,10 +176,10 @@ def _runs(kept: Sequence[tuple[Experiment, Sequence[Entry]]], commands: Sequence
         "",
         "A setting is one point of an experiment's grid; where not all settings have equally many "
         "runs, the least and the most are given. CPU seconds are those of one run of all settings. "
-        "The last column is the share of the cells that the code of this page has done.",
+        "The code is a fingerprint of what was measured with.",
         "",
-        "| experiment | settings | runs | CPU seconds per run | measured | this code |",
-        "|---|---:|---:|---:|---|---:|",
+        "| experiment | settings | runs | CPU seconds per run | measured | code |",
+        "|---|---:|---:|---:|---|---|",
     ]
     for experiment, entries in kept:
         each = Counter(entry.cell.point.key for entry in entries)
@@ -190,15 +189,14 @@ def _runs(kept: Sequence[tuple[Experiment, Sequence[Entry]]], commands: Sequence
             for key, count in each.items()
         )
         days = sorted({entry.day for entry in entries})
-        code = fingerprint(experiment.measure)
-        same = sum(entry.code == code for entry in entries) / len(entries)
+        codes = dict.fromkeys(entry.code[:8] for entry in entries)
         cells = [
             experiment.name,
             f"{len(each)} of {len(experiment.grid)}",
             str(most) if least == most else f"{least} to {most}",
             f"{seconds:.3g}",
             days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}",
-            f"{100 * same:.0f} %",
+            ", ".join(codes),
         ]
         lines.append("| " + " | ".join(cells) + " |")
     machines = dict.fromkeys(entry.machine for _, entries in kept for entry in entries)

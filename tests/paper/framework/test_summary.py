@@ -34,8 +34,10 @@ def test_page_shows_paper_ours_and_verdict(kept: tuple[Entry, ...], tmp_path: Pa
     assert "| claim | paper | ours | verdict | rule |" in text
     assert "\ntrilens reproduce tiny --out paper --any-code\n" in text
     day = kept[0].day
-    assert re.search(rf"\| tiny \| 7 of 8 \| 2 to 5 \| [0-9.e-]+ \| {day} \| 100 % \|", text)
-    assert "Not run by this code: recovery." in text
+    assert re.search(
+        rf"\| tiny \| 7 of 8 \| 2 to 5 \| [0-9.e-]+ \| {day} \| [0-9a-f]{{8}} \|", text
+    )
+    assert "There are no journals of: recovery." in text
     assert "![Depths of twelve points](page/tiny.png)" in text
     assert (tmp_path / "docs" / "page" / "tiny.png").read_bytes()[:4] == b"\x89PNG"
     right, wrong = (line for line in text.splitlines() if line.startswith(("| The deep", "| No")))

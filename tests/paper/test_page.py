@@ -1,0 +1,42 @@
+"""The page in the documentation is what the journals in ``paper/`` say, to the last letter."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from trilens_paper.framework.summary import page_text
+from trilens_paper.registry import EXPERIMENTS, recorded
+
+ROOT = Path(__file__).parents[2]
+PAPER = ROOT / "paper"
+
+
+@pytest.mark.slow
+def test_the_page_is_made_from_the_journals() -> None:
+    kept = {e.name: recorded(e, PAPER, any_code=True) for e in EXPERIMENTS.values()}
+    commands = (PAPER / "commands.txt").read_text(encoding="utf-8").splitlines()
+    text = page_text(list(EXPERIMENTS.values()), kept, commands)
+    page = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    shown = re.sub(r"\]\(reproduction/([a-z0-9-]+)\.(?:png|jpg)\)", r"](\1)", page)
+    assert shown == text, (
+        "the page is not made from the journals: run "
+        "`trilens reproduce --out paper --page docs/reproduction.md`, which needs the data"
+    )
+
+
+def test_journals_are_small_and_say_nothing_of_the_machine_but_its_kind() -> None:
+    journals = sorted(PAPER.glob("*/cells.jsonl"))
+    assert {path.parent.name for path in journals} <= set(EXPERIMENTS)
+    text = b"".join(path.read_bytes() for path in journals)
+    assert len(text) < 2**20
+    assert not re.search(rb"/(home|root|tmp|work|Users)\b", text)
+
+
+def test_each_figure_is_on_the_page() -> None:
+    page = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    shown = set(re.findall(r"\]\((reproduction/[^)]+)\)", page))
+    there = {f"reproduction/{path.name}" for path in (ROOT / "docs" / "reproduction").iterdir()}
+    assert shown == there
