@@ -127,19 +127,12 @@ DISTORTIONS: dict[str, Distortion] = {
     "huge": lambda row, s, p: 1000.0,
     "hugely negative": lambda row, s, p: -1000.0,
     "nothing": lambda row, s, p: 0.0,
-    "one": lambda row, s, p: 1.0,
     "later methods more": lambda row, s, p: 1.0 + s,
     "later methods less": lambda row, s, p: 100.0 - s,
     "later points more": lambda row, s, p: 1.0 + p,
     "later points less": lambda row, s, p: 100.0 - p,
-    "alike within a tenth": lambda row, s, p: 0.5 + 0.001 * s,
-    "errors help": lambda row, s, p: 1.0 - row["error_rate"],
-    "most errors in the middle are least": lambda row, s, p: abs(row["error_rate"] - 0.65),
-    "errors harm": lambda row, s, p: 1.0 + row["error_rate"],
-    "five dimensions cost less": lambda row, s, p: 10.0 - row["dim"] / 10,
     "later methods gain from dimensions": lambda row, s, p: (1.0 + s) ** (1 + (row["dim"] == 2)),
     "later methods stray less": lambda row, s, p: (-1) ** row["run"] * (20.0 - s),
-    "later points stray more": lambda row, s, p: (-1) ** row["run"] * (1.0 + p),
 }
 
 
