@@ -3,9 +3,9 @@
     python benchmarks/bench_next_questions.py [--studies N] [--cells PATTERN] [--out FILE]
     python benchmarks/bench_next_questions.py --table FILE [FILE ...]
 
-A cell is ``goal/kind/objects/wrong/way``. The objects and the answers come from `designs`, which
+A cell is ``shape/kind/objects/wrong/way``. The objects and the answers come from `designs`, which
 shares no code with the package; ``wrong`` is the share of wrong answers, in per cent, whatever the
-question. A study starts with four random answers for each object and grows by a tenth at a time.
+question. A study starts with six random answers for each object and grows by 15 % at a time.
 At each mark a choice map in the plane is fitted to all answers so far, whoever chose them, and the
 error of the goal is taken from it:
 
@@ -15,7 +15,7 @@ error of the goal is taken from it:
 - ``outliers``: the share of four true outliers that are not the four largest outlier factors;
 - ``groups``: the share of objects that k-means puts elsewhere than on the true points.
 
-Ways: ``random``; ``chosen`` (`tl.next_questions`); ``gain``, Salmon's rule: the information gain
+Ways: ``random``; a goal of `tl.next_questions`; ``gain``, Salmon's rule: the information gain
 about one object's place at a time on an embedding of its own (Tamuz and others, 2011; Jamieson
 and others, 2015); ``elimination``: the candidates for the medoid are those whose counted intervals
 still reach the highest one, and each question has one of them (random partners).
@@ -32,15 +32,20 @@ import numpy as np
 
 import trilens as tl
 from claims_run import Row, run_studies
-from designs import SHAPES, _all_questions, _choose, _scores, centrality_of
+from designs import SHAPES, _choose, _scores, centrality_of
 
 Array = np.ndarray
-GOALS = ("medoid", "rank", "map", "outliers", "groups")
-SHAPE = {"outliers": "four outliers", "groups": "three groups, 4 apart"}
-#: Answers for each object at which errors are taken, chosen questions up to the last but two.
-MARKS = (6, 9, 13.5, 20, 30, 45, 68, 100, 150)
-FIRST, GROWTH = 4, 0.1
-MOST_CHOSEN = 45
+#: The goals that are tried with objects that lie so.
+GOALS = {
+    "plane": ("medoid", "rank", "map"),
+    "four outliers": ("outliers",),
+    "three groups, 4 apart": ("groups",),
+}
+#: Answers for each object at which errors are taken; questions are chosen up to the fourth.
+MARKS = (10, 14, 20, 28, 40, 57, 80, 113)
+MOST_CHOSEN = 28
+#: Random answers for each object before any question is chosen, and the growth from step to step.
+FIRST, GROWTH = 6, 0.15
 
 
 def answers(kind: str, D: Array, asked: Array, wrong: float, rng: np.random.Generator) -> Array:
@@ -63,7 +68,7 @@ def random_questions(n: int, count: int, rng: np.random.Generator) -> Array:
 
 def fitted(kind: str, n: int, triples: Array) -> tl.ChoiceMap:
     """The map in the plane that errors are taken from."""
-    return tl.ChoiceMap(2, n_threads=1).fit(tl.Statements(triples, n, kind=kind))
+    return tl.ChoiceMap(2, n_jobs=1).fit(tl.Statements(triples, n, kind=kind))
 
 
 # --- errors -----------------------------------------------------------------------------------
@@ -185,15 +190,15 @@ RIVALS: dict[str, Callable[..., Array]] = {
 
 
 def replay(
-    kind: str, way: str, goals: tuple[str, ...], n: int, wrong: float, number: int, shape: str
+    kind: str, way: str, n: int, wrong: float, number: int, shape: str
 ) -> dict[str, list[float]]:
-    """The errors of goals at the marks."""
+    """The errors of a shape's goals at the marks."""
     rng = np.random.default_rng([number, n, int(100 * wrong), len(shape)])
     drawn = SHAPES[shape](n, rng)
     D = drawn.distances()
-    every = _all_questions(kind, n)
-    asked = every[rng.choice(len(every), 4000, replace=False)] if len(every) > 4000 else every
+    asked = random_questions(n, 4000, rng)
     truth = {"D": D, "X": drawn.points, "labels": drawn.labels, "asked": asked}
+    goals = GOALS[shape]
     if "rank" in goals:
         truth["depth"] = centrality_of(kind, D)
     triples = answers(kind, D, random_questions(n, FIRST * n, rng), wrong, rng)
@@ -202,15 +207,15 @@ def replay(
     for mark in MARKS:
         if way != "random" and mark > MOST_CHOSEN:
             break
-        while len(triples) < int(mark * n):
-            count = min(int(GROWTH * len(triples)) + 1, int(mark * n) - len(triples))
+        while len(triples) < mark * n:
+            count = min(int(GROWTH * len(triples)) + 1, mark * n - len(triples))
             if way == "random":
-                new = random_questions(n, int(mark * n) - len(triples), rng)
-            elif way == "chosen":
-                S = tl.Statements(triples, n, kind=kind)
-                new = tl.next_questions(S, goals[0], count, model=M).triples
-            else:
+                new = random_questions(n, mark * n - len(triples), rng)
+            elif way in RIVALS:
                 new = RIVALS[way](kind, n, triples, count, rng)
+            else:
+                S = tl.Statements(triples, n, kind=kind)
+                new = tl.next_questions(S, way, count, model=M).triples
             triples = np.concatenate([triples, answers(kind, D, new, wrong, rng)])
         M = fitted(kind, n, triples)
         for goal in goals:
@@ -219,43 +224,61 @@ def replay(
 
 
 def cells() -> Iterator[str]:
+    """Shape, kind, objects, wrong answers, and the way (the goal of chosen questions)."""
     for n in (60, 200):
-        for kind in ("central", "odd", "closer"):
-            for wrong in (20, 0, 30):
-                for goal in GOALS:
-                    yield f"{goal}/{kind}/{n}/{wrong}/random"
-                    yield f"{goal}/{kind}/{n}/{wrong}/chosen"
-                for way in ("gain", "elimination"):
-                    yield f"medoid/{kind}/{n}/{wrong}/{way}"
-                yield f"map/{kind}/{n}/{wrong}/gain"
+        for wrong in (20, 0, 30):
+            for kind in ("central", "odd", "closer"):
+                for shape, goals in GOALS.items():
+                    rivals = RIVALS if shape == "plane" else ()
+                    for way in ("random", *goals, *rivals):
+                        yield f"{shape}/{kind}/{n}/{wrong}/{way}"
 
 
 def measure(job: tuple[str, int]) -> Row:
     """The errors of one study of a cell."""
     cell, number = job
-    goal, kind, n, wrong, way = cell.split("/")
+    shape, kind, n, wrong, way = cell.split("/")
     begin = time.process_time()
-    shape = SHAPE.get(goal, "plane")
-    errors = replay(kind, way, (goal,), int(n), int(wrong) / 100, number, shape)[goal]
+    errors = replay(kind, way, int(n), int(wrong) / 100, number, shape)
     return {"cell": cell, "study": number, "errors": errors, "cpu": time.process_time() - begin}
 
 
 def table(rows: list[Row]) -> None:
-    """The mean errors at the marks, and how many times as many random answers give the same."""
-    curves: dict[str, list[list[float]]] = {}
+    """Mean errors at the marks, and how many times as many random answers give the same.
+
+    Lines for each cell, then for each number of objects with all kinds and shares together (their
+    curves are added after each is divided by the mean of its random one).
+    """
+    curves: dict[tuple[str, ...], list[list[float]]] = {}
     for row in rows:
-        curves.setdefault(row["cell"], []).append(row["errors"])
-    cpu = sum(row["cpu"] for row in rows)
-    print(f"{len(rows)} studies, {cpu / 60:.1f} min of CPU; answers per object: {MARKS}")
-    for cell, errors in curves.items():
-        own = np.mean(errors, axis=0)
-        head = "/".join(cell.split("/")[:-1])
-        by_chance = curves.get(f"{head}/random")
-        said = ""
-        if by_chance is not None and not cell.endswith("random"):
-            ratio, least = saved(own, np.mean(by_chance, axis=0))
-            said = f"  x{'>' if least else ''}{ratio:.1f}"
-        print(f"{cell:32} {len(errors):3}  {' '.join(f'{x:.4f}' for x in own)}{said}")
+        *world, way = row["cell"].split("/")
+        for goal, errors in row["errors"].items():
+            if way in ("random", "gain", "elimination", goal):
+                way_said = "chosen" if way == goal else way
+                curves.setdefault((goal, *world[1:], way_said), []).append(errors)
+    print(f"{len(rows)} studies, {sum(row['cpu'] for row in rows) / 60:.1f} min of CPU")
+    print(f"answers per object: {MARKS}")
+    together: dict[tuple[str, ...], list[Array]] = {}
+    for (goal, kind, n, wrong, way), errors in curves.items():
+        own, by_chance = np.mean(errors, axis=0), curves.get((goal, kind, n, wrong, "random"))
+        if by_chance is None:
+            continue
+        random = np.mean(by_chance, axis=0)
+        _line(f"{goal}/{kind}/{n}/{wrong}/{way}", len(errors), own, random, way)
+        if random.mean() > 0:
+            scaled = together.setdefault((goal, n, way), [])
+            scaled.append(own / random.mean())
+    for (goal, n, way), scaled in together.items():
+        random = np.mean(together[goal, n, "random"], axis=0)
+        _line(f"{goal}, {n} objects, {way}", len(scaled), np.mean(scaled, axis=0), random, way)
+
+
+def _line(head: str, count: int, own: Array, random: Array, way: str) -> None:
+    said = ""
+    if way != "random":
+        ratio, least = saved(own, random)
+        said = f"  x{'>' if least else ''}{ratio:.1f}"
+    print(f"{head:34} {count:3}  {' '.join(f'{x:.4f}' for x in own)}{said}")
 
 
 def saved(own: Array, by_chance: Array) -> tuple[float, bool]:

@@ -145,6 +145,9 @@ from .tasks.plan import (
 from .tasks.reliability import (
     reliability as reliability,
 )
+from .tasks.stopping import (
+    stopping as stopping,
+)
 from .tasks.structure import (
     structure as structure,
 )

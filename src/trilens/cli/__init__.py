@@ -37,6 +37,7 @@ COMMANDS = (
     "features",
     "plan",
     "next",
+    "stop",
     "count",
     "merge",
     "convert",

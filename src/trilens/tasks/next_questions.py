@@ -33,8 +33,9 @@ Goal: TypeAlias = Literal["medoid", "rank", "map", "outliers", "groups"]
 GOALS: tuple[Goal, ...] = get_args(Goal)
 Reason: TypeAlias = Literal["adaptive", "random"]
 
-#: With fewer answers about each object, and no features, a map is no guide.
-_LEAST_PER_OBJECT = 6
+#: With fewer answers about each object, and no features, a map is no guide: measured, questions
+#: chosen by it are then worse than random ones.
+_LEAST_PER_OBJECT = 18
 #: Questions that are looked at, where there are more.
 _POOL = 4000
 #: Up to so many questions all of them are listed.
@@ -413,7 +414,7 @@ def _target(goal: Goal, belief: _Belief, rng: np.random.Generator) -> _Target:
     far = np.array([total_distance(each) for each in draws]) / (n - 1)
     slopes = _slopes_of_distance(X)
     if goal == "rank":
-        p = even
+        p = _crowded(far)
     elif goal == "medoid":
         # the two readings of `medoid_set`: the least total distance, and the highest depth
         some = draws[: max(_DEPTH_WORK // n**3, 20)]
@@ -423,6 +424,14 @@ def _target(goal: Goal, belief: _Belief, rng: np.random.Generator) -> _Target:
         p = _edge(far)
     centred = slopes - p @ slopes
     return _Target(np.sqrt(p)[:, None] * centred, p)
+
+
+def _crowded(far: FloatArray) -> FloatArray:
+    """How much each object's rank moves with its mean distance: the density there, squared."""
+    middle = far.mean(axis=0)
+    apart = (middle[:, None] - middle) / max(float(middle.std()) * len(middle) ** -0.2, 1e-12)
+    p = np.exp(-0.5 * apart**2).sum(axis=1) ** 2
+    return np.asarray(p / p.sum())
 
 
 def _edge(far: FloatArray) -> FloatArray:

@@ -1,0 +1,82 @@
+"""`trilens stop`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trilens.cli import options
+from trilens.cli.output import note, print_facts, print_json, status
+
+if TYPE_CHECKING:
+    from trilens.answers import Answers
+
+#: As in `trilens.tasks.stopping`, without loading it.
+RULES = ("medoid", "map", "groups", "price")
+
+
+@options.command("stop")
+@options.statement_options
+@click.option(
+    "--rule",
+    type=click.Choice(RULES),
+    default="medoid",
+    show_default=True,
+    help="What must be known: the medoid, the map, the number of groups; or what may be paid.",
+)
+@click.option(
+    "--at-most", type=int, default=3, show_default=True, help="Objects that the medoid may be."
+)
+@click.option(
+    "--gain",
+    type=float,
+    default=0.005,
+    show_default=True,
+    help="Share of predicted answers that 1000 more must add to a map.",
+)
+@click.option("--price", type=float, help="Of one answer.")
+@click.option("--budget", type=float, help="For all answers.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Of what is claimed.")
+@options.features_option
+@options.seed_option
+@options.json_option
+def command(
+    answers: Answers,
+    rule: Any,
+    at_most: int,
+    gain: float,
+    price: float | None,
+    budget: float | None,
+    level: float,
+    features: tuple[str, ...],
+    random_state: int,
+    as_json: bool,
+) -> None:
+    """Say whether the answers suffice, by a rule that may be asked at any time.
+
+    The answers must be in the order in which they were given.
+
+    \b
+    Example: trilens stop answers.csv --at-most 3
+    """
+    from trilens.tasks.stopping import stopping
+
+    with status("looking at the answers"):
+        found = stopping(
+            answers,
+            rule,
+            at_most=at_most,
+            gain=gain,
+            price=price,
+            budget=budget,
+            level=level,
+            features=options.read_features_of(features, answers) if features else None,
+            random_state=random_state,
+        )
+    if as_json:
+        print_json(found.to_dict())
+        return
+    print_facts({"stop": "yes" if found.stop else "no", "why": found.why, "next": found.next})
+    if found.candidates and len(found.candidates) <= 10:
+        note(f"may be the most central: {', '.join(found.candidates)}")

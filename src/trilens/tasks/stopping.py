@@ -1,0 +1,317 @@
+"""Whether a study has enough answers: rules that may be looked at any time.
+
+A 95 % set that is looked at after every answer misses the truth more often than in 5 % of studies:
+it gets many chances to do so. Therefore a rule looks at fixed numbers of answers only, each 1.5
+times the one before, and the k-th look may miss with probability (1 - level) / (k (k + 1)). These
+sum to 1 - level, so that with probability ``level`` none of the sets, however many there will be,
+misses (the union bound); whenever one asks, the rule says what it saw at its last look. It does
+not matter how the questions were chosen: the sets come from the likelihood of the answers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from trilens._parameters import one_of, real_number, seed_of, whole_number, wrong
+from trilens._typing import FloatArray, RandomState
+from trilens.errors import ParameterError, StatementError, option
+from trilens.maps.features import FeaturesLike
+from trilens.statements import Statements
+from trilens.statements.combine import questions
+from trilens.tasks.data import Data, statements_of
+from trilens.tasks.medoid import medoid_set
+from trilens.tasks.model import AnswerModel, answer_model
+
+Rule: TypeAlias = Literal["medoid", "map", "groups", "price"]
+RULES: tuple[Rule, ...] = get_args(Rule)
+
+#: The first look, in answers for each object, and the growth from look to look.
+_FIRST, _GROWTH = 6, 1.5
+#: Folds in which questions are held out, to see what more answers would gain.
+_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """Whether to stop, and why.
+
+    Attributes
+    ----------
+    rule : {"medoid", "map", "groups", "price"}
+    stop : bool
+    why : str
+        What was seen, in a sentence.
+    next : str
+        What it takes to go on.
+    answers : int
+        The answers so far.
+    look : int
+        The number of the last look; 0 before the first. A price is always looked at.
+    looked_at : int
+        The answers that it looked at: the first so many.
+    next_look : int or None
+        The number of answers at the next look.
+    level : float or None
+        Of what is claimed at this look; higher than the one asked for, as there are several.
+    value : float or None
+        What the rule looks at: the objects in the medoid set, the gain in predicted answers by
+        1000 more (its upper bound), the groups, or the price so far.
+    limit : float or None
+        What it is compared with.
+    candidates : tuple of str
+        The medoid set.
+    """
+
+    rule: Rule
+    stop: bool
+    why: str
+    next: str
+    answers: int
+    look: int = 0
+    looked_at: int = 0
+    next_look: int | None = None
+    level: float | None = None
+    value: float | None = None
+    limit: float | None = None
+    candidates: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as ``trilens stop --json`` prints them."""
+        return asdict(self) | {"candidates": list(self.candidates)}
+
+
+def stopping(
+    S: Data,
+    rule: Rule = "medoid",
+    *,
+    at_most: int = 3,
+    gain: float = 0.005,
+    price: float | None = None,
+    budget: float | None = None,
+    level: float = 0.95,
+    features: FeaturesLike | None = None,
+    random_state: RandomState = 0,
+) -> Stopping:
+    """Whether a study may stop, by a rule that holds however often it is asked.
+
+    Parameters
+    ----------
+    S : Answers, Statements or (m, 3) array
+        The answers so far, in the order in which they were given. Questions may be random or
+        chosen by `next_questions`.
+    rule : {"medoid", "map", "groups", "price"}
+        ``"medoid"``: the set of objects that may be the most central has at most ``at_most``;
+        with probability ``level`` it then holds the true one. ``"map"``: 1000 more answers would
+        raise the share of answers that the map predicts by less than ``gain``, with probability
+        ``level``. ``"groups"``: the same number of groups was found at two looks in a row. That
+        there are none is never certain. ``"price"``: what was paid, ``price`` for each answer,
+        leaves too little of ``budget`` for another one.
+    at_most : int
+    gain : float
+    price, budget : float, optional
+        For ``"price"``, both.
+    level : float
+        Between 0 and 1.
+    features : array, table or dict, optional
+        Vectors of the objects, as in `ChoiceMap.fit`.
+    random_state : int
+
+    Notes
+    -----
+    The rule looks when there are 6, 9, 13.5, ... answers for each object, at the first so many
+    answers, and the k-th look may be wrong with probability (1 - level) / (k (k + 1)): see
+    `trilens.tasks.stopping`. Between looks it says what it saw at the last one.
+
+    Examples
+    --------
+    >>> from trilens.simulate import study
+    >>> S = study().statements
+    >>> found = stopping(S, "price", price=0.05, budget=500)
+    >>> found.stop, found.value
+    (False, 400.0)
+    """
+    one_of("rule", rule, RULES)
+    most = whole_number("at_most", at_most, least=1)
+    least = real_number("gain", gain, positive=True)
+    if not 0 < real_number("level", level) < 1:
+        raise wrong("level", level, "between 0 and 1")
+    given = statements_of(S, "stopping")
+    if rule == "price":
+        return _by_price(len(given), price, budget)
+    if price is not None or budget is not None:
+        raise ParameterError(f"a price and a budget are for {option('rule', 'price')}")
+    if given.n_objects < 4:
+        raise StatementError(
+            f"there is nothing to stop for: {given.n_objects} objects; a rule needs four or more"
+        )
+    look, at, following = looks(given.n_objects, len(given))
+    if look == 0:
+        return Stopping(
+            rule,
+            False,
+            f"{len(given):,} answers are too few to look at",
+            f"the first look is at {following:,} answers",
+            len(given),
+            next_look=following,
+        )
+    seed = seed_of(random_state)
+    spent = (1 - level) / (look * (look + 1))
+    facts: dict[str, Any] = {
+        "next": f"the next look is at {following:,} answers, {following - len(given):,} more",
+        "answers": len(given),
+        "look": look,
+        "looked_at": at,
+        "next_look": following,
+        "level": 1 - spent,
+    }
+    model = answer_model(given[:at], seed, features=features)
+    if rule == "medoid":
+        return _by_set(model, most, spent, facts)
+    if rule == "map":
+        return _by_gain(model, least, spent, facts)
+    return _by_groups(given, model, look, features, facts)
+
+
+def looks(n_objects: int, answers: int) -> tuple[int, int, int]:
+    """The number of the last look, the answers at it, and those at the next one.
+
+    >>> looks(60, 100), looks(60, 600)
+    ((0, 0, 360), (2, 540, 810))
+    """
+    look, at, following = 0, 0, _FIRST * n_objects
+    while following <= answers:
+        look, at = look + 1, following
+        following = int(_FIRST * n_objects * _GROWTH**look)
+    return look, at, following
+
+
+def _by_price(answers: int, price: float | None, budget: float | None) -> Stopping:
+    if price is None or budget is None:
+        raise ParameterError(
+            f"{option('rule', 'price')} needs {option('price')}, of one answer, and "
+            f"{option('budget')}"
+        )
+    each = real_number("price", price, positive=True)
+    whole = real_number("budget", budget, positive=True)
+    if whole < each:
+        raise ParameterError(f"a budget of {whole:g} does not pay one answer at {each:g}")
+    affordable = int(whole / each * (1 + 1e-12))
+    left = affordable - answers
+    return Stopping(
+        "price",
+        left <= 0,
+        f"{answers:,} answers at {each:g} cost {answers * each:,.2f} of {whole:,.2f}",
+        "another answer would be beyond the budget" if left <= 0 else f"{left:,} more can be paid",
+        answers,
+        looked_at=answers,
+        value=answers * each,
+        limit=whole,
+    )
+
+
+def _by_set(model: AnswerModel, most: int, spent: float, facts: dict[str, Any]) -> Stopping:
+    inner, rank = model.in_order, model.ordered.rank
+    inside = medoid_set(inner, 1 - spent)[rank]
+    score = inner.centrality[rank]
+    by_score = np.flatnonzero(inside)[np.argsort(-score[inside], kind="stable")]
+    names = tuple(model.statements.names[i] for i in by_score)
+    size, stop = len(names), len(names) <= most
+    return Stopping(
+        "medoid",
+        stop,
+        f"{size:,} of {len(score):,} objects could be the most central; {most:,} may be left",
+        value=float(size),
+        limit=float(most),
+        candidates=names,
+        **facts,
+    )
+
+
+def _by_gain(model: AnswerModel, least: float, spent: float, facts: dict[str, Any]) -> Stopping:
+    from scipy.special import ndtri
+
+    mean, error = expected_gain(model)
+    bound = max(float(mean - ndtri(spent) * error), 0.0)
+    stop = bound < least
+    return Stopping(
+        "map",
+        stop,
+        f"1,000 more answers would raise the share of predicted answers by {max(mean, 0):.4f}, "
+        f"by {bound:.4f} at most; the limit is {least:g}",
+        value=bound,
+        limit=least,
+        **facts,
+    )
+
+
+def expected_gain(model: AnswerModel, more: int = 1000) -> tuple[float, float]:
+    """What more answers would add to the share of answers that the map predicts, and its error.
+
+    Questions are held out in five folds, and predicted by maps of all other answers and of half
+    of them. What remains to be gained falls as 1 / answers (measured on the choice map), so that
+    the difference between the two tells what more answers will add. Only random questions are
+    predicted: chosen ones are harder than others.
+    """
+    inner = model.in_order
+    S, M = inner.statements, inner.map
+    rng = np.random.default_rng([model.seed, 43])
+    question, _, asked = questions(S)
+    fold = rng.permutation(len(asked))[question] % _FOLDS
+    half = rng.permutation(len(asked))[question] % 2 == 0
+    told = np.ones(len(S), dtype=bool) if S.chosen is None else ~S.chosen
+    better: list[FloatArray] = []
+    sizes = np.zeros(2)
+    with M.refitting(S, max_iter=60) as refit:
+        for k in range(_FOLDS):
+            rest, held = fold != k, (fold == k) & told
+            if not held.any():
+                continue
+            some = S.take(held)
+            right = [
+                _predicted(refit(weights.astype(np.float64)).probabilities(some))
+                for weights in (rest, rest & half)
+            ]
+            better.append(right[0] - right[1])
+            sizes += [rest.sum() / _FOLDS, (rest & half).sum() / _FOLDS]
+    difference = np.concatenate(better)
+    whole, part = max(float(sizes[0]), 1.0), max(float(sizes[1]), 1.0)
+    m = len(S)
+    factor = (1 / m - 1 / (m + more)) / (1 / part - 1 / whole)
+    error = float(difference.std() / np.sqrt(len(difference)))
+    return float(difference.mean()) * factor, error * factor
+
+
+def _predicted(P: FloatArray) -> FloatArray:
+    """1 where the given answer is the likeliest; a tie counts as its share."""
+    best = P.max(axis=1, keepdims=True)
+    first = P[:, 0] >= best[:, 0]
+    return np.asarray(first / (best == P).sum(axis=1), dtype=np.float64)
+
+
+def _by_groups(
+    given: Statements,
+    model: AnswerModel,
+    look: int,
+    features: FeaturesLike | None,
+    facts: dict[str, Any],
+) -> Stopping:
+    found = model.examined.suggestion.n_clusters
+    before = None
+    if look > 1 and found > 1:
+        at = looks(given.n_objects, facts["looked_at"] - 1)[1]
+        earlier = answer_model(given[:at], model.seed, features=features)
+        before = earlier.examined.suggestion.n_clusters
+    stop = found > 1 and before == found
+    if stop:
+        why = f"{found} groups, at this look and the one before"
+    elif found == 1:
+        why = "no groups stand out so far; that there are none is never certain"
+    elif before is None:
+        why = f"{found} groups, at this look only"
+    else:
+        was = f"{before} groups" if before > 1 else "none"
+        why = f"{found} groups at this look, {was} at the one before"
+    return Stopping("groups", stop, why, value=float(found), **(facts | {"level": None}))

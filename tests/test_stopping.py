@@ -1,0 +1,121 @@
+"""Rules that say when a study has enough answers."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import trilens as tl
+from test_next_questions import answers
+from trilens.cli import trilens
+from trilens.errors import TrilensError
+from trilens.tasks.stopping import expected_gain, looks
+
+
+@pytest.fixture(scope="module")
+def many() -> tl.Statements:
+    """Right answers: each object was asked about often."""
+    return answers(10, 400)
+
+
+def test_looks_are_few_and_fixed() -> None:
+    seen = [looks(10, m)[1] for m in range(700)]
+    assert sorted(set(seen)) == [0, 60, 90, 135, 202, 303, 455, 683]
+    # what may be missed adds up to what the level allows
+    assert sum(0.05 / (k * (k + 1)) for k in range(1, 10_000)) < 0.05
+
+
+def test_between_looks_nothing_changes(many: tl.Statements) -> None:
+    at_look, later = (tl.stopping(many[:m], "map") for m in (60, 85))
+    assert at_look.value == later.value
+    assert (at_look.look, later.look) == (1, 1)
+    assert later.next == "the next look is at 90 answers, 5 more"
+
+
+def test_the_medoid_is_found_and_the_study_stops(many: tl.Statements) -> None:
+    found = tl.stopping(many, "medoid", at_most=4)
+    assert found.stop
+    assert tl.medoid(many).name in found.candidates
+    assert found.level == pytest.approx(1 - 0.05 / 30)
+    assert "could be the most central" in found.why
+
+
+def test_before_the_first_look(many: tl.Statements) -> None:
+    found = tl.stopping(many[:20])
+    assert not found.stop
+    assert found.look == 0
+    assert found.next == "the first look is at 60 answers"
+
+
+def test_more_answers_gain_less(many: tl.Statements) -> None:
+    from trilens.tasks.model import answer_model
+
+    early = expected_gain(answer_model(many[:60]))[0]
+    late = expected_gain(answer_model(many))[0]
+    assert early > 2 * late
+
+
+def test_price() -> None:
+    S = answers(10, 40)
+    found = tl.stopping(S, "price", price=0.25, budget=20)
+    assert not found.stop
+    assert found.next == "40 more can be paid"
+    assert tl.stopping(S, "price", price=0.25, budget=10.1).stop
+
+
+@pytest.mark.slow
+def test_groups_are_decided_when_found_twice() -> None:
+    rng = np.random.default_rng(0)
+    X = np.repeat([[0, 0], [10, 0], [5, 9]], 8, axis=0) + rng.standard_normal((24, 2))
+    S = tl.simulate_statements(X, 400, kind="odd", random_state=0)
+    found = tl.stopping(S, "groups")
+    assert found.value == 3
+    assert found.stop == found.why.endswith("and the one before")
+    first = tl.stopping(S[:150], "groups")
+    assert not first.stop
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"rule": "hope"}, "rule is 'hope'; it must be one of medoid, map, groups, price"),
+        ({"at_most": 0}, "at_most is 0"),
+        ({"gain": float("nan")}, "gain is nan"),
+        ({"level": 1}, "level is 1"),
+        ({"rule": "price"}, "needs price"),
+        ({"rule": "price", "price": 0, "budget": 5}, "price is 0; it must be a positive number"),
+        ({"rule": "price", "price": float("nan"), "budget": 5}, "price is nan"),
+        ({"rule": "price", "price": 2, "budget": 1}, "does not pay one answer"),
+        ({"price": 1}, "a price and a budget are for"),
+    ],
+)
+def test_what_is_wrong_is_said(many: tl.Statements, change: dict[str, object], said: str) -> None:
+    with pytest.raises(TrilensError, match=said) as caught:
+        tl.stopping(many, **change)  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+
+
+def test_three_objects() -> None:
+    with pytest.raises(TrilensError, match="needs four"):
+        tl.stopping([[0, 1, 2]])
+
+
+def test_commands(many: tl.Statements, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    file, out = tmp_path / "answers.csv", tmp_path / "questions.csv"
+    tl.write_statements(many[:303], file)
+    paid = ["--rule", "price", "--price", "1", "--budget", "300"]
+    run = CliRunner().invoke(trilens, ["stop", str(file), *paid, "--json"])
+    assert run.exit_code == 0
+    facts = json.loads(run.stdout)
+    assert facts["answers"] == 303
+    assert facts["stop"] is True
+    run = CliRunner().invoke(trilens, ["stop", str(file), "--rule", "price", "--quiet"])
+    assert run.exit_code == 1
+    assert "needs --price" in run.output
+    told = ["next", str(file), "-n", "5", "--rater", "new", "-o", str(out)]
+    run = CliRunner().invoke(trilens, told)
+    assert run.exit_code == 0
+    assert len(out.read_text().splitlines()) == 6
