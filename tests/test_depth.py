@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 
 import drawn
+import trilens as tl
 from trilens.answers import Answers
 from trilens.counts import count_central, counted
 from trilens.depth import centrality, counted_intervals, design_effect, lens_depth
@@ -165,3 +166,21 @@ def test_answers_serve_as_statements_do(tmp_path, monkeypatch):
     assert np.array_equal(
         counted_intervals(Answers(file)).low, counted_intervals(count_central(S)).low
     )
+
+
+@pytest.mark.parametrize("n", [3, 4, 12, 30])
+def test_depth_of_all_answers_is_the_depth_of_the_distances(n: int) -> None:
+    D = tl.exact.dissimilarities(np.random.default_rng(n).normal(size=(n, 2)))
+    S = tl.simulate_statements(D)  # every question once, answered rightly
+    true = tl.exact.lens_depth(D)
+    np.testing.assert_array_equal(tl.lens_depth(S), true)
+    np.testing.assert_array_equal(tl.centrality(S), true)
+    counts, depth = tl.exact.lens_counts_and_depth(D)
+    np.testing.assert_array_equal(depth, true)
+    np.testing.assert_array_equal(counts, tl.exact.lens_counts(D))
+    np.testing.assert_array_equal(tl.exact.local_lens_depth(D, share=1), true)
+    pairs = (n - 1) * (n - 2) / 2
+    assert (tl.exact.lens_depth(D, normalise=False) == np.rint(pairs * true)).all()
+    # points that are not in the sample are compared with all of its pairs
+    new = tl.exact.lens_depth(D, D)
+    np.testing.assert_allclose(new * n * (n - 1) / 2, true * pairs)

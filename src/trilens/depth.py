@@ -30,8 +30,8 @@ def lens_depth(statements: AnswersLike | Counted | CentralCounts) -> FloatArray:
     """Estimated lens depth of every object: line 1 of Algorithms 1 and 2.
 
     The share of an object's statements in which it is the most central one; 0 for an object
-    that no statement names. Divided by C(n-1, 2), the true lens depth is the same share over
-    all pairs of other objects.
+    that no statement names. The true lens depth, `trilens.exact.lens_depth`, is the same share
+    over all pairs of other objects.
 
     Parameters
     ----------

@@ -126,11 +126,11 @@ def test_without_cupy(monkeypatch):
     devices._open.cache_clear()
     X = np.random.default_rng(0).normal(size=(20, 2))
     with pytest.raises(MissingExtraError, match=r"pip install 'trilens\[gpu\]'"):
-        exact.lens_depth(X, metric="euclidean", device="cuda")
+        exact.lens_depth(X, metric="euclidean", device="cuda", normalise=False)
     monkeypatch.setattr(devices, "FROM", 0)
     np.testing.assert_array_equal(
-        exact.lens_depth(X, metric="euclidean", device="auto"),
-        exact.lens_depth(X, metric="euclidean", device="cpu"),
+        exact.lens_depth(X, metric="euclidean", device="auto", normalise=False),
+        exact.lens_depth(X, metric="euclidean", device="cpu", normalise=False),
     )
     devices._open.cache_clear()
 
@@ -157,7 +157,7 @@ def test_without_a_gpu_or_a_driver(count, message, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", fake_cupy(count))
     devices._open.cache_clear()
     with pytest.raises(DeviceError, match=message) as error:
-        exact.lens_depth(np.arange(9.0), metric="euclidean", device="cuda")
+        exact.lens_depth(np.arange(9.0), metric="euclidean", device="cuda", normalise=False)
     assert "\n" not in str(error.value)
     assert "device='cpu'" in str(error.value)
     devices._open.cache_clear()
@@ -178,13 +178,13 @@ def test_a_gpu_that_fails(fault, monkeypatch):
     monkeypatch.setattr(_cuda, "lens_sums", fail)
     X = np.random.default_rng(0).normal(size=(50, 2))
     with pytest.raises(DeviceError, match=r"device='cpu'$") as error:
-        exact.lens_depth(X, metric="euclidean", device="cuda")
+        exact.lens_depth(X, metric="euclidean", device="cuda", normalise=False)
     assert "\n" not in str(error.value)
     # a full memory is tried again with smaller pieces
     assert len(tried) == (4 if isinstance(fault, MemoryError) else 1)
     np.testing.assert_array_equal(
-        exact.lens_depth(X, metric="euclidean"),
-        exact.lens_depth(X, metric="euclidean", device="cpu"),
+        exact.lens_depth(X, metric="euclidean", normalise=False),
+        exact.lens_depth(X, metric="euclidean", device="cpu", normalise=False),
     )
 
 

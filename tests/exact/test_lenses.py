@@ -57,8 +57,8 @@ def by_definition(D):
 def assert_exact(D, **options):
     counts, depth = by_definition(D)
     np.testing.assert_array_equal(exact.lens_counts(D, **options), counts)
-    np.testing.assert_array_equal(exact.lens_depth(D, **options), depth)
-    both = exact.lens_counts_and_depth(D, **options)
+    np.testing.assert_array_equal(exact.lens_depth(D, **options, normalise=False), depth)
+    both = exact.lens_counts_and_depth(D, **options, normalise=False)
     np.testing.assert_array_equal(both[0], counts)
     np.testing.assert_array_equal(both[1], depth)
 
@@ -69,7 +69,10 @@ def assert_exact(D, **options):
 def test_equals_the_reference(name, D):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sweep, "SMALL", ENGINES[name])
-        counts, depth = exact.lens_counts(D, n_threads=1), exact.lens_depth(D, n_threads=1)
+        counts, depth = (
+            exact.lens_counts(D, n_threads=1),
+            exact.lens_depth(D, n_threads=1, normalise=False),
+        )
     np.testing.assert_array_equal(counts, reference.lens_counts(D))
     np.testing.assert_array_equal(depth, reference.exact_lens_depth(D))
     assert counts.dtype == np.int32
@@ -80,7 +83,9 @@ def test_equals_the_reference(name, D):
 def test_few_objects(n, engine):
     D = 1.0 * np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
     np.testing.assert_array_equal(exact.lens_counts(D), reference.lens_counts(D).reshape(n, n))
-    np.testing.assert_array_equal(exact.lens_depth(D), reference.exact_lens_depth(D))
+    np.testing.assert_array_equal(
+        exact.lens_depth(D, normalise=False), reference.exact_lens_depth(D)
+    )
     np.testing.assert_array_equal(
         exact.lens_depth(D, normalise=True), [0, 1, 0] if n == 3 else [0] * n
     )
@@ -157,7 +162,10 @@ def test_views_and_points(engine):
     np.testing.assert_array_equal(exact.lens_counts(np.asfortranarray(D)), counts)
     np.testing.assert_array_equal(exact.lens_counts(np.repeat(D, 2, 1)[:, ::2]), counts)
     np.testing.assert_array_equal(exact.lens_counts(X, metric="cityblock"), counts)
-    np.testing.assert_array_equal(exact.lens_depth(X, metric="cityblock"), exact.lens_depth(D))
+    np.testing.assert_array_equal(
+        exact.lens_depth(X, metric="cityblock", normalise=False),
+        exact.lens_depth(D, normalise=False),
+    )
 
 
 def test_progress(engine):
@@ -186,7 +194,7 @@ def test_depth_of_new_objects(name, D, q, seed):
     new = np.random.default_rng(seed).integers(0, 6, size=(q, len(D)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sweep, "SMALL", ENGINES[name])
-        depth = exact.lens_depth_of(new, D, n_threads=1)
+        depth = exact.lens_depth_of(new, D, n_threads=1, normalise=False)
     pairs = list(itertools.combinations(range(len(D)), 2))
     expected = [sum(max(x[i], x[j]) < D[i, j] for i, j in pairs) for x in new]
     np.testing.assert_array_equal(depth, expected)
@@ -196,11 +204,12 @@ def test_new_points(engine):
     rng = np.random.default_rng(7)
     X, new = rng.normal(size=(60, 2)), rng.normal(size=(5, 2))
     share = exact.lens_depth_of(new, X, metric="euclidean", normalise=True)
-    depth = exact.lens_depth_of(cdist(new, X), cdist(X, X))
+    depth = exact.lens_depth_of(cdist(new, X), cdist(X, X), normalise=False)
     np.testing.assert_array_equal(share, depth / (60 * 59 / 2))
     # an object of the data set lies in no lens of its own
     np.testing.assert_array_equal(
-        exact.lens_depth_of(X, X, metric="euclidean"), exact.lens_depth(X, metric="euclidean")
+        exact.lens_depth_of(X, X, metric="euclidean", normalise=False),
+        exact.lens_depth(X, metric="euclidean", normalise=False),
     )
 
 
@@ -224,11 +233,11 @@ def test_other_bad_parameters():
     with pytest.raises(
         DissimilarityError, match=r"shape \(2, 3\) .*expected numbers of shape \(q, 2\)"
     ):
-        exact.lens_depth_of(np.zeros((2, 3)), np.zeros((2, 2)))
+        exact.lens_depth_of(np.zeros((2, 3)), np.zeros((2, 2)), normalise=False)
     with pytest.raises(DissimilarityError, match=r"^new\[0, 1\] is nan; "):
-        exact.lens_depth_of([[0, np.nan]], np.zeros((2, 2)))
+        exact.lens_depth_of([[0, np.nan]], np.zeros((2, 2)), normalise=False)
     with pytest.raises(DissimilarityError, match=r"expected numbers of shape \(q, 2\)"):
-        exact.lens_depth_of(np.zeros((2, 3)), np.zeros((4, 2)), metric="euclidean")
+        exact.lens_depth_of(np.zeros((2, 3)), np.zeros((4, 2)), metric="euclidean", normalise=False)
 
 
 def test_small_inputs_do_not_load_the_compiler():

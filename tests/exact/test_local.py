@@ -24,15 +24,19 @@ def test_the_definition_with_ties(seed, n, levels, tau):
     D = np.triu(rng.integers(0, levels + 1, (n, n)), 1)
     D = (D + D.T).astype(float)
     expected = reference.exact_local_lens_depth(D, tau)
-    assert exact.local_lens_depth(D, tau).tolist() == expected.tolist()
+    assert exact.local_lens_depth(D, tau, normalise=False).tolist() == expected.tolist()
 
 
 def test_all_pairs_give_lens_depth_and_none_give_nothing():
     X = np.random.default_rng(0).normal(size=(300, 2))
-    whole = exact.lens_depth(X, metric="euclidean")
-    assert np.array_equal(exact.local_lens_depth(X, share=1, metric="euclidean"), whole)
-    assert np.array_equal(exact.local_lens_depth(cdist(X, X), 100, n_threads=2), whole)
-    assert not exact.local_lens_depth(X, share=0, metric="euclidean").any()
+    whole = exact.lens_depth(X, metric="euclidean", normalise=False)
+    assert np.array_equal(
+        exact.local_lens_depth(X, share=1, metric="euclidean", normalise=False), whole
+    )
+    assert np.array_equal(
+        exact.local_lens_depth(cdist(X, X), 100, n_threads=2, normalise=False), whole
+    )
+    assert not exact.local_lens_depth(X, share=0, metric="euclidean", normalise=False).any()
     shares = exact.local_lens_depth(X, share=1, metric="euclidean", normalise=True)
     np.testing.assert_allclose(shares, exact.lens_depth(X, metric="euclidean", normalise=True))
 
@@ -41,11 +45,11 @@ def test_the_outlier_between_two_moons_is_found():
     """Lens depth takes it for the medoid (Section 6.1.2); local lens depth does not."""
     moons = two_moons(200, noise=0.08, random_state=0)
     X = with_outliers(moons, (*FAR, BETWEEN)).points
-    assert exact.lens_depth(X, metric="euclidean").argmax() == 203
-    local = rankdata(exact.local_lens_depth(X, share=0.1, metric="euclidean"))
+    assert exact.lens_depth(X, metric="euclidean", normalise=False).argmax() == 203
+    local = rankdata(exact.local_lens_depth(X, share=0.1, metric="euclidean", normalise=False))
     assert local[200:].max() <= 5
     # with pairs across the gap it is in many lenses again
-    wide = rankdata(exact.local_lens_depth(X, share=0.3, metric="euclidean"))
+    wide = rankdata(exact.local_lens_depth(X, share=0.3, metric="euclidean", normalise=False))
     assert wide[203] > 20
 
 
@@ -53,9 +57,9 @@ def test_small_tau_follows_the_density():
     """Agostinelli and Romanazzi: for small tau local depth finds the modes."""
     rng = np.random.default_rng(1)
     X = np.r_[rng.normal(-4, 1, (300, 1)), rng.normal(4, 0.5, (300, 1))]
-    local = exact.local_lens_depth(X, share=0.05, metric="euclidean")
+    local = exact.local_lens_depth(X, share=0.05, metric="euclidean", normalise=False)
     assert abs(X[local.argmax(), 0] - 4) < 0.5
-    assert abs(X[exact.lens_depth(X, metric="euclidean").argmax(), 0]) < 4
+    assert abs(X[exact.lens_depth(X, metric="euclidean", normalise=False).argmax(), 0]) < 4
 
 
 @pytest.mark.parametrize("given", [{}, {"tau": 1, "share": 0.1}, {"share": 1.5}, {"tau": -1}])
@@ -67,6 +71,6 @@ def test_wrong_arguments(given):
 def test_progress_ends_at_one():
     seen = []
     X = np.random.default_rng(0).normal(size=(600, 2))
-    exact.local_lens_depth(X, share=0.01, metric="euclidean", progress=seen.append)
+    exact.local_lens_depth(X, share=0.01, metric="euclidean", progress=seen.append, normalise=False)
     assert seen[-1] == 1.0
     assert len(seen) == 3

@@ -36,18 +36,23 @@ def test_queries_equal_the_definition(name, engine):
     # places of the sample itself among them
     new = np.r_[X[:5], rng.normal(size=(7, X.shape[1])), X[:3] + 0.5]
     expected = by_definition(cdist(new, X), cdist(X, X))
-    np.testing.assert_array_equal(exact.lens_depth(X, queries=new, metric="euclidean"), expected)
+    np.testing.assert_array_equal(
+        exact.lens_depth(X, queries=new, metric="euclidean", normalise=False), expected
+    )
     index = queries.DepthIndex(samples.Sample(X, "euclidean").rows, n_threads=2)
     np.testing.assert_array_equal(index.depths(cdist(new, X)), expected)
     np.testing.assert_array_equal(
-        exact.lens_depth(X, X, metric="euclidean"), exact.lens_depth(X, metric="euclidean")
+        exact.lens_depth(X, X, metric="euclidean", normalise=False),
+        exact.lens_depth(X, metric="euclidean", normalise=False),
     )
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
 def test_small_samples(n, engine):
     X = np.arange(n, dtype=float)
-    depth = exact.lens_depth(X[:, None], queries=np.array([[0.5]]), metric="euclidean")
+    depth = exact.lens_depth(
+        X[:, None], queries=np.array([[0.5]]), metric="euclidean", normalise=False
+    )
     assert depth.tolist() == by_definition(np.abs(0.5 - X)[None], np.abs(X - X[:, None]))
     share = exact.lens_depth(X[:, None], np.array([[0.5]]), metric="euclidean", normalise=True)
     assert 0 <= share[0] <= 1
@@ -76,7 +81,7 @@ def test_an_index_that_keeps_nothing(monkeypatch):
     index = queries.DepthIndex(samples.Sample(X, "euclidean").rows)
     assert not index.kept
     np.testing.assert_array_equal(
-        index.depths(cdist(X, X)), exact.lens_depth(X, metric="euclidean")
+        index.depths(cdist(X, X)), exact.lens_depth(X, metric="euclidean", normalise=False)
     )
 
 
@@ -87,7 +92,7 @@ def test_integers_beyond_the_floats(monkeypatch):
     D = D + D.T
     new = 2**60 + rng.integers(0, 3, size=(4, 30))
     expected = by_definition(new.tolist(), D.astype(object))
-    np.testing.assert_array_equal(exact.lens_depth(D, queries=new), expected)
+    np.testing.assert_array_equal(exact.lens_depth(D, queries=new, normalise=False), expected)
 
 
 @pytest.mark.parametrize(
@@ -109,13 +114,13 @@ def test_rows_of_points_are_symmetric_to_the_last_bit(metric, monkeypatch):
 
 def test_points_in_blocks_have_the_depths_of_the_matrix(monkeypatch):
     X = np.random.default_rng(5).normal(size=(300, 2))
-    whole = exact.lens_depth(X, metric="cityblock")
+    whole = exact.lens_depth(X, metric="cityblock", normalise=False)
     monkeypatch.setattr(samples, "WHOLE", 10)
-    np.testing.assert_array_equal(exact.lens_depth(X, metric="cityblock"), whole)
+    np.testing.assert_array_equal(exact.lens_depth(X, metric="cityblock", normalise=False), whole)
     new = X[:4] + 0.1
     np.testing.assert_array_equal(
-        exact.lens_depth(X, new, metric="cityblock"),
-        exact.lens_depth(cdist(X, X, "cityblock"), cdist(new, X, "cityblock")),
+        exact.lens_depth(X, new, metric="cityblock", normalise=False),
+        exact.lens_depth(cdist(X, X, "cityblock"), cdist(new, X, "cityblock"), normalise=False),
     )
 
 
@@ -123,7 +128,10 @@ def test_a_memory_map(tmp_path):
     X = np.random.default_rng(6).normal(size=(220, 2))
     np.save(tmp_path / "D.npy", cdist(X, X))
     D = np.load(tmp_path / "D.npy", mmap_mode="r")
-    np.testing.assert_array_equal(exact.lens_depth(D), exact.lens_depth(X, metric="euclidean"))
+    np.testing.assert_array_equal(
+        exact.lens_depth(D, normalise=False),
+        exact.lens_depth(X, metric="euclidean", normalise=False),
+    )
 
 
 def test_things_with_a_metric_of_their_own():
@@ -132,8 +140,8 @@ def test_things_with_a_metric_of_their_own():
     def gap(a, b):
         return abs(len(a) - len(b))
 
-    assert exact.lens_depth(words, metric=gap).tolist() == [0, 3, 4, 3, 0]
-    assert exact.lens_depth(words, queries=["xyz"], metric=gap).tolist() == [4]
+    assert exact.lens_depth(words, metric=gap, normalise=False).tolist() == [0, 3, 4, 3, 0]
+    assert exact.lens_depth(words, queries=["xyz"], metric=gap, normalise=False).tolist() == [4]
 
 
 BAD = {
@@ -151,7 +159,7 @@ BAD = {
 def test_bad_points(message):
     X, new = BAD[message]
     with pytest.raises(DissimilarityError, match=message) as error:
-        exact.lens_depth(X, new, metric="euclidean")
+        exact.lens_depth(X, new, metric="euclidean", normalise=False)
     assert "\n" not in str(error.value)
 
 
@@ -162,18 +170,20 @@ def test_bad_metrics():
         raise ZeroDivisionError("no\nway")
 
     with pytest.raises(ParameterError, match=r"^the metric raised ZeroDivisionError: no way$"):
-        exact.lens_depth(X, metric=raises)
+        exact.lens_depth(X, metric=raises, normalise=False)
     with pytest.raises(ParameterError, match=r"^the metric returned str; "):
-        exact.lens_depth(X, metric=lambda x, y: "far")
+        exact.lens_depth(X, metric=lambda x, y: "far", normalise=False)
     with pytest.raises(DissimilarityError, match=r"the metric gives .* but .* symmetric"):
-        exact.lens_depth(X, metric=lambda x, y: float(max(x[0] - y[0], 0)))
+        exact.lens_depth(X, metric=lambda x, y: float(max(x[0] - y[0], 0)), normalise=False)
     with pytest.raises(DissimilarityError, match=r"is nan; "):
-        exact.lens_depth(X, metric=lambda x, y: float("nan") if x[0] != y[0] else 0.0)
+        exact.lens_depth(
+            X, metric=lambda x, y: float("nan") if x[0] != y[0] else 0.0, normalise=False
+        )
     with pytest.raises(ParameterError, match=r"^metric='nearness' is unknown; "):
-        exact.lens_depth(X, metric="nearness")
+        exact.lens_depth(X, metric="nearness", normalise=False)
     with pytest.raises(ParameterError, match=r"^metric='minkowski' cannot be used: "):
-        exact.lens_depth(X, metric="minkowski", metric_params={"q": 1})
+        exact.lens_depth(X, metric="minkowski", metric_params={"q": 1}, normalise=False)
     with pytest.raises(ParameterError, match=r"covariance, which is singular"):
-        exact.lens_depth(np.zeros((5, 2)), metric="mahalanobis")
+        exact.lens_depth(np.zeros((5, 2)), metric="mahalanobis", normalise=False)
     with pytest.raises(ParameterError, match=r"^device is 'tpu'; "):
-        exact.lens_depth(X, metric="euclidean", device="tpu")
+        exact.lens_depth(X, metric="euclidean", device="tpu", normalise=False)

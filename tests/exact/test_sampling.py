@@ -123,7 +123,7 @@ def test_the_deepest_hold_with_the_stated_probability(least):
 
 def test_the_deepest_themselves(monkeypatch):
     X = points(700, 6)
-    depth = exact.lens_depth(X, metric="euclidean")
+    depth = exact.lens_depth(X, metric="euclidean", normalise=False)
     found = exact.deepest(X, 5, metric="euclidean")
     assert found.exact
     assert found.indices.tolist() == np.lexsort((np.arange(700), -depth))[:5].tolist()

@@ -6,7 +6,7 @@ experiments, and a tool in its own right. No triangle inequality is assumed, and
 >>> import numpy as np
 >>> D = np.array([[0, 2, 3], [2, 0, 1], [3, 1, 0]])
 >>> lens_depth(D)
-array([0, 1, 0])
+array([0., 1., 0.])
 """
 
 from typing import TYPE_CHECKING, Any

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trilens._parameters import real_number, thread_count
-from trilens._typing import AnyArray, Int32Array, IntArray, Progress, RandomState
+from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray, Progress, RandomState
 from trilens.errors import ParameterError
 from trilens.exact._threads import by_blocks
 from trilens.exact.devices import choose_device, count_on
@@ -23,7 +23,7 @@ def lens_depth(
     D: npt.ArrayLike,
     queries: npt.ArrayLike | None = None,
     *,
-    normalise: bool = False,
+    normalise: bool = True,
     metric: Metric | None = None,
     metric_params: dict[str, Any] | None = None,
     device: str = "auto",
@@ -33,9 +33,10 @@ def lens_depth(
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> Any:
-    """LD(x; D): the number of pairs whose lens holds x, the paper's lens depth function.
+    """The share of pairs of other objects whose lens holds x: what `trilens.lens_depth` estimates.
 
-    Exact with ties too: a triple without a strictly longest side adds to no depth.
+    Of statements that answer every question about the objects of D once, `trilens.lens_depth`
+    is the same. Exact with ties too: a triple without a strictly longest side adds to no depth.
 
     Parameters
     ----------
@@ -46,7 +47,8 @@ def lens_depth(
         One that equals an object of D lies in no lens of that object.
     normalise
         Divide by (n - 1)(n - 2)/2, the pairs of other objects, or by n(n - 1)/2 for queries: a
-        share from 0 to 1, and 0 where there is no such pair.
+        share from 0 to 1, and 0 where there is no such pair. With False, the number of these
+        pairs: the paper's LD(x; D).
     metric, metric_params
         As in :func:`trilens.exact.dissimilarities`: D holds points. Their dissimilarities are
         computed in blocks and never held as a whole.
@@ -65,17 +67,17 @@ def lens_depth(
     Returns
     -------
     (n,) or (q,) array
-        int64, or float64 with ``normalise``; a :class:`trilens.exact.DepthEstimate` with
+        float64, or int64 without ``normalise``; a :class:`trilens.exact.DepthEstimate` with
         ``precision``.
 
     Examples
     --------
-    >>> lens_depth([0, 1, 3, 4], metric="euclidean")
-    array([0, 2, 2, 0])
-    >>> lens_depth([0, 1, 3, 4], metric="euclidean", normalise=True).round(2)
+    >>> lens_depth([0, 1, 3, 4], metric="euclidean").round(2)
     array([0.  , 0.67, 0.67, 0.  ])
-    >>> lens_depth([0, 1, 3, 4], queries=[2, 9], metric="euclidean")
-    array([4, 0])
+    >>> lens_depth([0, 1, 3, 4], metric="euclidean", normalise=False)
+    array([0, 2, 2, 0])
+    >>> lens_depth([0, 1, 3, 4], queries=[2, 9], metric="euclidean").round(2)
+    array([0.67, 0.  ])
     """
     if precision is not None:
         return estimate_depth(
@@ -102,39 +104,41 @@ def lens_depth(
 def lens_counts_and_depth(
     D: npt.ArrayLike,
     *,
+    normalise: bool = True,
     metric: Metric | None = None,
     metric_params: dict[str, Any] | None = None,
     device: str = "auto",
     n_threads: int | None = None,
     progress: Progress | None = None,
-) -> tuple[Int32Array, IntArray]:
+) -> tuple[Int32Array, AnyArray]:
     """Both :func:`trilens.exact.lens_counts` and :func:`lens_depth`, in one sweep.
 
     Parameters
     ----------
-    D, metric, metric_params, device, n_threads, progress
+    D, normalise, metric, metric_params, device, n_threads, progress
         As in :func:`lens_depth`.
 
     Returns
     -------
     counts : (n, n) int32 array
-    depth : (n,) int64 array
+    depth : (n,) array
 
     Examples
     --------
     >>> lens_counts_and_depth([0, 1, 3], metric="euclidean")[1]
-    array([0, 1, 0])
+    array([0., 1., 0.])
     """
     sample = Sample(D, metric, metric_params)
     wanted = {"counts": True, "depth": True}
-    return count_lenses(sample, device, **wanted, n_threads=n_threads, progress=progress)
+    counts, depth = count_lenses(sample, device, **wanted, n_threads=n_threads, progress=progress)
+    return counts, share_of_pairs(depth, sample.n - 1) if normalise else depth
 
 
 def lens_depth_of(
     new: npt.ArrayLike,
     D: npt.ArrayLike,
     *,
-    normalise: bool = False,
+    normalise: bool = True,
     metric: Metric | None = None,
     n_threads: int | None = None,
     progress: Progress | None = None,
@@ -143,8 +147,8 @@ def lens_depth_of(
 
     Examples
     --------
-    >>> lens_depth_of([2, 9], [0, 1, 3, 4], metric="euclidean")
-    array([4, 0])
+    >>> lens_depth_of([2, 9], [0, 1, 3, 4], metric="euclidean").round(2)
+    array([0.67, 0.  ])
     """
     found: AnyArray = lens_depth(
         D, new, normalise=normalise, metric=metric, n_threads=n_threads, progress=progress
@@ -173,9 +177,9 @@ def count_lenses(
     )
 
 
-def share_of_pairs(depth: IntArray, n: int) -> AnyArray:
+def share_of_pairs(depth: IntArray, n: int) -> FloatArray:
     """Depth as a share of the pairs of n objects."""
-    return depth / max(n * (n - 1) // 2, 1)
+    return np.asarray(depth / max(n * (n - 1) // 2, 1))
 
 
 def lens_counts(
@@ -228,13 +232,15 @@ def local_lens_depth(
     tau: float | None = None,
     *,
     share: float | None = None,
-    normalise: bool = False,
+    normalise: bool = True,
     metric: Metric | None = None,
     metric_params: dict[str, Any] | None = None,
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> AnyArray:
-    """The number of pairs not farther apart than tau whose lens holds x (the paper's eq. 23).
+    """The share of pairs, of those not farther apart than tau, whose lens holds x.
+
+    This is the paper's eq. (23) as a share of all pairs of other objects.
 
     Lens depth measures how central an object is in the whole; this, how crowded its
     surroundings are: for small tau it is close to the square of the density. An object between
@@ -250,21 +256,21 @@ def local_lens_depth(
         In place of tau: the share of all pairs that count, the nearest ones (equally far ones
         together). One of the two is needed.
     normalise
-        Divide by (n - 1)(n - 2)/2, the pairs of other objects.
+        Divide by (n - 1)(n - 2)/2, the pairs of other objects; with False, their number.
     metric, metric_params, n_threads, progress
         As in :func:`trilens.exact.lens_depth`.
 
     Returns
     -------
     (n,) array
-        int64, or float64 with ``normalise``.
+        float64, or int64 without ``normalise``.
 
     Examples
     --------
     >>> line = [0, 1, 2, 6, 10, 11, 12]
-    >>> local_lens_depth(line, 2, metric="euclidean")
+    >>> local_lens_depth(line, 2, metric="euclidean", normalise=False)
     array([0, 1, 0, 0, 0, 1, 0])
-    >>> local_lens_depth(line, share=1.0, metric="euclidean")
+    >>> local_lens_depth(line, share=1.0, metric="euclidean", normalise=False)
     array([0, 5, 8, 9, 8, 5, 0])
     """
     if (tau is None) == (share is None):
