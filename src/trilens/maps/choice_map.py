@@ -71,6 +71,7 @@ from trilens.maps.rater_weights import RaterWeights, weighed_likelihood
 from trilens.maps.raters import estimate_lapses, group_raters
 from trilens.maps.selection import HeldOutScores, MapSettings, Shares, alpha_of, select
 from trilens.statements import Statements, as_statements
+from trilens.statements.value import same_kind
 
 if TYPE_CHECKING:
     from trilens.files.source import PathLike
@@ -423,6 +424,7 @@ class ChoiceMap(MapEstimator):
             n_threads=threads_of(self.n_jobs),
             progress=progress,
         )
+        same_kind(self.kind, found.counts.kind, self)
         for name in _NOT_OF_STREAMS:
             self.__dict__.pop(name, None)
         assert found.lapse is not None

@@ -312,7 +312,7 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             if statements.n_objects > n:
                 raise ParameterError(
                     f"the statements are about {statements.n_objects:,} objects, but the map has "
-                    f"{n:,}"
+                    f"{n:,}; fit it to Statements(array, n_objects={statements.n_objects})"
                 )
             return None
         number = {name: i for i, name in enumerate(self.names_)}

@@ -23,6 +23,7 @@ from trilens.maps.estimator import (
 from trilens.maps.fit import one_blas_thread
 from trilens.maps.likelihood import object_order
 from trilens.statements import Kind, as_statements
+from trilens.statements.value import same_kind
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
@@ -311,6 +312,7 @@ class LensMap(MapEstimator):
         if pairs is None:
             assert isinstance(S, Answers)
             return self._stream(S)
+        same_kind(self.kind, pairs.kind, self)
         n = pairs.n_objects
         if n < 2:
             raise StatementError(
@@ -368,6 +370,7 @@ class LensMap(MapEstimator):
             shrinkage=self.shrinkage,
             random_state=self.random_state,
         )
+        same_kind(self.kind, found.counts.kind, self)
         for name in ("explained_variance_ratio_", "power_", "counts_"):
             self.__dict__.pop(name, None)
         assert found.eigenvalues is not None

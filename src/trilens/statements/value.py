@@ -866,10 +866,15 @@ def statements_to_fit(given: StatementsLike, kind: Kind | None, estimator: Any) 
     if kind is not None:
         check_kind(kind)
     statements = as_statements(given, kind)
-    if kind not in (None, statements.kind):
+    same_kind(kind, statements.kind, estimator)
+    return statements
+
+
+def same_kind(kind: Kind | None, found: Kind, estimator: Any) -> None:
+    """Refuse what is of another kind than the estimator's parameter says."""
+    if kind not in (None, found):
         raise KindError(
             f"{type(estimator).__name__}: kind is {kind!r}, but the statements are of kind "
-            f"{statements.kind}; leave kind out, or give statements of that kind",
+            f"{found}; leave kind out, or give statements of that kind",
             parameter="kind",
         )
-    return statements
