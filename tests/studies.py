@@ -118,7 +118,7 @@ class Here:
     def run(self, task: dict[str, Any]) -> dict[str, Any]:
         from trilens.survey import beside
 
-        return json.loads(json.dumps(beside.find(task)))  # type: ignore[no-any-return]
+        return json.loads(json.dumps(beside.work(task)))  # type: ignore[no-any-return]
 
     def stop(self) -> None:
         """Nothing runs elsewhere."""

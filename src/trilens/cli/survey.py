@@ -275,6 +275,7 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
     Example: trilens survey status my-study
     """
     from trilens.survey.database import open_database
+    from trilens.survey.preparation import headway
     from trilens.survey.status import status as look
     from trilens.survey.store import state_of
     from trilens.survey.study import load_study
@@ -284,8 +285,10 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
     with opened.reading() as connection:
         found = look(connection, study.minimum)
         state = state_of(connection, study)
+        goal = headway(connection, study)
     if as_json:
-        print_json(found.to_dict() | {"state": state})
+        told = {} if goal is None else {"goal": {"met": goal.met, "said": list(goal.said)}}
+        print_json(found.to_dict() | {"state": state} | told)
         return
     print_facts(
         {
@@ -304,6 +307,8 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
             "questions skipped": f"{found.skipped:,}",
         }
     )
+    for sentence in () if goal is None else goal.said:
+        note(sentence)
     if found.missing:
         listed = ", ".join(f"{name} ({often:,})" for name, often in list(found.missing.items())[:5])
         more = ", ..." if len(found.missing) > 5 else ""

@@ -1,7 +1,7 @@
-"""What is worked out beside the server: the analysis of the answers, and tables of raters.
+"""What is worked out beside the server: the analysis of the answers, and the next questions.
 
-``python -m trilens.survey.beside`` reads a task from its standard input and prints `Findings`,
-both as JSON. It only reads the database, and lets every other process go first.
+``python -m trilens.survey.beside`` reads a task from its standard input and prints what was
+found, both as JSON. It only reads the database, and lets every other process go first.
 """
 
 from __future__ import annotations
@@ -11,15 +11,18 @@ import os
 import sys
 import time
 from collections import defaultdict
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from markupsafe import Markup
 from sqlalchemy.engine import make_url
 
 from trilens.errors import TrilensError
+from trilens.kinds import n_questions
+from trilens.statements import Statements
 from trilens.survey.charts import response_times, times_by_number
 from trilens.survey.database import Database
 from trilens.survey.export import AnswerTable, collect
@@ -34,14 +37,67 @@ MOST_ROWS = 200
 _MOST_CANDIDATES = 20
 
 
-def find(task: dict[str, Any]) -> dict[str, Any]:
-    """The facts of `trilens.survey.dashboard.Findings`, for a task that it wrote."""
+def work(task: dict[str, Any]) -> dict[str, Any]:
+    """Do what the task says: `find` or `prepare`."""
+    return prepare(task) if task["what"] == "questions" else find(task)
+
+
+def prepare(task: dict[str, Any]) -> dict[str, Any]:
+    """The next questions, and whether to stop, for a task of `trilens.survey.preparation`."""
+    from trilens.tasks.next_questions import next_questions
+    from trilens.tasks.stopping import RULES, looks, stopping
+
+    with _database(task).reading() as connection:
+        stored = count_answers(connection)
+        collected = collect(connection, task["kind"], 0, only=task["kind"])
+    objects = tuple(task["objects"])
+    shown = collected.column("shown")
+    inside = [set(names) <= set(objects) for names in shown]
+    table = collected.table.filter(pa.array(inside, pa.bool_()))
+    statements = replace(collected, names=objects, table=table).statements()
+    found: dict[str, Any] = {"answers": stored, "questions": [], "stopping": None, "problem": None}
+    goal, rule, known = task["goal"], task["rule"], task["known"]
+    if rule is None and goal in RULES:
+        rule = goal  # how far it is, though nothing follows from it
+    try:
+        if rule is not None:
+            look = looks(len(objects), len(statements))[0]
+            if known is not None and known["rule"] == rule != "price" and known["look"] == look:
+                found["stopping"] = known | {"answers": len(statements)}
+            else:
+                found["stopping"] = stopping(statements, rule, **task["limits"]).to_dict()
+        if goal is not None and len(statements):
+            kept = [(*three,) for three in task["reserved"]]
+            asked = Statements(kept, names=objects, kind=task["kind"]) if kept else None
+            possible = n_questions(task["kind"], len(objects)) - len(kept)
+            chosen = next_questions(
+                statements,
+                goal,
+                max(min(task["count"], possible // 2), 1),
+                random_share=0.0,
+                rater="nobody yet",
+                asked=asked,
+                random_state=task["seed"],
+            )
+            pairs = zip(chosen.names, chosen.reasons, strict=True)
+            found["questions"] = [list(names) for names, why in pairs if why == "adaptive"]
+            found["problem"] = chosen.caution
+    except TrilensError as error:
+        found["problem"] = str(error)
+    return found
+
+
+def _database(task: dict[str, Any]) -> Database:
     file, url = task["file"], task["url"]
-    database = Database(
+    return Database(
         url=None if url is None else make_url(url), file=None if file is None else Path(file)
     )
+
+
+def find(task: dict[str, Any]) -> dict[str, Any]:
+    """The facts of `trilens.survey.dashboard.Findings`, for a task that it wrote."""
     made = time.time()
-    with database.reading() as connection:
+    with _database(task).reading() as connection:
         collected = collect(connection, task["kind"], task["minimum"]).without_practice()
         stored = count_answers(connection)
         erased = erased_participants(connection)
@@ -157,4 +213,4 @@ def _median(seconds: list[float | None], at: list[int]) -> float | None:
 
 if __name__ == "__main__":
     os.nice(19)
-    json.dump(find(json.load(sys.stdin)), sys.stdout)
+    json.dump(work(json.load(sys.stdin)), sys.stdout)

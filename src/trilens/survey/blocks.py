@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from trilens.statements import KINDS, Kind
+from trilens.survey.goal import Adaptive
 from trilens.survey.questions import Design
 from trilens.survey.reading import Reading, Text, Where, label
 from trilens.survey.shuffle import n_questions, random_number, shuffled
@@ -69,7 +70,7 @@ class Block:
     repeated: int
     seed: int
 
-    def design(self, by_name: dict[str, Stimulus]) -> Design:
+    def design(self, by_name: dict[str, Stimulus], adaptive: Adaptive | None = None) -> Design:
         """What decides which questions are asked."""
         return Design(
             kind=self.kind,
@@ -87,6 +88,8 @@ class Block:
             choose=self.choose,
             block=self.name,
             condition=self.condition,
+            policy="uniform" if adaptive is None else f"adaptive {adaptive.goal}",
+            chosen=0.0 if adaptive is None else 1 - adaptive.random_share,
         )
 
     def seed_of(self, seed: int) -> int:

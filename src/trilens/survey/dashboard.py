@@ -191,8 +191,15 @@ class BackgroundAnalysis:
 class Dashboard:
     """The facts of the dashboard: made anew when they are asked for, but not all the time."""
 
-    def __init__(self, study: Study, database: Database, worker: Worker | None = None) -> None:
+    def __init__(
+        self,
+        study: Study,
+        database: Database,
+        worker: Worker | None = None,
+        goal: Callable[[Connection], Any] = lambda _: None,
+    ) -> None:
         self._study = study
+        self._goal = goal
         self._lock = threading.Lock()
         self._facts: dict[str, Any] | None = None
         self._until = 0.0
@@ -232,16 +239,22 @@ class Dashboard:
             "state": state,
             "time": over_time(connection, time.time()),
             "progress": progress(connection),
+            "goal": self._goal(connection),
         }
+
+
+def where(database: Database) -> dict[str, Any]:
+    """Where `trilens.survey.beside` finds the answers."""
+    url = None if database.url is None else database.url.render_as_string(hide_password=False)
+    file = None if database.file is None else str(Path(database.file).absolute())
+    return {"file": file, "url": url}
 
 
 def _task(study: Study, database: Database) -> dict[str, Any]:
     """What `trilens.survey.beside` must know; plain enough for JSON."""
     folders = {str(one.file.parent) for one in study.stimuli if one.form == "image" and one.file}
-    url = None if database.url is None else database.url.render_as_string(hide_password=False)
-    return {
-        "file": None if database.file is None else str(Path(database.file).absolute()),
-        "url": url,
+    return where(database) | {
+        "what": "findings",
         "kind": study.kind,
         "minimum": study.minimum,
         "title": study.title[study.languages[0]],

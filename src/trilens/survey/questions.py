@@ -36,6 +36,8 @@ class Design:
         How many objects a screen shows, an anchor included, and how many of them are chosen.
     block, condition
         The names of the part of the study and of the condition to which this belongs.
+    policy, chosen
+        How questions are drawn; the share of those drawn that a model may choose.
     """
 
     kind: Kind
@@ -54,11 +56,12 @@ class Design:
     choose: int = 1
     block: str = ""
     condition: str = ""
+    chosen: float = 0.0
 
     def to_json(self) -> str:
         """As it is stored: what came later is left out where it says nothing."""
         content = asdict(self)
-        plain = {"shown": 3, "choose": 1, "block": "", "condition": ""}
+        plain = {"shown": 3, "choose": 1, "block": "", "condition": "", "chosen": 0.0}
         for name, value in plain.items():
             if content[name] == value:
                 del content[name]
@@ -101,12 +104,15 @@ class Question:
         in the same round, of the question that it repeats.
     expected
         The right answer of a test or a practice question; where several are chosen, one of them.
+    open
+        Whether a model may put another question in its place.
     """
 
     objects: tuple[int, ...]
     reason: str
     place: int
     expected: int | None = None
+    open: bool = False
 
 
 class Sampler:
@@ -134,7 +140,14 @@ class Sampler:
             if found not in of_tests:
                 self.pool.append((place, found))
             place += 1
+        #: asked of everybody, and so chosen for nobody
         self.reserved = of_tests | {found for _, found in self.pool}
+
+    @property
+    def reserved_questions(self) -> list[tuple[int, ...]]:
+        """The objects of the test and shared questions."""
+        design = self.design
+        return [unrank(design.kind, found, design.shown) for found in sorted(self.reserved)]
 
     def round(
         self, seed: int, number: int, before: Set[int] = frozenset(), start: int = 0
@@ -181,6 +194,12 @@ class Sampler:
             plan[i] = Question(unrank(design.kind, found, design.shown), "random", place)
         # what is asked again was asked in the first half of the round
         early = shuffled(seed, [i for i in of_drawn + of_shared if i < half], "repeated of", number)
+        sources = early[: len(again)]
+        # what is asked twice stays as it is
+        free = [i for i in of_drawn if i not in sources]
+        chosen = round(design.chosen * len(of_drawn))
+        for i in shuffled(seed, free, "chosen at", number)[:chosen]:
+            plan[i] = replace(plan[i], open=True)
         for i, source in zip(again, early, strict=False):
             plan[i] = Question(plan[source].objects, "repeat", source + 1)
         return [

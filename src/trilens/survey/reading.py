@@ -82,6 +82,18 @@ class Reading:
             return default
         return int(value)
 
+    def real(self, *path: str | int, default: float, least: float, most: float) -> float:
+        """A number."""
+        value = self.given.get(*path)
+        if value is None:
+            return default
+        good = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not good or not least <= value <= most:
+            text = f"{label(path)} must be a number from {least:g} to {most:g}, not {value!r}"
+            self.wrong(text, *path)
+            return default
+        return float(value)
+
     def yes(self, *path: str | int, default: bool) -> bool:
         """True or false."""
         value = self.given.get(*path)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,6 +26,7 @@ from trilens.survey.database import Database
 from trilens.survey.markdown import to_html
 from trilens.survey.monitoring import Metrics, log_event
 from trilens.survey.payment import are_over, erase_payments
+from trilens.survey.preparation import Preparation, headway
 from trilens.survey.store import Store, add_visits, changes, put_setting
 from trilens.survey.study import Study
 from trilens.survey.writer import Write, Writer
@@ -70,7 +71,8 @@ class Survey:
         self.store: Store
         self._engine: Engine
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="trilens-reader")
-        self.dashboard = Dashboard(study, database, worker)
+        self.dashboard = Dashboard(study, database, worker, partial(headway, study=study))
+        self.preparation = Preparation(study, database, self.writer, worker)
         self._opened: Counter[int] = Counter()
         #: wrong passwords, from an address or from a browser that was signed in before
         self.wrong_passwords = Limiter(each=10)
@@ -97,6 +99,7 @@ class Survey:
         except BaseException:
             self.close()
             raise
+        self.preparation.start(self.store, self._look)
         for change in changed:
             log_event(change, logging.WARNING)
         log_event("started", objects=len(self.study.stimuli), database=self._kind)
@@ -108,6 +111,7 @@ class Survey:
     def close(self) -> None:
         """Store what was accepted, then let go."""
         self.dashboard.close()
+        self.preparation.close()
         self._threads.shutdown()
         if self._opened:
             with suppress(Exception):  # nothing that must not be lost
@@ -145,11 +149,12 @@ class Survey:
     async def read(self, read: Callable[[Connection], T]) -> T:
         """Read the database, in one of the readers' threads."""
 
-        def work() -> T:
-            with self._engine.connect() as connection:
-                return read(connection)
+        return await self.in_thread(lambda: self._look(read))
 
-        return await self.in_thread(work)
+    def _look(self, read: Callable[[Connection], T]) -> T:
+        """Read the database, in this thread."""
+        with self._engine.connect() as connection:
+            return read(connection)
 
     async def in_thread(self, work: Callable[[], T]) -> T:
         """Work that takes its time, beside the requests of others."""

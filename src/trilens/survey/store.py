@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 from urllib.parse import quote
 
-from sqlalchemy import Select, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Select, bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, Row
 from sqlalchemy.schema import Table
 
 from trilens.errors import SurveyError
+from trilens.kinds import KINDS
 from trilens.survey.blocks import Block, at_round
 from trilens.survey.forms import Refusal, check_form
 from trilens.survey.markdown import to_html
@@ -38,11 +39,12 @@ from trilens.survey.schema import (
     participants,
     payments,
     platform_ids,
+    prepared,
     settings,
     skipped,
     visits,
 )
-from trilens.survey.shuffle import rank
+from trilens.survey.shuffle import rank, shuffle_places
 from trilens.survey.study import Study
 from trilens.survey.writer import Refused
 
@@ -102,6 +104,28 @@ _FROM: Select[Any] = (
     .order_by(assignments.c.number)
     .limit(4)
 )
+_BEFORE = assignments.alias("before")
+
+
+def _ready(anchored: bool) -> Select[Any]:
+    """The first question that is ready and that a participant was not asked."""
+    three = [prepared.c.a, prepared.c.b, prepared.c.c]
+    same: list[ColumnElement[bool]] = [
+        column.in_(three) for column in (_BEFORE.c.a, _BEFORE.c.b, _BEFORE.c.c)
+    ]
+    if anchored:
+        same.append(_BEFORE.c.a == prepared.c.a)
+    asked = select(_BEFORE.c.id).where(_BEFORE.c.participant == bindparam("participant"), *same)
+    return (
+        select(prepared)
+        .where(prepared.c.design == bindparam("design"), ~asked.exists())
+        .order_by(prepared.c.id)
+        .limit(1)
+        .with_for_update(skip_locked=True)  # on PostgreSQL: two writers never take the same
+    )
+
+
+_READY = {kind: _ready(kind == "closer") for kind in KINDS}
 _PARTICIPANT: Select[Any] = select(participants).where(participants.c.id == bindparam("id"))
 _SETTING = select(settings.c.value).where(settings.c.name == bindparam("name"))
 #: How many answers of a participant are stored, without practice.
@@ -357,11 +381,29 @@ class Store:
                 "further": json.dumps(found[1:]) if found[1:] else None,
             }
             connection.execute(_ANSWER, new)
+            for later in ahead[1:]:  # the next one is about to be shown
+                if later.model == 0:
+                    self._choose(connection, later)
             if row.number == row.of and row.round:  # no look at the others while there are more
                 self._end_round(connection, row.participant)
         elif set(chosen_in(row)) != set(found):
             raise Refused(409, "this question already has a different answer")
         return Answered(row.chosen is None, row, found[0], ahead)
+
+    def _choose(self, connection: Connection, row: Row[Any]) -> None:
+        """Put a question that is ready in place of a random one that nobody has seen."""
+        if row.test_run:
+            return
+        kind = self.designs[row.design].kind
+        of = {"design": row.design, "participant": row.participant}
+        found = connection.execute(_READY[kind], of).one_or_none()
+        if found is None:
+            return
+        connection.execute(delete(prepared).where(prepared.c.id == found.id))
+        shown = shuffle_places(kind, (found.a, found.b, found.c), row.seed, row.round, row.number)
+        change = {"reason": "adaptive", "model": found.model, "place": found.id}
+        change |= dict(zip("abc", shown, strict=True))
+        connection.execute(update(assignments).where(assignments.c.id == row.id).values(change))
 
     def _asked_of(self, connection: Connection, cookie: str, token: str) -> list[Row[Any]]:
         """The question with a token, and those after it that are open.
@@ -489,17 +531,20 @@ class Store:
                 block.seed_of(person.seed),
                 number,
                 self._asked(rows, block),
-                1
-                + max(
-                    (r.place for r in rows if r.reason == "random" and r.design == self.rows[of]),
-                    default=-1,
-                ),
+                self._start(rows, of),
             )
             if plan:
                 self._put(connection, person, round, block, plan)
                 return
             round += block.rounds - number + 1
         self._end(connection, person)
+
+    def _start(self, rows: Sequence[Row[Any]], of: tuple[str, str]) -> int:
+        """The first place in a participant's order that was not looked at before."""
+        if self.study.adaptive is not None:
+            return 0  # others may have been asked instead of what stands there
+        drawn = (r.place for r in rows if r.reason == "random" and r.design == self.rows[of])
+        return 1 + max(drawn, default=-1)
 
     def _asked(self, rows: Sequence[Row[Any]], block: Block) -> frozenset[int]:
         """The ranks of the questions of a block that a participant was asked before."""
@@ -536,6 +581,10 @@ class Store:
         ids = [self.numbers[name] for name in block.names]
         new = [shared | {"number": i} | _assignment(asked, ids) for i, asked in enumerate(plan, 1)]
         connection.execute(insert(assignments), new)
+        if any(asked.open for asked in plan):
+            for row in self._open(connection, person.id):
+                if row.model == 0:
+                    self._choose(connection, row)
 
     # --- reading ---------------------------------------------------------------------------
 
@@ -695,6 +744,7 @@ class Store:
         ahead = {
             stimulus.shown(language).get("url"): None
             for later in rows[1:]
+            if later.model != 0  # else another question may come in its place
             for i in shown_in(later)
             if (stimulus := by_name[self.names[i]]).key
         }
@@ -767,6 +817,7 @@ def _assignment(question: Question, ids: Sequence[int]) -> dict[str, Any]:
         "further": json.dumps(further) if further else None,
         "reason": question.reason,
         "place": question.place,
+        "model": 0 if question.open else None,
         "expected": None if question.expected is None else ids[question.expected],
     }
 

@@ -14,6 +14,7 @@ from trilens.errors import StudyError
 from trilens.statements import Kind
 from trilens.survey.blocks import Block, Blocks, Example, Test, in_turn, read_example
 from trilens.survey.forms import Item, read_form
+from trilens.survey.goal import Adaptive, Stop, read_adaptive, read_stop
 from trilens.survey.languages import TEXTS, base, questions_in, spoken
 from trilens.survey.questions import Design
 from trilens.survey.reading import FILE, Reading, Text, Where, label
@@ -92,6 +93,10 @@ class Study:
         Shown to those who have finished or left.
     retention, payment_retention
         Until when answers are kept; until when platform ids and what was paid are.
+    adaptive
+        For what questions are chosen; None where all are random.
+    stop
+        When there are enough answers; None where only people decide.
     """
 
     title: Text
@@ -115,6 +120,8 @@ class Study:
     retention: datetime.date | None
     quota: Quota
     payment_retention: datetime.date | None
+    adaptive: Adaptive | None = None
+    stop: Stop | None = None
 
     @property
     def first(self) -> Block:
@@ -191,7 +198,7 @@ class Study:
     def designs(self) -> dict[tuple[str, str], Design]:
         """What decides which questions are asked, by condition and block."""
         return {
-            (block.condition, block.name): block.design(self.by_name)
+            (block.condition, block.name): block.design(self.by_name, self.adaptive)
             for blocks in self.conditions.values()
             for block in blocks
         }
@@ -232,6 +239,11 @@ def remarks(study: Study) -> list[str]:
         said.append("no test triples: every round counts as passed")
     if not study.shared and not study.repeated:
         said.append("no shared or repeated questions: the noise ceiling cannot be estimated")
+    if study.adaptive is not None and not study.adaptive.random_share:
+        said.append(
+            "random_share is 0: what is counted (depths, agreement, noise ceilings) needs random "
+            "questions"
+        )
     ignored = ignored_files(study.stimuli)
     if ignored:
         listed = ", ".join(ignored[:5]) + (", ..." if len(ignored) > 5 else "")
@@ -254,7 +266,8 @@ _KEYS = {
         "title", "kind", "languages", "objects", "question", "instructions", "example",
         "consent", "contact", "thanks", "rounds", "tests", "shared", "repeated", "seed",
         "completion", "retention", "texts", "grid", "blocks", "block_order", "conditions",
-        "practice", "before", "after", "debriefing", "quota", "payment",
+        "practice", "before", "after", "debriefing", "quota", "payment", "questions", "goal",
+        "random_share", "stop",
     ),
     ("consent",): ("version", "text"),
     ("rounds",): ("length", "minimum", "most", "needed"),
@@ -305,6 +318,7 @@ class _Reader(Reading):
         study = None
         if conditions and all(conditions.values()):
             first = next(iter(conditions.values()))[0]
+            every = [block for blocks in conditions.values() for block in blocks]
             study = Study(
                 title=self.text("title"),
                 languages=self.languages,
@@ -332,6 +346,8 @@ class _Reader(Reading):
                     self.whole("quota", "hours", default=24, least=1),
                 ),
                 payment_retention=self.date("payment", "retention"),
+                adaptive=read_adaptive(self, every),
+                stop=read_stop(self, every),
             )
             self._rounds(study)
         problems = list(dict.fromkeys(self.problems))
