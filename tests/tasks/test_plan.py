@@ -145,7 +145,7 @@ def test_groups_lie_as_far_apart_as_they_should() -> None:
 
 
 @pytest.mark.parametrize("goal", goals.GOALS)
-def test_a_plan_of_every_goal(goal: str, canned: list[str], tmp_path: Path) -> None:
+def test_a_plan_of_every_goal(goal: goals.Goal, canned: list[str], tmp_path: Path) -> None:
     shares: list[float] = []
     made = tl.plan(30, goal, price=0.05, progress=shares.append)
     assert isinstance(made, Plan)
@@ -300,7 +300,7 @@ def test_a_pilot_of_guesses() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("goal", ["medoid", "rank", "map", "classes", "difference"])
-def test_studies_are_simulated(goal: str, few: None) -> None:
+def test_studies_are_simulated(goal: goals.Goal, few: None) -> None:
     made = tl.plan(10, goal, kind="central", error_rate=0.05, dimension=2)
     assert made.low <= made.answers <= made.high
     assert 33 < made.answers < 1_000_000

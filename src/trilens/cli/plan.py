@@ -14,6 +14,7 @@ from trilens.cli.output import Output, bar, note, print_facts, print_json
 if TYPE_CHECKING:
     from trilens.answers import Answers
     from trilens.tasks.plan import Plan
+    from trilens.tasks.plan.goals import Goal
 
 #: As in `trilens.tasks.plan`, without loading it.
 GOALS = ("medoid", "rank", "map", "groups", "classes", "difference")
@@ -86,7 +87,7 @@ def _picture_ending(ctx: click.Context, param: click.Parameter, value: str | Non
 def command(
     answers: Answers | None,
     n_objects: int | None,
-    goal: str,
+    goal: Goal,
     picture: str | None,
     out: Output,
     **given: Any,

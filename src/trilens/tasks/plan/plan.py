@@ -12,7 +12,7 @@ import numpy as np
 
 from trilens._parameters import check_progress, one_of, real_number, seed_of, whole_number, wrong
 from trilens._tabular import Tabular
-from trilens._typing import FloatArray, Progress
+from trilens._typing import FloatArray, Progress, RandomState
 from trilens.depth import LEAST_RATERS
 from trilens.errors import KindError, ParameterError, StatementError, option, parameter_name
 from trilens.kinds import KINDS, Kind, check_kind
@@ -180,9 +180,9 @@ class Plan(Tabular):
 
 def plan(
     n_objects: int | None = None,
-    goal: str = "medoid",
+    goal: Goal = "medoid",
     *,
-    kind: str | None = None,
+    kind: Kind | None = None,
     error_rate: float | None = None,
     dimension: int | None = None,
     pilot: Data | None = None,
@@ -191,7 +191,7 @@ def plan(
     price: float | None = None,
     budget: float | None = None,
     target: float | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     progress: Progress | None = None,
 ) -> Plan:
     """How many answers, of how many people, a study needs.
@@ -249,16 +249,15 @@ def plan(
     trilens.errors.ParameterError: a budget of 3 pays for 150 answers; 60 objects need 200 before...
     """
     one_of("goal", goal, GOALS)
-    aimed: Goal = goal  # type: ignore[assignment]
-    aim, seed = AIMS[aimed], seed_of(random_state)
+    aim, seed = AIMS[goal], seed_of(random_state)
     check_progress(progress)
     wanted = aim.target if target is None else real_number("target", target, aim.least, aim.most)
     tried = None if pilot is None else _pilot(pilot, kind)
     n = _objects(n_objects, tried)
-    if aimed == "medoid" and wanted >= n:
+    if goal == "medoid" and wanted >= n:
         raise wrong("target", target, f"less than the {n} objects")
     if raters is not None:
-        least = _LEAST_IN_GROUPS if aimed == "difference" else 1
+        least = _LEAST_IN_GROUPS if goal == "difference" else 1
         raters = whole_number("raters", raters, least)
     if price is not None:
         price = real_number("price", price, positive=True)
@@ -281,9 +280,9 @@ def plan(
     found: dict[Kind, Curve] = {}
     for at, each in enumerate(kinds):
         share = _part(progress, at, len(kinds))
-        found[each] = simulate(aimed, each, n, wanted, people, raters, seed, share)
-    sure = wanted if aimed == "difference" else SURE
-    needs = {each: _needed(curve, aimed, n, wanted, sure) for each, curve in found.items()}
+        found[each] = simulate(goal, each, n, wanted, people, raters, seed, share)
+    sure = wanted if goal == "difference" else SURE
+    needs = {each: _needed(curve, goal, n, wanted, sure) for each, curve in found.items()}
     reached = [each for each in kinds if needs[each] is not None]
     if not reached:
         raise KindError(
@@ -296,7 +295,7 @@ def plan(
     best = listed[0]
     if progress is not None:
         progress(1.0)
-    return _made(aimed, n, wanted, best, listed, found[best.kind], people, raters, price, budget)
+    return _made(goal, n, wanted, best, listed, found[best.kind], people, raters, price, budget)
 
 
 def _pilot(pilot: Data, kind: str | None) -> Statements:
