@@ -367,7 +367,11 @@ def test_rows_of_integers_are_the_same_in_every_container(container) -> None:
     assert Statements(given, 12, kind="odd") == Statements(np.array(ROWS), 12, kind="odd")
     assert tl.Answers(given, kind="odd").read() == Statements(np.array(ROWS), kind="odd")
     assert tl.lens_depth(given).tolist() == tl.lens_depth(S).tolist()
-    assert tl.LensMap(1).fit(given).embedding_.shape == (10, 1)
+    for whole in (given, tl.Answers(given)):
+        with pytest.raises(tl.KindError, match="cannot tell what an array of three columns means"):
+            tl.SOE(1).fit(whole)
+    with pytest.warns(tl.errors.UnmentionedObjectsWarning, match="7 of the 10 objects"):
+        assert tl.SOE(1, kind="odd").fit(given).embedding_.shape == (10, 1)
 
 
 @pytest.mark.parametrize("container", TABLES)

@@ -263,7 +263,7 @@ def test_more_objects_are_not_simulated_but_counted(monkeypatch: pytest.MonkeyPa
         ({"error_rate": 0.7, "kind": "odd"}, ParameterError, "guesses"),
         ({"error_rate": 0.5, "kind": "closer"}, ParameterError, "guesses"),
         ({"error_rate": float("nan")}, ParameterError, "from 0 to 1"),
-        ({"dimension": 30}, ParameterError, "from 1 to 29"),
+        ({"n_components": 30}, ParameterError, "from 1 to 29"),
         ({"target": 30}, ParameterError, "less than the 30 objects"),
         ({"goal": "map", "target": 1.5}, ParameterError, "from 0.1"),
         ({"progress": 3}, ParameterError, "function"),
@@ -301,7 +301,7 @@ def test_a_pilot_of_guesses() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("goal", ["medoid", "rank", "map", "classes", "difference"])
 def test_studies_are_simulated(goal: goals.Goal, few: None) -> None:
-    made = tl.plan(10, goal, kind="central", error_rate=0.05, dimension=2)
+    made = tl.plan(10, goal, kind="central", error_rate=0.05, n_components=2)
     assert made.low <= made.answers <= made.high
     assert 33 < made.answers < 1_000_000
 
@@ -318,7 +318,7 @@ def test_a_pilot_in_any_order_gives_the_same_plan(few: None, pilot: tl.Statement
 
 @pytest.mark.slow
 def test_a_pilot_about_some_of_the_objects(few: None, pilot: tl.Statements) -> None:
-    made = tl.plan(20, "map", pilot=pilot, dimension=2)
+    made = tl.plan(20, "map", pilot=pilot, n_components=2)
     assert made.n_objects == 20
     assert any("12 of the 20 objects" in remark for remark in made.remarks)
     now = made.predicted(len(pilot))
@@ -328,7 +328,7 @@ def test_a_pilot_about_some_of_the_objects(few: None, pilot: tl.Statements) -> N
 @pytest.mark.slow
 def test_more_errors_take_more_answers(few: None) -> None:
     few_errors, many = (
-        tl.plan(12, "rank", kind="central", error_rate=rate, dimension=2).answers
+        tl.plan(12, "rank", kind="central", error_rate=rate, n_components=2).answers
         for rate in (0.0, 0.4)
     )
     assert many > 2 * few_errors

@@ -57,7 +57,8 @@ def _picture_ending(ctx: click.Context, param: click.Parameter, value: str | Non
 )
 @click.option(
     "--dim",
-    "dimension",
+    "--n-components",
+    "n_components",
     type=int,
     help="In how many respects the objects differ.",
     show_default="as in the pilot or some more, or 2 to 5",

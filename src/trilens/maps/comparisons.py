@@ -17,6 +17,7 @@ from trilens.maps.pairs import squared
 from trilens.statements import Objects, Statements, as_statements
 from trilens.statements.columns import is_table
 from trilens.statements.comparisons import Comparisons, rectangular
+from trilens.statements.frames import bare_rows
 
 __all__ = [
     "Comparisons",
@@ -78,8 +79,10 @@ def as_data(statements: ComparisonsLike, kind: Kind | None = None) -> Statements
 
 def tells_kind(given: Any) -> bool:
     """Whether it is known what was asked; rows of three objects alone do not tell."""
-    known = isinstance(given, (Statements, Comparisons, Answers, Objects))
-    return known or is_table(given)
+    if isinstance(given, Answers):
+        return given.in_files or given.kind is not None or tells_kind(given.source)
+    known = isinstance(given, (Statements, Comparisons, Objects))
+    return known or (is_table(given) and bare_rows(given) is None)
 
 
 def violations(

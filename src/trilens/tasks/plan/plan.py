@@ -184,7 +184,7 @@ def plan(
     *,
     kind: Kind | None = None,
     error_rate: float | None = None,
-    dimension: int | None = None,
+    n_components: int | None = None,
     pilot: Data | None = None,
     raters: int | None = None,
     seconds: float | Mapping[str, float] | None = None,
@@ -221,7 +221,7 @@ def plan(
     error_rate : float, optional
         The share of answers that are wrong because nobody looked. By default as in the pilot; or
         unknown, from 0.03 to 0.15.
-    dimension : int, optional
+    n_components : int, optional
         In how many respects the objects differ. By default as in the pilot, or some more; or
         unknown, 2, 3 or 5.
     pilot : Answers, Statements, a table or (m, 3) array, optional
@@ -275,7 +275,7 @@ def plan(
                 parameter="budget",
             )
     times = _seconds(seconds, tried)
-    people = People.of(kind, tried, error_rate, dimension, n)
+    people = People.of(kind, tried, error_rate, n_components, n)
     kinds = people.kinds
     found: dict[Kind, Curve] = {}
     for at, each in enumerate(kinds):

@@ -77,7 +77,7 @@ class People:
                     "error_rate", error_rate, f"less than {most:.2g}, as many as guesses get wrong"
                 )
         if dimension is not None:
-            dimension = whole_number("dimension", dimension, 1, n - 1)
+            dimension = whole_number("n_components", dimension, 1, n - 1)
         return cls(kinds, error_rate, dimension, pilot, _models(pilot, dimension))
 
     def worlds(self, goal: str, kind: Kind, n: int, count: int, seed: int) -> Iterator[World]:
