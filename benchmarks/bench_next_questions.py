@@ -32,13 +32,13 @@ import numpy as np
 
 import trilens as tl
 from claims_run import Row, run_studies
-from designs import SHAPES, _choose, _scores, centrality_of
+from designs import SHAPES, Shape, _choose, _scores, centrality_of
 
 Array = np.ndarray
 #: The goals that are tried with objects that lie so.
 GOALS = {
     "plane": ("medoid", "rank", "map"),
-    "four outliers": ("outliers",),
+    "outliers": ("outliers",),
     "three groups, 4 apart": ("groups",),
 }
 #: Answers for each object at which errors are taken; questions are chosen up to the fourth.
@@ -59,6 +59,14 @@ def answers(kind: str, D: Array, asked: Array, wrong: float, rng: np.random.Gene
         return np.where(given[:, None] == 0, asked, asked[:, [0, 2, 1]])
     first = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])[given]
     return np.take_along_axis(asked, first, axis=1)
+
+
+def near_outliers(n: int, rng: np.random.Generator) -> Shape:
+    """A Gaussian cloud and four objects 4 to 5 standard deviations away, each by itself."""
+    X = rng.standard_normal((n, 2))
+    angle = rng.uniform(0, 2 * np.pi) + np.pi / 2 * np.arange(4)
+    X[:4] = rng.uniform(4, 5, 4)[:, None] * np.c_[np.cos(angle), np.sin(angle)]
+    return Shape(X, np.where(np.arange(n) < 4, -1, 0))
 
 
 def random_questions(n: int, count: int, rng: np.random.Generator) -> Array:
@@ -194,7 +202,7 @@ def replay(
 ) -> dict[str, list[float]]:
     """The errors of a shape's goals at the marks."""
     rng = np.random.default_rng([number, n, int(100 * wrong), len(shape)])
-    drawn = SHAPES[shape](n, rng)
+    drawn = near_outliers(n, rng) if shape == "outliers" else SHAPES[shape](n, rng)
     D = drawn.distances()
     asked = random_questions(n, 4000, rng)
     truth = {"D": D, "X": drawn.points, "labels": drawn.labels, "asked": asked}

@@ -101,6 +101,14 @@ def test_questions_on_their_way_do_not_come(central: tl.Statements, known: tl.Ch
     assert by_name.names == again.names
 
 
+def test_only_questions_of_a_list_come(central: tl.Statements, known: tl.ChoiceMap) -> None:
+    listed = [(f"o{i:02d}", f"o{i + 1:02d}", f"o{i + 2:02d}") for i in range(13)]
+    found = tl.next_questions(central, "map", 10, model=known, rater="new", among=listed)
+    assert {tuple(sorted(row)) for row in found} <= set(listed)
+    with pytest.raises(ParameterError, match="only 13 questions this rater has not answered"):
+        tl.next_questions(central, "map", 14, model=known, rater="new", among=listed)
+
+
 def test_without_answers_questions_are_random() -> None:
     S = tl.Statements([], names=[f"o{i}" for i in range(12)], kind="odd")
     found = tl.next_questions(S, "map", 5)
@@ -231,3 +239,33 @@ def test_chosen_is_true_or_false() -> None:
         tl.Statements([[0, 1, 2]], chosen=[3])
     with pytest.raises(StatementError, match="shape"):
         tl.Statements([[0, 1, 2]], chosen=[True, False])
+
+
+def test_counts_of_chosen_questions_are_biased_and_those_of_the_random_share_are_not() -> None:
+    n, rng = 20, np.random.default_rng(0)
+    X = rng.standard_normal((n, 2))
+    true = tl.exact.lens_depth(X, metric="euclidean", normalise=True)
+
+    def answered(asked: np.ndarray) -> np.ndarray:
+        a, b, c = X[asked].transpose(1, 0, 2)
+        sides = [np.linalg.norm(p - q, axis=1) for p, q in ((b, c), (a, c), (a, b))]
+        first = np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1]])[np.argmax(sides, axis=0)]
+        return np.take_along_axis(asked, first, axis=1)
+
+    def error(S: tl.Statements) -> float:
+        return float(np.sqrt(((tl.lens_depth(S) - true) ** 2).mean()))
+
+    asked = np.array([rng.choice(n, 3, replace=False) for _ in range(200)])
+    S = tl.Statements(answered(asked), n)
+    by_all, by_share = [], []
+    for _ in range(4):
+        M = tl.ChoiceMap(2, l2=0.1).fit(S)
+        found = tl.next_questions(S, "medoid", 150, model=M, rater="new")
+        S = tl.concatenate(
+            [S, tl.Statements(answered(found.triples), n, chosen=list(found.reasons))]
+        )
+        by_all.append(error(tl.Statements(S.triples, n)))
+        by_share.append(error(S))
+    assert by_all[-1] > 1.2 * by_all[0]  # it grows with the answers
+    assert by_share[-1] < by_share[0]
+    assert by_all[-1] > 1.3 * by_share[-1]

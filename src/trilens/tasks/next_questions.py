@@ -39,7 +39,7 @@ _LEAST_PER_OBJECT = 18
 #: Questions that are looked at, where there are more.
 _POOL = 4000
 #: Up to so many questions all of them are listed.
-_LISTED = 200_000
+_LISTED = 20_000
 #: Draws of the map over which the information of a question is averaged, and those that tell
 #: which objects are in question.
 _DRAWS, _MANY_DRAWS = 12, 200
@@ -80,7 +80,7 @@ class NextQuestions(Tabular):
     """
 
     goal: Goal
-    kind: str
+    kind: Kind
     triples: IntArray
     names: tuple[tuple[str, str, str], ...] = field(repr=False)
     reasons: tuple[Reason, ...] = field(repr=False)
@@ -133,6 +133,7 @@ def next_questions(
     features: FeaturesLike | None = None,
     rater: Any = None,
     asked: StatementsLike | None = None,
+    among: StatementsLike | None = None,
     model: AnswerModel | ChoiceMap | None = None,
     random_state: RandomState = 0,
 ) -> NextQuestions:
@@ -166,6 +167,8 @@ def next_questions(
         that others have answered may. By default no question of ``S`` comes again.
     asked : Statements or (k, 3) array, optional
         Further questions that must not come, such as those that are on their way.
+    among : Statements or (k, 3) array, optional
+        The only questions that may come; by default all.
     model : AnswerModel or ChoiceMap, optional
         Fitted to these answers, or to the first of them: then its dimensions, penalty and lapse
         are kept and only the places are fitted anew, which takes a tenth of the time.
@@ -186,9 +189,14 @@ def next_questions(
     given = _given(S, kind)
     ordered = in_order(given)
     inner, order = ordered.statements, ordered.order
-    taken = _taken(inner, given, rater, asked)
+    keys = [question_keys(_answered(inner, rater))[0]]
+    if asked is not None:
+        keys.append(question_keys(_questions(asked, "asked", inner, given))[0])
+    taken = np.unique(np.concatenate(keys))
+    within = None if among is None else _questions(among, "among", inner, given)
+    free = _listed(inner, None if within is None else within.triples.astype(np.int64), taken)
     rng = np.random.default_rng([seed_of(random_state), len(inner), 41])
-    left = n_questions(inner.kind, inner.n_objects) - len(taken)
+    left = n_questions(inner.kind, inner.n_objects) - len(taken) if free is None else len(free)
     if wanted > left:
         whose = "this rater has not answered" if rater is not None else "have not been asked"
         others = "" if rater is not None else f"; {option('rater')} asks somebody else the same"
@@ -198,7 +206,7 @@ def next_questions(
         )
     belief = _belief(inner, order, given, features, model, seed_of(random_state))
     random = wanted if belief is None else int(np.floor(wanted * share + rng.random()))
-    drawn = _draw(inner.kind, inner.n_objects, random, taken, rng)
+    drawn = _draw(free, inner.kind, inner.n_objects, random, taken, rng)
     caution = None
     if belief is None:
         caution = (
@@ -207,7 +215,7 @@ def next_questions(
         )
         picked, told = drawn, np.full(len(drawn), np.nan)
     else:
-        picked, told = _pick(belief, goal, wanted - random, drawn, taken, rng)
+        picked, told = _pick(belief, goal, wanted - random, drawn, free, taken, rng)
     by_chance = np.arange(len(picked)) < random
     shuffled = rng.permutation(len(picked))
     picked, told, by_chance = picked[shuffled], told[shuffled], by_chance[shuffled]
@@ -246,38 +254,32 @@ def _given(S: Data, kind: Kind | None) -> Statements:
     return given
 
 
-def _taken(
-    inner: Statements, given: Statements, rater: Any, asked: StatementsLike | None
-) -> IntArray:
-    """The sorted keys of the questions that must not come again."""
-    rows = inner
-    if rater is not None:
-        if inner.raters is None:
-            rows = inner.take(np.zeros(0, dtype=np.int64))
-        else:
-            rows = inner.take(np.flatnonzero(inner.raters.astype(str) == str(rater)))
-    keys = [question_keys(rows)[0]]
-    if asked is not None:
-        extra = as_statements(asked)
-        if not isinstance(asked, Statements):  # an array does not say its kind
-            extra = Statements(extra.triples, extra.n_objects, extra._names, given.kind)
-        if extra.kind != given.kind:
-            raise ParameterError(
-                f"{option('asked')} holds questions of kind {extra.kind}, not {given.kind}",
-                parameter="asked",
-            )
-        where = {name: i for i, name in enumerate(inner.names)}
-        names = extra.names if extra._names is not None else given.names
-        if extra.n_objects > len(names) or any(
-            names[i] not in where for i in np.unique(extra.triples)
-        ):
-            raise ParameterError(
-                f"{option('asked')} names objects that the answers do not have", parameter="asked"
-            )
-        place = np.array([where.get(name, 0) for name in names], dtype=np.int32)
-        moved = Statements(place[extra.triples], inner.n_objects, kind=inner.kind)
-        keys.append(question_keys(moved)[0])
-    return np.unique(np.concatenate(keys))
+def _answered(inner: Statements, rater: Any) -> Statements:
+    """What a rater has answered; without one, everything."""
+    if rater is None:
+        return inner
+    raters = np.zeros(0) if inner.raters is None else inner.raters
+    return inner.take(np.flatnonzero(raters.astype(str) == str(rater)))
+
+
+def _questions(
+    listed: StatementsLike, parameter: str, inner: Statements, given: Statements
+) -> Statements:
+    """Questions that the caller lists, by the ids of the ordered statements."""
+    told = as_statements(listed)
+    if isinstance(listed, Statements) and told.kind != given.kind:
+        raise ParameterError(
+            f"{option(parameter)} holds questions of kind {told.kind}, not {given.kind}",
+            parameter=parameter,
+        )
+    names = told.names if told._names is not None else given.names
+    seen = np.unique(told.triples)
+    if (len(seen) and seen[-1] >= len(names)) or not {names[i] for i in seen} <= set(inner.names):
+        raise ParameterError(
+            f"{option(parameter)} names objects that the answers do not have", parameter=parameter
+        )
+    place = np.array([inner.ids.get(name, 0) for name in names], dtype=np.int32)
+    return Statements(place[told.triples], inner.n_objects, kind=inner.kind)
 
 
 # ---- what is believed -----------------------------------------------------------------------
@@ -499,6 +501,7 @@ def _borders(belief: _Belief, rng: np.random.Generator) -> _Target:
 
 
 def _draw(
+    free: IntArray | None,
     kind: Kind,
     n: int,
     count: int,
@@ -508,26 +511,24 @@ def _draw(
 ) -> IntArray:
     """Different questions that are not taken, (count, 3), at random; fewer where there are not.
 
-    With weights one object of each is drawn by these.
+    Of those that are free, where these are listed. With weights one object of each is drawn by
+    these.
     """
-    found = np.zeros((0, 3), dtype=np.int64)
     if count == 0:
-        return found
-    if n_questions(kind, n) <= max(_LISTED // 10, 1) or n_questions(kind, n) < 4 * len(taken):
-        every = _all_questions(kind, n)
-        free = every[~np.isin(_keys(kind, n, every), taken)]
+        return np.zeros((0, 3), dtype=np.int64)
+    if free is not None:
+        free = free[~np.isin(_keys(kind, n, free), taken)]
         if weights is None:
             return free[rng.permutation(len(free))[:count]]
-        chance = weights[free].sum(axis=1)
-        size = min(count, len(free))
-        score = np.log(np.maximum(chance, 1e-300)) + rng.gumbel(size=len(free))
-        return free[np.argsort(-score)[:size]]
+        chance = np.maximum(weights[free].sum(axis=1), 1e-300)
+        return free[np.argsort(-np.log(chance) - rng.gumbel(size=len(free)))[:count]]
+    found = np.zeros((0, 3), dtype=np.int64)
     for _ in range(20):
         more = rng.integers(n, size=(2 * count + 10, 3))
         if weights is not None:
             more[:, 0] = rng.choice(n, len(more), p=weights)
-        more = more[(more[:, 0] != more[:, 1]) & (more[:, 0] != more[:, 2])]
-        more = more[more[:, 1] != more[:, 2]]
+        a, b, c = more.T
+        more = more[(a != b) & (a != c) & (b != c)]
         if kind == "closer" and weights is not None:
             # the object in question may be the anchor or one of the two
             turn = rng.integers(3, size=len(more))
@@ -540,7 +541,20 @@ def _draw(
     return _plain(kind, found[:count])
 
 
-def _all_questions(kind: str, n: int) -> IntArray:
+def _listed(inner: Statements, among: IntArray | None, taken: IntArray) -> IntArray | None:
+    """The questions that are free, where they are listed: given, or few, or nearly all asked."""
+    kind, n = inner.kind, inner.n_objects
+    possible = n_questions(kind, n)
+    if among is None:
+        if possible > _LISTED and possible > 4 * len(taken):
+            return None
+        among = _all_questions(kind, n)
+    key = _keys(kind, n, among)
+    _, first = np.unique(key, return_index=True)
+    return _plain(kind, among[first][~np.isin(key[first], taken)])
+
+
+def _all_questions(kind: Kind, n: int) -> IntArray:
     from itertools import combinations
 
     every = np.array(list(combinations(range(n), 3)), dtype=np.int64).reshape(-1, 3)
@@ -549,7 +563,7 @@ def _all_questions(kind: str, n: int) -> IntArray:
     return np.concatenate([every, every[:, [1, 0, 2]], every[:, [2, 0, 1]]])
 
 
-def _plain(kind: str, triples: IntArray) -> IntArray:
+def _plain(kind: Kind, triples: IntArray) -> IntArray:
     """The objects of questions in the order of their ids; an anchor stays first."""
     first = 1 if kind == "closer" else 0
     plain = np.array(triples, dtype=np.int64)
@@ -566,6 +580,7 @@ def _pick(
     goal: Goal,
     count: int,
     drawn: IntArray,
+    free: IntArray | None,
     taken: IntArray,
     rng: np.random.Generator,
 ) -> tuple[IntArray, FloatArray]:
@@ -575,10 +590,9 @@ def _pick(
     target = _target(goal, belief, rng)
     taken = np.union1d(taken, _keys(kind, n, drawn))
     size = max(_POOL, 20 * count)
-    pool = _draw(kind, n, int(size * _FOCUSED), taken, rng, target.focus)
-    pool = np.concatenate([pool, _draw(kind, n, size - len(pool), taken, rng)])
-    _, first = np.unique(_keys(kind, n, pool), return_index=True)
-    pool = pool[np.sort(first)]
+    pool = _draw(free, kind, n, int(size * _FOCUSED), taken, rng, target.focus)
+    taken = np.union1d(taken, _keys(kind, n, pool))
+    pool = np.concatenate([pool, _draw(free, kind, n, size - len(pool), taken, rng)])
     sight = _Sight(belief, target, np.concatenate([drawn, pool]), rng)
     for row in range(len(drawn)):
         sight.take(row)
