@@ -130,6 +130,10 @@ def test_the_likelihood_as_a_score():
     found = cross_val_score(M, CENTRAL, cv=2, scoring=tl.neg_log_loss)
     fitted = clone(M).fit(CENTRAL[225:])
     assert found[0] == pytest.approx(np.log(fitted.predict_proba(CENTRAL[:225])[:, 0]).mean())
+    triplets = cross_val_score(
+        clone(M).set_params(kind="closer"), CLOSER.triples, cv=2, scoring=tl.neg_log_loss
+    )
+    assert (triplets > -np.log(2)).all()
     with pytest.raises(ParameterError, match="SOE gives no probabilities"):
         tl.neg_log_loss(tl.SOE(), CENTRAL)
     # scikit-learn's own needs the questions and their answers apart
@@ -139,6 +143,7 @@ def test_the_likelihood_as_a_score():
     assert grid.best_params_ == {"l2": 0.1}
     assert (grid.cv_results_["mean_test_score"] > -np.log(3)).all()
     whole = Q.fit(X, y)
+    assert tl.neg_log_loss(whole, X, y) == pytest.approx(tl.neg_log_loss(whole, CENTRAL))
     np.testing.assert_array_equal(whole.embedding_, M.fit(CENTRAL).embedding_)
     assert whole.score(X, y) == M.score(CENTRAL)
     assert whole.classes_.tolist() == [0, 1, 2]

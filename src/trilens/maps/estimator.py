@@ -357,7 +357,7 @@ def neg_log_loss(estimator: Any, S: AnswersLike, y: Any = None, sample_weight: A
         A fitted one, or whatever has the same ``predict_proba``.
     S : Statements, a table, or (m, 3) array
     y
-        None.
+        None, or positions of answers: see `ChoiceMap.fit`.
     sample_weight : (m,) array of float, optional
         How often each statement counts.
 
@@ -376,8 +376,11 @@ def neg_log_loss(estimator: Any, S: AnswersLike, y: Any = None, sample_weight: A
             f"{type(estimator).__name__} gives no probabilities; ChoiceMap does, and every map has "
             f"score()"
         )
-    refuse_answers(y, S, S)
-    logs = np.log(estimator.predict_proba(S)[:, 0])
+    if isinstance(estimator, MapEstimator):
+        check_is_fitted(estimator)
+        S = estimator._answered(S, y, estimator._kind_of_arrays)  # type: ignore[assignment]
+    given = estimator.predict_proba(S)[:, 0]
+    logs = np.log(np.maximum(given, np.finfo(np.float64).eps))  # as scikit-learn does
     return float(np.average(logs, weights=sample_weights(sample_weight, len(logs))))
 
 
