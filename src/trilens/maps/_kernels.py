@@ -385,7 +385,8 @@ def add_information(
 ) -> None:
     """Add the Fisher information of the coordinates to ``out``.
 
-    ``out`` is (n d, n d) with ``whole``, else (n d, d): of each object's own coordinates alone.
+    ``out`` is (n d, n d) with ``whole``, and gets a matrix that is to be added to its transpose;
+    else it is (n d, d): of each object's own coordinates alone.
     Row ``i`` of ``X`` is the object ``place[i]``, its coordinates multiplied by ``stretch[i]``.
     """
     d = X.shape[1]
@@ -393,11 +394,11 @@ def add_information(
     first = 0 if three else 1
     share = 1.0 / 3.0 if three else 0.5
     p = np.zeros(3)
-    F = np.zeros((3, 3))
-    slopes = np.zeros((3, 3, d))  # of pair s in the coordinates of object i
-    bent = np.zeros(3)
+    slopes = np.zeros((3 * d, 3))  # of each pair in every coordinate of the three objects
+    at = np.zeros(3 * d, dtype=np.int64)
     for row in range(len(triples)):
-        if weight[row] == 0.0:
+        w = weight[row]
+        if w == 0.0:
             continue
         if own:
             lapsed = lapse[row]
@@ -411,32 +412,32 @@ def add_information(
             top = max(top, p[s])
             for q in range(d):
                 step = 2.0 * sign * slope * (X[ids[i], q] - X[ids[j], q])
-                slopes[s, i, q] = step * stretch[ids[i], q]
-                slopes[s, j, q] = -step * stretch[ids[j], q]
+                slopes[i * d + q, s] = step * stretch[ids[i], q]
+                slopes[j * d + q, s] = -step * stretch[ids[j], q]
         z = 0.0
         for s in range(first, 3):
             p[s] = np.exp(p[s] - top)
             z += p[s]
-        p /= z
-        F[0, 0], F[1, 1], F[2, 2], F[0, 1], F[0, 2], F[1, 2] = _information(
-            p[0], p[1], p[2], lapsed, share
-        )
-        F[1, 0], F[2, 0], F[2, 1] = F[0, 1], F[0, 2], F[1, 2]
+        a00, a11, a22, a01, a02, a12 = _information(p[0] / z, p[1] / z, p[2] / z, lapsed, share)
+        a00, a11, a22, a01, a02, a12 = w * a00, w * a11, w * a22, w * a01, w * a02, w * a12
         for i in range(3):
-            for a in range(d):
-                for s in range(3):
-                    bent[s] = 0.0
-                    for q in range(3):
-                        bent[s] += weight[row] * F[s, q] * slopes[q, i, a]
-                for j in range(3):
-                    if whole or i == j:
-                        at = place[ids[j]] * d if whole else 0
-                        for b in range(d):
-                            out[place[ids[i]] * d + a, at + b] += (
-                                bent[0] * slopes[0, j, b]
-                                + bent[1] * slopes[1, j, b]
-                                + bent[2] * slopes[2, j, b]
-                            )
+            for q in range(d):
+                at[i * d + q] = place[ids[i]] * d + q
+        for c in range(3 * d):
+            s0, s1, s2 = slopes[c, 0], slopes[c, 1], slopes[c, 2]
+            b0 = a00 * s0 + a01 * s1 + a02 * s2
+            b1 = a01 * s0 + a11 * s1 + a12 * s2
+            b2 = a02 * s0 + a12 * s1 + a22 * s2
+            if whole:
+                # half of a symmetric matrix; the caller adds the other one
+                out[at[c], at[c]] += 0.5 * (b0 * s0 + b1 * s1 + b2 * s2)
+                for e in range(c + 1, 3 * d):
+                    out[at[c], at[e]] += b0 * slopes[e, 0] + b1 * slopes[e, 1] + b2 * slopes[e, 2]
+            else:
+                base = c - c % d
+                for q in range(d):
+                    e = base + q
+                    out[at[c], q] += b0 * slopes[e, 0] + b1 * slopes[e, 1] + b2 * slopes[e, 2]
 
 
 @compiled()

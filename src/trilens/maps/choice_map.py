@@ -1050,6 +1050,8 @@ class ChoiceMap(MapEstimator):
                 start = Start(f.standard(without_unseen(init, statements.triples)))
             elif evidence is not None:
                 start = Start(evidence.X)
+            elif chosen.start is not None:
+                start = chosen.start
             else:
                 start = prepare_start(statements, f, d, l2, rng)
             lapse = start.lapse if evidence is None else evidence.lapse

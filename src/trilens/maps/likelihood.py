@@ -356,7 +356,7 @@ class Likelihood(ABC):
             stretch,
             H,
         )
-        return H if whole else H.reshape(n, d, d)
+        return H + H.T if whole else H.reshape(n, d, d)
 
     def _by_rows(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
         """An evaluation straight from the coordinates, whatever the range of the lengths."""

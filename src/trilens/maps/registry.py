@@ -105,7 +105,8 @@ def estimate_dimension(
 ) -> Dimension:
     """The number of dimensions by cross-validation.
 
-    All answers to a question are held out together: else repeats would be known beforehand.
+    All answers to a question are held out together: else repeats would be known beforehand. The
+    penalty and the length of a choice map are chosen once for each number of dimensions.
 
     Parameters
     ----------
@@ -148,9 +149,13 @@ def estimate_dimension(
     seed = int(rng.integers(2**31))
     scores = np.empty((len(tried), n_folds))
     for i, d in enumerate(tried):
+        known = dict(parameters)
         for k in range(n_folds):
-            model = make_map(method, d, seed, **parameters).fit(given.take(fold != k))
+            model = make_map(method, d, seed, **known).fit(given.take(fold != k))
             scores[i, k] = model.score(given.take(fold == k))
+            if method == "choice":
+                # a penalty that serves one fold serves the others
+                known |= {"l2": model.l2_, "length": model.length_}
             if progress is not None:
                 progress((i * n_folds + k + 1) / scores.size)
     mean, error = scores.mean(axis=1), scores.std(axis=1, ddof=1) / np.sqrt(n_folds)

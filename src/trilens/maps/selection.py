@@ -147,6 +147,8 @@ class MapSettings:
     gain : (float, float) or None
         What features gain, where it was asked: the log-likelihood per held-out answer and its
         standard error, or where the evidence decides, its logarithm per answer and 0.
+    start : Start or None
+        The map of a part of the answers, where the evidence was asked about that.
     """
 
     n_components: int
@@ -156,6 +158,7 @@ class MapSettings:
     evidence: Evidence | None
     shares: tuple[float, ...] = ()
     gain: tuple[float, float] | None = None
+    start: Start | None = None
 
 
 @dataclass(frozen=True)
@@ -217,7 +220,10 @@ def select(
             point = _simplest(held_out, _climb_dimensions(held_out, start), start.n_components)
             scores = HeldOutScores(held_out.by_dimension(point))
         chosen = replace(chosen, n_components=point.n_components, scores=scores)
-    return chosen if len(statements) <= few else replace(chosen, evidence=None)
+    if len(statements) <= few or chosen.evidence is None:
+        return chosen
+    told, same = chosen.evidence, chosen.evidence.X.shape[1] == chosen.n_components
+    return replace(chosen, evidence=None, start=Start(told.X, told.lapse) if same else None)
 
 
 @dataclass(frozen=True)
