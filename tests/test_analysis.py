@@ -2,16 +2,22 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from commandline import run
 from trilens.analysis import analyze, histogram
 from trilens.answers import Answers
 from trilens.files import write_statements
-from trilens.report import render, write_tables
+from trilens.report import page, pictures, render, write_tables
 from trilens.simulate import mixture, simulate_statements, study
 from trilens.statements import Statements
+
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="module")
@@ -222,13 +228,23 @@ def test_progress_ends_at_one(shapes):
     assert seen[-1] == 1.0
 
 
-def test_without_jinja_the_extra_is_named(monkeypatch, shape_analysis):
-    import sys
-
-    from trilens.errors import MissingExtraError
-    from trilens.report import page
-
+def test_a_bare_installation_writes_the_page(monkeypatch, shape_analysis, tmp_path):
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    bare = {re.split(r"[<>=\[]", one)[0] for one in extras["dependencies"]}
+    for package, module in (("jinja2", "jinja2"), ("matplotlib", "matplotlib"), ("pillow", "PIL")):
+        if package not in bare:
+            monkeypatch.setitem(sys.modules, module, None)
     page.template.cache_clear()
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(MissingExtraError, match="pip install 'trilens\\[report\\]'"):
-        render(shape_analysis.to_dict())
+    shape_analysis.write(tmp_path / "report.html")
+    assert "</html>" in (tmp_path / "report.html").read_text()
+
+
+def test_pictures_that_cannot_be_read_are_refused_before_the_analysis(monkeypatch, tmp_path):
+    (tmp_path / "s.csv").write_text("central,other_1,other_2\na,b,c\n")
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "pictures" / "a.png").write_bytes(b"")
+    monkeypatch.setattr(pictures, "find_spec", lambda name: None)
+    monkeypatch.setattr("trilens.analysis.analyze", lambda *given, **more: pytest.fail("too late"))
+    words = ["analyze", str(tmp_path / "s.csv"), "--images", str(tmp_path / "pictures")]
+    result = run(*words, "-o", str(tmp_path / "report.html"), status=1)
+    assert "reading pictures needs the report extra" in result.stderr

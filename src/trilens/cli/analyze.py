@@ -57,6 +57,7 @@ def command(
     from trilens.report import write_tables
 
     _check_folders(out.path, images)
+    _check_pictures(images, answers)
     target = out.path if out.path is not None or out.as_json else "report.html"
     with bar("analysing") as progress:
         found = analyze(
@@ -85,10 +86,24 @@ def command(
         print_json(found.to_dict())
 
 
+def _told(answers: Answers) -> dict[str, str]:
+    """The pictures that the list of objects names."""
+    table = None if answers.in_counts else answers.object_table
+    return {} if table is None else dict(table.pictures)
+
+
+def _check_pictures(folder: str | None, answers: Answers) -> None:
+    """Refuse pictures that cannot be read here before the work begins."""
+    files = [*(() if folder is None else Path(folder).iterdir()), *_told(answers).values()]
+    if files:
+        from trilens.report.pictures import require_pillow
+
+        require_pillow(files)
+
+
 def _pictures(folder: str | None, answers: Answers, names: tuple[str, ...]) -> Pictures | None:
     """The pictures of the objects; what is missing or broken is said."""
-    table = None if answers.in_counts else answers.object_table
-    told = {} if table is None else table.pictures
+    told = _told(answers)
     if folder is None and not told:
         return None
     from trilens.report import load_pictures, picture_size

@@ -22,7 +22,7 @@ import numpy as np
 
 from trilens._tabular import shorten
 from trilens._typing import FloatArray
-from trilens.errors import FormatError, MissingExtraError
+from trilens.errors import FormatError
 from trilens.maps.geometry import landmarks
 from trilens.report.pictures import Picture, Pictures
 from trilens.tasks.clouds import p_text
@@ -216,7 +216,7 @@ def render(facts: Facts, pictures: Pictures | None = None) -> str:
         security policy lets only the page's own script run.
     """
     page = template("report.html")
-    from trilens.report import words  # after the template: it needs the same extra
+    from trilens.report import words
 
     shown = {} if pictures is None else pictures.of
     objects = [_visible(row) for row in facts["objects"]]
@@ -298,10 +298,8 @@ def asset(name: str) -> str:
 @cache
 def template(name: str) -> Template:
     """A page that values can be filled into."""
-    try:
-        from jinja2 import Environment, FunctionLoader, StrictUndefined
-    except ImportError:
-        raise MissingExtraError("trilens analyze", "report") from None
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
     environment = Environment(
         loader=FunctionLoader(asset),
         autoescape=True,

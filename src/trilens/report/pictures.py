@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 from trilens.errors import MissingExtraError
@@ -139,12 +140,17 @@ def _svg(data: bytes, size: int) -> Picture | str:
     return _picture("svg+xml", data, width, height, size)
 
 
+def require_pillow(files: Iterable[str | Path]) -> None:
+    """Refuse pictures that nothing here can read, before anything is done for them."""
+    if find_spec("PIL") is None and any(Path(file).suffix.lower() != ".svg" for file in files):
+        raise MissingExtraError("reading pictures", "report")
+
+
 def _raster(file: Path, size: int) -> Picture | str:
-    try:
-        from PIL import Image, ImageOps
-    except ImportError:
-        raise MissingExtraError("reading pictures", "report") from None
+    require_pillow([file])
     import warnings
+
+    from PIL import Image, ImageOps
 
     try:
         with warnings.catch_warnings():
