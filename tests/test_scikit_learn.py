@@ -34,7 +34,12 @@ CLASSIFIERS = (
     tl.KRNGClassifier(k=5, random_state=0),
     tl.LensDepthClassifier(),
 )
-OTHERS = (tl.KRNGClustering(2, random_state=0), tl.LensDepthOutlierDetector())
+OTHERS = (
+    tl.KRNGClustering(2, random_state=0),
+    tl.LensDepthOutlierDetector(),
+    tl.MapClustering(2, map="krng"),
+    tl.MapOutlierDetector(n=2, map="lensmap"),
+)
 
 
 def name(estimator):

@@ -29,7 +29,12 @@ MAPS = [
     tl.TSTE(random_state=3),
     tl.GNMDS(random_state=3),
 ]
-OTHERS = [tl.KRNGClustering(2, random_state=3), tl.LensDepthOutlierDetector()]
+OTHERS = [
+    tl.KRNGClustering(2, random_state=3),
+    tl.LensDepthOutlierDetector(),
+    tl.MapClustering(2, map="krng"),
+    tl.MapOutlierDetector(n=2, map="lensmap"),
+]
 EVERY = [*CLASSIFIERS, *MAPS, *OTHERS]
 
 
