@@ -42,7 +42,7 @@ def test_the_command_line_shows_its_flags():
         f"{parameter_name('something')}"
     )
     assert error.said(flags_of(command)) == (
-        "--dim goes with --columns 'a=b c', -k 3, --no-header, --pairs; no something"
+        "--n-components goes with --columns 'a=b c', -k 3, --no-header, --pairs; no something"
     )
 
 
