@@ -26,7 +26,7 @@ from trilens.tasks.data import Data, is_streamed, statements_of
 from trilens.tasks.group_test import PERMUTATIONS, GroupTest, differing_groups
 from trilens.tasks.medoid import medoid
 from trilens.tasks.method import check_model, choose_method
-from trilens.tasks.model import AnswerModel, answer_model
+from trilens.tasks.model import AnswerModel, answer_model, quick_map
 from trilens.tasks.reliability.agreement import AsDict, agreement_between, plain
 from trilens.tasks.reliability.cautions import counted
 from trilens.tasks.reliability.groups import GroupsLike, group_names, group_of_answers
@@ -390,7 +390,7 @@ def _view(
         middle = medoid(part, random_state=seed, model=own_map)
         drawn = np.zeros((S.n_objects, 2))
         d = min(2, S.n_objects - 1)
-        drawn[:, :d] = _quick(part, model, d).embedding_
+        drawn[:, :d] = quick_map(model.map, d, lapses="one").fit_transform(part)
         plane = procrustes(drawn, model.plane)[0][back]
         own = _halves(part, whose, model, seed)
         rest = S.take(~inside)
@@ -410,17 +410,9 @@ def _view(
     )
 
 
-def _quick(S: Statements, model: AnswerModel, dimension: int) -> ChoiceMap:
-    length: Any = model.map.length_
-    return ChoiceMap(
-        dimension, l2=model.map.l2_, length=length, lapses="one", random_state=0, max_iter=200,
-        tol=1e-5,
-    ).fit(S)  # fmt: skip
-
-
 def _right(made_of: Statements, asked: Statements, model: AnswerModel) -> FloatArray:
     """Which answers a map of others predicts."""
-    return is_best(_quick(made_of, model, model.map.n_components_).predict_proba(asked))
+    return is_best(quick_map(model.map, lapses="one").fit(made_of).predict_proba(asked))
 
 
 def _halves(

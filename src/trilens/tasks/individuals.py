@@ -23,7 +23,7 @@ from trilens.tasks.clouds import LEVEL, p_text, p_value
 from trilens.tasks.data import Data, statements_of
 from trilens.tasks.medoid import medoid
 from trilens.tasks.method import check_model, choose_method
-from trilens.tasks.model import AnswerModel, answer_model
+from trilens.tasks.model import AnswerModel, answer_model, quick_map
 from trilens.tasks.reliability.affinity import Excess
 from trilens.tasks.reliability.agreement import AsDict, plain
 from trilens.tasks.reliability.raters import (
@@ -474,9 +474,8 @@ def _groups(
         candidates: tuple[str, ...] = ()
         if choose_method("embed", part) == "choice":
             d = min(2, part.n_objects - 1)
-            flat = ChoiceMap(d, l2=model.map.l2_, random_state=0, max_iter=200, tol=1e-5)
             drawn = np.zeros((part.n_objects, 2))
-            drawn[:, :d] = flat.fit_transform(part)
+            drawn[:, :d] = quick_map(model.map, d).fit_transform(part)
             plane = procrustes(drawn, model.plane)[0][back]
             most = medoid(part, random_state=seed)
             middle, candidates = most.name, tuple(most.candidates)
@@ -506,7 +505,6 @@ def _predicted(
     question, _, asked = questions(statements)
     rng = np.random.default_rng([seed, 42])
     fold = (rng.permutation(len(asked)) % _FOLDS)[question]
-    length: Any = fitted.length_
     by_rater = by_number(statements, rater)
     answers = np.bincount(rater, minlength=n_raters)
     most = set(np.argsort(-answers, kind="stable")[:_MOST_SELF].tolist())
@@ -514,8 +512,7 @@ def _predicted(
     d = fitted.n_components_
 
     def of(rows: BoolArray, asked: BoolArray, dimension: int, **how: Any) -> FloatArray:
-        quick = {"max_iter": 200, "tol": 1e-5, "random_state": 0, **how}
-        M = ChoiceMap(dimension, l2=fitted.l2_, length=length, **quick).fit(by_rater.take(rows))
+        M = quick_map(fitted, dimension, **how).fit(by_rater.take(rows))
         return is_best(M.predict_proba(by_rater.take(asked)))
 
     for part in range(_FOLDS):

@@ -281,6 +281,13 @@ def answer_model(
     return AnswerModel(statements, fitted, random_state)
 
 
+def quick_map(fitted: ChoiceMap, n_components: int | None = None, **parameters: Any) -> ChoiceMap:
+    """A map to be fitted to some of the answers, less exactly, as another one chose it to be."""
+    chosen = {"l2": fitted.l2_, "length": fitted.length_, "n_jobs": fitted.n_jobs}
+    quick = {"max_iter": 200, "tol": 1e-5, "random_state": 0}
+    return ChoiceMap(n_components or fitted.n_components_, **(chosen | quick | parameters))
+
+
 def featured_model(
     data: Data,
     question: str,

@@ -11,12 +11,11 @@ import numpy as np
 from trilens._parameters import real_number, whole_number
 from trilens._typing import FloatArray, IntArray, Progress
 from trilens.depth import LEAST_RATERS
-from trilens.maps.choice_map import ChoiceMap
 from trilens.statements import Statements
 from trilens.statements.combine import questions
 from trilens.tasks.medoid import medoid_set
 from trilens.tasks.method import LEAST_PER_OBJECT, choose_method
-from trilens.tasks.model import AnswerModel
+from trilens.tasks.model import AnswerModel, quick_map
 from trilens.tasks.reliability.agreement import AsDict, plain
 
 #: Into how many parts the answers are divided, and how many parts of each division are used.
@@ -316,7 +315,7 @@ def _divide(
     sizes, maps = [], []
     for rows in parts:
         part = statements.take(rows)
-        fitted = _like(model.map).fit(part)
+        fitted = quick_map(model.map).fit(part)
         sizes.append(float(medoid_set(AnswerModel(part, fitted, seed)).sum()))
         maps.append(fitted.embedding_)
     return _Division([len(rows) for rows in parts], sizes, _alike(maps))
@@ -328,19 +327,6 @@ def _point(found: list[_Division]) -> CurvePoint:
     alike = float(np.mean([each.alike for each in found]))
     accuracy = float(np.sqrt(max(alike, 0.0)))
     return CurvePoint(int(np.mean(answers)), float(np.mean(sizes)), accuracy, len(sizes))
-
-
-def _like(fitted: ChoiceMap) -> ChoiceMap:
-    length: Any = fitted.length_
-    return ChoiceMap(
-        fitted.n_components_,
-        l2=fitted.l2_,
-        length=length,
-        random_state=0,
-        max_iter=200,
-        tol=1e-5,
-        n_jobs=fitted.n_jobs,
-    )
 
 
 def _raters(statements: Statements, parts: int) -> IntArray | None:

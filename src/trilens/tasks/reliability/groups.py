@@ -17,7 +17,7 @@ from trilens.statements import Statements
 from trilens.statements.columns import as_list, is_missing
 from trilens.tasks.group_test import PERMUTATIONS, differing_groups
 from trilens.tasks.method import choose_method
-from trilens.tasks.model import AnswerModel
+from trilens.tasks.model import AnswerModel, quick_map
 from trilens.tasks.reliability.agreement import Agreement, AsDict, agreement_between, cells_of
 from trilens.tasks.reliability.raters import natural
 
@@ -256,9 +256,7 @@ def _maps(
 def _plane(statements: Statements, model: AnswerModel) -> FloatArray:
     d = min(2, statements.n_objects - 1)
     plane = np.zeros((statements.n_objects, 2))
-    plane[:, :d] = ChoiceMap(
-        d, l2=model.map.l2_, lapses="one", random_state=0, max_iter=200, tol=1e-5
-    ).fit_transform(statements)
+    plane[:, :d] = quick_map(model.map, d, lapses="one").fit_transform(statements)
     return plane
 
 

@@ -19,6 +19,7 @@ from trilens.kinds import chance, n_answers, wrong_by_chance
 from trilens.maps.choice_map import ChoiceMap
 from trilens.statements import Kind, Statements
 from trilens.statements.combine import question_keys
+from trilens.tasks.model import quick_map
 from trilens.tasks.reliability.affinity import sense_of, usual_sense
 from trilens.tasks.reliability.agreement import MOST_ANSWERS, AsDict, Rate, cells_of
 
@@ -216,17 +217,8 @@ def _attentive(
     part = None if weights is None else weights[learnt]
     if part is not None and not part.any():
         part = None
-    length: Any = fitted.length_
-    model = ChoiceMap(
-        shape[0],
-        l2=shape[1],
-        length=length,
-        lapses="one",
-        random_state=0,
-        max_iter=200,
-        tol=1e-5,
-        n_jobs=fitted.n_jobs,
-    ).fit(statements.take(learnt), sample_weight=part)
+    model = quick_map(fitted, shape[0], l2=shape[1], lapses="one")
+    model.fit(statements.take(learnt), sample_weight=part)
     return replace(model.model_, lapse=0.0).probabilities(statements.take(asked))
 
 
