@@ -12,7 +12,7 @@ from trilens.answers import Answers
 from trilens.errors import AssumedKindWarning
 from trilens.files import read_statements
 from trilens.statements import Statements
-from trilens.statements.doubt import doubt_about
+from trilens.statements.reading import doubt_about
 
 
 def closer(n: int = 400, seed: int = 0):

@@ -28,7 +28,7 @@ from trilens._typing import FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers, AnswersLike
 from trilens.depth import LEAST_RATERS
 from trilens.errors import KindError, ParameterError, StatementError
-from trilens.kinds import Kind, answer_column, n_answers, wrong_by_chance
+from trilens.kinds import Kind, n_answers, n_questions, wrong_by_chance
 from trilens.maps.choice_model import ChoiceModel, ModelDepth, ResampledModels
 from trilens.maps.comparisons import Comparisons, violations
 from trilens.maps.device import is_on_device, open_device
@@ -71,6 +71,7 @@ from trilens.maps.rater_weights import RaterWeights, weighed_likelihood
 from trilens.maps.raters import estimate_lapses, group_raters
 from trilens.maps.selection import HeldOutScores, MapSettings, Shares, alpha_of, select
 from trilens.statements import Statements, as_statements
+from trilens.statements.combine import questions
 from trilens.statements.value import same_kind
 
 if TYPE_CHECKING:
@@ -1274,19 +1275,11 @@ def _repeated_questions(statements: Statements) -> IntArray | None:
 
     Not where there are hardly more: of few objects all questions are asked again and again.
     """
-    m, n = len(statements), statements.n_objects
-    first = answer_column(statements.kind)
-    order = object_order(statements._names, n)
-    rank = np.empty(n, dtype=np.int64)
-    rank[order] = np.arange(n)
-    triples = rank[statements.triples]
-    triples[:, first:].sort(axis=1)
-    code = (triples[:, 0] * n + triples[:, 1]) * n + triples[:, 2]
-    different, question = np.unique(code, return_inverse=True)
-    possible = n * (n - 1) * (n - 2) / (2 if statements.kind == "closer" else 6)
-    if len(different) < _LEAST_QUESTIONS or m < _REPEATED * len(different):
+    n = statements.n_objects
+    question, _, asked = questions(statements.subset(object_order(statements._names, n)))
+    if len(asked) < _LEAST_QUESTIONS or len(statements) < _REPEATED * len(asked):
         return None
-    return question.astype(np.int64) if len(different) < possible / 2 else None
+    return question if len(asked) < n_questions(statements.kind, n) / 2 else None
 
 
 def _is_cv(value: Any) -> bool:
