@@ -9,7 +9,15 @@ import pytest
 DOCS = Path(__file__).parent
 
 # nothing to test in them
-collect_ignore = ["conf.py", "conftest.py", "console.py", "pictures.py", "gallery", "plots"]
+collect_ignore = [
+    "conf.py",
+    "conftest.py",
+    "console.py",
+    "pictures.py",
+    "planning_example.py",
+    "gallery",
+    "plots",
+]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
