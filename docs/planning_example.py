@@ -24,7 +24,7 @@ OBJECTS, PILOT, BATCH, PRICE = 30, 300, 90, 0.05
 
 def people() -> ChoiceModel:
     """Who will answer: what nobody knows before the study."""
-    X = np.random.default_rng(7).standard_normal((OBJECTS, 2))
+    X = np.random.default_rng(2).standard_normal((OBJECTS, 2))
     return ChoiceModel(X * 6 / pdist(X).mean(), 0.12, "central")
 
 

@@ -64,7 +64,7 @@ def test_a_plan_is_printed_written_and_drawn(canned: None, tmp_path: Path) -> No
         ([60, "--raters", "0"], "--raters is 0"),
         ([60, "--price", "0.1", "--budget", "5"], "need 200 before anything can be said"),
         ([60, "--error-rate", "0.6"], "--error-rate is 0.6"),
-        ([60, "--dim", "60"], "--dim is 60"),
+        ([60, "--dim", "60"], "--n-components is 60"),
     ],
 )
 def test_one_line_says_what_is_wrong(words: list[Any], said: str) -> None:
