@@ -9,10 +9,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pytest
 
 import trilens as tl
+from trilens.cli import trilens
 
 
 def names_of_the_stub() -> list[str]:
@@ -92,6 +94,15 @@ def test_the_number_of_dimensions_has_one_name() -> None:
     for other in ("dim", "dims", "n_dim", "n_dims", "ndim", "n_dimensions", "n_features"):
         assert public_parameters(other) == []
     assert len(public_parameters("n_components")) > 12
+
+
+def test_the_command_line_knows_both_names_of_it() -> None:
+    context = click.Context(trilens)
+    commands = [trilens.get_command(context, name) for name in trilens.list_commands(context)]
+    options = [p.opts for command in commands for p in getattr(command, "params", ())]
+    both = [opts for opts in options if "--dim" in opts]
+    assert len(both) > 4
+    assert all("--n-components" in opts for opts in both)
 
 
 def test_estimators_have_jobs_and_functions_threads() -> None:

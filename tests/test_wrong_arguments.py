@@ -28,11 +28,12 @@ ROOMS = (
 LATER = ("exact", "plots", "report")
 
 #: Not called: the loaders read whole data sets, and take hardly an argument.
-#: `LensMapClassifier` is `MapClassifier` with another default.
+#: `LensMapClassifier` is `MapClassifier` with another default, `neighbors` is `neighbours`.
 LEFT_OUT = {
     # they read files time after time; tests/tasks/test_streamed_classes.py has their bad input
     *("load_cars", "load_usps", "load_ca_hepth", "load_things_odd_one_out"),
     "LensMapClassifier",
+    *("neighbors", "neighbor_statements"),
     # they start processes and wait for addresses and for files
     "follow",
 }
