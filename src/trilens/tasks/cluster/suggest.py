@@ -526,7 +526,8 @@ def within_shares(X: FloatArray, errors: FloatArray, labels: IntArray) -> FloatA
     n, d = X.shape[1:]
     values, axes = np.linalg.eigh(errors)
     values = np.maximum(values, 0)
-    turned = np.einsum("bnid,bni->bnd", axes, X)
+    # products of small matrices, each with BLAS: einsum would take five times as long
+    turned, back = (X[:, :, None] @ axes)[:, :, 0], np.ascontiguousarray(axes.swapaxes(2, 3))
     P = (labels[:, :, None] == np.arange(labels.max() + 1)).astype(np.float64)
     size = P.sum(axis=1)
     centres = np.einsum("bnk,bnd->bkd", P, X) / size[:, :, None]
@@ -536,17 +537,18 @@ def within_shares(X: FloatArray, errors: FloatArray, labels: IntArray) -> FloatA
     for _ in range(_EM_STEPS):
         weight = 1 / (spread[:, None, None] + values)
         # from every centre to every object, along the axes of the object's error
-        step = turned[:, :, None] - np.einsum("bnid,bki->bnkd", axes, centres)
+        step = turned[:, :, None] - centres[:, None] @ axes
         moved = step * weight[:, :, None]
-        log = np.log(size)[:, None] - 0.5 * (moved * step).sum(axis=-1)
+        log = np.log(size)[:, None] - 0.5 * np.einsum("bnkd,bnkd->bnk", moved, step)
         P = np.exp(log - log.max(axis=-1, keepdims=True))
         P /= P.sum(axis=-1, keepdims=True)
         size = P.sum(axis=1) + 1e-9
         # where the objects are, if they are of a group, less its centre
-        place = spread[:, None, None, None] * np.einsum("bnid,bnkd->bnki", axes, moved)
+        place = spread[:, None, None, None] * (moved @ back)
         shift = np.einsum("bnk,bnki->bki", P, place) / size[:, :, None]
         centres = centres + shift
-        about = (P * ((place - shift[:, None]) ** 2).sum(axis=-1)).sum(axis=(1, 2)) / n
+        off = place - shift[:, None]
+        about = np.einsum("bnk,bnki,bnki->b", P, off, off) / n
         unsure = d * spread - spread**2 * weight.sum(axis=-1).mean(axis=1)
         spread = np.maximum((about + unsure) / d, 1e-12 * total)
     return np.asarray(np.maximum(spread / total, _LEAST_WITHIN), dtype=np.float64)
