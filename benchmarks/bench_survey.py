@@ -7,8 +7,9 @@ With --plain the next question is asked for by itself, two calls per answer.
     python benchmarks/bench_survey.py [--only sqlite|postgresql] [--plain]
     python benchmarks/bench_survey.py --participants 2000 --think 3 [--dashboard]
 
-With --think each waits so many seconds on average before an answer; with --dashboard a researcher
-keeps the dashboard open, which asks for its numbers every two seconds and has the answers analysed.
+With --think each waits so many seconds on average before an answer. With --dashboard a researcher
+keeps the dashboard open, which asks for its numbers every two seconds and has the answers
+analysed. With --adaptive the questions are chosen beside the server.
 PostgreSQL runs in a cluster of its own, made for the measurement.
 """
 
@@ -180,6 +181,7 @@ def measure(
     plain: bool,
     think: float = 0.0,
     dashboard: bool = False,
+    adaptive: bool = False,
 ) -> dict[str, Any]:
     """Serve a study of 60 texts, load it, stop it, and count what is in the database."""
     with tempfile.TemporaryDirectory() as place:
@@ -193,7 +195,7 @@ def measure(
         study = re.sub(r"(?s)example:.*?consent:", "consent:", study)
         study = re.sub(r"(?s)tests:.*?shared:", "shared:", study)
         study = study.replace("length: 20", "length: 50").replace("most: 3", "most: 500")
-        (folder / "study.yaml").write_text(study)
+        (folder / "study.yaml").write_text(study + "questions: adaptive\n" * adaptive)
         where = [] if database is None else ["--database", database]
         password = "a long enough one"
         if dashboard:
@@ -225,7 +227,7 @@ def measure(
             server.wait()
         facts = json.loads(done.stdout)
         looked = researcher is not None and f", dashboard open ({researcher.seen} times results)"
-        facts["looked"] = looked or ""
+        facts["looked"] = (looked or "") + ", adaptive questions" * adaptive
         commits = float(metrics["trilens_commit_seconds_count"])
         facts["answers_per_commit"] = round(facts["answers"] / commits, 1)
         facts["commit_ms"] = round(1000 * float(metrics["trilens_commit_seconds_sum"]) / commits, 1)
@@ -248,6 +250,7 @@ def main() -> None:
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--think", type=float, default=0.0)
     parser.add_argument("--dashboard", action="store_true")
+    parser.add_argument("--adaptive", action="store_true", help="questions: adaptive")
     parser.add_argument("--generate", metavar="URL", help=argparse.SUPPRESS)
     parser.add_argument("--pid", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -256,12 +259,15 @@ def main() -> None:
         print(json.dumps(asyncio.run(_load(given.generate, given.pid, *load))))
         return
     if given.only != "postgresql":
-        _say("SQLite", measure(None, *load, given.dashboard))
+        _say("SQLite", measure(None, *load, given.dashboard, given.adaptive))
     if given.only != "sqlite":
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
             cluster = Postgres(Path(place))
             try:
-                _say("PostgreSQL", measure(cluster.database(), *load, given.dashboard))
+                _say(
+                    "PostgreSQL",
+                    measure(cluster.database(), *load, given.dashboard, given.adaptive),
+                )
             finally:
                 cluster.stop()
 

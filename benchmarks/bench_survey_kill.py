@@ -48,10 +48,12 @@ def main() -> None:
         database = open_database(folder, options[1] if options else None)
         stored = 0
         if cluster is None:
-            for _ in range(given.kills):
+            for i in range(1, given.kills + 1):
                 crowd.answer_until({rng.randint(50, 250): server.kill})
                 server.start()
                 stored = crowd.check(database)
+                if sys.stderr.isatty():
+                    sys.stderr.write(f"\r{i} kills, {stored:,} answers")
         else:
             strikes = {}
             told = 0
