@@ -1,13 +1,12 @@
 """What is worked out beside the server: the analysis of the answers, and the next questions.
 
-``python -m trilens.survey.beside`` reads a task from its standard input and prints what was
-found, both as JSON. It only reads the database, and lets every other process go first.
+`main`, in a process of its own, reads a task from its standard input and prints what was found,
+both as JSON. It only reads the database, and lets every other process go first.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections import defaultdict
@@ -211,6 +210,6 @@ def _median(seconds: list[float | None], at: list[int]) -> float | None:
     return median(known) if known else None
 
 
-if __name__ == "__main__":
-    os.nice(19)
+def main() -> None:
+    """Do the task on standard input."""
     json.dump(work(json.load(sys.stdin)), sys.stdout)

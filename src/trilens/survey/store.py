@@ -125,6 +125,12 @@ def _ready(anchored: bool) -> Select[Any]:
     )
 
 
+_TAKE = delete(prepared).where(prepared.c.id == bindparam("taken"))
+_REPLACE = (
+    update(assignments)
+    .where(assignments.c.id == bindparam("replaced"))
+    .values({name: bindparam(name) for name in ("reason", "model", "place", "a", "b", "c")})
+)
 _READY = {kind: _ready(kind == "closer") for kind in KINDS}
 _PARTICIPANT: Select[Any] = select(participants).where(participants.c.id == bindparam("id"))
 _SETTING = select(settings.c.value).where(settings.c.name == bindparam("name"))
@@ -381,29 +387,29 @@ class Store:
                 "further": json.dumps(found[1:]) if found[1:] else None,
             }
             connection.execute(_ANSWER, new)
-            for later in ahead[1:]:  # the next one is about to be shown
-                if later.model == 0:
-                    self._choose(connection, later)
+            self._choose(connection, ahead[1:])  # the next one is about to be shown
             if row.number == row.of and row.round:  # no look at the others while there are more
                 self._end_round(connection, row.participant)
         elif set(chosen_in(row)) != set(found):
             raise Refused(409, "this question already has a different answer")
         return Answered(row.chosen is None, row, found[0], ahead)
 
-    def _choose(self, connection: Connection, row: Row[Any]) -> None:
-        """Put a question that is ready in place of a random one that nobody has seen."""
-        if row.test_run:
-            return
-        kind = self.designs[row.design].kind
-        of = {"design": row.design, "participant": row.participant}
-        found = connection.execute(_READY[kind], of).one_or_none()
-        if found is None:
-            return
-        connection.execute(delete(prepared).where(prepared.c.id == found.id))
-        shown = shuffle_places(kind, (found.a, found.b, found.c), row.seed, row.round, row.number)
-        change = {"reason": "adaptive", "model": found.model, "place": found.id}
-        change |= dict(zip("abc", shown, strict=True))
-        connection.execute(update(assignments).where(assignments.c.id == row.id).values(change))
+    def _choose(self, connection: Connection, rows: Sequence[Row[Any]]) -> None:
+        """Put questions that are ready in place of random ones that nobody has seen."""
+        for row in rows:
+            if row.model != 0 or row.test_run:
+                continue
+            kind = self.designs[row.design].kind
+            of = {"design": row.design, "participant": row.participant}
+            found = connection.execute(_READY[kind], of).one_or_none()
+            if found is None:
+                return
+            connection.execute(_TAKE, {"taken": found.id})
+            three = (found.a, found.b, found.c)
+            shown = shuffle_places(kind, three, row.seed, row.round, row.number)
+            change = {"reason": "adaptive", "model": found.model, "place": found.id}
+            change |= dict(zip("abc", shown, strict=True))
+            connection.execute(_REPLACE, change | {"replaced": row.id})
 
     def _asked_of(self, connection: Connection, cookie: str, token: str) -> list[Row[Any]]:
         """The question with a token, and those after it that are open.
@@ -582,9 +588,7 @@ class Store:
         new = [shared | {"number": i} | _assignment(asked, ids) for i, asked in enumerate(plan, 1)]
         connection.execute(insert(assignments), new)
         if any(asked.open for asked in plan):
-            for row in self._open(connection, person.id):
-                if row.model == 0:
-                    self._choose(connection, row)
+            self._choose(connection, self._open(connection, person.id))
 
     # --- reading ---------------------------------------------------------------------------
 
