@@ -21,8 +21,8 @@ from trilens.tasks.preconditions import why_nothing_can_be_claimed
 #: distances (the mean distance on the choice map) and the dimensions. Public studies: cars 0.06,
 #: 5.5 and 2; faces 0.08, 6.8 and 8.
 ERROR_RATES, SHARPNESS, _DIMENSIONS = (0.03, 0.15), (4.0, 10.0), (2, 3, 5)
-#: The standard deviation of the logarithm of the sharpness from study to study.
-_USUAL = 0.5
+#: Standard deviations, from study to study: of the logarithm of the sharpness, and of the rate.
+_USUAL, _USUAL_RATE = 0.5, 0.06
 #: A pilot shows fewer dimensions than a study does: so many more are tried in turn.
 _MORE_DIMENSIONS = (0, 1, 2, 4)
 #: Groups and classes lie so many standard deviations apart; this share of the objects lies
@@ -116,8 +116,11 @@ class People:
         weight = np.exp(-0.5 * ((sharp - usual) / _USUAL) ** 2) + 1e-300
         X = np.asarray(drawn[int(rng.choice(len(drawn), p=weight / weight.sum()))])
         low, high = model.map.error_rate_interval_
-        half = wrong_by_chance(model.statements.kind) - 1e-3
-        rate = np.clip(model.map.error_rate_ + (high - low) / 3.92 * rng.standard_normal(), 0, half)
+        told, mean = max((high - low) / 3.92, 1e-3) ** -2, np.mean(ERROR_RATES)
+        usually = _USUAL_RATE**-2
+        rate = (told * model.map.error_rate_ + usually * mean) / (told + usually)
+        rate += rng.standard_normal() / np.sqrt(told + usually)
+        rate = np.clip(rate, 0, wrong_by_chance(model.statements.kind) - 1e-3)
         if n < len(X):
             X = X[rng.permutation(len(X))[:n]]
         elif n > len(X):  # others like these
