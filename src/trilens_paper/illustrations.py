@@ -425,7 +425,7 @@ ILLUSTRATIONS = Experiment(
     asked="nothing: the true distances are known; of the 60 points 30 % of the statements",
     spoiled="not at all; of the 60 points Noise model I, errorprob 0.3",
     compared="the k-RNG and the symmetric k-NN graph; the density, halfspace depth, lens depth and "
-    "the function F of Crowd-Median",
+    "the function F of Crowd-Median; max-depth and k-NN on the DD-plot; local lens depth",
     grid=(LENSES, GRAPHS, DEPTHS, SYMMETRIC, DD, THRESHOLD, LOCAL),
     runs=20,
     measure=measure_illustrations,
@@ -519,7 +519,7 @@ ILLUSTRATIONS = Experiment(
         Claim(
             "The k-RNG that comes from it by thresholding is (k = 10).",
             "still not an unbiased estimator",
-            "number of edges, as a share of the true ones, outside of [-0.01, 0.01] of the truth",
+            "(estimated - true number of edges) / true number outside of [-0.01, 0.01]",
             lambda r: _outside(
                 within(r.where(metric="estimated minus true edges").per_run(), -0.01, 0.01)
             ),
@@ -534,7 +534,8 @@ ILLUSTRATIONS = Experiment(
         Claim(
             "The object of highest local lens depth is near a mode.",
             "reasonable estimates of the modes",
-            "distance from the nearest mode at most 1, half of that of lens depth (2)",
+            "distance from the nearest mode at most 1; from the centre, where lens depth is "
+            "highest, it is 2",
             lambda r: at_most(r.where(metric=FROM_MODE, method=LOCAL_DEPTH).per_run(), 1.0),
         ),
     ),

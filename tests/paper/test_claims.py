@@ -103,7 +103,7 @@ def test_times_that_turn(middle: float, last: float, expected: str) -> None:
 
     def value(row: dict[str, Any]) -> float:
         rate = row["error_rate"]
-        return middle if 0.5 < rate < 0.8 else last if rate > 0.8 else 1.0
+        return middle if 0.5 < rate < 0.8 else last if rate > 0.8 else 1.0 + rate / 10
 
     assert verdict(judged, value, *places) == expected
 
