@@ -31,11 +31,13 @@ def test_on_the_line_lens_depth_is_simplicial_depth() -> None:
     # the share of intervals (simplices of the line) between two others that hold a point
     rank = x.argsort().argsort()
     simplicial = rank * (len(x) - 1 - rank)
-    depth = lens_depth(np.abs(x[:, None] - x), n_threads=1)
+    depth = lens_depth(np.abs(x[:, None] - x), normalise=False, n_threads=1)
     assert depth.tolist() == simplicial.tolist()
     # in the plane it is not: an obtuse triangle holds no lens of its own
     X = rng.normal(size=(30, 2))
-    assert lens_depth(cdist(X, X), n_threads=1).tolist() != simplicial[:30].tolist()
+    assert (
+        lens_depth(cdist(X, X), normalise=False, n_threads=1).tolist() != simplicial[:30].tolist()
+    )
 
 
 def test_the_directed_neighbour_graph_is_an_input() -> None:
@@ -47,7 +49,7 @@ def test_the_directed_neighbour_graph_is_an_input() -> None:
     assert (D[triplets[:, 0], triplets[:, 1]] < D[triplets[:, 0], triplets[:, 2]]).all()
     S = Statements(triplets, kind="closer", n_objects=30)
     assert len(S) == 30 * k * (29 - k)
-    Y = make_map("ste", 2, 0, n_threads=1).fit_transform(S)
+    Y = make_map("ste", 2, 0, n_jobs=1).fit_transform(S)
     again = cdist(Y, Y).argsort(axis=1)[:, 1 : k + 1]
     shared = np.mean([len(np.intersect1d(a, b[:k])) / k for a, b in zip(again, order, strict=True)])
     assert shared > 0.8
