@@ -25,14 +25,17 @@ A study that is already in FILE is not run again.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 
 import trilens as tl
 from claims_run import Row, run_studies
 from designs import SHAPES, Shape, _choose, _scores, centrality_of
+from trilens.statements.combine import question_keys
 
 Array = np.ndarray
 #: The goals that are tried with objects that lie so.
@@ -231,8 +234,57 @@ def replay(
     return found
 
 
+def replay_people(name: str, way: str, number: int) -> dict[str, list[float]]:
+    """The answers of a study in its own order, or in that of chosen questions.
+
+    A fifth of the questions is held out: the error of the map is the share of their answers that
+    it does not predict. Questions are chosen among those that have answers which are not yet
+    used. The medoid's error is by the distances on the map of all answers.
+    """
+    if name == "cars":
+        cars = tl.datasets.load_cars(pictures=False).statements
+        S = cars["ALL"]
+    else:
+        file = Path(os.environ["TRILENS_DATA"]) / "faces" / "faces.csv"
+        S = tl.read_statements(file, kind="closer")
+    n, kind = S.n_objects, S.kind
+    rng = np.random.default_rng([number, n])
+    key = question_keys(S)[0]
+    held = np.isin(key, rng.permutation(np.unique(key))[: len(np.unique(key)) // 5])
+    pool, test = S.triples[~held], S.triples[held]
+    keys = key[~held]
+    reference = fitted(kind, n, S.triples).embedding_
+    total = np.sqrt(((reference[:, None] - reference) ** 2).sum(axis=2)).sum(axis=1)
+    used = np.arange(len(pool)) < FIRST * n
+    found: dict[str, list[float]] = {"medoid": [], "map": []}
+    M = fitted(kind, n, pool[used])
+    for mark in MARKS:
+        if mark * n > (len(pool) if way == "random" else len(pool) * 0.6):
+            break
+        while used.sum() < mark * n:
+            left = np.flatnonzero(~used)
+            count = min(int(GROWTH * used.sum()) + 1, mark * n - int(used.sum()))
+            if way == "random":
+                used[left[: mark * n - int(used.sum())]] = True
+                continue
+            given = tl.Statements(pool[used], n, kind=kind)
+            asked = tl.next_questions(given, way, count, model=M, rater="new", among=pool[left])
+            wanted = question_keys(tl.Statements(asked.triples, n, kind=kind))[0]
+            # one unused answer of each, the earliest
+            _, first = np.unique(keys[left], return_index=True)
+            used[left[first][np.isin(keys[left][first], wanted)]] = True
+        M = fitted(kind, n, pool[used])
+        right = M.predict_proba(tl.Statements(test, n, kind=kind)).argmax(axis=1) == 0
+        found["map"].append(float(1 - right.mean()))
+        found["medoid"].append(float(total[M.depth().depth.argmax()] / total.min() - 1))
+    return found
+
+
 def cells() -> Iterator[str]:
     """Shape, kind, objects, wrong answers, and the way (the goal of chosen questions)."""
+    for world in ("cars/central/60/people", "faces/closer/36/people"):
+        for way in ("random", "map", "medoid"):
+            yield f"{world}/{way}"
     for n in (60, 200):
         for wrong in (20, 0, 30):
             for kind in ("central", "odd", "closer"):
@@ -247,7 +299,10 @@ def measure(job: tuple[str, int]) -> Row:
     cell, number = job
     shape, kind, n, wrong, way = cell.split("/")
     begin = time.process_time()
-    errors = replay(kind, way, int(n), int(wrong) / 100, number, shape)
+    if wrong == "people":
+        errors = replay_people(shape, way, number)
+    else:
+        errors = replay(kind, way, int(n), int(wrong) / 100, number, shape)
     return {"cell": cell, "study": number, "errors": errors, "cpu": time.process_time() - begin}
 
 
@@ -266,19 +321,19 @@ def table(rows: list[Row]) -> None:
                 curves.setdefault((goal, *world[1:], way_said), []).append(errors)
     print(f"{len(rows)} studies, {sum(row['cpu'] for row in rows) / 60:.1f} min of CPU")
     print(f"answers per object: {MARKS}")
-    together: dict[tuple[str, ...], list[Array]] = {}
+    together: dict[tuple[str, ...], list[tuple[Array, Array, int]]] = {}
     for (goal, kind, n, wrong, way), errors in curves.items():
         own, by_chance = np.mean(errors, axis=0), curves.get((goal, kind, n, wrong, "random"))
         if by_chance is None:
             continue
         random = np.mean(by_chance, axis=0)
         _line(f"{goal}/{kind}/{n}/{wrong}/{way}", len(errors), own, random, way)
-        if random.mean() > 0:
-            scaled = together.setdefault((goal, n, way), [])
-            scaled.append(own / random.mean())
-    for (goal, n, way), scaled in together.items():
-        random = np.mean(together[goal, n, "random"], axis=0)
-        _line(f"{goal}, {n} objects, {way}", len(scaled), np.mean(scaled, axis=0), random, way)
+        if random.mean() > 0 and wrong != "people":
+            scaled = own / random.mean(), random / random.mean(), len(errors)
+            together.setdefault((goal, n, way), []).append(scaled)
+    for (goal, n, way), found in together.items():
+        own, random = (np.mean([each[i] for each in found], axis=0) for i in (0, 1))
+        _line(f"{goal}, {n} objects, {way}", sum(each[2] for each in found), own, random, way)
 
 
 def _line(head: str, count: int, own: Array, random: Array, way: str) -> None:

@@ -58,6 +58,12 @@ def test_more_answers_gain_less(many: tl.Statements) -> None:
     assert early > 2 * late
 
 
+def test_a_gain_is_seen_on_random_questions_only(many: tl.Statements) -> None:
+    chosen = tl.Statements(many.triples[:60], 10, many.names, chosen=[True] * 60)
+    with pytest.raises(TrilensError, match="all 60 questions were chosen"):
+        tl.stopping(chosen, "map")
+
+
 def test_price() -> None:
     S = answers(10, 40)
     found = tl.stopping(S, "price", price=0.25, budget=20)

@@ -251,12 +251,13 @@ def expected_gain(model: AnswerModel, more: int = 1000) -> tuple[float, float]:
     """What more answers would add to the share of answers that the map predicts, and its error.
 
     Questions are held out in five folds, and predicted by maps of all other answers and of half
-    of them. What remains to be gained falls as 1 / answers (measured on the choice map), so that
-    the difference between the two tells what more answers will add. Only random questions are
-    predicted: chosen ones are harder than others.
+    of them. The share that is still missing falls nearly as 1 / answers (measured: see the map's
+    error in docs/tasks/next-questions.md), so that the difference between the two tells what more
+    answers will add. Only random questions are predicted: chosen ones are harder than others.
     """
     inner = model.in_order
     S, M = inner.statements, inner.map
+    S.at_random()  # refuses where there is none
     rng = np.random.default_rng([model.seed, 43])
     question, _, asked = questions(S)
     fold = rng.permutation(len(asked))[question] % _FOLDS
