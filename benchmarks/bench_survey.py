@@ -71,12 +71,16 @@ class _Participant:
         # a proxy tells that they come from different homes
         self.address = f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}"
 
-    async def join(self, host: str, port: int) -> None:
+    async def connect(self, host: str, port: int) -> None:
         self.pipe = await asyncio.open_connection(host, port)
+
+    async def join(self, host: str, port: int) -> None:
+        await self.connect(host, port)
         consent = {"consent": True}
         _, headers, _ = await _call(*self.pipe, "POST", "/api/join", "", consent, self.address)
         self.cookie = headers["cookie"]
         _, _, self.question = await _call(*self.pipe, "GET", "/api/question", self.cookie)
+        self.pipe[1].close()  # it takes long until all have joined, and the server waits 30 s
 
     async def answer(self, until: float, times: list[float], plain: bool) -> int:
         stored = 0
@@ -110,9 +114,11 @@ async def _load(
     parts = urlsplit(url)
     everybody = [_Participant(i, think) for i in range(participants)]
     # joining is not what is measured
+    at = (parts.hostname or "", parts.port or 80)
     for k in range(0, participants, 200):
-        some = everybody[k : k + 200]
-        await asyncio.gather(*(p.join(parts.hostname or "", parts.port or 80) for p in some))
+        await asyncio.gather(*(p.join(*at) for p in everybody[k : k + 200]))
+    for k in range(0, participants, 200):
+        await asyncio.gather(*(p.connect(*at) for p in everybody[k : k + 200]))
     times: list[float] = []
     cpu, start, server = time.process_time(), time.perf_counter(), _cpu_seconds(pid)
     answering = (p.answer(start + seconds, times, plain) for p in everybody)
