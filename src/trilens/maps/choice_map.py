@@ -831,7 +831,7 @@ class ChoiceMap(MapEstimator):
         Examples
         --------
         >>> S = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
-        >>> ChoiceMap(1, l2=0.1).fit(S).place_covariance(S).shape
+        >>> ChoiceMap(1, l2=0.1, kind="central").fit(S).place_covariance(S).shape
         (4, 4)
         """
         from trilens.maps.posterior import MOST_COORDINATES, place_covariance
