@@ -182,7 +182,7 @@ def test_objects_are_known_by_name(estimator, drawn):
     assert model.score(part) == model.score(S[inside])
     with pytest.raises(ParameterError, match="object 'pear' is not on the map"):
         model.transform(tl.Statements([("object 1", "object 2", "pear")]))
-    with pytest.raises(ParameterError, match="about 31 objects, but the map has 30"):
+    with pytest.raises(ParameterError, match="about 31 objects, but only 30 are on the map"):
         model.predict([[0, 1, 30]])
 
 
@@ -228,7 +228,7 @@ def test_an_array_without_kind_means_the_same_everywhere(drawn):
     closer = tl.Statements(S.to_triplets(), kind="closer")
     model = tl.ChoiceMap(2, l2=0.05).fit(closer)
     with pytest.raises(KindError, match="fitted to statements of kind closer"):
-        model.predict_proba(S)
+        model.predict_proba(tl.Statements(array))
 
 
 @pytest.mark.slow
@@ -246,3 +246,35 @@ def test_every_kind_of_seed(seed, drawn):
         lambda s: S.reduce(s).triples,
     ):
         np.testing.assert_array_equal(make(seed(5)), make(seed(5)))
+
+
+def test_whole_numbers_in_a_table_are_names_in_every_part_of_it():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    S = tl.simulate.simulate_statements(X, 300, kind="closer", random_state=1)
+    table = pd.DataFrame(S.triples, columns=["anchor", "near", "far"])
+    part = table[(table != 0).all(axis=1)].iloc[:20]
+    ids = [int(each) for each in tl.Statements(part).names]
+    assert ids[0] > 0
+    same = tl.Statements(part.to_numpy(), 12, kind="closer")
+    model = tl.ChoiceMap(2, l2=0.1).fit(table)
+    np.testing.assert_array_equal(model.transform(part), model.embedding_[ids])
+    assert model.score(part) == model.score(same)
+    assert tl.violations(model.embedding_, part) == tl.violations(model.embedding_, same)
+    both = tl.concatenate([tl.Statements(table[20:]), tl.Statements(part)])
+    assert model.score(both[-20:]) == model.score(same)
+    labels = dict(zip(S.names, np.where(X[:, 0] > 0, "r", "l"), strict=True))
+    classifier = tl.MapClassifier(map=tl.ChoiceMap(2, l2=0.1)).fit(table, labels)
+    assert classifier.predict(part).tolist() == [labels[str(i)] for i in ids]
+    with pytest.raises(ParameterError, match="'0' is not on the map"):
+        tl.ChoiceMap(2, l2=0.1).fit(part).score(table)
+
+
+def test_coordinates_by_name_and_none_missing():
+    S = tl.Statements([("a", "b", "c"), ("b", "a", "c")], kind="closer")
+    places = pd.DataFrame({"x": [3.0, 1.0, 0.0]}, index=["c", "b", "a"])
+    assert tl.violations(places, S) == 0.0
+    assert tl.violations(places.to_numpy(), S) == 0.5
+    with pytest.raises(ParameterError, match="NaN"):
+        tl.violations(places.replace(3.0, np.nan), S)
+    with pytest.raises(ParameterError, match="'c' is not in the embedding"):
+        tl.violations(places[1:], S)

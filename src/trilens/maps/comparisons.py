@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trilens._parameters import real_array
-from trilens._typing import Int32Array
+from trilens._typing import FloatArray, Int32Array
 from trilens.answers import Answers, AnswersLike
 from trilens.errors import KindError, ParameterError
 from trilens.kinds import Kind, check_kind
 from trilens.maps.pairs import squared
 from trilens.statements import Objects, Statements, as_statements
-from trilens.statements.columns import is_table
+from trilens.statements.columns import counts_up, is_table
 from trilens.statements.comparisons import Comparisons, rectangular
 from trilens.statements.frames import bare_rows
+from trilens.statements.names import ids_among, is_integer
 
 __all__ = [
     "Comparisons",
@@ -92,7 +93,8 @@ def violations(
 
     Parameters
     ----------
-    embedding : (n, d) array of float
+    embedding : (n, d) array of float, or DataFrame
+        A DataFrame has the names of the objects as its index, in any order.
     statements : Statements, a table, Answers, Comparisons, (m, 3) or (m, 4) array of int
         `Statements` of any kind, by their triplets; or comparisons d(A,B) < d(C,D).
     kind : {"central", "odd", "closer"}, optional
@@ -109,21 +111,33 @@ def violations(
     >>> violations([[0.0], [1.0], [3.0]], [[0, 1, 2], [2, 0, 1]], kind="closer")
     0.5
     """
-    X = real_array("embedding", embedding)
+    names, X = named_rows("embedding", embedding)
     if X.ndim != 2:
         raise ParameterError(f"expected an embedding of shape (n, d), got shape {X.shape}")
     C = as_comparisons(_of_kind(statements, kind))
-    if C.n_objects > len(X):
-        raise ParameterError(
-            f"the statements name {C.n_objects:,} objects, but the embedding has {len(X):,} rows"
-        )
+    if names is None and C._names is not None and len(X) == C.n_objects:
+        names = None if all(map(is_integer, C._names)) else list(C._names)  # rows in their order
+    ids = ids_among(C._names, C.n_objects, names, len(X), "in the embedding")
     if len(C) == 0:
         return 0.0
+    X = X if ids is None else X[ids]
+    if not np.isfinite(X[np.unique(C.rows)]).all():
+        raise ParameterError("a coordinate in the embedding is NaN or infinite; fill it in")
     wrong = sum(
         int(np.count_nonzero(squared(X, r[:, 0], r[:, 1]) >= squared(X, r[:, 2], r[:, 3])))
         for r in _chunks(C.rows)
     )
     return wrong / len(C)
+
+
+def named_rows(parameter: str, given: Any) -> tuple[list[str] | None, FloatArray]:
+    """The names of the rows of a table, None where they are merely numbered, and its numbers."""
+    index = getattr(given, "index", None) if hasattr(given, "columns") else None
+    names = None if index is None or counts_up(index) else [str(name) for name in index]
+    if names is not None and len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ParameterError(f"{parameter}: object {twice!r} appears twice; give it once")
+    return names, real_array(parameter, given)
 
 
 def _of_kind(statements: ComparisonsLike, kind: Kind | None) -> ComparisonsLike:

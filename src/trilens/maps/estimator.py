@@ -35,6 +35,7 @@ from trilens.maps.comparisons import (
 )
 from trilens.maps.pairs import squared
 from trilens.statements import Objects, Statements, as_statements
+from trilens.statements.names import ids_among
 from trilens.statements.value import refuse_answers, statements_to_fit
 
 #: Statements whose sides are measured at a time.
@@ -154,7 +155,9 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         if isinstance(data, Comparisons):
             if sample_weight is not None:
                 raise ParameterError("comparisons have no sample_weight", parameter="sample_weight")
-            return 1 - violations(self.embedding_, data)
+            n = len(self.embedding_)
+            ids = ids_among(data._names, data.n_objects, self.names_, n, "on the map")
+            return 1 - violations(self.embedding_ if ids is None else self.embedding_[ids], data)
         weights = sample_weights(sample_weight, len(data))
         return predicted_share(self._judged(data), weights)
 
@@ -306,23 +309,13 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _numbers(self, statements: Statements) -> IntArray | None:
         """The map's id of each object of statements; None where they are the same."""
-        names = statements._names
-        n = len(self.embedding_)
-        if names is None or self.names_ is None or names == self.names_:
-            if statements.n_objects > n:
-                raise ParameterError(
-                    f"the statements are about {statements.n_objects:,} objects, but the map has "
-                    f"{n:,}; fit it to Statements(array, n_objects={statements.n_objects})"
-                )
-            return None
-        number = {name: i for i, name in enumerate(self.names_)}
-        unknown = [name for name in names if name not in number]
-        if unknown:
-            raise ParameterError(
-                f"object {unknown[0]!r} is not on the map ({len(unknown):,} of {len(names):,} "
-                f"objects are not); fit the map to statements about them too"
-            )
-        return np.array([number[name] for name in names], dtype=np.int64)
+        return ids_among(
+            statements._names,
+            statements.n_objects,
+            self.names_,
+            len(self.embedding_),
+            "on the map",
+        )
 
     def _preferences(self, statements: Statements) -> FloatArray:
         """How much speaks for each possible answer; column 0 is the one that was given."""

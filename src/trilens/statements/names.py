@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trilens._parameters import shown as printed
-from trilens._typing import AnyArray, Int32Array
+from trilens._typing import AnyArray, Int32Array, IntArray
 from trilens.errors import FormatError, ParameterError, StatementError, option
 from trilens.statements.columns import as_list, quoted
 
@@ -70,6 +70,51 @@ def shown(names: Sequence[str], most: int = 5) -> str:
     """The first few names, for an error message."""
     listed = ", ".join(map(repr, names[:most]))
     return listed if len(names) <= most else f"{listed}, ... ({len(names):,} in all)"
+
+
+def ids_among(
+    names: Sequence[str] | None, n: int, known: Sequence[str] | None, n_known: int, where: str
+) -> IntArray | None:
+    """The id of each of ``n`` objects among those that are known; None where they are the same.
+
+    Objects are the same where their names are. Those without names are named by their ids:
+    "0", "1", ...; only where the names of the others are no numbers, ids mean places among them.
+
+    Parameters
+    ----------
+    names, known
+        None for objects that have only ids.
+    where
+        What knows them, for the message about those that it does not know.
+
+    Examples
+    --------
+    >>> ids_among(("1", "10", "2"), 3, None, 11, "on the map").tolist()
+    [1, 10, 2]
+    >>> ids_among(None, 2, ("a", "b"), 2, "on the map") is None
+    True
+    """
+    if names is None:
+        same = known is None or not all(map(is_integer, known))
+    else:
+        same = known is not None and tuple(names) == tuple(known)
+    if same:
+        if n > n_known:
+            raise ParameterError(
+                f"the statements are about {n:,} objects, but only {n_known:,} are {where}; there, "
+                f"give Statements(array, n_objects={n})"
+            )
+        return None
+    asked = list(map(str, range(n))) if names is None else names
+    listed = map(str, range(n_known)) if known is None else known
+    number = {name: i for i, name in enumerate(listed)}
+    unknown = [name for name in asked if name not in number]
+    if unknown:
+        raise ParameterError(
+            f"object {unknown[0]!r} is not {where} ({len(unknown):,} of {len(asked):,} objects "
+            f"are not: {shown(unknown)}); fit to statements about them too"
+        )
+    return np.array([number[name] for name in asked], dtype=np.int64)
 
 
 class CheckedNames(tuple[str, ...]):

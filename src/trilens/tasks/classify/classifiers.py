@@ -35,6 +35,7 @@ from trilens.maps.registry import MAPS, make_map
 from trilens.maps.streamed import StreamedMap
 from trilens.statements import Kind, Objects, Statements, StatementsLike, as_statements
 from trilens.statements.columns import as_array, is_table
+from trilens.statements.names import ids_among
 from trilens.statements.value import statements_to_fit
 from trilens.tasks.classify.tuning import chosen_parameters, cross_validated, tuned_classifier
 from trilens.tasks.labels import ClassCodes, LabelsLike, encode_labels, have_names, label_of_each
@@ -132,9 +133,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
             if listed.ndim != 2:
                 return np.asarray(fitted.object_ids(listed))
         asked = as_statements(given, self.kind_)
-        if asked._names is None or fitted._names is None:
-            return np.asarray(fitted.object_ids(np.arange(asked.n_objects)))
-        return np.asarray(fitted.object_ids(list(asked.names)))
+        n, n_fitted = asked.n_objects, fitted.n_objects
+        ids = ids_among(asked._names, n, fitted._names, n_fitted, "among those of the fit")
+        return np.arange(n) if ids is None else ids
 
     def score(self, X: StatementsLike, y: LabelsLike) -> float:
         """The share of the labels ``y`` that equal the fitted ones.
