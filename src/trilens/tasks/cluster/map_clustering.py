@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from trilens._typing import RandomState
+from trilens._typing import IntArray, RandomState
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.features import FeaturesLike
 from trilens.statements import Kind, StatementsLike
@@ -80,3 +80,7 @@ class MapClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.n_clusters_ = self.result_.n_clusters
         self.kind_ = given.kind
         return self
+
+    def fit_predict(self, X: StatementsLike, y: Any = None, **parameters: Any) -> IntArray:
+        """Fit, and give the cluster of every object; parameters as for `fit`."""
+        return self.fit(X, y, **parameters).labels_

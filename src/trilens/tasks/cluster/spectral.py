@@ -293,6 +293,10 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.counts_ = counts
         return self
 
+    def fit_predict(self, X: StatementsLike | PairCounts, y: Any = None) -> IntArray:
+        """Fit, and give the cluster of every object."""
+        return self.fit(X, y).labels_
+
     def partial_fit(self, X: StatementsLike | PairCounts, y: Any = None) -> KRNGClustering:
         """As `fit` to all statements so far: those of `fit`, of earlier calls, and these."""
         more = pairs_of(as_statements(X, self.kind) if isinstance(X, np.ndarray | list) else X)
