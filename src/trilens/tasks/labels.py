@@ -55,9 +55,9 @@ def label_of_each(y: LabelsLike, names: Sequence[str]) -> list[Any]:
     """
     n = len(names)
     y = plain(y)
-    by_name = _by_name(y)
-    if by_name is not None:
-        given = list(labels_by_name(names, by_name))
+    told = by_name(y)
+    if told is not None:
+        given = list(labels_by_name(names, told))
     elif isinstance(y, (str, bytes)) or not isinstance(y, Iterable):
         raise LabelError(
             f"expected a label for each object, or a dict by name, got {type(y).__name__}"
@@ -65,6 +65,11 @@ def label_of_each(y: LabelsLike, names: Sequence[str]) -> list[Any]:
     else:
         if isinstance(y, np.ndarray) and y.ndim != 1:
             raise LabelError(f"expected a label for each object, got an array of shape {y.shape}")
+        if isinstance(y, np.ndarray) and y.dtype.kind == "U" and (y == "nan").any():
+            raise LabelError(
+                "a label is the text 'nan', which NumPy makes of NaN among texts; give None or '' "
+                "to an unlabelled object"
+            )
         given = y.tolist() if isinstance(y, np.ndarray) else list(y)
         if len(given) != n:
             raise LabelError(
@@ -74,7 +79,7 @@ def label_of_each(y: LabelsLike, names: Sequence[str]) -> list[Any]:
     return [None if _is_missing(label) else label for label in given]
 
 
-def _by_name(y: Any) -> Mapping[str, Any] | None:
+def by_name(y: Any) -> Mapping[str, Any] | None:
     """Labels that know their objects, as a dict; None for those that do not."""
     if isinstance(y, Mapping):
         return y
@@ -85,7 +90,16 @@ def _by_name(y: Any) -> Mapping[str, Any] | None:
             f"{', '.join(str(name) for name in columns)}"
         )
     if columns is not None:
-        return dict(zip(map(str, y["object"]), y["label"], strict=True))
+        found: dict[str, Any] = {}
+        for name, label in zip(map(str, y["object"]), y["label"], strict=True):
+            before = found.setdefault(name, label)
+            missing = {_is_missing(before), _is_missing(label)}
+            if len(missing) > 1 or (missing == {False} and before != label):
+                raise LabelError(
+                    f"the table of labels has {name!r} with {found[name]!r} and with {label!r}; "
+                    f"give each object one label"
+                )
+        return found
     if not hasattr(y, "items") or counts_up(y.index):
         return None
     names = numbers_or_text(np.asarray(y.index)).astype(str).tolist()
@@ -98,8 +112,8 @@ def _by_name(y: Any) -> Mapping[str, Any] | None:
 
 
 def have_names(y: Any) -> bool:
-    """Whether labels are given by the names of their objects: a dict, or a Series with text."""
-    if isinstance(y, Mapping):
+    """Whether labels are given by name for sure: a dict, a table, or a Series with text."""
+    if isinstance(y, Mapping) or hasattr(y, "columns"):
         return True
     return hasattr(y, "items") and all(isinstance(name, str) for name in getattr(y, "index", (0,)))
 

@@ -38,7 +38,14 @@ from trilens.statements.columns import as_array, is_table
 from trilens.statements.names import ids_among
 from trilens.statements.value import statements_to_fit
 from trilens.tasks.classify.tuning import chosen_parameters, cross_validated, tuned_classifier
-from trilens.tasks.labels import ClassCodes, LabelsLike, encode_labels, have_names, label_of_each
+from trilens.tasks.labels import (
+    ClassCodes,
+    LabelsLike,
+    by_name,
+    encode_labels,
+    have_names,
+    label_of_each,
+)
 from trilens.tasks.method import check_model, choose_method, known_error_rate
 from trilens.tasks.model import AnswerModel, answer_model
 
@@ -146,6 +153,11 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
         check_is_fitted(self, "transduction_")
         given = label_of_each(labels_of_all(X, y), self.statements_.names)
         known = [i for i, label in enumerate(given) if label is not None]
+        if known and len({isinstance(x, str) for x in (given[known[0]], self.classes_[0])}) > 1:
+            raise LabelError(
+                f"a label is {given[known[0]]!r}, but the classes are {shown(self.classes_)}; give "
+                f"both as text or both as numbers"
+            )
         right = [self.transduction_[i] == given[i] for i in known]
         return float(np.mean(right)) if right else float("nan")
 
@@ -263,8 +275,13 @@ def _nothing_about(names: Sequence[str] | None, n_objects: int, kind: Kind) -> S
 
 def labels_of_all(X: Any, y: LabelsLike) -> LabelsLike:
     """A label for each object: where ``X`` is a part of the objects, None for the others."""
-    if not isinstance(X, Objects) or have_names(y):
+    if not isinstance(X, Objects):
         return y
+    told, part_of = by_name(y), set(X.names)
+    # numbers may count the rows of a table from which scikit-learn took some
+    if told is not None and (have_names(y) or part_of <= told.keys()):
+        others = X.statements.ids.keys() - part_of
+        return {name: label for name, label in told.items() if name not in others}
     part = y.tolist() if isinstance(y, np.ndarray) else list(y)
     if len(part) != len(X):
         raise LabelError(f"there are {len(part)} labels for {len(X)} objects; give one for each")

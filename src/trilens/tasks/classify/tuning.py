@@ -36,8 +36,10 @@ def tuned_classifier(classifier: Any, X: FloatArray, y: AnyArray, random_state: 
     """
     methods = ("get_params", "fit", "predict")
     if not isinstance(classifier, type) and all(hasattr(classifier, name) for name in methods):
-        from sklearn.base import clone
+        from sklearn.base import clone, is_classifier
 
+        if hasattr(classifier, "__sklearn_tags__") and not is_classifier(classifier):
+            raise wrong("classifier", classifier, "a classifier, such as KNeighborsClassifier()")
         return clone(classifier).fit(X, y)
     if not isinstance(classifier, str) or classifier not in NAMES:
         raise wrong(
