@@ -13,13 +13,14 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 import trilens as tl
-from trilens.errors import KindError, ParameterError, TrilensError
+from trilens.errors import KindError, LabelError, ParameterError, StatementError, TrilensError
 
 MAPS = (
     tl.ChoiceMap(2, l2=0.05),
@@ -278,3 +279,89 @@ def test_coordinates_by_name_and_none_missing():
         tl.violations(places.replace(3.0, np.nan), S)
     with pytest.raises(ParameterError, match="'c' is not in the embedding"):
         tl.violations(places[1:], S)
+
+
+@pytest.fixture(scope="module")
+def central():
+    return tl.simulate.simulate_statements(
+        tl.simulate.mixture(12, [[0, 0], [9, 0]], random_state=0), 200, random_state=1
+    )
+
+
+QUICK = tl.ChoiceMap(2, l2=0.1)
+
+
+def test_clusters_of_positions_are_refused_by_fit_predict_too(central):
+    questions, chosen = central.to_choices()
+    for model in (tl.MapClustering(2), tl.KRNGClustering(2)):
+        with pytest.raises(ParameterError, match="would be ignored"):
+            model.fit_predict(questions, chosen)
+
+
+def test_neg_log_loss_reads_the_positions_through_wrappers(central):
+    questions, chosen = central.to_choices()
+    model = clone(QUICK).set_params(kind="central").fit(central)
+    expected = tl.neg_log_loss(model, central)
+    assert tl.neg_log_loss(make_pipeline(model), questions, chosen) == expected
+    search = GridSearchCV(clone(model), {"l2": [0.1]}, cv=2, scoring=tl.neg_log_loss)
+    assert search.fit(questions, chosen).score(questions, chosen) == pytest.approx(expected)
+    classifier = tl.MapClassifier(map=QUICK).fit(central, np.arange(12) % 2)
+    with pytest.raises(ParameterError, match="MapClassifier gives no probabilities of answers"):
+        tl.neg_log_loss(classifier, central)
+    with pytest.raises(ParameterError, match="no answer to score"):
+        tl.neg_log_loss(model, central[:0])
+
+
+def test_positions_are_read_where_there_are_as_many_questions_as_objects(central):
+    questions, chosen = central[:12].to_choices()
+    assert questions.max() == 11
+    model = clone(QUICK).set_params(kind="central").fit(questions, chosen)
+    assert model.score(questions, chosen) == model.score(central[:12])
+
+
+def test_labels_of_a_part_of_the_objects_are_those_of_that_part(central):
+    S = tl.Statements(central.triples, names=[f"o{i}" for i in range(12)])
+    labels = pd.Series(["x", "y"] * 6, index=S.names)
+    model = tl.MapClassifier("knn", map=QUICK).fit(S.objects[:6], labels)
+    assert model._labels.labelled.tolist() == [*range(6)]
+    right = model.transduction_[6:] == labels.to_numpy()[6:]
+    assert model.score(S.objects[6:], labels) == right.mean()
+    mixed = pd.Series(labels.to_numpy(), index=range(12)).iloc[::-1]
+    for given in (central, central.objects):
+        again = tl.MapClassifier("knn", map=QUICK).fit(given, mixed)
+        assert again.transduction_.tolist() == labels.tolist()
+    with pytest.raises(LabelError, match="both as text or both as numbers"):
+        again.score(central, [0, 1] * 6)
+
+
+def test_labels_that_contradict_each_other_or_are_no_labels(central):
+    table = pd.DataFrame({"object": ["0", "1", "0"], "label": ["x", "y", "y"]})
+    with pytest.raises(LabelError, match="'0' with 'x' and with 'y'"):
+        tl.MapClassifier(map=QUICK).fit(central, table)
+    with pytest.raises(LabelError, match="text 'nan'"):
+        tl.MapClassifier(map=QUICK).fit(central, np.array(["x", "y", np.nan] * 4))
+
+
+def test_what_is_no_classifier_or_no_fitted_model(central):
+    y = np.arange(12) % 2
+    for wrong in (LinearRegression(), KMeans(2)):
+        with pytest.raises(ParameterError, match="must be a classifier"):
+            tl.MapClassifier(wrong, map=QUICK).fit(central, y)
+    with pytest.raises(ParameterError, match="as map="):
+        clone(tl.MapClassifier(model=clone(QUICK).fit(central))).fit(central, y)
+    with pytest.raises(ParameterError, match="the name of a method, or a ChoiceMap"):
+        tl.MapClustering(map=tl.SOE(2)).fit(central)
+
+
+def test_masked_ids_are_refused():
+    with pytest.raises(StatementError, match="masked values"):
+        tl.Statements(np.ma.masked_equal([[0, 1, 2], [1, 2, 9]], 9))
+
+
+def test_a_kind_beside_an_array_is_its_kind(central, tmp_path):
+    triplets = central.to_triplets()
+    assert tl.next_questions(triplets, "map", 2, kind="closer").kind == "closer"
+    found = tl.estimate_dimension(triplets, (1, 2), method="gnmds", n_folds=2, kind="closer")
+    assert found.n_components in (1, 2)
+    tl.ChoiceMap(2, l2=0.1, kind="closer").fit(triplets).save(tmp_path / "map.npz")
+    assert tl.load_map(tmp_path / "map.npz").kind == "closer"

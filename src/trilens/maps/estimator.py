@@ -330,12 +330,7 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
 def are_positions(y: Any, statements: Statements) -> bool:
     """Whether ``y`` holds the position of each answer, rather than a label of each object."""
-    return (
-        y is not None
-        and statements.kind != "closer"
-        and np.shape(y) == (len(statements),)
-        and len(statements) != statements.n_objects
-    )
+    return y is not None and statements.kind != "closer" and np.shape(y) == (len(statements),)
 
 
 def neg_log_loss(estimator: Any, S: AnswersLike, y: Any = None, sample_weight: Any = None) -> float:
@@ -347,7 +342,7 @@ def neg_log_loss(estimator: Any, S: AnswersLike, y: Any = None, sample_weight: A
     Parameters
     ----------
     estimator : ChoiceMap
-        A fitted one, or whatever has the same ``predict_proba``.
+        A fitted one, also as the last step of a `Pipeline` or the best one of a search.
     S : Statements, a table, or (m, 3) array
     y
         None, or positions of answers: see `ChoiceMap.fit`.
@@ -364,15 +359,19 @@ def neg_log_loss(estimator: Any, S: AnswersLike, y: Any = None, sample_weight: A
     >>> bool((found > np.log(1 / 3)).all())
     True
     """
-    if not hasattr(estimator, "predict_proba"):
+    model = estimator
+    while hasattr(model, "best_estimator_") or hasattr(model, "steps"):
+        model = model.steps[-1][1] if hasattr(model, "steps") else model.best_estimator_
+    if not isinstance(model, MapEstimator) or not hasattr(model, "predict_proba"):
         raise ParameterError(
-            f"{type(estimator).__name__} gives no probabilities; ChoiceMap does, and every map has "
-            f"score()"
+            f"{type(model).__name__} gives no probabilities of answers; ChoiceMap does, and every "
+            f"map has score()"
         )
-    if isinstance(estimator, MapEstimator):
-        check_is_fitted(estimator)
-        S = estimator._answered(S, y, estimator._kind_of_arrays)  # type: ignore[assignment]
-    given = estimator.predict_proba(S)[:, 0]
+    check_is_fitted(model)
+    data = model._answered(S, y, model._kind_of_arrays)
+    if len(data) == 0:
+        raise ParameterError("there is no answer to score; give at least one")
+    given = model.predict_proba(data)[:, 0]
     logs = np.log(np.maximum(given, np.finfo(np.float64).eps))  # as scikit-learn does
     return float(np.average(logs, weights=sample_weights(sample_weight, len(logs))))
 

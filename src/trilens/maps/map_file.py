@@ -34,7 +34,7 @@ _HEADER = "header"
 #: Parameters that are kept; what a machine has is none of the map.
 _PARAMETERS = (
     *("n_components", "l2", "length", "lapses", "raters", "feature_share"),
-    *("max_iter", "tol", "random_state"),
+    *("max_iter", "tol", "random_state", "kind"),
 )
 _SPARSE = ("data", "indices", "indptr")
 

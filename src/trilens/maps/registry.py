@@ -132,7 +132,7 @@ def estimate_dimension(
     >>> found.n_components
     2
     """
-    given = as_statements(statements)
+    given = as_statements(statements, parameters.get("kind"))
     one_of("method", method, MAPS)
     whole_number("n_folds", n_folds, least=2)
     check_progress(progress)

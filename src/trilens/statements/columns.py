@@ -61,6 +61,8 @@ def refuse_strange(given: Any) -> None:
         why = "got an open file; use trilens.Answers(path)"
     elif hasattr(given, "__next__"):
         why = f"got a {name}, which can be read only once; give list(...) of it"
+    elif isinstance(given, np.ma.MaskedArray) and np.ma.getmaskarray(given).any():
+        why = "got an array with masked values; leave their rows out"
     elif isinstance(given, set | frozenset):
         why = f"got a {name}, which has no order; give a list of rows"
     elif hasattr(given, "tocoo") or hasattr(given, "todense"):

@@ -104,6 +104,12 @@ def check_model(model: Any, statements: Statements, random_state: Any = 0) -> An
     if isinstance(model, ChoiceMap) and hasattr(model, "embedding_"):
         model = model.among(statements)
         model = AnswerModel(statements, model, seed_of(random_state))
+    if isinstance(model, ChoiceMap) and not hasattr(model, "embedding_"):
+        raise ParameterError(
+            "model is a ChoiceMap that is not fitted (scikit-learn's clone and cross-validation "
+            "make it so); an estimator takes one that is still to be fitted as map=",
+            parameter="model",
+        )
     if not isinstance(model, AnswerModel):
         raise wrong("model", model, "an AnswerModel, a fitted ChoiceMap or None")
     if len(model.map.embedding_) != statements.n_objects:
@@ -124,6 +130,8 @@ def method_or_model(
     from trilens.maps.choice_map import ChoiceMap
 
     if not isinstance(map, ChoiceMap):
+        if not isinstance(map, str):
+            raise wrong("map", map, "the name of a method, or a ChoiceMap")
         return {"method": map, "n_components": n_components, "features": features}
     if n_components is not None:
         raise ParameterError(

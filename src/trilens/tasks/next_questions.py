@@ -237,8 +237,11 @@ def next_questions(
 
 def _given(S: Data, kind: Kind | None) -> Statements:
     """The statements; of none, of the kind that is asked for."""
-    given = statements_of(S, "next_questions")
-    if kind is not None and check_kind(kind) != given.kind:
+    if kind is not None:
+        check_kind(kind)
+    listed = isinstance(S, np.ndarray | list | tuple)
+    given = as_statements(S, kind) if listed else statements_of(S, "next_questions")  # type: ignore[arg-type]
+    if kind is not None and kind != given.kind:
         if len(given):
             raise ParameterError(
                 f"{option('kind')} is {kind}, but the answers are of kind {given.kind}; questions "
