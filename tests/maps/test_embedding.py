@@ -251,7 +251,7 @@ def test_violations_are_strict_and_need_coordinates_for_every_object():
     assert violations(X, Statements([[0, 1, 2]])) == 0
     assert violations(X, [[0, 1, 1, 2], [1, 2, 0, 2]]) == 0.5
     assert violations(X, np.empty((0, 3), int)) == 0
-    with pytest.raises(ParameterError, match="name 4 objects, but the embedding has 3 rows"):
+    with pytest.raises(ParameterError, match="about 4 objects, but only 3 are in the embedding"):
         violations(X, [[0, 1, 3]], kind="closer")
     with pytest.raises(ParameterError, match=r"\(n, d\)"):
         violations([0.0, 1.0, 2.0], [[0, 1, 2]], kind="closer")

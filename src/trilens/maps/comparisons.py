@@ -117,7 +117,8 @@ def violations(
     C = as_comparisons(_of_kind(statements, kind))
     if names is None and C._names is not None and len(X) == C.n_objects:
         names = None if all(map(is_integer, C._names)) else list(C._names)  # rows in their order
-    ids = ids_among(C._names, C.n_objects, names, len(X), "in the embedding")
+    way = "give each a row"
+    ids = ids_among(C._names, C.n_objects, names, len(X), "in the embedding", way)
     if len(C) == 0:
         return 0.0
     X = X if ids is None else X[ids]

@@ -73,7 +73,12 @@ def shown(names: Sequence[str], most: int = 5) -> str:
 
 
 def ids_among(
-    names: Sequence[str] | None, n: int, known: Sequence[str] | None, n_known: int, where: str
+    names: Sequence[str] | None,
+    n: int,
+    known: Sequence[str] | None,
+    n_known: int,
+    where: str,
+    way: str = "fit to statements about them too",
 ) -> IntArray | None:
     """The id of each of ``n`` objects among those that are known; None where they are the same.
 
@@ -84,8 +89,8 @@ def ids_among(
     ----------
     names, known
         None for objects that have only ids.
-    where
-        What knows them, for the message about those that it does not know.
+    where, way
+        What knows them, and the way out, for the message about those that it does not know.
 
     Examples
     --------
@@ -101,8 +106,7 @@ def ids_among(
     if same:
         if n > n_known:
             raise ParameterError(
-                f"the statements are about {n:,} objects, but only {n_known:,} are {where}; there, "
-                f"give Statements(array, n_objects={n})"
+                f"the statements are about {n:,} objects, but only {n_known:,} are {where}; {way}"
             )
         return None
     asked = list(map(str, range(n))) if names is None else names
@@ -112,7 +116,7 @@ def ids_among(
     if unknown:
         raise ParameterError(
             f"object {unknown[0]!r} is not {where} ({len(unknown):,} of {len(asked):,} objects "
-            f"are not: {shown(unknown)}); fit to statements about them too"
+            f"are not: {shown(unknown)}); {way}"
         )
     return np.array([number[name] for name in asked], dtype=np.int64)
 
