@@ -365,3 +365,31 @@ def test_a_kind_beside_an_array_is_its_kind(central, tmp_path):
     assert found.n_components in (1, 2)
     tl.ChoiceMap(2, l2=0.1, kind="closer").fit(triplets).save(tmp_path / "map.npz")
     assert tl.load_map(tmp_path / "map.npz").kind == "closer"
+
+
+def test_messages_of_what_is_wrong_with_starts_objects_and_labels(central, tmp_path):
+    with pytest.raises(ParameterError, match="init has NaN"):
+        tl.SOE(2, init=np.full((12, 2), np.nan)).fit(central)
+    with pytest.raises(StatementError, match=r"their \.statements"):
+        tl.Statements(central.objects)
+    with pytest.raises(LabelError, match="need names, which are text, not 0"):
+        tl.MapClassifier(map=QUICK).fit(central, {0: "x", 1: "y"})
+    (tmp_path / "te.csv").write_text("a,b\n")
+    with pytest.raises(TrilensError, match=r"it is no \.npz file"):
+        tl.load_map(tmp_path / "te.csv")
+
+
+def test_violations_of_weighted_statements_are_weighted(central):
+    turned = tl.Statements(central.triples[:, [1, 0, 2]], 12)
+    both = tl.concatenate([central, turned])
+    weights = np.repeat([1.0, 0.0], len(central))
+    model = clone(QUICK).fit(both, sample_weight=weights)
+    assert model.violations_ == tl.violations(model.embedding_, central)
+    assert model.violations_ < tl.violations(model.embedding_, both)
+
+
+def test_shapes_are_compared_by_name():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(5, 2)), index=list("abcde"))
+    assert tl.procrustes_distance(X, X[::-1]) == pytest.approx(0, abs=1e-12)
+    with pytest.raises(ParameterError, match="'a' is not in Y"):
+        tl.procrustes_distance(X, X.rename(index={"a": "z"}))

@@ -367,7 +367,7 @@ def test_statements_of_another_kind_are_refused_and_an_array_is_of_the_kind_of_t
         M.predict_proba(Statements(S.triples))
     with pytest.raises(KindError, match=r"kind odd.*kind closer"):
         M.predict_proba(Statements(S.triples, kind="closer"))
-    with pytest.raises(ParameterError, match="about 40 objects, but the map has 30"):
+    with pytest.raises(ParameterError, match="about 40 objects, but only 30 are on the map"):
         M.predict_proba(Statements(S.triples, n_objects=40, kind="odd"))
 
 

@@ -296,9 +296,15 @@ def labels_for(S: Statements, labels: Mapping[str, str]) -> list[str | None]:
 
 def labels_by_name(names: Sequence[str], labels: Mapping[str, str]) -> list[str | None]:
     """The label of each of these objects; None for the unlabelled. Errors as in `labels_for`."""
-    if not isinstance(labels, Mapping) or not all(isinstance(name, str) for name in labels):
+    if not isinstance(labels, Mapping):
         raise LabelError(
             f"labels must be a mapping from names to labels, got {one_line(repr(labels))}"
+        )
+    strange = next((name for name in labels if not isinstance(name, str)), None)
+    if strange is not None:
+        raise LabelError(
+            f"labels by name need names, which are text, not {one_line(repr(strange))}; an id is "
+            f"named by its digits, '0'"
         )
     known = set(names)
     unknown = [name for name in labels if name not in known]

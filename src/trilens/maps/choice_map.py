@@ -30,7 +30,7 @@ from trilens.depth import LEAST_RATERS
 from trilens.errors import KindError, ParameterError, StatementError
 from trilens.kinds import Kind, n_answers, n_questions, wrong_by_chance
 from trilens.maps.choice_model import ChoiceModel, ModelDepth, ResampledModels
-from trilens.maps.comparisons import Comparisons, violations
+from trilens.maps.comparisons import Comparisons, violations, weighted_violations
 from trilens.maps.device import is_on_device, open_device
 from trilens.maps.estimator import (
     NOT_STREAMED,
@@ -550,9 +550,11 @@ class ChoiceMap(MapEstimator):
 
     @property
     def violations_(self) -> float:
-        """The share of similarity triplets that the map violates."""
-        statements, _ = self._answers_of_fit("violations_")
-        if self._violations is None:
+        """The share of similarity triplets that the map violates, by ``sample_weight``."""
+        statements, weights = self._answers_of_fit("violations_")
+        if self._violations is None and weights is not None:
+            self._violations = weighted_violations(self.embedding_, statements, weights)
+        elif self._violations is None:
             self._violations = violations(self.embedding_, statements)
         return self._violations
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trilens._parameters import real_array
-from trilens._typing import FloatArray, Int32Array
+from trilens._typing import BoolArray, FloatArray, Int32Array
 from trilens.answers import Answers, AnswersLike
 from trilens.errors import KindError, ParameterError
 from trilens.kinds import Kind, check_kind
@@ -124,11 +124,20 @@ def violations(
     X = X if ids is None else X[ids]
     if not np.isfinite(X[np.unique(C.rows)]).all():
         raise ParameterError("a coordinate in the embedding is NaN or infinite; fill it in")
-    wrong = sum(
-        int(np.count_nonzero(squared(X, r[:, 0], r[:, 1]) >= squared(X, r[:, 2], r[:, 3])))
-        for r in _chunks(C.rows)
-    )
-    return wrong / len(C)
+    return sum(int(np.count_nonzero(part)) for part in _violated(X, C)) / len(C)
+
+
+def weighted_violations(X: FloatArray, S: Statements, weights: FloatArray) -> float:
+    """The share of the triplets of statements that coordinates violate, weights counted."""
+    if len(S) == 0:
+        return 0.0
+    wrong = np.concatenate(list(_violated(X, as_comparisons(S))))
+    return float(np.average(wrong.reshape(len(S), -1).mean(axis=1), weights=weights))
+
+
+def _violated(X: FloatArray, C: Comparisons) -> Iterator[BoolArray]:
+    for r in _chunks(C.rows):
+        yield squared(X, r[:, 0], r[:, 1]) >= squared(X, r[:, 2], r[:, 3])
 
 
 def named_rows(parameter: str, given: Any) -> tuple[list[str] | None, FloatArray]:

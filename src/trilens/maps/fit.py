@@ -200,9 +200,13 @@ def best_scale(evaluate: Loss, X: FloatArray) -> FloatArray:
 def given_start(name: str, init: ArrayLike, shape: tuple[int, int]) -> FloatArray:
     """Coordinates to start from that were given, of the right shape and finite."""
     X = real_array(f"{name}: init", init)
-    if X.shape != shape or not np.isfinite(X).all():
+    if X.shape == shape and not np.isfinite(X).all():
         raise ParameterError(
-            f"{name}: init has shape {X.shape}; it must be a finite array of shape {shape}, "
+            f"{name}: init has NaN or infinite numbers; fill them in", parameter="init"
+        )
+    if X.shape != shape:
+        raise ParameterError(
+            f"{name}: init has shape {X.shape}; it must be an array of shape {shape}, "
             f"(n_objects, n_components)",
             parameter="init",
         )

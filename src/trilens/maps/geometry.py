@@ -8,9 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._parameters import real_array, whole_number
+from trilens._parameters import whole_number
 from trilens._typing import FloatArray, IntArray
 from trilens.errors import ParameterError
+from trilens.maps.comparisons import named_rows
+from trilens.statements.names import ids_among
 
 #: Up to so many points all pairs at once are quicker.
 _ALL_PAIRS = 2000
@@ -155,6 +157,7 @@ def procrustes_distance(X: ArrayLike, Y: ArrayLike) -> float:
     Parameters
     ----------
     X, Y : (n, d) and (n, e) arrays of float
+        Of tables that have the names of the objects as their index, rows of the same name.
 
     Returns
     -------
@@ -167,7 +170,10 @@ def procrustes_distance(X: ArrayLike, Y: ArrayLike) -> float:
     >>> round(procrustes_distance(X, 5 - 3 * X[:, ::-1]), 12)
     0.0
     """
-    one, two = real_array("X", X), real_array("Y", Y)
+    (names, one), (others, two) = named_rows("X", X), named_rows("Y", Y)
+    if names is not None and others is not None and len(one) == len(two):
+        ids = ids_among(names, len(one), others, len(two), "in Y", "give both the same objects")
+        two = two if ids is None else two[ids]
     if one.ndim != 2 or two.ndim != 2 or len(one) != len(two) or not one.size or not two.size:
         raise ParameterError(
             f"X and Y must be coordinates of the same objects, got shapes {one.shape}, {two.shape}"

@@ -156,6 +156,8 @@ def _read(name: str) -> dict[str, AnyArray]:
     except ValueError as error:  # a NUL, or half a character
         raise FormatError(f"{one_line(repr(name), 60)} is no path: {error}") from error
     try:
+        if not data.startswith(b"PK"):
+            raise ValueError("it is no .npz file")
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             return {key: archive[key] for key in archive.files}
     except (ValueError, OSError, EOFError, KeyError, TypeError, AttributeError, zipfile.BadZipFile,

@@ -61,6 +61,8 @@ def refuse_strange(given: Any) -> None:
         why = "got an open file; use trilens.Answers(path)"
     elif hasattr(given, "__next__"):
         why = f"got a {name}, which can be read only once; give list(...) of it"
+    elif hasattr(given, "statements") and hasattr(given, "ids"):
+        why = "got objects of statements; their .statements are the statements"
     elif isinstance(given, np.ma.MaskedArray) and np.ma.getmaskarray(given).any():
         why = "got an array with masked values; leave their rows out"
     elif isinstance(given, set | frozenset):
