@@ -20,7 +20,14 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 import trilens as tl
-from trilens.errors import KindError, LabelError, ParameterError, StatementError, TrilensError
+from trilens.errors import (
+    KindError,
+    LabelError,
+    ParameterError,
+    StatementError,
+    TrilensError,
+    UnmentionedObjectsWarning,
+)
 
 MAPS = (
     tl.ChoiceMap(2, l2=0.05),
@@ -393,3 +400,17 @@ def test_shapes_are_compared_by_name():
     assert tl.procrustes_distance(X, X[::-1]) == pytest.approx(0, abs=1e-12)
     with pytest.raises(ParameterError, match="'a' is not in Y"):
         tl.procrustes_distance(X, X.rename(index={"a": "z"}))
+
+
+@pytest.mark.parametrize("map", ["lensmap", QUICK])
+def test_every_estimator_warns_of_objects_that_no_answer_is_about(map, central):
+    S = tl.Statements(central.triples, 13)
+    y = np.arange(13) % 2
+    with pytest.warns(UnmentionedObjectsWarning, match="1 of the 13 objects"):
+        tl.MapClassifier(map=map).fit(S, y)
+    for model in (tl.MapClustering(2, map=map), tl.MapOutlierDetector(map=map)):
+        with pytest.warns(UnmentionedObjectsWarning, match="1 of the 13 objects"):
+            model.fit(S)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnmentionedObjectsWarning)
+        tl.MapClassifier(map=map).fit(central, y[:12])

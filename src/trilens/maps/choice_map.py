@@ -300,6 +300,8 @@ class ChoiceMap(MapEstimator):
             scorers take them, such as ``scoring="neg_log_loss"``.
         sample_weight : (m,) array of float, optional
             How often each statement counts: 2 is as if it stood there twice, 0 leaves it out.
+            That holds exactly where ``n_components`` and ``l2`` are numbers; what is chosen from
+            the answers, as with ``"cv"``, may differ.
         features : array, table or dict, optional
             Vectors of the objects: (n_objects, q) numbers, dense or sparse, in the order of the
             objects; a pandas, polars or Arrow table with the names of the objects as its index or

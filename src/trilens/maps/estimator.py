@@ -216,20 +216,15 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
                 f"it had converged; give a larger max_iter, or a larger tol"
             )
         if self._unknown is not None:
-            ids = np.flatnonzero(self._unknown)
-            named = [str(i) if self.names_ is None else self.names_[i] for i in ids[:5].tolist()]
-            many = f"{', '.join(named)}{', ...' if len(ids) > 5 else ''}"
-            yield UnmentionedObjectsWarning(
-                f"no answer is about {len(ids):,} of the {len(self._unknown):,} objects ({many}); "
-                f"their places mean nothing, and answers about them are predicted as by chance"
+            yield unmentioned(
+                self._unknown,
+                self.names_,
+                "their places mean nothing, and answers about them are predicted as by chance",
             )
 
     def _tell_doubts(self) -> None:
         """Warn whoever asked for the fit, unless it was another part of this package."""
-        frame = sys._getframe()
-        while frame.f_back is not None and frame.f_locals.get("self") is self:
-            frame = frame.f_back
-        if not str(frame.f_globals.get("__name__", "")).startswith("trilens"):
+        if asked_from_outside(self):
             self.tell_doubts()
 
     def tell_doubts(self) -> None:
@@ -326,6 +321,31 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             squares = np.stack([squared(X, i, j) for i, j in ends], axis=1)
             out[start : start + _CHUNK] = sign(kind) * squares
         return out
+
+
+def asked_from_outside(estimator: Any) -> bool:
+    """Whether the method of an estimator that runs was not called by this package itself."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_locals.get("self") is estimator:
+        frame = frame.f_back
+    return not str(frame.f_globals.get("__name__", "")).startswith("trilens")
+
+
+def unmentioned(unknown: BoolArray, names: Names, so: str) -> UnmentionedObjectsWarning:
+    """What is to be said of objects that no answer is about."""
+    ids = np.flatnonzero(unknown)
+    named = [str(i) if names is None else names[i] for i in ids[:5].tolist()]
+    many = f"{', '.join(named)}{', ...' if len(ids) > 5 else ''}"
+    return UnmentionedObjectsWarning(
+        f"no answer is about {len(ids):,} of the {len(unknown):,} objects ({many}); {so}"
+    )
+
+
+def warn_of_unmentioned(statements: Statements, so: str) -> None:
+    """Warn, at the line that called trilens, of objects that no answer is about."""
+    unknown = np.asarray(statements.appearances == 0)
+    if len(statements) and unknown.any():
+        warnings.warn(unmentioned(unknown, statements._names, so), stacklevel=callers_level())
 
 
 def are_positions(y: Any, statements: Statements) -> bool:

@@ -128,10 +128,13 @@ def method_or_model(
     from sklearn.base import clone
 
     from trilens.maps.choice_map import ChoiceMap
+    from trilens.maps.estimator import warn_of_unmentioned
 
     if not isinstance(map, ChoiceMap):
         if not isinstance(map, str):
             raise wrong("map", map, "the name of a method, or a ChoiceMap")
+        if features is None:
+            warn_of_unmentioned(statements, "what is said of them means nothing")
         return {"method": map, "n_components": n_components, "features": features}
     if n_components is not None:
         raise ParameterError(

@@ -28,7 +28,7 @@ from trilens.depth import class_depth
 from trilens.errors import KindError, LabelError, ParameterError, option
 from trilens.graph import share_threshold
 from trilens.maps.choice_map import ChoiceMap
-from trilens.maps.estimator import MapEstimator
+from trilens.maps.estimator import MapEstimator, asked_from_outside, warn_of_unmentioned
 from trilens.maps.geometry import rescaled
 from trilens.maps.lens_map import LensMap
 from trilens.maps.registry import MAPS, make_map
@@ -768,6 +768,8 @@ class MapClassifier(TransductiveClassifier):
         rng = generator(self.random_state)
         self._seed, map_seed = (int(part) for part in rng.integers(2**31, size=2))
         self.map_ = self._name_of_map(statements)
+        if asked_from_outside(self) and not isinstance(self.map, MapEstimator):
+            warn_of_unmentioned(statements, "their labels mean nothing")
         if isinstance(self.map, MapEstimator):
             self._maps = [rescaled(self._fitted(self.map, statements, map_seed))]
             return
