@@ -198,6 +198,31 @@ def test_reasons_survive(mixed: tl.Statements, tmp_path: Path) -> None:
     assert tl.Statements(S.triples, S.n_objects, S.names, raters=S.raters) != S
 
 
+def test_unknown_reasons_are_refused_or_said(tmp_path: Path) -> None:
+    with pytest.raises(StatementError, match=r"'adaptiv' is not known; .* random, adaptive, test"):
+        tl.Statements([[0, 1, 2], [1, 0, 2]], chosen=["adaptiv", "random"])
+    file = tmp_path / "answers.csv"
+
+    def written(*reasons: str) -> str:
+        rows = "".join(f"a,b,c,{reason}\n" for reason in reasons)
+        file.write_text(f"central,other_1,other_2,reason\n{rows}")
+        return str(file)
+
+    answers = tl.Answers(written("adaptiv", "zufaellig", ""))
+    assert answers.read().chosen is None
+    assert answers.reading is not None
+    assert "column reason is not used: unknown words ('adaptiv'" in " ".join(answers.reading.notes)
+    with pytest.raises(TrilensError, match="'adaptiv' is not known"):
+        tl.read_statements(str(file), columns={"reason": "reason"})
+    with pytest.raises(TrilensError, match="row 4: the reason 'adaptiv' is not known"):
+        tl.read_statements(written("random", "NA", "adaptiv"))
+    assert tl.read_statements(written("Adaptive", "", "drawn")).chosen.tolist() == [
+        True,
+        False,
+        False,
+    ]
+
+
 def test_a_question_that_was_once_asked_at_random_is_a_random_one() -> None:
     S = tl.Statements([[0, 1, 2], [1, 0, 2], [3, 0, 1]], chosen=["adaptive", "random", "adaptive"])
     assert S.reduce().chosen.tolist() == [False, True]

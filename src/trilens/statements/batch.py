@@ -13,7 +13,14 @@ import pyarrow as pa
 from trilens._typing import AnyArray, Int32Array
 from trilens.errors import FormatError, StatementError
 from trilens.kinds import Kind
-from trilens.statements.columns import is_adaptive, one_line, quoted, text_array
+from trilens.statements.columns import (
+    is_adaptive,
+    is_reason,
+    one_line,
+    quoted,
+    text_array,
+    unknown_reason,
+)
 from trilens.statements.names import ObjectList, is_missing
 from trilens.statements.positions import are_names, plain
 from trilens.statements.roles import FIELDS, Form
@@ -144,12 +151,25 @@ class Batch:
         if role == "place":
             return self._known_places(column, strict)
         if role == "reason":
-            return _chosen(column)
+            return self._chosen(column)
         return _integers_or_text(column, self.words)
 
     def fields(self, *, strict: bool = True) -> dict[str, AnyArray]:
         """What is known of each row, by the fields of `Statements`."""
         return {FIELDS[role]: self.known(role, strict=strict) for role in self.others}
+
+    def _chosen(self, column: Any) -> AnyArray:
+        """Whether each question was chosen by earlier answers; a missing reason is none."""
+        at, values = parts(column)
+        strange = np.array([*(not is_missing(v) and not is_reason(v) for v in values), False])[at]
+        if strange.any():
+            row = int(strange.argmax())
+            raise row_error(
+                self.label,
+                self.number(row),
+                f"{unknown_reason(values[at[row]])}: correct it or rename the column",
+            )
+        return np.array([*map(is_adaptive, values), False])[at]
 
     def _known_places(self, column: Any, strict: bool) -> AnyArray:
         at, values = parts(column)
@@ -398,9 +418,3 @@ def distinct(column: Any) -> list[str]:
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     return [value for value in values.cast(pa.string()).to_pylist() if value is not None]
-
-
-def _chosen(column: Any) -> AnyArray:
-    """Whether each question was chosen by earlier answers; a missing reason is none."""
-    at, values = parts(column)
-    return np.array([*map(is_adaptive, values), False])[at]

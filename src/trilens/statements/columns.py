@@ -17,6 +17,9 @@ from trilens.errors import ParameterError, StatementError
 
 #: The reason for a question that earlier answers chose.
 ADAPTIVE = "adaptive"
+#: Why questions are asked; `drawn` and `repeated` are what earlier versions called `random` and
+#: `repeat`.
+REASONS = ("random", ADAPTIVE, "test", "repeat", "shared", "practice", "drawn", "repeated")
 #: Beyond this, one long rater name would make a fixed-width array of text explode.
 _FIXED_WIDTH = 64
 #: What is taken as statements.
@@ -207,9 +210,26 @@ def chosen_of(given: AnyArray) -> AnyArray:
     if given.dtype.kind not in "UO" or not all(isinstance(x, str) for x in given.tolist()):
         raise StatementError(
             f"chosen says of each question whether it was chosen by earlier answers: True or "
-            f"False, or {ADAPTIVE!r} or another reason; got {given.dtype}"
+            f"False, or a reason ({', '.join(REASONS)}); got {given.dtype}"
         )
+    strange = next((text for text in given.tolist() if not is_reason(text)), None)
+    if strange is not None:
+        raise StatementError(f"chosen: {unknown_reason(strange)}")
     return np.array([is_adaptive(text) for text in given.tolist()], dtype=np.bool_)
+
+
+def is_reason(text: str) -> bool:
+    """Whether a word for why a question was asked is known; an empty one says nothing.
+
+    >>> is_reason("Random"), is_reason(""), is_reason("adaptiv")
+    (True, True, False)
+    """
+    return text.strip().casefold() in ("", *REASONS)
+
+
+def unknown_reason(text: str) -> str:
+    """What is wrong with such a word."""
+    return f"the reason {quoted(text)} is not known; the known ones are {', '.join(REASONS)}"
 
 
 def is_adaptive(reason: str) -> bool:

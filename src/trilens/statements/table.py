@@ -34,7 +34,7 @@ from trilens.statements.batch import (
     texts_of,
 )
 from trilens.statements.checks import set_aside
-from trilens.statements.columns import one_line, quoted
+from trilens.statements.columns import REASONS, is_reason, one_line, quoted
 from trilens.statements.layout import Layout, ReadOptions, find_layout, layout_error
 from trilens.statements.names import ObjectList, is_integer, is_missing, missing_cell
 from trilens.statements.positions import Positions, find_positions
@@ -280,7 +280,25 @@ class AnswerTable:
             )
         told = (layout.kind if table.tells_kind else None) or stored_kind
         by_names = names is not None and options.columns is None
-        return cls(table, layout, options, told, names if by_names else None)
+        found = cls(table, layout, options, told, names if by_names else None)
+        return found._without_strange_reasons()
+
+    def _without_strange_reasons(self) -> AnswerTable:
+        """A column that nobody named, of words that are no reasons for a question, is not used."""
+        spec, at = self.options.columns, self.layout.others.get("reason")
+        named = spec is not None and "reason" in (*(spec.names or ()), *dict(spec.mapping or ()))
+        if at is None or named:
+            return self
+        rows = FirstRows(self.table) if self.table.sample is None else self.table.sample
+        words = {row[at] for row in rows if at < len(row) and not is_missing(row[at])}
+        if not words or any(map(is_reason, words)):
+            return self
+        others = {role: i for role, i in self.layout.others.items() if role != "reason"}
+        self.decided.notes["reason"] = (
+            f"column {one_line(self.layout.names[at], 40)} is not used: unknown words "
+            f"({quoted(min(words), 30)}; known ones are {', '.join(REASONS)})"
+        )
+        return replace(self, layout=replace(self.layout, others=others))
 
     @property
     def label(self) -> str | None:
@@ -440,7 +458,6 @@ class AnswerTable:
 
     def _for_findings(self, rows: Rows, at: int) -> Rows:
         """The rows that tell of the objects: no test questions, and none that was repeated."""
-        # `drawn` and `repeated` are what earlier versions called `random` and `repeat`
         wanted = ["drawn", "random", "adaptive", "shared"]
         if self.options.preset == "survey":
             wanted += _REPEATS
