@@ -273,8 +273,10 @@ def test_whole_numbers_in_a_table_are_names_in_every_part_of_it():
     labels = dict(zip(S.names, np.where(X[:, 0] > 0, "r", "l"), strict=True))
     classifier = tl.MapClassifier(map=tl.ChoiceMap(2, l2=0.1)).fit(table, labels)
     assert classifier.predict(part).tolist() == [labels[str(i)] for i in ids]
+    of_part = tl.ChoiceMap(2, l2=0.1, kind="closer").fit(part)
+    assert of_part.score(part.to_numpy()) == of_part.score(same) == of_part.score(part)
     with pytest.raises(ParameterError, match="'0' is not on the map"):
-        tl.ChoiceMap(2, l2=0.1).fit(part).score(table)
+        of_part.score(table)
 
 
 def test_coordinates_by_name_and_none_missing():

@@ -35,7 +35,7 @@ from trilens.maps.comparisons import (
 )
 from trilens.maps.pairs import squared
 from trilens.statements import Objects, Statements, as_statements
-from trilens.statements.names import ids_among
+from trilens.statements.names import ids_among, is_integer
 from trilens.statements.value import refuse_answers, statements_to_fit
 
 #: Statements whose sides are measured at a time.
@@ -292,6 +292,9 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _known(self, statements: Statements) -> Statements:
         """The statements with the map's own ids."""
+        if statements._names is None and all(map(is_integer, self.names_ or ("",))):
+            # ids are names here; those up to the largest need not all be on the map
+            statements = statements.subset(np.unique(statements.triples))
         of_map = self._numbers(statements)
         if of_map is None:
             return statements
