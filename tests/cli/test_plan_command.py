@@ -83,6 +83,17 @@ def test_a_pilot_of_ten_answers(tmp_path: Path) -> None:
 def test_wrong_usage(tmp_path: Path) -> None:
     assert "--goal" in run("plan", 60, "--goal", "truth", status=2).stderr
     assert "ending" in run("plan", 60, "--picture", tmp_path / "curve.txt", status=2).stderr
+    assert ".yaml or .yml" in run("plan", 60, "-o", tmp_path / "plan.csv", status=2).stderr
+
+
+def test_what_is_needed_and_what_the_budget_buys(canned: None) -> None:
+    words = ["plan", 12, "--goal", "rank", "--kind", "odd", "--price", "0.05", "--budget", "20"]
+    lines = run(*words).stdout.splitlines()
+    starts = [line.split("  ")[0] for line in lines]
+    assert starts.index("answers needed") < starts.index("price") < starts.index("the budget buys")
+    found = facts(*words)
+    assert found["price_interval"][0] <= found["price"] <= found["price_interval"][1]
+    assert found["bought"]["price"] <= 20 < found["price"]
 
 
 @pytest.mark.slow

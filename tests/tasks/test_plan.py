@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 import trilens as tl
 from trilens.errors import KindError, ParameterError, StatementError, TrilensError
-from trilens.kinds import KINDS
+from trilens.kinds import KINDS, Kind, n_questions
 from trilens.maps.choice_model import ChoiceModel
 from trilens.survey.study import check_study
 from trilens.tasks.plan import Plan, curves, goals, worlds
@@ -209,19 +210,59 @@ def test_raters_and_seconds(canned: list[str]) -> None:
 
 def test_a_budget_says_what_it_buys(canned: list[str]) -> None:
     whole = tl.plan(30, kind="central", price=0.1)
-    assert whole.affordable is None
+    assert whole.bought is None
     assert whole.price is not None
     half = tl.plan(30, kind="central", price=0.1, budget=whole.price / 2)
-    assert half.answers == whole.answers
-    assert half.price is not None
-    assert half.price <= whole.price / 2
-    assert half.affordable is not None
-    assert half.affordable.value > whole.expected(whole.answers).value
+    assert (half.answers, half.total, half.price) == (whole.answers, whole.total, whole.price)
+    assert half.bought is not None
+    assert 0.4 * whole.price < half.bought.price <= whole.price / 2
+    assert half.bought.expected.value > whole.expected(whole.answers).value
+    assert half.to_dict()["bought"]["total"] == half.bought.total
+    study = yaml.safe_load(half.study_yaml())
+    each = study["rounds"]["length"] * study["rounds"]["most"]
+    assert study["quota"]["participants"] * each == half.bought.total
+    assert f"# Expect {round(half.bought.expected.value)} objects" in half.study_yaml()
     assert any("the budget pays for" in remark for remark in half.remarks)
     with pytest.raises(ParameterError, match="too few for 100 raters"):
         tl.plan(30, kind="central", price=0.1, budget=20, raters=100)
     plenty = tl.plan(30, kind="central", price=0.1, budget=10 * whole.price)
-    assert plenty.total == whole.total
+    assert (plenty.total, plenty.bought) == (whole.total, None)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [4, 5, 6, 8, 9, 12, 40])
+def test_nobody_is_asked_more_than_the_objects_offer(
+    n: int, kind: Kind, canned: list[str], tmp_path: Path
+) -> None:
+    made = tl.plan(n, "rank", kind=kind)
+    possible = n_questions(kind, n)
+    assert made.questions - made.repeats <= possible
+    assert made.total - made.raters * (made.repeats + made.shared) >= made.answers
+    (tmp_path / "study.yaml").write_text(made.study_yaml("things.csv"))
+    rows = "".join(f"t{i},T {i}\n" for i in range(n))
+    (tmp_path / "things.csv").write_text(f"name,text\n{rows}")
+    assert check_study(tmp_path) == []
+    study = yaml.safe_load(made.study_yaml())
+    rounds = study["rounds"]
+    assert study["quota"]["participants"] * rounds["length"] * rounds["most"] == made.total
+    said = [f"{n} objects make {possible:,} questions" in remark for remark in made.remarks]
+    assert any(said) == (possible < made.answers)
+    assert "different questions" not in " ".join(made.sentences())
+
+
+def test_too_few_raters_for_few_objects(canned: list[str]) -> None:
+    with pytest.raises(ParameterError, match="make 20 questions") as raised:
+        tl.plan(6, "rank", kind="central", raters=1)
+    assert str(raised.value).endswith("nobody is asked one twice; ask 32 or more")
+    assert tl.plan(6, "rank", kind="central", raters=32).raters == 32
+
+
+def test_the_least_is_no_interval(canned: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(CURVES, "rank", lambda: _lines(-1.0))
+    made = tl.plan(30, "rank", kind="closer", seconds=1)
+    assert made.low == made.answers == 100
+    assert "Half of all studies need no more than 100, without which" in made.sentences()[0]
+    assert "about 1 minute at" in made.sentences()[1]
 
 
 def test_more_objects_are_not_simulated_but_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,6 +363,8 @@ def test_a_pilot_about_some_of_the_objects(few: None, pilot: tl.Statements) -> N
     made = tl.plan(20, "map", pilot=pilot, n_components=2)
     assert made.n_objects == 20
     assert any("12 of the 20 objects" in remark for remark in made.remarks)
+    fewer = tl.plan(8, "map", pilot=pilot, n_components=2)
+    assert any("12 objects; the plan is for 8 of them" in remark for remark in fewer.remarks)
     now = made.predicted(len(pilot))
     assert 1 / 3 < now.value < made.predicted(100 * len(pilot)).value < 1
 

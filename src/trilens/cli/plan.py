@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 
 #: As in `trilens.tasks.plan`, without loading it.
 GOALS = ("medoid", "rank", "map", "groups", "classes", "difference")
-_PICTURES = (".png", ".svg", ".pdf")
+_PICTURES, _STUDIES = (".png", ".svg", ".pdf"), (".yaml", ".yml", "-")
 
 
-def _picture_ending(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    if value is not None and Path(value).suffix.lower() not in _PICTURES:
+def _ending(
+    endings: tuple[str, ...], ctx: click.Context, param: click.Parameter, value: str | None
+) -> str | None:
+    if value is not None and not {value, Path(value).suffix.lower()} & {*endings}:
         raise click.BadParameter(
-            f"cannot tell the format of {value} from its ending; use one of {', '.join(_PICTURES)}",
+            f"the ending of {value} is none that can be written; use {' or '.join(endings)}",
             ctx,
             param,
         )
@@ -80,11 +82,15 @@ def _picture_ending(ctx: click.Context, param: click.Parameter, value: str | Non
 @click.option(
     "--picture",
     metavar="FILE",
-    callback=_picture_ending,
+    callback=partial(_ending, _PICTURES),
     help="Draw the quality against the number of answers (.png, .svg or .pdf).",
 )
 @options.seed_option
-@options.output_options("Write the study for trilens survey.", metavar="study.yaml")
+@options.output_options(
+    "Write the study for trilens survey.",
+    metavar="study.yaml",
+    callback=partial(_ending, _STUDIES),
+)
 def command(
     answers: Answers | None,
     n_objects: int | None,
@@ -135,7 +141,7 @@ def _facts(found: Plan) -> dict[str, str]:
         "goal": f"{found.goal} ({found.quality}: {found.target:g})",
         "objects": f"{found.n_objects:,}",
         "kind of question": found.kind,
-        "answers": f"{found.answers:,} ({found.low:,} to {found.high:,})",
+        "answers needed": f"{found.answers:,} ({found.low:,} to {found.high:,})",
         "raters": f"{found.raters:,}",
         "questions each": f"{found.questions:,}",
         "of these repeated": f"{found.repeats:,}",
@@ -146,4 +152,13 @@ def _facts(found: Plan) -> dict[str, str]:
     if found.price is not None and found.price_interval is not None:
         low, high = found.price_interval
         facts["price"] = f"{found.price:,.2f} ({low:,.2f} to {high:,.2f})"
+    if found.bought is not None:
+        bought = found.bought
+        facts |= {
+            "the budget buys": f"{bought.expected.answers:,.0f} answers",
+            "its raters": f"{bought.raters:,}",
+            "its questions each": f"{bought.questions:,}",
+            "its answers in all": f"{bought.total:,}",
+            "its price": f"{bought.price:,.2f}",
+        }
     return facts

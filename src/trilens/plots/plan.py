@@ -52,7 +52,7 @@ def plan_curve(found: Plan, *, ax: Axes | None = None) -> Axes:
         ax.set_ylim(0, min(float(high.max()) * 1.05, found.n_objects))
     else:
         ax.set_ylim(max(min(float(low.min()), 1.0), 0.0), 1.02)
-    ax.set_xlabel(f"{found.kind} answers to different questions")
+    ax.set_xlabel(f"{found.kind} answers")
     ax.set_ylabel(found.quality)
     ax.legend(frameon=False, fontsize=8, loc="center right")
     plain(ax, grid="y")

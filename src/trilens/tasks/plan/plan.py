@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ from trilens._tabular import Tabular
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.depth import LEAST_RATERS
 from trilens.errors import KindError, ParameterError, StatementError, option, parameter_name
-from trilens.kinds import KINDS, Kind, check_kind
+from trilens.kinds import KINDS, Kind, check_kind, n_questions
 from trilens.statements import Statements
 from trilens.tasks.data import Data, in_order, statements_of
 from trilens.tasks.method import LEAST_PER_OBJECT
@@ -23,6 +23,7 @@ from trilens.tasks.plan.curves import MOST_SIMULATED, PER_OBJECT, Curve, Lines, 
 from trilens.tasks.plan.goals import AIMS, GOALS, Goal
 from trilens.tasks.plan.worlds import CLASSES, ELSEWHERE, ERROR_RATES, GROUPS, SHARPNESS, People
 from trilens.tasks.reliability.agreement import plain
+from trilens.tasks.reliability.cautions import counted
 from trilens.tasks.reliability.forecast import Expected
 
 #: Median seconds of an answer: `closer`, 20,240 answers about faces (the R package tripletTools);
@@ -66,6 +67,28 @@ class KindPlan:
     hours: float
 
 
+@dataclass(frozen=True)
+class Bought:
+    """The study that a budget pays for.
+
+    Attributes
+    ----------
+    raters, repeats, shared, questions, total, minutes, price
+        As in `Plan`.
+    expected : Expected
+        The answers, without those to questions asked again, and the quality that they give.
+    """
+
+    raters: int
+    repeats: int
+    shared: int
+    questions: int
+    total: int
+    minutes: float
+    price: float
+    expected: Expected
+
+
 @dataclass(frozen=True, eq=False)
 class Plan(Tabular):
     """What a study needs.
@@ -80,13 +103,13 @@ class Plan(Tabular):
         What ``target`` and ``curve`` are about.
     target : float
     answers : int
-        How many answers, to different questions, reach the target in four of five studies such as
-        were simulated; for ``difference`` in the share of studies that ``target`` says.
+        How many answers, repeated and shared ones apart, reach the target in four of five studies
+        such as were simulated; for ``difference`` in the share of studies that ``target`` says.
     low, high : int
         The 95 % interval of what a study needs.
     raters, repeats, shared, questions : int
         People; questions that each is asked twice; questions that all are asked; and all questions
-        that each is asked.
+        that each is asked. Repeated ones apart, nobody is asked the same question twice.
     total : int
         The answers that are paid for: those of all raters, repeated and shared ones too.
     seconds : float
@@ -99,8 +122,9 @@ class Plan(Tabular):
     curve : tuple of Expected
         The quality against the number of answers. For groups, classes and a difference it is the
         share of studies that reach the target.
-    affordable : Expected or None
-        What to expect of the answers that the budget pays for; None without a budget.
+    bought : Bought or None
+        What the budget pays for, if that is less than what is needed; ``study_yaml`` is then about
+        this. All of the above is about what is needed.
     kinds : tuple of KindPlan
         What each kind of question would take, the one that takes least time first.
     pilot : int or None
@@ -129,12 +153,13 @@ class Plan(Tabular):
     price: float | None
     price_interval: tuple[float, float] | None
     curve: tuple[Expected, ...] = field(repr=False)
-    affordable: Expected | None
+    bought: Bought | None
     kinds: tuple[KindPlan, ...]
     pilot: int | None
     assumed: tuple[str, ...]
     remarks: tuple[str, ...]
     _curve: Curve = field(repr=False)
+    _work: _Work = field(repr=False)
 
     def expected(self, answers: float) -> Expected:
         """The quality that this many answers give, with its 95 % interval."""
@@ -411,26 +436,41 @@ def _made(
     price: float | None,
     budget: float | None,
 ) -> Plan:
-    paid = None if budget is None or price is None else int(budget / price + 1e-9)
-    wanted = best.answers if paid is None else min(best.answers, paid)
-    work = partial(_shared_out, seconds=best.seconds, raters=raters, goal=goal)
-    who = work(wanted)
-    while paid is not None and who.total > paid:  # what is asked again is paid for too
-        wanted -= max((who.total - paid) // 2, 1)
-        if wanted < 1:
-            raise ParameterError(
-                f"the budget pays for {paid:,} answers: too few for {who.raters:,} raters",
-                parameter="raters",
-            )
-        who = work(wanted)
-    total = {each: work(each).total for each in (best.answers, best.low, best.high)}
+    work = partial(
+        _shared_out,
+        possible=n_questions(best.kind, n),
+        seconds=best.seconds,
+        raters=raters,
+        goal=goal,
+    )
+    needed = who = work(best.answers)
+    bought = None
+    if budget is not None and price is not None:
+        who = _within(int(budget / price + 1e-9), needed, best.answers, work)
+    if raters is not None and who.raters > raters:
+        raise ParameterError(
+            f"{counted(raters, 'rater')} cannot give so many answers: {n} objects make "
+            f"{n_questions(best.kind, n):,} questions of kind {best.kind}, and nobody is asked "
+            f"one twice; ask {who.raters:,} or more",
+            parameter="raters",
+        )
+    if who is not needed and price is not None:
+        bought = Bought(
+            who.raters,
+            who.repeats,
+            who.shared,
+            who.questions,
+            who.total,
+            who.questions * best.seconds / 60,
+            who.total * price,
+            _expected(curve, float(who.total - who.again), goal, n),
+        )
     seen = np.geomspace(max(best.low / 4, LEAST_PER_OBJECT * n / 3), 2 * best.high, 13)
     seen = np.unique([_round(m) for m in seen])
     points = tuple(_expected(curve, float(m), goal, n) for m in seen)
-    prices = None if price is None else (total[best.low] * price, total[best.high] * price)
-    affordable = None
-    if paid is not None:
-        affordable = _expected(curve, float(max(who.total - who.again, 1)), goal, n)
+    prices = None
+    if price is not None:
+        prices = (work(best.low).total * price, work(best.high).total * price)
     made = Plan(
         goal=goal,
         n_objects=n,
@@ -440,38 +480,70 @@ def _made(
         answers=best.answers,
         low=best.low,
         high=best.high,
-        raters=who.raters,
-        repeats=who.repeats,
-        shared=who.shared,
-        questions=who.questions,
-        total=who.total,
+        raters=needed.raters,
+        repeats=needed.repeats,
+        shared=needed.shared,
+        questions=needed.questions,
+        total=needed.total,
         seconds=best.seconds,
-        minutes=who.questions * best.seconds / 60,
-        price=None if price is None else who.total * price,
+        minutes=needed.questions * best.seconds / 60,
+        price=None if price is None else needed.total * price,
         price_interval=prices,
         curve=points,
-        affordable=affordable,
+        bought=bought,
         kinds=tuple(kinds),
         pilot=None if people.pilot is None else len(people.pilot),
         assumed=tuple(_assumed(goal, n, people)),
         remarks=(),
         _curve=curve,
+        _work=who,
     )
-    return replace(made, remarks=tuple(_remarks(made, total[best.answers], price, people)))
+    return replace(made, remarks=tuple(_remarks(made, people)))
+
+
+def _within(paid: int, needed: _Work, wanted: int, work: Callable[[int], _Work]) -> _Work:
+    """What so many paid answers allow: what is asked again is paid for too."""
+    who = needed
+    while who.total > paid:
+        wanted -= max((who.total - paid) // 2, 1)
+        if wanted < 1:
+            raise ParameterError(
+                f"the budget pays for {paid:,} answers: too few for {who.raters:,} raters",
+                parameter="raters",
+            )
+        who = work(wanted)
+    return who
 
 
 @dataclass(frozen=True)
 class _Work:
-    """What each rater is asked."""
+    """What each rater is asked: rounds of some new, some repeated and some shared questions."""
 
     raters: int
-    questions: int
-    repeats: int
-    shared: int
+    rounds: int
+    new: int
+    repeated: int
+    common: int
+
+    @property
+    def length(self) -> int:
+        return self.new + self.repeated + self.common
+
+    @property
+    def questions(self) -> int:
+        return self.rounds * self.length
+
+    @property
+    def repeats(self) -> int:
+        return self.rounds * self.repeated
+
+    @property
+    def shared(self) -> int:
+        return self.rounds * self.common
 
     @property
     def again(self) -> int:
-        """Answers to questions that were asked before."""
+        """Answers to questions that are asked again on purpose."""
         return self.raters * self.repeats + (self.raters - 1) * self.shared
 
     @property
@@ -479,25 +551,34 @@ class _Work:
         return self.raters * self.questions
 
 
-def _shared_out(answers: int, *, seconds: float, raters: int | None, goal: Goal) -> _Work:
-    """Answers to different questions, shared out among raters, and what is asked again.
+def _shared_out(
+    answers: int, *, possible: int, seconds: float, raters: int | None, goal: Goal
+) -> _Work:
+    """Answers shared out among raters, and what is asked again.
 
-    Repeated and shared questions are so many that the agreement of a rater with themself, and of
-    two raters, is known to 0.05; but at most a tenth of a rater's questions, each.
+    Nobody is asked one of the possible questions twice, but to see whether they agree with
+    themself: where there are few, more raters are asked than were given. Repeated and shared
+    questions are so many that the agreement of a rater with themself, and of two raters, is known
+    to 0.05; but at most a tenth of a rater's questions, each.
     """
     each = max(int(60 * _MINUTES / seconds), 10)
     fewest = 2 * _LEAST_IN_GROUPS if goal == "difference" else LEAST_RATERS
     people = raters or max(-(-answers // int(each * (1 - 2 * _MOST_AGAIN))), fewest)
-    if goal == "difference" and raters is None:
-        people += people % 2
-    own = -(-answers // people)
+    own = min(-(-answers // people), int(possible * (1 - _MOST_AGAIN)))
     most = max(round(_MOST_AGAIN * own), 1)
     pairs = (1.96 / _AGREEMENT) ** 2 * 0.25
     repeats = min(-(-int(pairs) // people), most)
     shared = min(int(np.ceil((1.96 * _BETWEEN_QUESTIONS / _AGREEMENT) ** 2)), most)
     if people == 1:
         shared = 0
-    return _Work(people, own + repeats + shared, repeats, shared)
+    rounds = -(-(own + repeats + shared) // _ROUND)
+    common = -(-shared // rounds)
+    new = min(-(-own // rounds), possible // rounds - common)
+    repeated = min(-(-repeats // rounds), (new + common) // 2)  # the survey's most
+    people = max(people, -(-answers // (rounds * new)))
+    if goal == "difference" and raters is None:
+        people += people % 2
+    return _Work(people, rounds, new, repeated, common)
 
 
 def _assumed(goal: Goal, n: int, people: People) -> Iterator[str]:
@@ -534,15 +615,24 @@ def _assumed(goal: Goal, n: int, people: People) -> Iterator[str]:
     yield "questions are drawn at random"
 
 
-def _remarks(made: Plan, whole: int, price: float | None, people: People) -> Iterator[str]:
-    if made.affordable is not None and price is not None and whole > made.total:
+def _remarks(made: Plan, people: People) -> Iterator[str]:
+    if made.bought is not None:
+        bought = made.bought
         yield (
-            f"the budget pays for {made.total:,} of {whole:,} answers: "
-            f"expect {_told(made, made.affordable)}"
+            f"the budget pays for {bought.total:,} of {made.total:,} answers, of "
+            f"{counted(bought.raters, 'rater')} with {counted(bought.questions, 'question')} each, "
+            f"for {bought.price:,.2f}: expect {_told(made, bought.expected)}"
         )
-    if made.minutes > _LONG:
+    possible = n_questions(made.kind, made.n_objects)
+    if possible < made.answers:
         yield (
-            f"{made.minutes:.0f} minutes are long for one sitting: ask more than {made.raters} "
+            f"{made.n_objects:,} objects make {possible:,} questions of kind {made.kind}, so some "
+            f"are asked of several people"
+        )
+    minutes = (made.bought or made).minutes
+    if minutes > _LONG:
+        yield (
+            f"{minutes:.0f} minutes are long for one sitting: ask more than {made._work.raters} "
             f"raters, or divide it into several"
         )
     if made.n_objects > MOST_SIMULATED:
@@ -554,6 +644,11 @@ def _remarks(made: Plan, whole: int, price: float | None, people: People) -> Ite
         yield (
             f"the pilot has {people.pilot.n_objects} of the {made.n_objects} objects; the others "
             f"are taken to be like these"
+        )
+    if people.pilot is not None and people.pilot.n_objects > made.n_objects:
+        yield (
+            f"the pilot has {people.pilot.n_objects} objects; the plan is for {made.n_objects} of "
+            f"them, whichever they are"
         )
     if len(made.kinds) > 1 and made.seconds == SECONDS[made.kind]:
         yield (
@@ -583,15 +678,14 @@ def _sentences(made: Plan) -> Iterator[str]:
         "difference": "the difference is found",
     }[made.goal]
     yield (
-        f"{made.answers:,} {made.kind} answers to different questions: with so many, {aim} in "
-        f"{share:.0%} of such studies. Half of all studies need fewer than "
-        f"{_median(made):,}; 95 % need {made.low:,} to {made.high:,}."
+        f"{made.answers:,} {made.kind} answers: with so many, {aim} in {share:.0%} of such "
+        f"studies. {_half(made)}"
     )
     again = f"{made.repeats} asked twice and {made.shared} asked of all"
     yield (
-        f"{made.raters:,} raters with {made.questions:,} questions each ({again}): about "
-        f"{made.minutes:.0f} minutes at {made.seconds:.1f} s an answer, {made.total:,} answers in "
-        f"all."
+        f"{counted(made.raters, 'rater')} with {counted(made.questions, 'question')} each "
+        f"({again}): about {counted(max(round(made.minutes), 1), 'minute')} at "
+        f"{made.seconds:.1f} s an answer, {made.total:,} answers in all."
     )
     if made.price is not None and made.price_interval is not None:
         low, high = made.price_interval
@@ -600,6 +694,17 @@ def _sentences(made: Plan) -> Iterator[str]:
         others = ", ".join(f"{each.kind} {each.hours:.1f} h" for each in made.kinds)
         yield f"People's time by kind of question, the least first: {others}."
     yield from (f"{remark[0].upper()}{remark[1:]}." for remark in made.remarks)
+
+
+def _half(made: Plan) -> str:
+    """What half of all studies need, and most; no study is planned with fewer than the least."""
+    half, least = _median(made), -(-LEAST_PER_OBJECT * made.n_objects // 3)
+    if half <= least:
+        return (
+            f"Half of all studies need no more than {least:,}, without which nothing can be said; "
+            f"97.5 % need no more than {made.high:,}."
+        )
+    return f"Half of all studies need fewer than {half:,}; 95 % need {made.low:,} to {made.high:,}."
 
 
 def _median(made: Plan) -> int:
@@ -623,12 +728,11 @@ _INSTRUCTIONS: dict[Kind, str] = {
 
 
 def _study_yaml(made: Plan, objects: str) -> str:
-    rounds = max(-(-made.questions // _ROUND), 1)
-    length = -(-made.questions // rounds)
-    repeated = min(-(-made.repeats // rounds), length // 3)
-    shared = min(-(-made.shared // rounds), max(length - repeated - 1, 0))
-    return f"""# {made.raters:,} raters, {made.total:,} answers of kind {made.kind}, \
+    who = made._work
+    answers = who.total - who.again
+    return f"""# {who.raters:,} raters, {who.total:,} answers of kind {made.kind}, \
 for the goal {made.goal} ({made.quality}: {made.target:g}).
+# Expect {_told(made, made.expected(answers))}.
 # Put the objects where `objects` says, then: trilens survey check .
 title: Which are alike?
 kind: {made.kind}
@@ -642,14 +746,14 @@ consent:
     Taking part is voluntary. We store your choices and how long each one took, and nothing else
     about you. You can stop at any time, and use your receipt to have your answers erased.
 rounds:
-  length: {length}
-  minimum: {-(-4 * length // 5)}
-  most: {rounds}
-  needed: {rounds}
-shared: {shared}
-repeated: {repeated}
+  length: {who.length}
+  minimum: {-(-4 * who.length // 5)}
+  most: {who.rounds}
+  needed: {who.rounds}
+shared: {who.common}
+repeated: {who.repeated}
 quota:
-  participants: {made.raters}
+  participants: {who.raters}
 seed: 1
 """
 
