@@ -30,6 +30,9 @@ Write: TypeAlias = Callable[[Connection], T]
 
 #: The most writes that one commit carries; the wait of the first is bounded by it.
 MOST = 256
+#: Where several came at once, the next commit waits for more as long as the last one took, and at
+#: most so many seconds: fewer and larger commits take less of the processor.
+LONGEST_WAIT = 0.02
 #: Threads on PostgreSQL, and the most writes that a commit of one of them carries.
 SEVERAL = 6
 MOST_OF_SEVERAL = 16
@@ -100,6 +103,7 @@ class Writer:
         self._engine = database.writer(count)
         self._observe = observe or (lambda writes, seconds: None)
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._wait = 0.0
         self._closed = False
         self._closing = threading.Lock()
         self._threads = [
@@ -162,6 +166,8 @@ class Writer:
     def _gather(self) -> tuple[list[_Waiting], bool]:
         """What is waiting, at least one; and whether it is the last of this thread."""
         item = self._queue.get()
+        if self._wait and item is not None:
+            time.sleep(self._wait)
         batch: list[_Waiting] = []
         while item is not None:
             batch.append(item)
@@ -185,7 +191,10 @@ class Writer:
             for waiting in batch:
                 _tell([waiting], [self._alone(waiting)])
             return
-        self._observe(len(batch), time.perf_counter() - start)
+        seconds = time.perf_counter() - start
+        if self._most == MOST:
+            self._wait = min(seconds, LONGEST_WAIT) if len(batch) > 1 else 0.0
+        self._observe(len(batch), seconds)
         _tell(batch, outcomes)
 
     def _transaction(self, batch: list[_Waiting]) -> list[_Outcome]:
