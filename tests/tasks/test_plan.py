@@ -16,6 +16,8 @@ import trilens as tl
 from trilens.errors import KindError, ParameterError, StatementError, TrilensError
 from trilens.kinds import KINDS, Kind, n_questions
 from trilens.maps.choice_model import ChoiceModel
+from trilens.survey.questions import Design, Sampler
+from trilens.survey.shuffle import rank
 from trilens.survey.study import check_study
 from trilens.tasks.plan import Plan, curves, goals, worlds
 from trilens.tasks.plan.curves import Lines, Thresholds
@@ -245,6 +247,15 @@ def test_nobody_is_asked_more_than_the_objects_offer(
     study = yaml.safe_load(made.study_yaml())
     rounds = study["rounds"]
     assert study["quota"]["participants"] * rounds["length"] * rounds["most"] == made.total
+    again = study["shared"], study["repeated"], study["seed"]
+    names = tuple(f"t{i}" for i in range(n))
+    survey = Sampler(Design(kind, names, rounds["length"], rounds["most"], (), 1, *again))
+    before: set[int] = set()
+    for number in range(1, rounds["most"] + 1):  # the survey asks all that is planned
+        asked = survey.round(7, number, before)
+        assert len(asked) == rounds["length"]
+        before |= {rank(kind, each.objects) for each in asked}
+    assert len(before) == made.questions - made.repeats
     said = [f"{n} objects make {possible:,} questions" in remark for remark in made.remarks]
     assert any(said) == (possible < made.answers)
     assert "different questions" not in " ".join(made.sentences())
@@ -263,6 +274,9 @@ def test_the_least_is_no_interval(canned: list[str], monkeypatch: pytest.MonkeyP
     assert made.low == made.answers == 100
     assert "Half of all studies need no more than 100, without which" in made.sentences()[0]
     assert "about 1 minute at" in made.sentences()[1]
+    monkeypatch.setitem(CURVES, "rank", lambda: _lines(2.2))
+    said = tl.plan(30, "rank", kind="closer").sentences()[0]
+    assert "need fewer than 180; 97.5 % need no more than" in said
 
 
 def test_more_objects_are_not_simulated_but_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -699,12 +699,14 @@ def _sentences(made: Plan) -> Iterator[str]:
 def _half(made: Plan) -> str:
     """What half of all studies need, and most; no study is planned with fewer than the least."""
     half, least = _median(made), -(-LEAST_PER_OBJECT * made.n_objects // 3)
+    most = f"97.5 % need no more than {made.high:,}."
     if half <= least:
-        return (
-            f"Half of all studies need no more than {least:,}, without which nothing can be said; "
-            f"97.5 % need no more than {made.high:,}."
-        )
-    return f"Half of all studies need fewer than {half:,}; 95 % need {made.low:,} to {made.high:,}."
+        said = f"no more than {least:,}, without which nothing can be said"
+    else:
+        said = f"fewer than {half:,}"
+        if made.low > least:
+            most = f"95 % need {made.low:,} to {made.high:,}."
+    return f"Half of all studies need {said}; {most}"
 
 
 def _median(made: Plan) -> int:
