@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import trilens as tl
+from trilens.cli import trilens
 from trilens.errors import ParameterError, StatementError, TrilensError
 
 GOALS = ("medoid", "rank", "map", "outliers", "groups")
@@ -294,3 +296,32 @@ def test_counts_of_chosen_questions_are_biased_and_those_of_the_random_share_are
     assert by_all[-1] > 1.2 * by_all[0]  # it grows with the answers
     assert by_share[-1] < by_share[0]
     assert by_all[-1] > 1.3 * by_share[-1]
+
+
+@pytest.mark.parametrize(
+    "command", ["medoid --method depth", "outliers --method depth", "depth", "describe"]
+)
+def test_commands_say_how_many_answers_are_counted(
+    mixed: tl.Statements, tmp_path: Path, command: str
+) -> None:
+    file = tmp_path / "answers.csv"
+    tl.write_statements(mixed, file)
+    name, *options = command.split()
+    done = CliRunner().invoke(trilens, [name, str(file), *options])
+    assert done.exit_code == 0, done.output
+    assert "40 of 80 questions were chosen by earlier answers" in done.output
+    assert "use the other 40" in done.output
+    if name == "medoid":
+        assert done.output.splitlines()[1].endswith(" 40")
+
+
+def test_repeats_are_not_among_the_counted_ones(tmp_path: Path) -> None:
+    why = ["random", "adaptive"] * 12 + ["repeat"] * 6
+    rows = [f"{'abc'[i % 3]},a,b,c,{each},0,1,r{i % 3}" for i, each in enumerate(why)]
+    file = tmp_path / "answers.csv"
+    file.write_text(
+        "\n".join(["central,shown_1,shown_2,shown_3,reason,test,counted,rater", *rows, ""])
+    )
+    told = [c.what for c in tl.reliability(tl.Answers(str(file))).cautions if c.code == "design"]
+    assert "12 of 24 questions were chosen" in told[0]
+    assert "use the other 12;" in told[0]

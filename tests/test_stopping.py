@@ -40,6 +40,8 @@ def test_the_medoid_is_found_and_the_study_stops(many: tl.Statements) -> None:
     assert found.stop
     assert tl.medoid(many).name in found.candidates
     assert found.level == pytest.approx(1 - 0.05 / 30)
+    assert found.asked_level == 0.95
+    assert found.why.startswith("at the last look, at 303 answers: ")
     assert "could be the most central" in found.why
 
 
@@ -48,6 +50,26 @@ def test_before_the_first_look(many: tl.Statements) -> None:
     assert not found.stop
     assert found.look == 0
     assert found.next == "the first look is at 60 answers"
+    assert found.why == "the first look needs 60 answers, there are 20"
+
+
+def test_answers_are_taken_in_the_order_of_time(many: tl.Statements) -> None:
+    table = many[:85].to_frame()
+    table["answered_at"] = [f"2026-03-01T14:{i // 60:02}:{i % 60:02}Z" for i in range(85)]
+    mixed = table.iloc[np.random.default_rng(0).permutation(85)]
+    first, second = (
+        tl.stopping(tl.Answers(each, kind="central", objects=list(many.names)), "map")
+        for each in (table, mixed)
+    )
+    assert first == second
+    with pytest.raises(TrilensError, match="must have a time for each answer"):
+        tl.stopping(tl.Answers(table.assign(answered_at="soon")), "map")
+
+
+def test_a_gain_is_a_share(many: tl.Statements) -> None:
+    for gain in (5, 0.5):
+        with pytest.raises(TrilensError, match=r"0\.005 is half a per cent"):
+            tl.stopping(many, "map", gain=gain)
 
 
 def test_more_answers_gain_less(many: tl.Statements) -> None:

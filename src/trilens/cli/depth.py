@@ -26,6 +26,7 @@ def command(answers: Answers, out: Output) -> None:
     Example: trilens depth answers.csv
     """
     from trilens.answers import central_counts, read_or_count
+    from trilens.tasks.design import about_chosen
     from trilens.tasks.intervals import depth_intervals
 
     data = read_or_count(answers)
@@ -47,4 +48,4 @@ def command(answers: Answers, out: Output) -> None:
     facts |= {"interval_method": interval.method, "about": interval.about}
     plain = interval.method == "counting" and interval.about == "all questions"
     said = () if plain else (f"The intervals are about {interval.about}.",)
-    out.show(columns, facts, said)
+    out.show(columns, facts, [*about_chosen(answers), *said])

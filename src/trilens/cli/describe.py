@@ -35,6 +35,7 @@ def command(answers: Answers, out: Output) -> None:
     """
     from trilens.answers import read_or_count
     from trilens.counts import Counted
+    from trilens.tasks.design import about_chosen
     from trilens.tasks.kind import doubt_kind
 
     # counts do not know the raters: for their table a large file too is read whole
@@ -56,12 +57,15 @@ def command(answers: Answers, out: Output) -> None:
     if out.path is not None:
         save_table(raters, out.path)
     if out.as_json and out.path != "-":
-        print_json(summary.to_dict() | {"reading": reading.to_dict()})
+        chosen = 0 if data.chosen is None else int(data.chosen.sum())
+        print_json(summary.to_dict() | {"chosen": chosen, "reading": reading.to_dict()})
         return
     if out.path != "-":
         assumed = "" if reading.kind_told else " (assumed; change it with --kind)"
         collected = _collected(summary)
         print_facts(_read(reading) | collected | {"kind": collected["kind"] + assumed})
+    for said in about_chosen(data):
+        note(said)
     if reading.caution is not None:
         options.caution(reading.caution)
     for fault in reading.named_faults():

@@ -38,6 +38,9 @@ def command(
     \b
     Example: trilens medoid answers.csv --labels classes.csv
     """
+    from trilens.answers import read_or_count
+    from trilens.statements import Statements
+    from trilens.tasks.design import about_chosen
     from trilens.tasks.medoid import medoid
 
     with bar("counting") as progress:
@@ -51,13 +54,18 @@ def command(
             **using,
         )
     classes = found.per_class or {}
+    given = read_or_count(answers)
+    if found.method == "depth" and isinstance(given, Statements):
+        used = len(given.at_random())
+    else:
+        used = answers.n_statements
     columns: dict[str, list[Any]] = {
         "class": ["all", *classes],
         "medoid": [found.name, *(one.medoid for one in classes.values())],
         "depth": [found.depth, *(one.depth for one in classes.values())],
-        "statements": [answers.n_statements, *(one.statements for one in classes.values())],
+        "statements": [used, *(one.statements for one in classes.values())],
     }
-    out.show(columns, found.to_dict(), _notes(found), left=2)
+    out.show(columns, found.to_dict(), [*about_chosen(answers), *_notes(found)], left=2)
 
 
 def _notes(found: Medoid) -> Iterator[str]:

@@ -44,6 +44,7 @@ def command(
     \b
     Example: trilens outliers answers.csv --n 8
     """
+    from trilens.tasks.design import about_chosen
     from trilens.tasks.outliers import outliers
 
     if n is not None and contamination is not None:
@@ -63,7 +64,7 @@ def command(
     columns = {
         name: [row[name] for row in facts["outliers"]] for name in ("object", "depth", "score")
     }
-    out.show(columns, facts, _notes(found))
+    out.show(columns, facts, [*about_chosen(answers), *_notes(found)])
 
 
 def _notes(found: Outliers) -> Iterator[str]:

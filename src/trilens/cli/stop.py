@@ -55,7 +55,8 @@ def command(
 ) -> None:
     """Say whether the answers suffice, by a rule that may be asked at any time.
 
-    The answers must be in the order in which they were given.
+    The answers must be in the order in which they were given; where there is a column answered_at,
+    as in a survey's export, they are put into its order.
 
     \b
     Example: trilens stop answers.csv --at-most 3

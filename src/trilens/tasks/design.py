@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
+from trilens.answers import Answers, read_or_count
 from trilens.kinds import answer_column
 from trilens.statements import Statements
 from trilens.statements.combine import questions
@@ -132,11 +133,7 @@ class Design:
         elif self.pairing > _PAIRED and not self.landmarks and not self.uneven:
             found.append("some objects were asked about together much more often than others")
         if self.chosen:
-            found.append(
-                f"{self.chosen:,} of {self.answers:,} questions were chosen by earlier answers "
-                f"(depths by counting, agreement and ceilings use the other "
-                f"{self.answers - self.chosen:,})"
-            )
+            found.append(_chosen_of(self.chosen, self.answers))
         elif self.adaptive:
             found.append("later questions seem to depend on earlier answers")
         return tuple(found)
@@ -176,6 +173,26 @@ class Design:
             "why": list(self.why),
             "sentences": list(self.sentences()),
         }
+
+
+def about_chosen(answers: Data) -> list[str]:
+    """That questions were chosen by earlier answers, and how many are counted; empty if not.
+
+    >>> about_chosen(Statements([[0, 1, 2], [1, 0, 2], [2, 0, 1]], chosen=[True, False, False]))[0]
+    '1 of 3 questions were chosen by earlier answers (depths by counting use the other 2; \
+agreement and ceilings leave them out too)'
+    """
+    given = read_or_count(answers) if isinstance(answers, Answers) else answers
+    if not isinstance(given, Statements) or given.chosen is None:
+        return []
+    return [_chosen_of(int(given.chosen.sum()), len(given))]
+
+
+def _chosen_of(chosen: int, answers: int) -> str:
+    return (
+        f"{chosen:,} of {answers:,} questions were chosen by earlier answers (depths by counting "
+        f"use the other {answers - chosen:,}; agreement and ceilings leave them out too)"
+    )
 
 
 def design(statements: Data) -> Design:

@@ -210,8 +210,9 @@ def next_questions(
     caution = None
     if belief is None:
         caution = (
-            f"{len(inner):,} answers about {inner.n_objects:,} objects are too few to choose by: "
-            f"all questions are drawn at random"
+            f"{len(inner):,} answers about {inner.n_objects:,} objects are too few to choose by, "
+            f"which needs {_LEAST_PER_OBJECT * inner.n_objects // 3:,}: all questions are drawn at "
+            f"random"
         )
         picked, told = drawn, np.full(len(drawn), np.nan)
     else:

@@ -10,13 +10,15 @@ not matter how the questions were chosen: the sets come from the likelihood of t
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from trilens._parameters import one_of, real_number, seed_of, whole_number, wrong
 from trilens._typing import FloatArray, RandomState
+from trilens.answers import Answers
 from trilens.errors import ParameterError, StatementError, option
 from trilens.maps.features import FeaturesLike
 from trilens.statements import Statements
@@ -30,6 +32,10 @@ RULES: tuple[Rule, ...] = get_args(Rule)
 
 #: The first look, in answers for each object, and the growth from look to look.
 _FIRST, _GROWTH = 6, 1.5
+#: The column of a survey's export that says when an answer was given.
+_WHEN = "answered_at"
+#: A larger share of predicted answers is no gain that 1000 answers make.
+_MOST_GAIN = 0.2
 #: Folds in which questions are held out, to see what more answers would gain.
 _FOLDS = 5
 
@@ -56,6 +62,8 @@ class Stopping:
         The number of answers at the next look.
     level : float or None
         Of what is claimed at this look; higher than the one asked for, as there are several.
+    asked_level : float or None
+        The level asked for, of all looks together.
     value : float or None
         What the rule looks at: the objects in the medoid set, the gain in predicted answers by
         1000 more (its upper bound), the groups, or the price so far.
@@ -74,6 +82,7 @@ class Stopping:
     looked_at: int = 0
     next_look: int | None = None
     level: float | None = None
+    asked_level: float | None = None
     value: float | None = None
     limit: float | None = None
     candidates: tuple[str, ...] = ()
@@ -100,8 +109,9 @@ def stopping(
     Parameters
     ----------
     S : Answers, Statements or (m, 3) array
-        The answers so far, in the order in which they were given. Questions may be random or
-        chosen by `next_questions`.
+        The answers so far, in the order in which they were given; a file with the column
+        ``answered_at`` is taken in that order. Questions may be random or chosen by
+        `next_questions`.
     rule : {"medoid", "map", "groups", "price"}
         ``"medoid"``: the set of objects that may be the most central has at most ``at_most``;
         with probability ``level`` it then holds the true one. ``"map"``: 1000 more answers would
@@ -136,9 +146,11 @@ def stopping(
     one_of("rule", rule, RULES)
     most = whole_number("at_most", at_most, least=1)
     least = real_number("gain", gain, positive=True)
+    if least > _MOST_GAIN:
+        raise wrong("gain", gain, f"a share, at most {_MOST_GAIN:g}: 0.005 is half a per cent")
     if not 0 < real_number("level", level) < 1:
         raise wrong("level", level, "between 0 and 1")
-    given = statements_of(S, "stopping")
+    given = _in_time(S)
     if rule == "price":
         return _by_price(len(given), price, budget)
     if price is not None or budget is not None:
@@ -152,10 +164,11 @@ def stopping(
         return Stopping(
             rule,
             False,
-            f"{len(given):,} answers are too few to look at",
+            f"the first look needs {following:,} answers, there are {len(given):,}",
             f"the first look is at {following:,} answers",
             len(given),
             next_look=following,
+            asked_level=level,
         )
     seed = seed_of(random_state)
     spent = (1 - level) / (look * (look + 1))
@@ -166,13 +179,34 @@ def stopping(
         "looked_at": at,
         "next_look": following,
         "level": 1 - spent,
+        "asked_level": level,
     }
     model = answer_model(given[:at], seed, features=features)
     if rule == "medoid":
-        return _by_set(model, most, spent, facts)
-    if rule == "map":
-        return _by_gain(model, least, spent, facts)
-    return _by_groups(given, model, look, features, facts)
+        found = _by_set(model, most, spent, facts)
+    elif rule == "map":
+        found = _by_gain(model, least, spent, facts)
+    else:
+        found = _by_groups(given, model, look, features, facts)
+    if at == len(given):
+        return found
+    return replace(found, why=f"at the last look, at {at:,} answers: {found.why}")
+
+
+def _in_time(S: Data) -> Statements:
+    """The answers, by the times in the column ``answered_at`` where there is one."""
+    given = statements_of(S, "stopping")
+    if not isinstance(S, Answers) or S.reading is None or _WHEN not in S.reading.left_out:
+        return given
+    try:
+        when = [datetime.fromisoformat(str(each)) for each in S.column(_WHEN).tolist()]
+        order = sorted(range(len(when)), key=when.__getitem__)
+    except (TypeError, ValueError):
+        raise StatementError(
+            f"column {_WHEN} must have a time for each answer, such as 2026-03-01T14:05:00: the "
+            f"rules look at the first answers; without the column the order of the rows is taken"
+        ) from None
+    return given.take(np.array(order, dtype=np.intp))
 
 
 def looks(n_objects: int, answers: int) -> tuple[int, int, int]:
@@ -315,4 +349,5 @@ def _by_groups(
     else:
         was = f"{before} groups" if before > 1 else "none"
         why = f"{found} groups at this look, {was} at the one before"
-    return Stopping("groups", stop, why, value=float(found), **(facts | {"level": None}))
+    facts |= {"level": None, "asked_level": None}
+    return Stopping("groups", stop, why, value=float(found), **facts)

@@ -343,7 +343,7 @@ def reliability(
         where = statements.where if isinstance(statements, Answers) else ()
         untold = isinstance(statements, Answers) and statements.kind_assumed
         return _of_streamed_map(model, tuple(map(str, where)), untold)
-    reading = own = None
+    reading = own = once = None
     if isinstance(statements, Answers) and not statements.in_counts:
         if statements.kind_assumed:
             doubt_kind(statements)
@@ -351,7 +351,7 @@ def reliability(
         whole_survey = statements.with_repeats
         if whole_survey is not statements:
             # questions that were repeated tell how well raters agree with themselves
-            statements, model = whole_survey, None
+            once, statements, model = statements.read(), whole_survey, None
         if statements.selects and selection is None:
             own, selection = statements.read(), statements.selection
             statements = statements.everything
@@ -419,7 +419,7 @@ def reliability(
             *about_parts(given, parts),
             *about_duplicates(given),
             *about_amounts(who, unit or "rater"),
-            *about_design(design(given)),
+            *about_design(design(given if once is None else once)),
             *held_out.cautions,
             *about_contradictions(repeats, chance(given.kind)),
         ),
