@@ -57,8 +57,7 @@ def command(answers: Answers, out: Output) -> None:
     if out.path is not None:
         save_table(raters, out.path)
     if out.as_json and out.path != "-":
-        chosen = 0 if data.chosen is None else int(data.chosen.sum())
-        print_json(summary.to_dict() | {"chosen": chosen, "reading": reading.to_dict()})
+        print_json(summary.to_dict() | {"reading": reading.to_dict()})
         return
     if out.path != "-":
         assumed = "" if reading.kind_told else " (assumed; change it with --kind)"

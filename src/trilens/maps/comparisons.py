@@ -18,7 +18,7 @@ from trilens.statements import Objects, Statements, as_statements
 from trilens.statements.columns import counts_up, is_table
 from trilens.statements.comparisons import Comparisons, rectangular
 from trilens.statements.frames import bare_rows
-from trilens.statements.names import ids_among, is_integer
+from trilens.statements.names import ids_among
 
 __all__ = [
     "Comparisons",
@@ -116,7 +116,8 @@ def violations(
         raise ParameterError(f"expected an embedding of shape (n, d), got shape {X.shape}")
     C = as_comparisons(_of_kind(statements, kind))
     if names is None and C._names is not None and len(X) == C.n_objects:
-        names = None if all(map(is_integer, C._names)) else list(C._names)  # rows in their order
+        ids_as_names = set(C._names) <= set(map(str, range(len(X))))
+        names = None if ids_as_names else list(C._names)  # rows in their order
     way = "give each a row"
     ids = ids_among(C._names, C.n_objects, names, len(X), "in the embedding", way)
     if len(C) == 0:

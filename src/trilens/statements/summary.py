@@ -35,8 +35,8 @@ class Summary(Tabular):
 
     ``coverage_percent`` is statements / possible triples * 100, as in the paper, so it may
     pass 100 where triples repeat; ``triples_covered`` counts different triples. For
-    ``closer`` statements a triple is an anchor with an unordered pair. What counts do not tell
-    (`Counted.summary`) is None.
+    ``closer`` statements a triple is an anchor with an unordered pair. ``chosen`` questions are
+    those that earlier answers suggested. What counts do not tell (`Counted.summary`) is None.
     """
 
     kind: Kind
@@ -54,6 +54,7 @@ class Summary(Tabular):
     median_seconds: float | None
     raters: tuple[RaterSummary, ...]
     rounds: int | None
+    chosen: int | None = None
 
     def columns(self) -> dict[str, list[Any]]:
         """A row for each fact; the raters are left to `to_dict`."""
@@ -81,6 +82,7 @@ class Summary(Tabular):
             "contradictory_triples": self.contradictory_triples,
             "median_seconds": self.median_seconds,
             "rounds": self.rounds,
+            "chosen": self.chosen,
             "raters": [
                 {
                     "rater": rater.rater,
@@ -114,6 +116,7 @@ def summarise(statements: Statements) -> Summary:
         median_seconds=_median(statements.seconds),
         raters=_raters(statements),
         rounds=_n_rounds(statements.rounds),
+        chosen=0 if statements.chosen is None else int(statements.chosen.sum()),
     )
 
 
