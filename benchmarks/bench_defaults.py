@@ -15,18 +15,14 @@ Then `outliers` and `estimate_dimension` on the answers of `trilens demo`, in CP
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-
-from bench_embeddings import INSTALL, RIVAL
+from bench_embeddings import INSTALL, rivals
 from bench_startup import best
 from trilens.maps import ChoiceMap, estimate_dimension
 from trilens.simulate import gaussian, simulate_statements, study
@@ -51,19 +47,7 @@ def cpu(work: Callable[[], object], repeats: int) -> float:
 
 def rival(python: str, S: Statements, repeats: int) -> float:
     """CPU seconds of cblearn's SOE with one start, the best of several."""
-    with tempfile.TemporaryDirectory() as folder:
-        np.save(f"{folder}/triplets.npy", S.to_triplets())
-        seeds = list(range(100, 100 + repeats))
-        arguments = [f"{folder}/triplets.npy", folder, json.dumps(["SOE", 2, seeds])]
-        done = subprocess.run(
-            [python, "-c", RIVAL, *arguments],
-            check=True,
-            capture_output=True,
-            text=True,
-            # at its best: the threads of BLAS slow its optimiser down
-            env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
-        )
-    return min(used for used, _ in json.loads(done.stdout))
+    return float(rivals(python, "SOE", S, list(range(100, 100 + repeats)))[:, 0].min())
 
 
 def verdict(value: float, target: float) -> str:

@@ -325,3 +325,11 @@ def test_repeats_are_not_among_the_counted_ones(tmp_path: Path) -> None:
     told = [c.what for c in tl.reliability(tl.Answers(str(file))).cautions if c.code == "design"]
     assert "12 of 24 questions were chosen" in told[0]
     assert "use the other 12;" in told[0]
+
+
+def test_the_command_lines_offer_what_the_library_does() -> None:
+    from trilens.cli import next as next_command, stop as stop_command
+    from trilens.tasks import next_questions, stopping
+
+    assert next_command.GOALS == next_questions.GOALS
+    assert stop_command.RULES == stopping.RULES

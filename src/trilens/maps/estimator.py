@@ -407,5 +407,10 @@ def predicted_share(probabilities: FloatArray, weights: FloatArray | None = None
     """
     if len(probabilities) == 0:
         return float("nan")
+    return float(np.average(predicted(probabilities), weights=weights))
+
+
+def predicted(probabilities: FloatArray) -> FloatArray:
+    """1 for each row whose first entry is the largest; 1 / k where it is one of k equal ones."""
     best = probabilities == probabilities.max(axis=1, keepdims=True)
-    return float(np.average(best[:, 0] / best.sum(axis=1), weights=weights))
+    return np.asarray(best[:, 0] / best.sum(axis=1), dtype=np.float64)

@@ -21,6 +21,7 @@ from trilens.maps.geometry import total_distance
 from trilens.maps.likelihood import information_of_answer
 from trilens.maps.pairs import lengths
 from trilens.maps.posterior import MOST_COORDINATES, depths_of
+from trilens.simulate.triples import unrank
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.combine import question_keys
 from trilens.tasks.data import Data, in_order, statements_of
@@ -559,9 +560,7 @@ def _listed(inner: Statements, among: IntArray | None, taken: IntArray) -> IntAr
 
 
 def _all_questions(kind: Kind, n: int) -> IntArray:
-    from itertools import combinations
-
-    every = np.array(list(combinations(range(n), 3)), dtype=np.int64).reshape(-1, 3)
+    every = unrank(np.arange(n_questions("central", n)), n).astype(np.int64)
     if kind != "closer":
         return every
     return np.concatenate([every, every[:, [1, 0, 2]], every[:, [2, 0, 1]]])

@@ -20,6 +20,7 @@ from trilens._parameters import one_of, real_number, seed_of, whole_number, wron
 from trilens._typing import FloatArray, RandomState
 from trilens.answers import Answers
 from trilens.errors import ParameterError, StatementError, option
+from trilens.maps.estimator import predicted
 from trilens.maps.features import FeaturesLike
 from trilens.statements import Statements
 from trilens.statements.combine import questions
@@ -306,7 +307,7 @@ def expected_gain(model: AnswerModel, more: int = 1000) -> tuple[float, float]:
                 continue
             some = S.take(held)
             right = [
-                _predicted(refit(weights.astype(np.float64)).probabilities(some))
+                predicted(refit(weights.astype(np.float64)).probabilities(some))
                 for weights in (rest, rest & half)
             ]
             better.append(right[0] - right[1])
@@ -317,13 +318,6 @@ def expected_gain(model: AnswerModel, more: int = 1000) -> tuple[float, float]:
     factor = (1 / m - 1 / (m + more)) / (1 / part - 1 / whole)
     error = float(difference.std() / np.sqrt(len(difference)))
     return float(difference.mean()) * factor, error * factor
-
-
-def _predicted(P: FloatArray) -> FloatArray:
-    """1 where the given answer is the likeliest; a tie counts as its share."""
-    best = P.max(axis=1, keepdims=True)
-    first = P[:, 0] >= best[:, 0]
-    return np.asarray(first / (best == P).sum(axis=1), dtype=np.float64)
 
 
 def _by_groups(
