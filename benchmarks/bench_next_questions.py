@@ -5,11 +5,14 @@
 
 A cell is ``shape/kind/objects/wrong/way``. The objects and the answers come from `designs`, which
 shares no code with the package; ``wrong`` is the share of wrong answers, in per cent, whatever the
-question. A study starts with six random answers for each object and grows by 15 % at a time.
+question. A study starts with six random answers for each object and grows by 20 % at a time.
 At each mark a choice map in the plane is fitted to all answers so far, whoever chose them, and the
 error of the goal is taken from it:
 
-- ``medoid``: by how much more than the least total distance that of the deepest object is;
+- ``medoid``: by how much more than the least total distance that of the object found is, which is
+  the one with the least total distance on the map;
+- ``deepest``: by how much less than the highest depth that of the object of the highest depth on
+  the map is;
 - ``rank``: 1 - Spearman's correlation of the depths with the true ones;
 - ``map``: the share of all questions to which the map gives another answer than the truth;
 - ``outliers``: the share of four true outliers that are not the four largest outlier factors;
@@ -40,15 +43,15 @@ from trilens.statements.combine import question_keys
 Array = np.ndarray
 #: The goals that are tried with objects that lie so.
 GOALS = {
-    "plane": ("medoid", "rank", "map"),
+    "plane": ("medoid", "deepest", "rank", "map"),
     "outliers": ("outliers",),
     "three groups, 4 apart": ("groups",),
 }
-#: Answers for each object at which errors are taken; questions are chosen up to the fourth.
-MARKS = (10, 14, 20, 28, 40, 57, 80, 113)
-MOST_CHOSEN = 28
+#: Answers for each object at which errors are taken; questions are chosen up to the sixth.
+MARKS = (10, 14, 20, 28, 40, 57, 80, 113, 160, 226)
+MOST_CHOSEN = 57
 #: Random answers for each object before any question is chosen, and the growth from step to step.
-FIRST, GROWTH = 6, 0.15
+FIRST, GROWTH = 6, 0.2
 
 
 def answers(kind: str, D: Array, asked: Array, wrong: float, rng: np.random.Generator) -> Array:
@@ -92,14 +95,16 @@ def _ranks(values: Array) -> Array:
 def error_of(goal: str, kind: str, M: tl.ChoiceMap, truth: dict[str, Array]) -> float:
     """How far the map's answer to the goal is from the truth."""
     X, D = M.embedding_, truth["D"]
-    if goal in ("medoid", "rank"):
-        depth = M.depth().depth
-        if goal == "rank":
-            return float(1 - np.corrcoef(_ranks(depth), _ranks(truth["depth"]))[0, 1])
+    own = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+    if goal == "medoid":
         total = D.sum(axis=1)
-        return float(total[depth.argmax()] / total.min() - 1)
+        return float(total[own.sum(axis=1).argmin()] / total.min() - 1)
+    if goal in ("deepest", "rank"):
+        depth, true = M.depth().depth, truth["depth"]
+        if goal == "rank":
+            return float(1 - np.corrcoef(_ranks(depth), _ranks(true))[0, 1])
+        return float(1 - true[depth.argmax()] / true.max())
     if goal == "map":
-        own = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
         asked = truth["asked"]
         same = _scores(kind, own, asked).argmax(1) == _scores(kind, D, asked).argmax(1)
         return float(1 - same.mean())
@@ -210,7 +215,7 @@ def replay(
     asked = random_questions(n, 4000, rng)
     truth = {"D": D, "X": drawn.points, "labels": drawn.labels, "asked": asked}
     goals = GOALS[shape]
-    if "rank" in goals:
+    if shape == "plane":
         truth["depth"] = centrality_of(kind, D)
     triples = answers(kind, D, random_questions(n, FIRST * n, rng), wrong, rng)
     found: dict[str, list[float]] = {goal: [] for goal in goals}
@@ -289,8 +294,9 @@ def cells() -> Iterator[str]:
         for wrong in (20, 0, 30):
             for kind in ("central", "odd", "closer"):
                 for shape, goals in GOALS.items():
+                    ways = [goal for goal in goals if goal != "deepest"]
                     rivals = RIVALS if shape == "plane" else ()
-                    for way in ("random", *goals, *rivals):
+                    for way in ("random", *ways, *rivals):
                         yield f"{shape}/{kind}/{n}/{wrong}/{way}"
 
 
@@ -316,8 +322,9 @@ def table(rows: list[Row]) -> None:
     for row in rows:
         *world, way = row["cell"].split("/")
         for goal, errors in row["errors"].items():
-            if way in ("random", "gain", "elimination", goal):
-                way_said = "chosen" if way == goal else way
+            wanted = "medoid" if goal == "deepest" else goal
+            if way in ("random", "gain", "elimination", wanted):
+                way_said = "chosen" if way == wanted else way
                 curves.setdefault((goal, *world[1:], way_said), []).append(errors)
     print(f"{len(rows)} studies, {sum(row['cpu'] for row in rows) / 60:.1f} min of CPU")
     print(f"answers per object: {MARKS}")
@@ -339,28 +346,29 @@ def table(rows: list[Row]) -> None:
 def _line(head: str, count: int, own: Array, random: Array, way: str) -> None:
     said = ""
     if way != "random":
-        ratio, least = saved(own, random)
-        said = f"  x{'>' if least else ''}{ratio:.1f}"
+        ratios = saved(own, random)
+        each = " ".join(f"{'>' if least else ''}{ratio:.1f}" for ratio, least in ratios)
+        last = ratios[-3:]
+        mean = np.exp(np.mean([np.log(ratio) for ratio, _ in last]))
+        said = f"  x{'>' if any(least for _, least in last) else ''}{mean:.1f} ({each})"
     print(f"{head:34} {count:3}  {' '.join(f'{x:.4f}' for x in own)}{said}")
 
 
-def saved(own: Array, by_chance: Array) -> tuple[float, bool]:
-    """The answers that random questions need for the mean error of the last marks, by ours.
+def saved(own: Array, by_chance: Array) -> list[tuple[float, bool]]:
+    """At each mark, how many times as many random answers have the same mean error.
 
-    The mean over the last three marks of log(random answers / own answers); errors are made to
-    fall (the least so far), and interpolated in the logarithm of the answers. The second value is
-    whether random questions never got there.
+    Errors are made to fall (the least so far), and interpolated in the logarithm of the answers.
+    The second value is whether random questions never got there. The headline is the mean over
+    the last three marks.
     """
     falling = np.minimum.accumulate(by_chance) + 1e-9 * np.arange(len(by_chance))[::-1]
     marks = np.log(MARKS[: len(by_chance)])
-    ratios, least = [], False
-    for mark, error in zip(np.log(MARKS[: len(own)])[-3:], own[-3:], strict=True):
-        if error < falling[-1]:
-            least = True
-            ratios.append(marks[-1] - mark)
-            continue
-        ratios.append(float(np.interp(-error, -falling, marks)) - mark)
-    return float(np.exp(np.mean(ratios))), least
+    found = []
+    for mark, error in zip(np.log(MARKS[: len(own)]), own, strict=True):
+        least = bool(error < falling[-1])
+        at = marks[-1] if least else float(np.interp(-error, -falling, marks))
+        found.append((float(np.exp(at - mark)), least))
+    return found
 
 
 if __name__ == "__main__":

@@ -217,7 +217,8 @@ def next_questions(
         )
         picked, told = drawn, np.full(len(drawn), np.nan)
     else:
-        picked, told = _pick(belief, goal, wanted - random, drawn, free, taken, rng)
+        given_before = question_keys(inner)[0]
+        picked, told = _pick(belief, goal, wanted - random, drawn, free, taken, given_before, rng)
     by_chance = np.arange(len(picked)) < random
     shuffled = rng.permutation(len(picked))
     picked, told, by_chance = picked[shuffled], told[shuffled], by_chance[shuffled]
@@ -585,9 +586,14 @@ def _pick(
     drawn: IntArray,
     free: IntArray | None,
     taken: IntArray,
+    given_before: IntArray,
     rng: np.random.Generator,
 ) -> tuple[IntArray, FloatArray]:
-    """The drawn questions and ``count`` chosen ones, with the information of each."""
+    """The drawn questions and ``count`` chosen ones, with the information of each.
+
+    A question that has k answers already is taken to tell 1 / (1 + k) of what a new one would: the
+    next person's answer to it will be much like the others', more so than a map expects.
+    """
     model = belief.model
     kind, n = model.kind, len(model.embedding)
     target = _target(goal, belief, rng)
@@ -596,7 +602,12 @@ def _pick(
     pool = _draw(free, kind, n, int(size * _FOCUSED), taken, rng, target.focus)
     taken = np.union1d(taken, _keys(kind, n, pool))
     pool = np.concatenate([pool, _draw(free, kind, n, size - len(pool), taken, rng)])
-    sight = _Sight(belief, target, np.concatenate([drawn, pool]), rng)
+    listed = np.concatenate([drawn, pool])
+    known, times = np.unique(given_before, return_counts=True)
+    key = _keys(kind, n, listed)
+    place = np.minimum(np.searchsorted(known, key), len(known) - 1)
+    before = np.where(known[place] == key, times[place], 0) if len(known) else np.zeros(len(key))
+    sight = _Sight(belief, target, listed, 1 / (1 + before), rng)
     for row in range(len(drawn)):
         sight.take(row)
     picked = [*range(len(drawn)), *sight.best(count, len(drawn))]
@@ -607,12 +618,18 @@ class _Sight:
     """What each of many questions would tell, and less so after others are answered."""
 
     def __init__(
-        self, belief: _Belief, target: _Target, questions: IntArray, rng: np.random.Generator
+        self,
+        belief: _Belief,
+        target: _Target,
+        questions: IntArray,
+        worth: FloatArray,
+        rng: np.random.Generator,
     ) -> None:
         d = belief.model.embedding.shape[1]
         self.questions = questions
         self.at = (questions[:, :, None] * d + np.arange(d)).reshape(len(questions), 3 * d)
-        self.F = _information(belief.model, belief.draws(_DRAWS, rng), questions)
+        F = _information(belief.model, belief.draws(_DRAWS, rng), questions)
+        self.F = F * worth[:, None, None]
         self.covariance = np.array(belief.covariance)
         self.Q = self.covariance @ target.slopes.T
         self.loss = float((target.slopes.T * self.Q).sum())
@@ -627,7 +644,7 @@ class _Sight:
         own = self.covariance[at[:, :, None], at[:, None, :]]
         K = np.linalg.solve(np.eye(at.shape[1]) + F @ own, F)
         Q = self.Q[at]
-        return np.einsum("cab,cag,cbg->c", K, Q, Q, optimize=True), K
+        return np.einsum("cag,cag->c", K @ Q, Q), K
 
     def take(self, row: int) -> None:
         """The question will be answered: what is then still unknown."""
