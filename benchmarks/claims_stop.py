@@ -6,7 +6,9 @@
 A cell is ``rule/shape/kind/objects/wrong/questions``. The objects and the answers come from
 `designs`, which shares no code with the package. Whenever the rule would look (at 6, 9, 13.5, ...
 answers for each object) it is asked; the study ends when it says so, or after ten looks. Chosen
-questions are those of `tl.next_questions` for the same goal, a tenth more at a time.
+questions are those of `tl.next_questions` for the same goal, a tenth more at a time. In place of
+the share of wrong answers a cell may name people of `designs`, and in place of the questions a
+design: such a study has twenty raters, one after the other, and 175 answers of each.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import numpy as np
 import trilens as tl
 from bench_next_questions import answers, random_questions
 from claims_run import Row, run_studies
-from designs import SHAPES, _scores, centrality_of
+from designs import PEOPLE, SHAPES, _scores, centrality_of, study
 from trilens.tasks.stopping import looks
 
 MOST_LOOKS = 10
@@ -36,12 +38,26 @@ def cells() -> Iterator[str]:
             yield f"map/plane/{kind}/30/20/{asked}"
         for shape in ("three groups", "plane"):
             yield f"groups/{shape}/odd/30/20/{asked}"
+    for people, design in (
+        ("hard", "one list"),
+        ("soft, unequal", "random"),
+        ("weights", "random"),
+        ("two factions", "random"),
+        ("guesses", "random"),
+    ):
+        yield f"medoid/plane/odd/20/{people}/{design}"
+        yield f"groups/plane/odd/20/{people}/{design}"
+    for shape in ("ring", "log-normal", "t3"):
+        yield f"medoid/{shape}/odd/20/hard/random"
+        yield f"groups/{shape}/odd/20/hard/random"
 
 
 def measure(job: tuple[str, int]) -> Row:
     """One study, up to the moment at which it stops."""
     cell, number = job
     rule, shape, kind, objects, wrong, how = cell.split("/")
+    if wrong in PEOPLE:
+        return _of_people(job, rule, shape, kind, int(objects), wrong, how)
     n, share = int(objects), int(wrong) / 100
     begin = time.process_time()
     rng = np.random.default_rng([number, n, int(wrong), len(cell)])
@@ -69,18 +85,44 @@ def measure(job: tuple[str, int]) -> Row:
         if rule == "medoid":
             missed |= str(nearest) not in found.candidates
     row: Row = {"cell": cell, "study": number, "stopped": found.stop, "answers": len(triples)}
-    if rule == "medoid":
-        row |= {
-            "holds": str(nearest) in found.candidates,
-            "deepest": str(deepest) in found.candidates,
-            "never missed": not missed,
-        }
-    elif rule == "groups":
-        true = 1 if drawn.labels is None else len(set(drawn.labels.tolist()))
-        row["holds"] = found.value == true
-    else:
+    if rule == "map":
         row["holds"] = _gained(kind, D, triples, share, rng) < GAIN
+    else:
+        row |= _true(found, nearest, deepest, missed, drawn.labels)
     return row | {"cpu": time.process_time() - begin}
+
+
+def _of_people(
+    job: tuple[str, int], rule: str, shape: str, kind: str, n: int, people: str, design: str
+) -> Row:
+    """One study of raters who come one after the other."""
+    begin = time.process_time()
+    made = study(kind, shape, design, people, job[1], n, answers=3500, raters=20)
+    S = tl.Statements(made.triples, n, kind=kind, raters=made.raters)
+    missed, at = False, looks(n, 0)[2]
+    while at <= len(S):
+        found = tl.stopping(S[:at], rule, at_most=AT_MOST, gain=GAIN)
+        missed |= rule == "medoid" and str(made.nearest) not in found.candidates
+        if found.stop:
+            break
+        at = looks(n, at)[2]
+    row: Row = {"cell": job[0], "study": job[1], "stopped": found.stop, "answers": found.answers}
+    row |= _true(found, made.nearest, made.deepest, missed, made.labels)
+    return row | {"cpu": time.process_time() - begin}
+
+
+def _true(
+    found: tl.Stopping, nearest: int, deepest: int, missed: bool, labels: np.ndarray | None
+) -> Row:
+    """Whether what is claimed is so."""
+    if found.rule == "groups":
+        return {"holds": found.value == (1 if labels is None else len(set(labels.tolist())))}
+    return {
+        "holds": str(nearest) in found.candidates,
+        "deepest": str(deepest) in found.candidates,
+        "never missed": not missed,
+        "size": len(found.candidates),
+    }
 
 
 def _gained(kind: str, D: np.ndarray, triples: np.ndarray, wrong: float, rng) -> float:

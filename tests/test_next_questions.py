@@ -95,6 +95,19 @@ def test_what_others_answered_may_come_again(central: tl.Statements, known: tl.C
     assert asked & keys(S.triples[75:], "central")
 
 
+def test_what_was_answered_often_comes_less_often() -> None:
+    """A third of all questions has 13 answers, every other one has one."""
+    S = answers(10, 4000)
+    key = np.sort(S.triples, axis=1) @ [100, 10, 1]
+    rng = np.random.default_rng(0)
+    often = rng.permutation(np.unique(key))[:40]
+    kept = [np.flatnonzero(key == k)[: 13 if k in often else 1] for k in np.unique(key)]
+    S = S.take(np.concatenate(kept))
+    found = tl.next_questions(S, "map", 30, random_share=0, rater="new")
+    again = np.isin(np.sort(found.triples, axis=1) @ [100, 10, 1], often)
+    assert again.sum() <= 3
+
+
 def test_questions_on_their_way_do_not_come(central: tl.Statements, known: tl.ChoiceMap) -> None:
     first = tl.next_questions(central, "medoid", 10, model=known)
     again = tl.next_questions(central, "medoid", 10, model=known, asked=first.triples)

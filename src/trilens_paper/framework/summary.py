@@ -25,10 +25,22 @@ something random).
 
 "a ± b" is a mean with its standard error, se. A rule is met when all of mean ± 2 se meets it and
 missed when none of it does; so fewer runs make a verdict undecided, and with fewer than
-{LEAST_RUNS} runs nothing agrees or differs. Where a rule says *below* or *above*, the se is that
-of a difference, taken run by run. Where the paper gives a standard deviation over its 100 runs,
-its own se counts as well: the interval is that of the difference. A share of the runs has the
-score interval of Wilson (1927) in place of mean ± 2 se.
+{LEAST_RUNS} runs nothing that depends on chance agrees or differs. Where nothing does, one run is
+enough. Where a rule says *below* or *above*, the se is that of a difference, taken run by run.
+Where the paper gives a standard deviation over its 100 runs, its own se counts as well: the
+interval is that of the difference. A share of the runs has the score interval of Wilson (1927) in
+place of mean ± 2 se. A claim about several methods or settings is judged for each of them; "3 of
+4" says for how many it holds, and the others are marked *not* or *undecided*.
+
+Words of the paper that the tables use:
+
+- A *statement* says which of three objects is the most central. *errorprob* is the probability
+  that it is wrong; then it names one of the other two objects, each equally often (Noise model
+  I). *noiseparam* is the standard deviation of noise that is added to the distances, divided by
+  the standard deviation of the distances (Noise model II).
+- *Uniform*: statements are drawn at random, none twice. *Sampling II*: the objects are in ten
+  groups, and the i-th group is drawn with a probability proportional to i², then a statement
+  about one of its objects; so some objects appear more often than others.
 
 What is not as in the paper:
 
@@ -159,8 +171,9 @@ def _runs(kept: Sequence[tuple[Experiment, Sequence[Entry]]], commands: Sequence
     lines = [
         "## Runs",
         "",
-        "Every finished cell is a line of a journal in the folder `paper/` of the repository. This "
-        "page and its figures are made from these alone:",
+        "Each line of the files `paper/*/cells.jsonl`, the journals, holds the results of one run of "
+        "one setting, that is of one point of an experiment's grid. This page and its figures are "
+        "made from these alone:",
         "",
         "```shell",
         "trilens reproduce --out paper --page docs/reproduction.md",
@@ -174,8 +187,8 @@ def _runs(kept: Sequence[tuple[Experiment, Sequence[Entry]]], commands: Sequence
         *(f"{command} --out paper --any-code" for command in commands),
         "```",
         "",
-        "A setting is one point of an experiment's grid; where not all settings have equally many "
-        "runs, the least and the most are given. CPU seconds are those of one run of all settings. "
+        "Where not all settings have equally many runs, the least and the most are given. CPU "
+        "seconds are those of one run of all settings. "
         "The code is a fingerprint of what was measured with.",
         "",
         "| experiment | settings | runs | CPU seconds per run | measured | code |",
@@ -212,10 +225,10 @@ def _section(one: Judged) -> str:
         "",
         f"{e.title} ({e.paper}), {one.results.runs} run{'s' * (one.results.runs != 1)}.",
         "",
-        f"- drawn: {e.drawn}",
-        f"- asked: {e.asked}",
-        f"- spoiled: {e.spoiled}",
-        f"- compared: {e.compared}",
+        f"- objects: {e.drawn}",
+        f"- statements: {e.asked}",
+        f"- errors: {e.spoiled}",
+        f"- methods: {e.compared}",
         *(f"- {note}" for note in e.notes),
         "",
     ]
