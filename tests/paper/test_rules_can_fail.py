@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from trilens_paper import cars, illustrations, network, outliers, recovery
+from trilens_paper import cars, illustrations, medoid, network, outliers, recovery
 from trilens_paper.cars_classification import BY_COUNTING, CLASSIFIERS
 from trilens_paper.cars_clustering import PURITY_B
 from trilens_paper.classification import LENS_MAP_KNN
@@ -45,8 +45,9 @@ def series(name: str, point: Point) -> list[Series]:
     match name:
         case "illustrations":
             return _illustrated(point.panel)
-        case "medoid-gauss2" if point.panel == "o":
-            return list(product(("uniform", "Sampling II"), ("max / min", "max / median")))
+        case "medoid-gauss2" if point.panel == medoid.APPEAR:
+            methods = (medoid.UNIFORM, medoid.SAMPLING2)
+            return list(product(methods, (medoid.BY_GROUP, medoid.SPREAD)))
         case "medoid-gauss2" | "medoid-gauss20":
             return list(product(MEDOIDS, (ERROR,)))
         case "medoid-network":
@@ -114,7 +115,10 @@ def _illustrated(panel: str) -> list[Series]:
             product((i.LENS, i.FUNCTION_F), (i.AT_CENTRE,), (None,), (None,), range(4))
         ),
         "DD-plots": list(product((i.MAX_DEPTH, i.ON_DD), (LOSS,), (None,), (None,), range(2))),
-        "thresholding": [(i.KRNG, f"estimated minus true {x}") for x in ("share", "edges")],
+        "thresholding": [
+            (i.KRNG, metric)
+            for metric in (i.BIAS, i.SLOPE, i.BIAS_OF_FEW, "estimated minus true edges")
+        ],
         "local depth": list(product((i.LENS, i.LOCAL_DEPTH), (i.WITH_DENSITY, i.FROM_MODE))),
     }
     return found[panel]
@@ -161,3 +165,23 @@ def test_every_rule_can_fail(name: str, monkeypatch: pytest.MonkeyPatch) -> None
             results = Results(tuple(distorted(name, by)))
             stands = [claim for claim in stands if claim.judge(results).verdict != "differs"]
     assert not [claim.text for claim in stands]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "expected"),
+    [
+        (lambda share, e: (share - e / 2) / (1 - 1.5 * e), "agrees"),
+        (lambda share, e: share, "differs"),
+        (lambda share, e: (share - e / 2) / (1 - e), "differs"),
+    ],
+    ids=["right", "none", "wrong factor"],
+)
+def test_a_wrong_correction_is_biased(
+    wrong: Callable[..., Any], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trilens.graph.correct_errors", wrong)
+    experiment = EXPERIMENTS["illustrations"]
+    cells = [c for c in experiment.cells(runs=40) if c.point == illustrations.THRESHOLD]
+    rows = tuple(row for cell in cells for row in cell.measured(experiment.measure))
+    (claim,) = [c for c in experiment.claims if c.paper.startswith("an unbiased")]
+    assert claim.judge(Results(rows)).verdict == expected
