@@ -11,7 +11,7 @@ import numpy as np
 from trilens._typing import AnyArray, FloatArray
 from trilens_paper.framework.experiment import Experiment, Measure, Point, Seeds
 from trilens_paper.framework.results import Results
-from trilens_paper.framework.verdicts import NOT_RUN, Claim, Finding, at_most, below, quorum
+from trilens_paper.framework.verdicts import NOT_RUN, Claim, Finding, at_least, below, quorum
 from trilens_paper.ingredients.data import COLLECTIONS, cars, labelled_cars
 from trilens_paper.ingredients.methods import (
     ALG3,
@@ -100,23 +100,22 @@ def _embeddings_beat(results: Results) -> Finding:
         for shown in CLASSIFIERS
         for ours in BY_COUNTING
     }
-    counted = quorum(found, 0.75)
+    counted = quorum(found, len(found))
     if counted.verdict == "not judged":
         return NOT_RUN
     return Finding(counted.ours.split(":")[0] + " comparisons", counted.verdict)
 
 
-def _tested_not_worse(results: Results) -> Finding:
-    mine = results.where(method=BY_COUNTING)
-    return quorum(
-        {
-            f"{tested} - {other}": at_most(
-                mine.where(collection=tested).minus(mine.where(collection=other)), 0.0
-            )
-            for tested, other in (("T_ALL", "ALL"), ("T_ALL_REDUCED", "ALL_REDUCED"))
-        },
-        2,
-    )
+def _tested_lower(results: Results) -> Finding:
+    """On average over the rows of the table: less loss, by less than one test car."""
+    mine = results.where(method=tuple(TABLE3))
+    found = {}
+    for tested, other in (("T_ALL", "ALL"), ("T_ALL_REDUCED", "ALL_REDUCED")):
+        less = mine.where(collection=tested).minus(mine.where(collection=other))
+        found[f"{tested} - {other}"] = quorum(
+            {"lower": below(less), "slightly": at_least(less, -1 / N_TEST)}, 2
+        )
+    return quorum(found, 2)
 
 
 def _map_loss(results: Results) -> Finding:
@@ -145,15 +144,17 @@ CARS_CLASSIFICATION = Experiment(
         *(_table3(name) for name in TABLE3),
         Claim(
             "The embeddings have less loss than Algorithms 3 and 4.",
-            "every row",
-            "below beyond 2 se, averaged over the collections, 3/4 of the 48 comparisons",
+            "Clearly, the ordinal embedding approach outperforms",
+            "below beyond 2 se, averaged over the collections, each of the 48 comparisons",
             _embeddings_beat,
         ),
         Claim(
-            "The tested collections are not worse than the others for Algorithms 3 and 4.",
-            "better or equal",
-            "mean difference at most 0",
-            _tested_not_worse,
+            "On the tested collections (T_ALL, T_ALL_REDUCED) the loss is slightly lower than on "
+            "the others.",
+            "a slightly lower misclassification rate",
+            "mean difference over the 16 rows of the table below 0 beyond 2 se, by at most 0.0625, "
+            "one of the 16 test cars, both pairs",
+            _tested_lower,
         ),
         Claim(
             "k-NN on the lens map has less loss than Algorithms 3 and 4.",

@@ -28,7 +28,7 @@ from trilens_paper.framework.verdicts import (
     Finding,
     above,
     at_least,
-    below,
+    at_most,
     not_above,
     quorum,
 )
@@ -52,6 +52,11 @@ N_CLASSES = 3
 BY_COUNTING = (ALG5_WEIGHTED, ALG5_UNWEIGHTED)
 #: With fewer runs their standard deviation is not known to 0.02.
 MIXED_RUNS = 50
+#: Of a mean over the collections of the best purities: what t-STE has more than Algorithm 5
+#: unweighted in the paper's table, and calls nearly equally well, or slightly inferior.
+SLIGHTLY = 0.07
+#: A car in one of the four collections, 1 / 224.
+ONE_CAR = 0.0044
 PURITY_B = "purity without the first eigenvector"
 
 
@@ -197,15 +202,51 @@ def _best_of(results: Results, methods: tuple[str, ...]) -> Results:
     return max(parts, key=lambda part: float(part.values.mean()))
 
 
+def _best_of_each(results: Results) -> dict[str, Results]:
+    """Of each method the rows of its best parameters, collection by collection."""
+    parts = [results.where(collection=name) for name in COLLECTIONS]
+    if not all(len(part) for part in parts):
+        return {}
+    return {
+        method: joined(list(_best_of(part, (method,)).rows) for part in parts)
+        for method in (*BY_COUNTING, *EMBEDDINGS)
+    }
+
+
 def _as_good(results: Results) -> Finding:
-    found = {}
-    for name in COLLECTIONS:
-        mine = results.where(collection=name)
-        if not len(mine):
-            return NOT_RUN
-        ours, best = _best_of(mine, BY_COUNTING), _best_of(mine, tuple(EMBEDDINGS))
-        found[name] = at_least(ours.minus(best), -0.05)
-    return quorum(found, 4)
+    """Every method beside the best one, on average over the collections."""
+    best = _best_of_each(results)
+    if not best:
+        return NOT_RUN
+    top = max(best, key=lambda method: float(best[method].values.mean()))
+    others = {method: mine.minus(best[top]) for method, mine in best.items() if method != top}
+    found = quorum({method: at_least(v, -SLIGHTLY) for method, v in others.items()}, len(others))
+    return Finding(f"minus {top}: {found.ours}", found.verdict)
+
+
+def _spreads(results: Results) -> Finding:
+    """The standard deviations over the runs of each embedding beside those of Algorithm 5."""
+    cells = {
+        name: _cells(results, [row for row in TABLE4 if row.startswith(name)])
+        for name in ("Algorithm 5", *(f"{name}, " for name in EMBEDDINGS))
+    }
+    if not cells["Algorithm 5"] or results.runs < 2:
+        return NOT_RUN
+    if results.runs < MIXED_RUNS:
+        return Finding("too few runs for their standard deviations", "undecided")
+    sd = {
+        name.removesuffix(", "): float(np.mean([cell.a.std(ddof=1) for cell in mine]))
+        for name, mine in cells.items()
+    }
+    own = sd.pop("Algorithm 5")
+    found = quorum(
+        {
+            name: Finding(f"{value:.3f}", "agrees" if value > 10 * own else "differs")
+            for name, value in sd.items()
+        },
+        len(sd),
+    )
+    return Finding(f"Algorithm 5 {own:.4f}; {found.ours}", found.verdict)
 
 
 def _tested_minus_whole(results: Results, methods: tuple[str, ...]) -> FloatArray:
@@ -220,19 +261,15 @@ def _tested_minus_whole(results: Results, methods: tuple[str, ...]) -> FloatArra
 
 def _unweighted_inferior(results: Results) -> Finding:
     """The best purity of each method, averaged over the collections, beside the unweighted one."""
-    parts = [results.where(collection=name) for name in COLLECTIONS]
-    if not all(len(part) for part in parts):
+    best = _best_of_each(results)
+    if not best:
         return NOT_RUN
-    best = {
-        method: joined(list(_best_of(part, (method,)).rows) for part in parts)
-        for method in (*BY_COUNTING, *EMBEDDINGS)
-    }
     own = best.pop(ALG5_UNWEIGHTED)
     less = {name: own.minus(other) for name, other in best.items()}
     return quorum(
         {
-            "below": quorum({name: below(values) for name, values in less.items()}, 4),
-            "by at most 0.1": quorum({n: at_least(v, -0.1) for n, v in less.items()}, 5),
+            "below": quorum({name: at_most(v, -ONE_CAR, 4) for name, v in less.items()}, 5),
+            "slightly": quorum({name: at_least(v, -SLIGHTLY) for name, v in less.items()}, 5),
         },
         2,
     )
@@ -264,28 +301,40 @@ CARS_CLUSTERING = Experiment(
     claims=(
         *(_table4(name) for name in TABLE4),
         Claim(
-            "With the best parameters Algorithm 5 is as good as the best embedding.",
-            "nearly equally well",
-            "the best choice of each: at most 0.05 less on each collection",
+            "With the best parameters all methods are nearly equally good.",
+            "All methods perform nearly equally well",
+            "mean over the collections of the best purity: that of each of six methods less than "
+            "the highest by at most 0.07, as much as in the paper's table",
             _as_good,
         ),
         Claim(
+            "The purities of the embeddings stray much more from run to run than those of "
+            "Algorithm 5.",
+            "are much larger than those of the purity values achieved by Algorithm 5",
+            "standard deviation over the runs, mean over the rows and collections of Table 4, more "
+            f"than ten times that of Algorithm 5, each embedding; {MIXED_RUNS} runs or more",
+            _spreads,
+            why="GNMDS and STE end in the same minimum from nearly every random start.",
+        ),
+        Claim(
             "Algorithm 5 is better on the tested collections (T_ALL, T_ALL_REDUCED).",
-            "better",
+            "At least for Algorithm 5; yields better results",
             "mean purity over k and sigma above that of ALL and ALL_REDUCED beyond 2 se",
             lambda r: above(_tested_minus_whole(r, BY_COUNTING)),
         ),
         Claim(
-            "The embeddings are not.",
-            "does not seem to be the case",
-            "above by at most 0.01, and not beyond chance, 3 of 4 embeddings",
+            "The embeddings are not better on the tested collections.",
+            "this does not seem to be the case for the ordinal embedding approach",
+            "mean purity over k and sigma above that of ALL and ALL_REDUCED by at most 0.01, 3 of "
+            "4 embeddings",
             each_embedding(lambda r, name: not_above(_tested_minus_whole(r, (name,)), 0.01)),
         ),
         Claim(
-            "With the best parameters the unweighted version is slightly inferior.",
-            "slightly inferior",
-            "mean over the collections of the best purity below that of 4 of the 5 other methods "
-            "beyond 2 se, and below that of each by at most 0.1",
+            "With the best parameters the unweighted version of Algorithm 5 is slightly inferior.",
+            "slightly inferior compared to the other methods",
+            "mean over the collections of the best purity below that of each of the 5 other "
+            "methods, by 0.0044 (one of 56 cars in one of four collections) or more and by at most "
+            "0.07, as much as in the paper's table",
             _unweighted_inferior,
         ),
         Claim(

@@ -92,7 +92,7 @@ def series(name: str, point: Point) -> list[Series]:
             metrics = ["nearest of same class", "place of the eight lowest", *places]
             return list(product(("SOE", LENS_MAP), metrics))
         case "recovery":
-            methods = ("SOE", recovery.FROM_MAP, LENS_MAP)
+            methods = (*EMBEDDINGS, recovery.FROM_MAP, LENS_MAP)
             metrics = (recovery.RESIDUAL, recovery.LARGEST, recovery.VIOLATED)
             return list(product(methods, metrics))
         case "speed":
