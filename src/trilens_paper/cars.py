@@ -15,6 +15,7 @@ from trilens_paper.framework.results import Results
 from trilens_paper.framework.verdicts import NOT_RUN, Claim, Finding, at_least, equal
 from trilens_paper.ingredients.data import COLLECTIONS, TESTED, cars, labelled_cars
 from trilens_paper.ingredients.methods import ALG1, ALG2, LENS_MAP, lens_map
+from trilens_paper.words import ABOUT_LENS_MAP, EMBEDDED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -402,7 +403,11 @@ CARS_MAP = Experiment(
     asked="T_ALL",
     spoiled="as people do",
     compared="SOE in two dimensions from random starts, lens map",
-    notes=("The paper's map is SOE's, and the verdicts are about it; the lens map is beside it.",),
+    notes=(
+        "The paper's map is SOE's, and the verdicts are about it; the lens map is beside it.",
+        EMBEDDED,
+        ABOUT_LENS_MAP,
+    ),
     grid=(Point(collection="T_ALL"),),
     runs=10,
     measure=measure_map,

@@ -40,6 +40,7 @@ from trilens_paper.ingredients.methods import (
     statements_of,
     ten_fold_knn,
 )
+from trilens_paper.words import ABOUT_LENS_MAP, EMBEDDED, FOLDS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -310,6 +311,9 @@ CLASSIFY_GAUSS = Experiment(
         "Numbers of statements and noiseparams are our choice; against errorprob and noiseparam "
         "there are 44,758 statements (10 %).",
         "An empty vote of Algorithm 4 is a random class, as in the paper.",
+        FOLDS,
+        EMBEDDED,
+        ABOUT_LENS_MAP,
     ),
 )
 
@@ -439,5 +443,7 @@ CLASSIFY_USPS = Experiment(
     notes=(
         "Numbers of statements, errorprobs and noiseparams are our choice; all 85,013,600 "
         "statements with --full only.",
+        FOLDS,
+        ABOUT_LENS_MAP,
     ),
 )

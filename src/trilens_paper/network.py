@@ -39,6 +39,7 @@ from trilens_paper.ingredients.methods import (
     statements_of,
     warm,
 )
+from trilens_paper.words import ABOUT_LENS_MAP, EMBEDDED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -338,5 +339,7 @@ NETWORK = Experiment(
         "with them. Here one of the tied answers is drawn at random, once for each triple.",
         "From 10,857,670 statements on there are at most ten runs. GNMDS at that number, 2.84 "
         "hours in the paper, is done with --full only.",
+        EMBEDDED,
+        ABOUT_LENS_MAP,
     ),
 )

@@ -40,6 +40,7 @@ from trilens_paper.ingredients.methods import (
     spoiled,
     statements_of,
 )
+from trilens_paper.words import ABOUT_LENS_MAP, ODD
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -301,6 +302,8 @@ OUTLIERS_GAUSS = Experiment(
         "The places of the outliers are our choice: (4.5, 3.5), (-5, 1), (2.5, -4.5).",
         "The other settings: a quarter of the statements with errorprob 0 and 0.1, a tenth with 0, "
         "0.1 and 0.3, a twentieth with 0. The figure does not show them.",
+        ODD,
+        ABOUT_LENS_MAP,
     ),
 )
 
@@ -431,9 +434,12 @@ OUTLIERS_MOONS = Experiment(
     figure=_planted_figure(200, _MOONS),
     notes=(
         "The places of the outliers are our choice: (-2.2, 1.8), (3.2, 1.6), (0.5, -2.2), and "
-        "(0.5, 0.25) between the moons.",
+        "(0.5, 0.25) between the moons. So are the noise of the moons and the settings: the text "
+        "does not say how many statements the paper's plots have, nor their errorprob.",
         "Local lens depth counts the lenses of the nearest tenth of all pairs; STE embeds at most "
         "100,000 of the statements.",
+        ODD,
+        ABOUT_LENS_MAP,
     ),
 )
 
@@ -604,5 +610,6 @@ OUTLIERS_USPS = Experiment(
     notes=(
         "The numbers of statements are our choice; all 21,978,620 (Sampling II: 2 * 10^7) with "
         "--full only.",
+        ABOUT_LENS_MAP,
     ),
 )

@@ -29,6 +29,7 @@ from trilens_paper.ingredients.methods import (
     lens_map,
     statements_of,
 )
+from trilens_paper.words import ABOUT_LENS_MAP, EMBEDDED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -256,5 +257,7 @@ RECOVERY = Experiment(
         "A random start can end in a local minimum; such a run counts like any other.",
         "The conjecture is about embeddings that preserve every statement; those found here "
         "violate the share of triplets that is shown.",
+        EMBEDDED,
+        ABOUT_LENS_MAP,
     ),
 )

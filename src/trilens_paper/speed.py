@@ -29,6 +29,7 @@ from trilens_paper.ingredients.methods import (
     warm,
 )
 from trilens_paper.paper import SECONDS
+from trilens_paper.words import ABOUT_LENS_MAP, EMBEDDED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -195,5 +196,7 @@ SPEED = Experiment(
         "counted. Ratios: mean over the runs of the logarithm.",
         "The paper: 10 s (SOE) to 141 s (t-STE) against 0.01 s for Algorithm 1 and Crowd-Median, "
         "Matlab and R on a laptop of 2015. It gives no figures for GNMDS and STE.",
+        EMBEDDED,
+        ABOUT_LENS_MAP,
     ),
 )
