@@ -326,9 +326,9 @@ CARS_CLUSTERING = Experiment(
         Claim(
             "The embeddings are not better on the tested collections.",
             "this does not seem to be the case for the ordinal embedding approach",
-            "mean purity over k and sigma above that of ALL and ALL_REDUCED by at most 0.01, 3 of "
-            "4 embeddings",
-            each_embedding(lambda r, name: not_above(_tested_minus_whole(r, (name,)), 0.01)),
+            "mean purity over k and sigma above that of ALL and ALL_REDUCED by at most 0.018, one "
+            "of 56 cars, 3 of 4 embeddings",
+            each_embedding(lambda r, name: not_above(_tested_minus_whole(r, (name,)), 1 / 56)),
         ),
         Claim(
             "With the best parameters the unweighted version of Algorithm 5 is slightly inferior.",
@@ -371,7 +371,7 @@ CARS_CLUSTERING = Experiment(
         "A, ours, is k-means on the first three eigenvectors of L u = lambda D u (L: the Laplacian "
         "of the graph, D: its degrees); variant B takes the second to the fourth, without the "
         "constant one. The share of B is how often B would have to come about in place of A for "
-        "the paper's mean. k-means has ten starts; for B of Algorithm 5 it has 200, of which ten "
+        "the paper's mean. k-means has ten starts; for B of Algorithm 5 it has 200, since ten "
         "often miss the best. The verdict of a row is A's. B was found "
         "after about thirty variants had been tried, and A or B is picked for each cell: what was "
         "found afterwards describes the table, it does not prove how it came about.",

@@ -180,8 +180,9 @@ CLUSTER_MOONS = Experiment(
             "errorprob 0.3, few statements (500, 1500): the embeddings are not better than "
             "Algorithm 5.",
             "only if the number of input statements is large",
-            "above Algorithm 5 by at most 0.02, 3 of 4 embeddings",
-            _beside_algorithm5(lambda d: not_above(d, 0.02), "b", NUMBERS[:2]),
+            "above Algorithm 5 by at most 0.023, a twentieth of the way from a random clustering "
+            "(0.54) to 1, 3 of 4 embeddings",
+            _beside_algorithm5(lambda d: not_above(d, 0.023), "b", NUMBERS[:2]),
             why="The embeddings are ahead by a few hundredths here, too little to be read off the "
             "paper's figure.",
         ),

@@ -40,7 +40,7 @@ HALFSPACE, LENS, FUNCTION_F = "halfspace depth", "lens depth", "F of Crowd-Media
 AT_CENTRE = "share of places less deep than the centre"
 LENSES, GRAPHS, DEPTHS = (Point(panel=p) for p in ("lenses", "graphs", "depths"))
 SYMMETRIC, DD = Point(panel="symmetric"), Point(panel="DD-plots")
-THRESHOLD, LOCAL = Point(panel="thresholding"), Point(panel="local depth")
+THRESHOLD, LOCAL = Point(panel="correction"), Point(panel="local depth")
 MAX_DEPTH, ON_DD = "max-depth", "k-NN on the DD-plot"
 #: Two classes of the plane, and where the second differs: in its place, or in its width.
 CLASSES = {"location": ((2.0, 0.0), 1.0), "width": ((0.0, 0.0), 3.0)}

@@ -39,7 +39,7 @@ from trilens_paper.ingredients.methods import (
     statements_of,
     warm,
 )
-from trilens_paper.words import ABOUT_LENS_MAP, EMBEDDED
+from trilens_paper.words import ABOUT_CROWD_MEDIAN, ABOUT_LENS_MAP, EMBEDDED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -339,6 +339,7 @@ NETWORK = Experiment(
         "with them. Here one of the tied answers is drawn at random, once for each triple.",
         "From 10,857,670 statements on there are at most ten runs. GNMDS at that number, 2.84 "
         "hours in the paper, is done with --full only.",
+        ABOUT_CROWD_MEDIAN,
         EMBEDDED,
         ABOUT_LENS_MAP,
     ),

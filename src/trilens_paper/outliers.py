@@ -40,7 +40,7 @@ from trilens_paper.ingredients.methods import (
     spoiled,
     statements_of,
 )
-from trilens_paper.words import ABOUT_LENS_MAP, ODD
+from trilens_paper.words import ABOUT_CROWD_MEDIAN, ABOUT_LENS_MAP
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -302,7 +302,7 @@ OUTLIERS_GAUSS = Experiment(
         "The places of the outliers are our choice: (4.5, 3.5), (-5, 1), (2.5, -4.5).",
         "The other settings: a quarter of the statements with errorprob 0 and 0.1, a tenth with 0, "
         "0.1 and 0.3, a twentieth with 0. The figure does not show them.",
-        ODD,
+        ABOUT_CROWD_MEDIAN,
         ABOUT_LENS_MAP,
     ),
 )
@@ -438,7 +438,7 @@ OUTLIERS_MOONS = Experiment(
         "does not say how many statements the paper's plots have, nor their errorprob.",
         "Local lens depth counts the lenses of the nearest tenth of all pairs; STE embeds at most "
         "100,000 of the statements.",
-        ODD,
+        ABOUT_CROWD_MEDIAN,
         ABOUT_LENS_MAP,
     ),
 )

@@ -115,7 +115,7 @@ def _illustrated(panel: str) -> list[Series]:
             product((i.LENS, i.FUNCTION_F), (i.AT_CENTRE,), (None,), (None,), range(4))
         ),
         "DD-plots": list(product((i.MAX_DEPTH, i.ON_DD), (LOSS,), (None,), (None,), range(2))),
-        "thresholding": [
+        "correction": [
             (i.KRNG, metric)
             for metric in (i.BIAS, i.SLOPE, i.BIAS_OF_FEW, "estimated minus true edges")
         ],
