@@ -422,7 +422,8 @@ CLUSTER_USPS = Experiment(
             lambda r: _large_k(r, 150),
         ),
         Claim(
-            "errorprob 0.3: so it is for k = 100 already, whatever sigma (0.3, 1 and 3).",
+            "errorprob 0.3: k = 100 already gives the same purity as correct statements, whatever "
+            "sigma (0.3, 1 and 3).",
             "already for k=100 and a wide range of values of",
             "difference to the best of errorprob 0 within 0.03, most statements, each sigma",
             lambda r: _large_k(r, 100),

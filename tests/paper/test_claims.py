@@ -132,10 +132,10 @@ def test_times_and_errors(name: str, slope: float, expected: str) -> None:
 
 
 def test_few_runs_with_much_chance_decide_nothing() -> None:
-    judged = claim("medoid-gauss20", "No wrong answers: the embeddings are not better")
-    places = [{"panel": "a", "method": m, "n_statements": 500} for m in METHODS]
-    chance = np.random.default_rng(1)
-    assert verdict(judged, lambda r: chance.normal(0, 0.1), *places) == "undecided"
+    judged = claim("medoid-gauss20", "The embeddings are not better")
+    places = [{"panel": p, "method": m, "n_statements": 500} for p in "abcd" for m in METHODS]
+    strays = lambda r: 0.1 * (-1) ** r["run"] * (r["method"] in EMBEDDINGS)  # noqa: E731
+    assert verdict(judged, strays, *places) == "undecided"
     assert verdict(judged, lambda r: 0.1, *places) == "agrees"
     better = lambda r: 0.1 - 0.05 * (r["method"] in EMBEDDINGS)  # noqa: E731
     assert verdict(judged, better, *places) == "differs"
@@ -170,7 +170,7 @@ def test_five_dimensions(more: float, expected: str) -> None:
 
 @pytest.mark.parametrize(("less", "expected"), [(0.01, "agrees"), (0.1, "differs")])
 def test_a_hundred_neighbours_under_errors(less: float, expected: str) -> None:
-    judged = claim("cluster-usps", "errorprob 0.3: so it is for k = 100 already")
+    judged = claim("cluster-usps", "errorprob 0.3: k = 100 already")
     places = [
         {"panel": "usps", "method": m, "error_rate": e, "k": 100, "sigma": 1.0}
         for m in ("Algorithm 5 weighted", "Algorithm 5 unweighted")
