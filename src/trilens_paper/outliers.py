@@ -562,6 +562,8 @@ OUTLIERS_USPS = Experiment(
             "number found with the other digit minus that with 6 in [-2, 2], the width of three to "
             "five, each of nine digits, Algorithm 2 and Crowd-Median",
             _two(_other_digits),
+            why="The digits differ: among ones most of the ten are found, among twos and fives "
+            "few.",
         ),
         Claim(
             "Uniform sampling, Noise model I: Crowd-Median is slightly better than Algorithm 2.",
