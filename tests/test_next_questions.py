@@ -108,6 +108,27 @@ def test_what_was_answered_often_comes_less_often() -> None:
     assert again.sum() <= 3
 
 
+def test_a_rater_is_known_by_the_value_that_was_given() -> None:
+    S = tl.Statements([[0, 1, 2], [1, 2, 3], [0, 1, 3]], names=list("abcd"), raters=[7.0] * 3)
+    for rater in (7, 7.0, "7"):
+        assert keys(tl.next_questions(S, n=1, rater=rater).triples, "central") == {(0, 2, 3)}
+
+
+def test_few_questions_left_are_no_random_ones() -> None:
+    S = answers(8, 200)
+    S = S.take(np.unique(np.sort(S.triples, axis=1), axis=0, return_index=True)[1])
+    S = tl.Statements(S.triples[:50], 8, kind="central", chosen=np.arange(50) % 2 == 0)
+    found = tl.next_questions(S, n=2)
+    assert found.caution is not None
+    assert found.caution.startswith("50 of all 56 questions have been asked")
+    assert tl.next_questions(S, n=2, rater="new").caution is None
+    three = tl.next_questions(tl.Statements([[0, 1, 2]]), n=1, rater="new")
+    assert three.caution is not None
+    assert three.caution.startswith("3 objects are too few to choose by, which needs 4")
+    with pytest.raises(ParameterError, match="among= lists no question"):
+        tl.next_questions(S, n=2, among=np.zeros((0, 3), dtype=int))
+
+
 def test_questions_on_their_way_do_not_come(central: tl.Statements, known: tl.ChoiceMap) -> None:
     first = tl.next_questions(central, "medoid", 10, model=known)
     again = tl.next_questions(central, "medoid", 10, model=known, asked=first.triples)
@@ -306,9 +327,9 @@ def test_counts_of_chosen_questions_are_biased_and_those_of_the_random_share_are
         )
         by_all.append(error(tl.Statements(S.triples, n)))
         by_share.append(error(S))
-    assert by_all[-1] > 1.2 * by_all[0]  # it grows with the answers
+    assert by_all[-1] > 1.1 * by_all[0]  # it grows with the answers
     assert by_share[-1] < by_share[0]
-    assert by_all[-1] > 1.3 * by_share[-1]
+    assert by_all[-1] > 1.15 * by_share[-1]
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 import trilens as tl
 from test_next_questions import answers
 from trilens.cli import trilens
-from trilens.errors import TrilensError
-from trilens.tasks.stopping import expected_gain, looks
+from trilens.errors import ParameterError, TrilensError
+from trilens.tasks.stopping import expected_gain, looks, spent
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def test_looks_are_few_and_fixed() -> None:
     seen = [looks(10, m)[1] for m in range(700)]
     assert sorted(set(seen)) == [0, 60, 90, 135, 202, 303, 455, 683]
     # what may be missed adds up to what the level allows
-    assert sum(0.05 / (k * (k + 1)) for k in range(1, 10_000)) < 0.05
+    assert 0.999 < sum(spent(k) for k in range(1, 10_000)) <= 1
 
 
 def test_between_looks_nothing_changes(many: tl.Statements) -> None:
@@ -39,7 +39,7 @@ def test_the_medoid_is_found_and_the_study_stops(many: tl.Statements) -> None:
     found = tl.stopping(many, "medoid", at_most=4)
     assert found.stop
     assert tl.medoid(many).name in found.candidates
-    assert found.level == pytest.approx(1 - 0.05 / 30)
+    assert found.level == pytest.approx(0.995)
     assert found.asked_level == 0.95
     assert found.why.startswith("at the last look, at 303 answers: ")
     assert "could be the most central" in found.why
@@ -147,3 +147,11 @@ def test_commands(many: tl.Statements, tmp_path) -> None:  # type: ignore[no-unt
     run = CliRunner().invoke(trilens, told)
     assert run.exit_code == 0
     assert len(out.read_text().splitlines()) == 6
+
+
+def test_limits_that_say_nothing_are_refused(many: tl.Statements) -> None:
+    with pytest.raises(ParameterError, match="less than the 10 objects"):
+        tl.stopping(many, "medoid", at_most=10)
+    assert not tl.stopping(many, "price", price=1e-320, budget=1e15).stop
+    with pytest.raises(ParameterError, match="budget"):
+        tl.stopping(many, "price", price=1, budget=1e300)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from trilens.cli.output import bar, note, print_table
+from trilens.errors import FormatError, ParameterError
 
 
 @click.command("reproduce")
@@ -76,11 +77,14 @@ def command(
         print_table(["experiment", "what", "runs"], rows, left=2)
         return
     chosen = [experiment_named(name) for name in dict.fromkeys(names)] or everything
+    if page is not None and page.suffix != ".md":
+        raise ParameterError(f"--page writes Markdown: {page} must end in .md")
     if page is None:
         n_outdated = 0 if any_code else outdated(chosen, out, runs, full)
         if n_outdated:
             results_are = "result was" if n_outdated == 1 else "results were"
             note(f"{n_outdated:,} {results_are} computed by other code and will be computed again")
+        _remember(out / "commands.txt", names, runs, full)
         with bar("reproduce") as progress:
             run(
                 chosen,
@@ -91,9 +95,10 @@ def command(
                 processes=processes,
                 progress=progress,
             )
-        _remember(out / "commands.txt", names, runs, full)
     written = page or out / "summary.md"
     kept = {e.name: recorded(e, out, any_code or page is not None) for e in everything}
+    if not any(kept.values()):
+        raise FormatError(f"there are no results in {out}; --out names the folder that has them")
     found = write_page(written, everything, kept, _commands(out))
     verdicts = ("agrees", "differs", "undecided", "not judged")
     print_table(
@@ -113,6 +118,7 @@ def _remember(path: Path, names: tuple[str, ...], runs: int | None, full: bool) 
     typed = " ".join(["trilens reproduce", *names, *options])
     before = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     commands = [*(line for line in before if line != typed), typed]
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(commands) + "\n", encoding="utf-8")
 
 

@@ -210,6 +210,26 @@ def test_raters_and_seconds(canned: list[str]) -> None:
     assert slow.kinds[-1].kind == "closer"
 
 
+def test_what_is_asked_again_is_no_part_of_the_least(canned: list[str]) -> None:
+    """With 15 raters the least is paid, but a part of it would be spent on repeats."""
+    least = tl.plan(30, kind="central", price=1, budget=200, raters=10)
+    assert least.bought is not None
+    assert least.bought.expected.answers >= 100
+    with pytest.raises(ParameterError, match="need 100 before anything can be said"):
+        tl.plan(30, kind="central", price=1, budget=101, raters=10)
+
+
+def test_short_rounds_ask_nothing_again(canned: list[str]) -> None:
+    made = tl.plan(8, "rank", kind="central", raters=10_000)
+    assert (made.repeats, made.shared) == (0, 0)
+    assert made.total < 2 * made.answers + 10_000
+
+
+def test_the_answers_are_in_their_interval(canned: list[str]) -> None:
+    made = tl.plan(30, "difference", kind="odd", target=0.99)
+    assert made.low <= made.answers <= made.high
+
+
 def test_a_budget_says_what_it_buys(canned: list[str]) -> None:
     whole = tl.plan(30, kind="central", price=0.1)
     assert whole.bought is None
@@ -225,8 +245,8 @@ def test_a_budget_says_what_it_buys(canned: list[str]) -> None:
     assert study["quota"]["participants"] * each == half.bought.total
     assert f"# Expect {round(half.bought.expected.value)} objects" in half.study_yaml()
     assert any("the budget pays for" in remark for remark in half.remarks)
-    with pytest.raises(ParameterError, match="too few for 100 raters"):
-        tl.plan(30, kind="central", price=0.1, budget=20, raters=100)
+    with pytest.raises(ParameterError, match="too few for 300 raters"):
+        tl.plan(30, kind="central", price=0.1, budget=20, raters=300)
     plenty = tl.plan(30, kind="central", price=0.1, budget=10 * whole.price)
     assert (plenty.total, plenty.bought) == (whole.total, None)
 

@@ -77,5 +77,5 @@ def command(
         f"{by_chance:,} drawn at random"
     ]
     if found.caution is not None:
-        notes = [found.caution]
+        notes = [*notes[: len(found) > by_chance], found.caution]
     out.show(found.columns(), found.to_dict(), notes, left=4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -252,7 +252,7 @@ def read_tables(
         objects=objects.n_objects,
         raters=_raters_in(batches),
         faults=tuple(faults),
-        notes=(*_noted(tables), *notes),
+        notes=(*_noted(tables), *_lost(tables), *notes),
         checks=Checks.joined(
             checks_of(batch, kind) for table in tables for batch in table.decided.checks
         ),
@@ -288,6 +288,15 @@ def _left_out(table: AnswerTable, extra: Sequence[str]) -> tuple[str, ...]:
     return tuple(
         name for name in table.layout.left_out if name not in asked | table.table.read_from
     )
+
+
+def _lost(tables: Sequence[AnswerTable]) -> Iterator[str]:
+    """Columns that some files have and others lack: of all answers together they are not known."""
+    for role in dict.fromkeys(role for table in tables for role in table.layout.others):
+        without = [table.label for table in tables if role not in table.layout.others]
+        if without and FIELDS[role] != "chosen":
+            more = f" and {_files(len(without) - 1)} have" if len(without) > 1 else " has"
+            yield f"the column {role} is left out: {without[0]}{more} none"
 
 
 def _noted(tables: Sequence[AnswerTable]) -> list[str]:

@@ -365,14 +365,13 @@ def medoid_set(model: AnswerModel, level: float = 0.95) -> BoolArray:
     (n,) array of bool
     """
     from trilens.maps.geometry import total_distance
-    from trilens.tasks.model import AnswerModel
 
     level = 1 - _LEFT_OUT * (1 - level)
     most = max(2, (model.statements.n_objects - 1) // 6)
     if model.map.n_components_ > most:
         plain = model.map.like(most, random_state=model.seed)
         plain.fit(model.statements, features=model.map.features_)
-        model = AnswerModel(model.statements, plain, model.seed)
+        model = replace(model, map=plain)
     assisted = model.assisted
     unsure = model.statements.appearances < LEAST_ANSWERS
     sure = np.flatnonzero(~unsure)

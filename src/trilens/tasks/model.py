@@ -86,11 +86,14 @@ class AnswerModel:
     map : ChoiceMap
         Fitted to the statements.
     seed : int
+    n_draws : int, optional
+        Maps that are drawn from the posterior; by default as many as the number of objects allows.
     """
 
     statements: Statements
     map: ChoiceMap
     seed: int
+    n_draws: int | None = None
 
     @cached_property
     def ordered(self) -> Ordered:
@@ -103,9 +106,8 @@ class AnswerModel:
         found = self.ordered
         if found.statements is self.statements:
             return self
-        return AnswerModel(
-            found.statements, self.map.reordered(found.statements, found.order), self.seed
-        )
+        fitted = self.map.reordered(found.statements, found.order)
+        return replace(self, statements=found.statements, map=fitted)
 
     @cached_property
     def plane(self) -> FloatArray:
@@ -174,10 +176,10 @@ class AnswerModel:
     def posterior(self) -> FloatArray:
         """Maps that the answers allow, (draws, n, d): see `trilens.maps.posterior`."""
         n = self.statements.n_objects
-        many = next((draws for most, draws in _DRAWS if n <= most), FEWER_DRAWS)
+        usual = next((draws for most, draws in _DRAWS if n <= most), FEWER_DRAWS)
         drawn = self.map.posterior(
             self.statements,
-            many,
+            self.n_draws or usual,
             dispersion=self.overdispersion,
             # parts that few questions link may lie the other way round
             effort=_EFFORT_FOR_BLOCKS if self.design.blocks > 1 else 1.0,

@@ -24,6 +24,7 @@ from trilens.maps.posterior import MOST_COORDINATES, depths_of
 from trilens.simulate.triples import unrank
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.combine import question_keys
+from trilens.statements.value import checked_field
 from trilens.tasks.data import Data, in_order, statements_of
 from trilens.tasks.medoid import how_often_largest
 
@@ -36,7 +37,7 @@ Reason: TypeAlias = Literal["adaptive", "random"]
 
 #: With fewer answers about each object, and no features, a map is no guide: measured, questions
 #: chosen by it are then worse than random ones.
-_LEAST_PER_OBJECT = 18
+_LEAST_PER_OBJECT, _LEAST_OBJECTS = 18, 4
 #: Questions that are looked at, where there are more.
 _POOL = 4000
 #: Up to so many questions all of them are listed.
@@ -77,7 +78,8 @@ class NextQuestions(Tabular):
         What the answer is expected to tell about the goal, in nats; NaN where nothing is known
         yet to expect it from.
     caution : str or None
-        Why all questions are drawn at random, where they are.
+        Why all questions are drawn at random, where they are; or why those that are cannot be
+        counted any more.
     """
 
     goal: Goal
@@ -197,7 +199,12 @@ def next_questions(
     within = None if among is None else _questions(among, "among", inner, given)
     free = _listed(inner, None if within is None else within.triples.astype(np.int64), taken)
     rng = np.random.default_rng([seed_of(random_state), len(inner), 41])
-    left = n_questions(inner.kind, inner.n_objects) - len(taken) if free is None else len(free)
+    possible = n_questions(inner.kind, inner.n_objects)
+    left = possible - len(taken) if free is None else len(free)
+    if within is not None and not len(within):
+        raise ParameterError(
+            f"{option('among')} lists no question; leave it out to take any", parameter="among"
+        )
     if wanted > left:
         whose = "this rater has not answered" if rater is not None else "have not been asked"
         others = "" if rater is not None else f"; {option('rater')} asks somebody else the same"
@@ -210,15 +217,24 @@ def next_questions(
     drawn = _draw(free, inner.kind, inner.n_objects, random, taken, rng)
     caution = None
     if belief is None:
+        about, needed = f"{inner.n_objects:,} objects", _LEAST_OBJECTS
+        if inner.n_objects >= _LEAST_OBJECTS:
+            about = f"{len(inner):,} answers about {about}"
+            needed = _LEAST_PER_OBJECT * inner.n_objects // 3
         caution = (
-            f"{len(inner):,} answers about {inner.n_objects:,} objects are too few to choose by, "
-            f"which needs {_LEAST_PER_OBJECT * inner.n_objects // 3:,}: all questions are drawn at "
-            f"random"
+            f"{about} are too few to choose by, which needs {needed:,}: all questions are drawn "
+            f"at random"
         )
         picked, told = drawn, np.full(len(drawn), np.nan)
     else:
         given_before = question_keys(inner)[0]
         picked, told = _pick(belief, goal, wanted - random, drawn, free, taken, given_before, rng)
+        if rater is None and inner.chosen is not None and 2 * len(taken) > possible:
+            caution = (
+                f"{len(taken):,} of all {possible:,} questions have been asked: those drawn at "
+                f"random are now what the chosen ones left, so that depths by counting are off; "
+                f"with {option('rater')} a question may come again"
+            )
     by_chance = np.arange(len(picked)) < random
     shuffled = rng.permutation(len(picked))
     picked, told, by_chance = picked[shuffled], told[shuffled], by_chance[shuffled]
@@ -264,8 +280,12 @@ def _answered(inner: Statements, rater: Any) -> Statements:
     """What a rater has answered; without one, everything."""
     if rater is None:
         return inner
-    raters = np.zeros(0) if inner.raters is None else inner.raters
-    return inner.take(np.flatnonzero(raters.astype(str) == str(rater)))
+    if inner.raters is None:
+        return inner.take(np.zeros(0, dtype=np.intp))
+    # as they are kept: 7.0 is the rater 7
+    own = checked_field("raters", [rater], 1)
+    assert own is not None
+    return inner.take(np.flatnonzero(inner.raters.astype(str) == str(own[0])))
 
 
 def _questions(
@@ -323,7 +343,7 @@ def _belief(
                 "give either features or a model that was fitted with them", parameter="features"
             )
         read = read_features(features, given._names, given.n_objects).take(order)
-    if inner.n_objects < 4:
+    if inner.n_objects < _LEAST_OBJECTS:
         return None
     few = 3 * len(inner) < _LEAST_PER_OBJECT * inner.n_objects
     if few and read is None and model is None:

@@ -2,10 +2,11 @@
 
 A 95 % set that is looked at after every answer misses the truth more often than in 5 % of studies:
 it gets many chances to do so. Therefore a rule looks at fixed numbers of answers only, each 1.5
-times the one before, and the k-th look may miss with probability (1 - level) / (k (k + 1)). These
-sum to 1 - level, so that with probability ``level`` none of the sets, however many there will be,
-misses (the union bound); whenever one asks, the rule says what it saw at its last look. It does
-not matter how the questions were chosen: the sets come from the likelihood of the answers.
+times the one before, and each of the first nine looks may miss with a tenth of the probability
+1 - level, all later ones together with another tenth (`spent`). So with probability ``level``
+none of the sets, however many there will be, misses (the union bound); whenever one asks, the
+rule says what it saw at its last look. It does not matter how the questions were chosen: the sets
+come from the likelihood of the answers.
 """
 
 from __future__ import annotations
@@ -33,10 +34,14 @@ RULES: tuple[Rule, ...] = get_args(Rule)
 
 #: The first look, in answers for each object, and the growth from look to look.
 _FIRST, _GROWTH = 6, 1.5
+#: The looks that may miss equally often, and the maps that are drawn to tell so small a chance.
+_EVEN_LOOKS, _DRAWS = 9, 400
 #: The column of a survey's export that says when an answer was given.
 _WHEN = "answered_at"
 #: A larger share of predicted answers is no gain that 1000 answers make.
 _MOST_GAIN = 0.2
+#: Prices and budgets, and the answers that they pay.
+MOST_MONEY = 1e15
 #: Folds in which questions are held out, to see what more answers would gain.
 _FOLDS = 5
 
@@ -133,8 +138,8 @@ def stopping(
     Notes
     -----
     The rule looks when there are 6, 9, 13.5, ... answers for each object, at the first so many
-    answers, and the k-th look may be wrong with probability (1 - level) / (k (k + 1)): see
-    `trilens.tasks.stopping`. Between looks it says what it saw at the last one.
+    answers, and each look may be wrong with a tenth of 1 - level, later than the ninth with less:
+    see `trilens.tasks.stopping`. Between looks it says what it saw at the last one.
 
     Examples
     --------
@@ -160,6 +165,8 @@ def stopping(
         raise StatementError(
             f"there is nothing to stop for: {given.n_objects} objects; a rule needs four or more"
         )
+    if rule == "medoid" and most >= given.n_objects:
+        raise wrong("at_most", at_most, f"less than the {given.n_objects:,} objects")
     look, at, following = looks(given.n_objects, len(given))
     if look == 0:
         return Stopping(
@@ -172,21 +179,21 @@ def stopping(
             asked_level=level,
         )
     seed = seed_of(random_state)
-    spent = (1 - level) / (look * (look + 1))
+    may_miss = (1 - level) * spent(look)
     facts: dict[str, Any] = {
         "next": f"the next look is at {following:,} answers, {following - len(given):,} more",
         "answers": len(given),
         "look": look,
         "looked_at": at,
         "next_look": following,
-        "level": 1 - spent,
+        "level": 1 - may_miss,
         "asked_level": level,
     }
-    model = answer_model(given[:at], seed, features=features)
+    model = replace(answer_model(given[:at], seed, features=features), n_draws=_DRAWS)
     if rule == "medoid":
-        found = _by_set(model, most, spent, facts)
+        found = _by_set(model, most, may_miss, facts)
     elif rule == "map":
-        found = _by_gain(model, least, spent, facts)
+        found = _by_gain(model, least, may_miss, facts)
     else:
         found = _by_groups(given, model, look, features, facts)
     if at == len(given):
@@ -223,17 +230,28 @@ def looks(n_objects: int, answers: int) -> tuple[int, int, int]:
     return look, at, following
 
 
+def spent(look: int) -> float:
+    """The share of the error that a look may make; all of them sum to 1.
+
+    >>> spent(1), spent(9), round(spent(10), 3), round(sum(spent(k) for k in range(1, 10_000)), 3)
+    (0.1, 0.1, 0.05, 1.0)
+    """
+    late = look - _EVEN_LOOKS
+    even = 1 / (_EVEN_LOOKS + 1)
+    return even if late <= 0 else even / (late * (late + 1))
+
+
 def _by_price(answers: int, price: float | None, budget: float | None) -> Stopping:
     if price is None or budget is None:
         raise ParameterError(
             f"{option('rule', 'price')} needs {option('price')}, of one answer, and "
             f"{option('budget')}"
         )
-    each = real_number("price", price, positive=True)
-    whole = real_number("budget", budget, positive=True)
+    each = real_number("price", price, most=MOST_MONEY, positive=True)
+    whole = real_number("budget", budget, most=MOST_MONEY, positive=True)
     if whole < each:
         raise ParameterError(f"a budget of {whole:g} does not pay one answer at {each:g}")
-    affordable = int(whole / each * (1 + 1e-12))
+    affordable = int(min(whole / each * (1 + 1e-12), MOST_MONEY))
     left = affordable - answers
     return Stopping(
         "price",
@@ -247,9 +265,9 @@ def _by_price(answers: int, price: float | None, budget: float | None) -> Stoppi
     )
 
 
-def _by_set(model: AnswerModel, most: int, spent: float, facts: dict[str, Any]) -> Stopping:
+def _by_set(model: AnswerModel, most: int, may_miss: float, facts: dict[str, Any]) -> Stopping:
     inner, rank = model.in_order, model.ordered.rank
-    inside = medoid_set(inner, 1 - spent)[rank]
+    inside = medoid_set(inner, 1 - may_miss)[rank]
     score = inner.centrality[rank]
     by_score = np.flatnonzero(inside)[np.argsort(-score[inside], kind="stable")]
     names = tuple(model.statements.names[i] for i in by_score)
@@ -265,11 +283,11 @@ def _by_set(model: AnswerModel, most: int, spent: float, facts: dict[str, Any]) 
     )
 
 
-def _by_gain(model: AnswerModel, least: float, spent: float, facts: dict[str, Any]) -> Stopping:
+def _by_gain(model: AnswerModel, least: float, may_miss: float, facts: dict[str, Any]) -> Stopping:
     from scipy.special import ndtri
 
     mean, error = expected_gain(model)
-    bound = max(float(mean - ndtri(spent) * error), 0.0)
+    bound = max(float(mean - ndtri(may_miss) * error), 0.0)
     stop = bound < least
     return Stopping(
         "map",

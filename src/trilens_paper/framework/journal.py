@@ -165,16 +165,26 @@ class Journal:
     def _all(self) -> Iterator[Entry]:
         """The cells of all lines but the torn and the corrupted."""
         commons: dict[str, dict[str, Any]] = {}
-        for line in self.path.read_bytes().split(b"\n") if self.path.exists() else ():
+        lines = self.path.read_bytes().split(b"\n") if self.path.exists() else []
+        for number, line in enumerate(lines, 1):
             checksum, _, text = line.partition(b" ")
-            if checksum != b"%08x" % crc32(text):
+            if not text or checksum != b"%08x" % crc32(text):
                 continue
-            found = json.loads(text)
-            if "series" in found:
-                found["series"] = list(_unpacked(found["series"]))
-                commons[checksum.decode()] = found
-            elif common := commons.get(found["of"]):
-                yield _entry(common, found)
+            try:
+                found = json.loads(text)
+                if "series" in found:
+                    found["series"] = list(_unpacked(found["series"]))
+                    commons[checksum.decode()] = found
+                    continue
+                common = commons.get(found["of"])
+                entry = None if common is None else _entry(common, found)
+            except (KeyError, TypeError, ValueError):
+                raise FormatError(
+                    f"{self.path}, line {number}: not a result of this experiment, though its "
+                    f"checksum is right; remove the line"
+                ) from None
+            if entry is not None:
+                yield entry
 
 
 def _entry(common: dict[str, Any], found: dict[str, Any]) -> Entry:

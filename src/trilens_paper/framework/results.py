@@ -11,6 +11,7 @@ import numpy as np
 
 from trilens._typing import FloatArray
 from trilens.files.output import atomic_write
+from trilens_paper.framework.verdicts import LEAST_RUNS
 
 #: The columns and their types, in order.
 COLUMNS = {
@@ -31,6 +32,8 @@ COLUMNS = {
     "value": "float64",
     "cpu_seconds": "float64",
 }
+#: What a value was measured at, beside the run.
+_SETTING = tuple(name for name in COLUMNS if name not in ("run", "value", "cpu_seconds"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +83,32 @@ class Results:
         return len(set(self.column("run")))
 
     def by_run(self) -> dict[int, float]:
-        """The mean value of each run that has as many rows as any other."""
-        grouped: dict[int, list[float]] = {}
+        """The mean value of each run, over the settings that all of these runs have.
+
+        A setting with fewer than five runs is left out where another one has five: a few dear
+        ones beside many cheap ones must not take these away.
+
+        >>> rows = [
+        ...     {"n_statements": n, "run": run, "value": float(run)}
+        ...     for n, runs in ((5, 7), (9, 6), (99, 1))
+        ...     for run in range(runs)
+        ... ]
+        >>> Results(tuple(rows)).per_run()
+        array([0., 1., 2., 3., 4., 5.])
+        """
+        by_setting: dict[tuple[Any, ...], dict[int, float]] = {}
         for row in self.rows:
-            grouped.setdefault(row["run"], []).append(row["value"])
-        most = max(map(len, grouped.values()), default=0)
-        return {run: float(np.mean(v)) for run, v in sorted(grouped.items()) if len(v) == most}
+            setting = tuple(row.get(name) for name in _SETTING)
+            by_setting.setdefault(setting, {})[row["run"]] = row["value"]
+        most = max(map(len, by_setting.values()), default=0)
+        least = LEAST_RUNS if most >= LEAST_RUNS else 1
+        kept = [each for each in by_setting.values() if len(each) >= least]
+        runs = sorted(set[int]().union(*kept))
+        return {
+            run: float(np.mean([each[run] for each in kept]))
+            for run in runs
+            if all(run in each for each in kept)
+        }
 
     def per_run(self) -> FloatArray:
         """The mean value of each complete run, in the order of the runs."""

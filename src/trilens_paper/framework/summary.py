@@ -133,7 +133,7 @@ def page_text(
     if found is None:
         found = [_judged_cells(e, kept[e.name]) for e in experiments if kept.get(e.name)]
     missing = [e.name for e in experiments if not kept.get(e.name)]
-    parts = [_HEAD, _overview(found)]
+    parts = [_HEAD, _overview(experiments, found)]
     if missing:
         parts.append(f"There are no journals of: {', '.join(missing)}.\n")
     parts.append(_runs([(one.experiment, kept[one.experiment.name]) for one in found], commands))
@@ -146,8 +146,10 @@ def _judged_cells(experiment: Experiment, entries: Sequence[Entry]) -> Judged:
     return judged(experiment, joined(entry.rows for entry in entries))
 
 
-def _overview(found: Sequence[Judged]) -> str:
+def _overview(experiments: Sequence[Experiment], found: Sequence[Judged]) -> str:
     verdicts = get_args(Verdict)
+    run = {one.experiment.name: one for one in found}
+    every = [run.get(e.name) or judged(e, Results(())) for e in experiments]
     lines = []
     for of_paper, title in ((True, "Claims of the paper"), (False, "Claims of our own")):
         lines += [
@@ -156,12 +158,13 @@ def _overview(found: Sequence[Judged]) -> str:
             "| experiment | runs | agrees | differs | undecided | not judged |",
             "|---|---:|---:|---:|---:|---:|",
         ]
-        for one in found:
+        for one in every:
             name, tally = one.experiment.name, one.tally(of_paper)
             if tally:
                 counts = " | ".join(str(tally[v]) for v in verdicts)
-                lines.append(f"| [{name}](#{name}) | {one.results.runs} | {counts} |")
-        totals = " | ".join(str(sum(one.tally(of_paper)[v] for one in found)) for v in verdicts)
+                said = f"[{name}](#{name})" if name in run else name
+                lines.append(f"| {said} | {one.results.runs} | {counts} |")
+        totals = " | ".join(str(sum(one.tally(of_paper)[v] for one in every)) for v in verdicts)
         lines += [f"| all | | {totals} |", ""]
     return "\n".join(lines)
 
@@ -171,9 +174,10 @@ def _runs(kept: Sequence[tuple[Experiment, Sequence[Entry]]], commands: Sequence
     lines = [
         "## Runs",
         "",
-        "Each line of the files `paper/*/cells.jsonl`, the journals, holds the results of one run of "
-        "one setting, that is of one point of an experiment's grid. This page and its figures are "
-        "made from these alone:",
+        "Each line of the files `paper/*/cells.jsonl`, the journals, holds the results of one run "
+        "of one setting, that is of one point of an experiment's grid. This page is made from "
+        "these; figures that show single objects draw them again, those of the cars from the "
+        "survey's data:",
         "",
         "```shell",
         "trilens reproduce --out paper --page docs/reproduction.md",

@@ -233,19 +233,13 @@ def _beyond(mean: float, error: float) -> Verdict:
 def not_below(differences: ArrayLike, margin: float, digits: int = 3) -> Finding:
     """Of the differences A - B: agrees when A is less than B by no more than ``margin``.
 
-    For "A is not better than B": all of mean ± 2 se above -margin agrees, A smaller beyond
-    chance differs, all else is undecided. Few runs can so not agree.
+    For "A is not better than B": all of mean ± 2 se above -margin agrees, all of it below
+    differs, all else is undecided.
 
     >>> not_below([0.0, 0.01, -0.01] * 2, 0.02).verdict, not_below([0.3, -0.3] * 3, 0.02).verdict
     ('agrees', 'undecided')
     """
-
-    def rule(mean: float, error: float) -> Verdict:
-        if mean + WIDTH * error < 0:
-            return "differs"
-        return "agrees" if mean - WIDTH * error >= -margin else "undecided"
-
-    return _by_mean(differences, digits, rule)
+    return at_least(differences, -margin, digits)
 
 
 def not_above(differences: ArrayLike, margin: float, digits: int = 3) -> Finding:
@@ -254,35 +248,39 @@ def not_above(differences: ArrayLike, margin: float, digits: int = 3) -> Finding
     >>> not_above([0.1, 0.2] * 3, 0.02).verdict, not_above([0.01, -0.01] * 3, 0.05).verdict
     ('differs', 'agrees')
     """
-    found = not_below(-np.asarray(differences, dtype=np.float64), margin, digits)
-    return Finding(shown(differences, digits), found.verdict) if np.size(differences) else found
+    return at_most(differences, margin, digits)
 
 
 def quorum(findings: Mapping[str, Finding], need: int | float) -> Finding:
     """Agrees when at least ``need`` of the findings do (a share where it is a float).
 
-    Differs when so many differ that the quorum cannot be reached any more; else undecided.
+    Differs when so many differ that the quorum cannot be reached any more. What was not run may
+    still go either way: where the quorum hangs on it, there is no verdict.
 
     >>> quorum({"SOE": equal(1, 1), "STE": equal(1, 2)}, 2).verdict
     'differs'
     >>> quorum({"SOE": equal(1, 1), "STE": equal(1, 2)}, 0.5).ours
     '1 of 2: SOE 1; not STE 1'
+    >>> quorum({"SOE": equal(1, 1), "STE": NOT_RUN}, 2).verdict
+    'not judged'
     """
-    judged = {name: f for name, f in findings.items() if f.verdict != "not judged"}
-    if not judged:
+    verdicts = [f.verdict for f in findings.values()]
+    if set(verdicts) <= {"not judged"}:
         return Finding("; ".join(f"{name} {f.ours}" for name, f in findings.items()), "not judged")
-    wanted = int(np.ceil(need * len(judged) - 1e-9)) if isinstance(need, float) else need
-    n_agree = sum(f.verdict == "agrees" for f in judged.values())
-    n_differ = sum(f.verdict == "differs" for f in judged.values())
-    marks = {"agrees": "", "differs": "not ", "undecided": "undecided "}
-    listed = "; ".join(f"{marks[f.verdict]}{name} {_nested(f.ours)}" for name, f in judged.items())
+    wanted = int(np.ceil(need * len(verdicts) - 1e-9)) if isinstance(need, float) else need
+    n_agree, n_differ = verdicts.count("agrees"), verdicts.count("differs")
+    marks = {"agrees": "", "differs": "not ", "undecided": "undecided ", "not judged": ""}
+    listed = "; ".join(
+        f"{marks[f.verdict]}{name} {_nested(f.ours)}" for name, f in findings.items()
+    )
+    verdict: Verdict = "undecided"
     if n_agree >= wanted:
-        verdict: Verdict = "agrees"
-    elif len(judged) - n_differ < wanted:
+        verdict = "agrees"
+    elif len(verdicts) - n_differ < wanted:
         verdict = "differs"
-    else:
-        verdict = "undecided"
-    return Finding(f"{n_agree} of {len(judged)}: {listed}", verdict)
+    elif n_agree + verdicts.count("undecided") < wanted:
+        verdict = "not judged"
+    return Finding(f"{n_agree} of {len(verdicts)}: {listed}", verdict)
 
 
 def _nested(text: str) -> str:

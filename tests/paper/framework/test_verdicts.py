@@ -90,12 +90,14 @@ def test_mean_and_error() -> None:
         (below([0.0] * 5), "undecided"),
         (above(0.71 - FIVE), "agrees"),
         (above(0.29 - FIVE), "differs"),
-        (not_below(FIVE - 0.71, 0.5), "differs"),
+        (not_below(FIVE - 0.71, 0.5), "agrees"),
+        (not_below(FIVE - 0.99, 0.2), "differs"),
         (not_below(FIVE - 0.69, 0.4), "agrees"),
         (not_below(FIVE - 0.69, 0.3), "undecided"),
         (not_below(FIVE - 0.29, 0.0), "agrees"),
         (not_below([-0.5], 1.0), "not judged"),
-        (not_above(0.71 - FIVE, 0.5), "differs"),
+        (not_above(0.71 - FIVE, 0.5), "agrees"),
+        (not_above(0.99 - FIVE, 0.2), "differs"),
         (not_above(0.69 - FIVE, 0.4), "agrees"),
         (not_above(0.69 - FIVE, 0.3), "undecided"),
         (not_above([], 0.3), "not judged"),
@@ -113,7 +115,10 @@ def test_verdict(finding: Finding, verdict: str) -> None:
         ("aaad", 3, "agrees"),
         ("aadd", 3, "differs"),
         ("aaud", 3, "undecided"),
-        ("aan", 3, "differs"),
+        ("aan", 3, "not judged"),
+        ("adn", 3, "differs"),
+        ("aun", 3, "not judged"),
+        ("aan", 1.0, "not judged"),
         ("aan", 2, "agrees"),
         ("nn", 1, "not judged"),
         ("ad", 0.5, "agrees"),
@@ -149,3 +154,12 @@ def test_results_pair_methods_run_by_run() -> None:
     assert results.where(method="a").means("n_statements") == {5: 13 / 3, 9: 3.0}
     assert results.runs == 3
     assert results.where(n_statements=(9,), method="b").values.tolist() == [1.0, 1.0]
+
+
+def test_a_few_dear_settings_take_no_runs_away() -> None:
+    rows = [
+        {"n_statements": n, "run": run, "value": float(run)}
+        for n, runs in ((5, 7), (9, 6), (99, 4))
+        for run in range(runs)
+    ]
+    assert Results(tuple(rows)).per_run().tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]

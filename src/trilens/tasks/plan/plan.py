@@ -25,6 +25,7 @@ from trilens.tasks.plan.worlds import CLASSES, ELSEWHERE, ERROR_RATES, GROUPS, S
 from trilens.tasks.reliability.agreement import plain
 from trilens.tasks.reliability.cautions import counted
 from trilens.tasks.reliability.forecast import Expected
+from trilens.tasks.stopping import MOST_MONEY
 
 #: Median seconds of an answer: `closer`, 20,240 answers about faces (the R package tripletTools);
 #: `central`, 7,097 answers about cars (Kleindessner and von Luxburg, 2017). We know of none for
@@ -285,9 +286,9 @@ def plan(
         least = _LEAST_IN_GROUPS if goal == "difference" else 1
         raters = whole_number("raters", raters, least)
     if price is not None:
-        price = real_number("price", price, positive=True)
+        price = real_number("price", price, most=MOST_MONEY, positive=True)
     if budget is not None:
-        budget = real_number("budget", budget, positive=True)
+        budget = real_number("budget", budget, most=MOST_MONEY, positive=True)
         if price is None:
             raise ParameterError(
                 f"a budget needs the price of one answer; use {option('price')}", parameter="price"
@@ -402,7 +403,7 @@ def _needed(
         missing = (target + 0.5) / (n + 1) if goal == "medoid" else 1 - target
         logs = curve.needed(missing)
         farthest = np.log(1000 * PER_OBJECT[-1] * n)
-    low, middle, high = np.quantile(logs, [0.025, sure, 0.975]).tolist()
+    low, middle, high = np.quantile(logs, [0.025, sure, max(sure, 0.975)]).tolist()
     if np.quantile(logs, 0.5) > farthest:
         return None
     ends = [max(_round(np.exp(min(x, farthest + 1))), fewest) for x in (middle, low, high)]
@@ -446,7 +447,15 @@ def _made(
     needed = who = work(best.answers)
     bought = None
     if budget is not None and price is not None:
-        who = _within(int(budget / price + 1e-9), needed, best.answers, work)
+        paid, fewest = int(budget / price + 1e-9), -(-LEAST_PER_OBJECT * n // 3)
+        who = _within(paid, needed, best.answers, work)
+        if who.total - who.again < fewest:
+            raise ParameterError(
+                f"the budget pays for {paid:,} answers, of which {counted(who.raters, 'rater')} "
+                f"would give {who.total - who.again:,} to questions of their own; {n} objects need "
+                f"{fewest:,} before anything can be said",
+                parameter="budget",
+            )
     if raters is not None and who.raters > raters:
         raise ParameterError(
             f"{counted(raters, 'rater')} cannot give so many answers: {n} objects make "
@@ -565,7 +574,7 @@ def _shared_out(
     fewest = 2 * _LEAST_IN_GROUPS if goal == "difference" else LEAST_RATERS
     people = raters or max(-(-answers // int(each * (1 - 2 * _MOST_AGAIN))), fewest)
     own = min(-(-answers // people), int(possible * (1 - _MOST_AGAIN)))
-    most = max(round(_MOST_AGAIN * own), 1)
+    most = round(_MOST_AGAIN * own)
     pairs = (1.96 / _AGREEMENT) ** 2 * 0.25
     repeats = min(-(-int(pairs) // people), most)
     shared = min(int(np.ceil((1.96 * _BETWEEN_QUESTIONS / _AGREEMENT) ** 2)), most)

@@ -135,14 +135,15 @@ def _models(pilot: Statements | None, dimension: int | None) -> tuple[AnswerMode
         return ()
     if dimension is not None:
         dimension = min(dimension, pilot.n_objects - 1)
-        return (answer_model(pilot, 0, n_components=dimension),)
-    first = answer_model(pilot, 0)
+    first = answer_model(pilot, 0, n_components=dimension)
     why = why_nothing_can_be_claimed(pilot, first.map)
     if why is not None:
         raise StatementError(
             f"nothing can be planned from this pilot: {why}; collect more, or plan without it",
             parameter="pilot",
         )
+    if dimension is not None:
+        return (first,)
     d = first.map.n_components_
     more = {min(d + k, pilot.n_objects - 1) for k in _MORE_DIMENSIONS} - {d}
     return (first, *(answer_model(pilot, 0, n_components=k) for k in sorted(more)))
