@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, strategies as st
 
+from trilens.answers import Answers
 from trilens.errors import FormatError, StatementError
 from trilens.files import read_objects, read_statements, scan_statements
 from trilens.files.source import owned
@@ -382,3 +383,14 @@ def test_many_digits_and_many_brackets(read) -> None:
             read(content, ".jsonl")
     brackets = '{"central": "[[", "other_1": "{{", "other_2": "c"}\n' * 2000
     assert len(read(brackets, ".jsonl")) == 2000
+
+
+def test_a_column_that_one_file_lacks_is_named(tmp_path: Path) -> None:
+    (tmp_path / "1.csv").write_text("central,other_1,other_2,rater\na,b,c,ann\n", encoding="utf-8")
+    (tmp_path / "2.csv").write_text("central,other_1,other_2\nb,a,c\n", encoding="utf-8")
+    answers = Answers(str(tmp_path / "*.csv"))
+    assert answers.statements.raters is None
+    assert answers.reading is not None
+    said = [note for note in answers.reading.notes if "the column rater is left out" in note]
+    assert len(said) == 1
+    assert said[0].endswith("2.csv has none")

@@ -2,11 +2,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from zlib import crc32
 
 import pytest
+from click.testing import CliRunner
 
 from tiny_experiment import TINY
-from trilens_paper.framework.journal import Entry
+from trilens.cli import trilens
+from trilens.errors import FormatError
+from trilens_paper.framework.journal import Entry, Journal
 from trilens_paper.framework.results import joined
 from trilens_paper.framework.summary import judged
 from trilens_paper.registry import EXPERIMENTS, Results, recorded, run, write_page
@@ -52,6 +56,28 @@ def test_page_shows_paper_ours_and_verdict(kept: tuple[Entry, ...], tmp_path: Pa
     assert "| The least deep has no answers at all. |" in ours
     assert "| tiny](#tiny) | 5 | 1 | 1 | 0 | 0 |" in text.replace("[", "")
     assert "| tiny](#tiny) | 5 | 0 | 1 | 0 | 0 |" in text.replace("[", "")
+
+
+def test_a_page_is_never_made_from_nothing(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("kept", encoding="utf-8")
+    for options in (["--page", str(page)], ["--page", str(tmp_path / "page")]):
+        found = CliRunner().invoke(trilens, ["reproduce", "--out", str(tmp_path / "no"), *options])
+        assert found.exit_code != 0
+        assert found.output.startswith(("Error: there are no results in", "Error: --page writes"))
+    assert page.read_text(encoding="utf-8") == "kept"
+    assert [file.name for file in tmp_path.iterdir()] == ["page.md"]
+
+
+@pytest.mark.parametrize("text", [b"", b"[]", b'{"of": "x"}', b'{"series": 3}'])
+def test_a_line_that_is_no_result(text: bytes, tmp_path: Path) -> None:
+    journal = tmp_path / "cells.jsonl"
+    journal.write_bytes(b"%08x %s\n" % (crc32(text), text))
+    if text in (b"", b'{"of": "x"}'):  # torn, or of lines that are not there
+        assert Journal(journal, "code").read() == {}
+        return
+    with pytest.raises(FormatError, match="line 1: not a result"):
+        Journal(journal, "code").read()
 
 
 @pytest.mark.slow
