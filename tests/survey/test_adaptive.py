@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from sqlalchemy import func, select
+from sqlalchemy.engine import Connection
 
 import trilens as tl
-from studies import Here, Running, edit
+from studies import Client, Here, Running, edit
 from trilens.cli import trilens
-from trilens.kinds import Kind
+from trilens.kinds import KINDS, Kind
 from trilens.survey.database import Database, open_database
 from trilens.survey.example import write_example
-from trilens.survey.export import collect, write_export
+from trilens.survey.export import collect, count_statements, write_export
+from trilens.survey.goal import Stop
 from trilens.survey.preparation import headway, keep_model, model_of, ready
 from trilens.survey.questions import Sampler
 from trilens.survey.schema import answers, assignments, deeds, prepared
 from trilens.survey.server import Survey
-from trilens.survey.store import resume
-from trilens.survey.study import check_study, load_study
+from trilens.survey.store import is_paused, resume
+from trilens.survey.study import check_study, load_study, remarks
 
 QUESTIONS = "questions: adaptive\nrandom_share: 0.25\n"
 
@@ -52,7 +56,8 @@ class Told(Here):
             for j, b in enumerate(names[i + 1 :], i + 1)
             for c in names[j + 1 :]
         ]
-        told = {"stop": self.stop_now, "why": "2 objects are left", "next": "3 more", "look": 1}
+        told = {"stop": self.stop_now, "why": "2 objects are left", "next": "3 more"}
+        told |= {"look": 1, "looked_at": 16}
         return {
             "answers": 20 * len(self.tasks),
             "questions": [names for names in three if frozenset(names) not in kept][:40],
@@ -208,11 +213,194 @@ def test_a_study_closes_by_itself_and_says_why(tmp_path: Path) -> None:
         )
 
 
-def _count(app: Running, n: int) -> None:
+def _count(app: Running, n: int, *, keep: bool = False) -> None:
     """As if the last look had been at so many answers."""
-    app.survey.writer.submit(
-        lambda c: keep_model(c, replace(model_of(c), answers=n, stopping=None))
-    ).result()
+
+    def change(connection: Connection) -> None:
+        model = model_of(connection)
+        told = model.stopping if keep else None
+        keep_model(connection, replace(model, answers=n, stopping=told))
+
+    app.survey.writer.submit(change).result()
+
+
+def test_what_was_seen_with_other_limits_does_not_hold(tmp_path: Path) -> None:
+    with study(tmp_path / "s", STOP % "warn") as (app, worker):
+        worker.stop_now = True
+        rater = app.participant()
+        rater.join()
+        rater.round()
+        assert app.survey.preparation.step()
+    with study(tmp_path / "s", "") as (app, worker):
+        assert not app.survey.preparation.step(), "nothing is new"
+        _count(app, 0, keep=True)
+        _look_next(app, 18)
+        assert not app.survey.preparation.step(), "3 of 20 answers are tests and repeats"
+        _look_next(app, 17)
+        assert app.survey.preparation.step()
+        assert worker.tasks[0]["known"]["why"] == "2 objects are left"
+    edit(tmp_path / "s", ("at_most: 2, then: warn", "at_most: 1, then: close"))
+    told = CliRunner().invoke(trilens, ["survey", "status", str(tmp_path / "s")]).output
+    assert "The goal or the rule has changed; the server looks again when it runs." in told
+    assert "2 objects are left" not in told
+    with study(tmp_path / "s", "") as (app, worker):
+        assert app.survey.preparation.step(), "it looks at once, whatever is new"
+        assert worker.tasks[0]["limits"] == {"at_most": 1}
+        assert worker.tasks[0]["known"] is None
+        app.participant().join()
+        assert not app.survey.preparation.step()
+
+
+def _look_next(app: Running, n: int) -> None:
+    """As if the next look were at so many answers."""
+
+    def change(connection: Connection) -> None:
+        model = model_of(connection)
+        assert model.stopping is not None
+        keep_model(connection, replace(model, stopping=model.stopping | {"next_look": n}))
+
+    app.survey.writer.submit(change).result()
+
+
+def test_what_was_seen_holds_for_its_look_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def stopping(statements: tl.Statements, rule: str, **limits: Any) -> Any:
+        asked.append((rule, limits))
+        facts = {"stop": False, "why": "seen", "look": 1, "looked_at": 16}
+        return SimpleNamespace(to_dict=lambda: facts)
+
+    monkeypatch.setattr("trilens.tasks.stopping.stopping", stopping)
+    monkeypatch.setattr("trilens.tasks.stopping.looks", lambda objects, answers: (1, 16, 99))
+    with study(tmp_path / "s", STOP % "warn", worker=Here()) as (app, _):
+        asked.clear()  # the study's file was checked
+        rater = app.participant()
+        rater.join()
+        rater.round()
+        assert app.survey.preparation.step()
+        assert asked == [("medoid", {"at_most": 2})]
+        for at, looked in ((16, 1), (18, 2)):  # objects were added: the same look is elsewhere
+            monkeypatch.setattr("trilens.tasks.stopping.looks", lambda *_, at=at: (1, at, 99))
+            _count(app, 0, keep=True)
+            _look_next(app, 17)
+            assert app.survey.preparation.step()
+            assert len(asked) == looked
+
+
+PRICE = "stop: {rule: price, price: 0.5, budget: %g}\n"
+
+
+def test_every_answer_is_paid(tmp_path: Path, database: Database) -> None:
+    """Tests and repeats as well; nobody begins when the budget is spent, at that very answer."""
+    with study(tmp_path / "s", PRICE % 15.2, database, worker=Here()) as (app, _):
+        first, second, late = (app.participant() for _ in range(3))
+        first.join()
+        first.round()
+        second.join()
+        for _ in range(9):
+            _answer(second)
+        with app.survey.database.reading() as connection:
+            said = headway(connection, app.survey.study)
+        assert said is not None
+        assert said.said == ("29 answers at 0.5 cost 14.50 of 15.20.", "1 more can be paid.")
+        assert not said.met
+        app.participant().join()
+        _answer(second)
+        # nothing has looked in between
+        assert late.post("/api/join", json={"consent": True}).status_code == 403
+        assert first.post("/api/round").status_code == 403
+        (deed,) = look(app, select(deeds.c.who, deeds.c.what).order_by(deeds.c.id.desc()).limit(1))
+        assert deed == (
+            "the stopping rule", "closed the study: 30 answers at 0.5 cost 15.00 of 15.20"
+        )  # fmt: skip
+        assert len(second.round()) == 10, "who began can end"
+        with app.survey.database.reading() as connection:
+            said = headway(connection, app.survey.study)
+        assert said is not None
+        assert said.said[0] == "40 answers at 0.5 cost 20.00 of 15.20."
+        assert said.said[-1].startswith("The study was closed for this: 30 answers")
+        assert said.met
+
+
+def _answer(rater: Client) -> None:
+    question = rater.question()
+    assert rater.answer(question["token"], question["objects"][0]).status_code == 200
+
+
+def test_a_price_is_looked_at_while_nobody_begins(tmp_path: Path) -> None:
+    with study(tmp_path / "s", QUESTIONS + PRICE % 2.5) as (app, worker):
+        rater = app.participant()
+        rater.join()
+        for _ in range(4):
+            _answer(rater)
+        assert not app.survey.preparation.step()
+        with app.survey.database.reading() as connection:
+            assert not is_paused(connection)
+        _answer(rater)
+        assert not app.survey.preparation.step(), "no model is needed"
+        with app.survey.database.reading() as connection:
+            assert is_paused(connection)
+        rater.round()
+        assert app.survey.preparation.step(), "questions are chosen all the same"
+        assert worker.tasks[0]["rule"] is None
+
+
+def test_a_study_that_goes_on_closes_again_when_its_rule_has_changed(tmp_path: Path) -> None:
+    with study(tmp_path / "s", PRICE % 10) as (app, _):
+        first, second = app.participant(), app.participant()
+        first.join()
+        first.round()
+        assert "done" in first.question(), "nobody is offered a round that cannot be begun"
+        assert second.post("/api/join", json={"consent": True}).status_code == 403
+        app.survey.writer.submit(lambda c: resume(c, "me")).result()
+        second.join()
+        second.round()
+        assert not app.survey.preparation.step()
+        app.participant().join()
+    edit(tmp_path / "s", ("budget: 10", "budget: 20"))
+    with study(tmp_path / "s", "") as (app, _):
+        late = app.participant()
+        assert late.post("/api/join", json={"consent": True}).status_code == 403
+
+
+@pytest.mark.parametrize(("price", "budget"), [(1, 60), (0.1, 0.3), (0.05, 5.04), (3, 10)])
+def test_the_library_has_the_same_price(price: float, budget: float) -> None:
+    stop = Stop("price", {"price": price, "budget": budget}, True)
+    for n in range(1, 110):
+        S = tl.Statements([[0, 1, 2]] * n, n_objects=4, kind="central")
+        found = tl.stopping(S, "price", price=price, budget=budget)
+        assert stop.cost(n).spent == found.stop
+
+
+GRIDS: tuple[tuple[Kind, str], ...] = (
+    ("central", ""), ("odd", "grid: {of: 5}\n"), ("closer", "grid: {of: 6, choose: 2}\n")
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "more"), GRIDS)
+def test_statements_are_counted_without_a_table(tmp_path: Path, kind: Kind, more: str) -> None:
+    write_example(tmp_path / "s", kind)
+    file = tmp_path / "s" / "study.yaml"
+    file.write_text(re.sub(r"tests:(\n .*)+", more, file.read_text()))
+    with study(tmp_path / "s", "") as (app, _):
+        rater, tester = app.participant(), app.participant()
+        tester.join(test=app.survey.store.test_link())
+        rater.join()
+        for person in (tester, rater):
+            while "token" in (question := person.question()):
+                options = question["objects"][int(kind == "closer") :]
+                chosen = options[: question["choose"]]
+                body = {"token": question["token"], "chosen": chosen, "seconds": 1.5}
+                assert person.post("/api/answer", json=body).status_code == 200
+        names = app.survey.study.names
+        with app.survey.database.reading() as connection:
+            made = collect(connection, kind, 0).statements()
+            assert count_statements(connection, kind, names) == len(made) > 0
+            among = sum(names[-1] not in [names[i] for i in three] for three in made.triples)
+            if not more:
+                assert count_statements(connection, kind, names[:-1]) == among
 
 
 def test_a_rule_may_only_warn(tmp_path: Path) -> None:
@@ -225,7 +413,8 @@ def test_a_rule_may_only_warn(tmp_path: Path) -> None:
         with app.survey.database.reading() as connection:
             facts = app.survey.dashboard.facts(connection, app.survey.store)
         page = app.survey.page("live.html", at=str, **facts).body.decode()
-        assert "2 objects are left. 3 more." in page
+        assert "At the last look, at 16 answers: 2 objects are left." in page
+        assert "The next look is at 50 answers; there are 17, and 3 to test and" in page
         assert "there are enough answers" in page
         app.participant().join()
 
@@ -273,6 +462,13 @@ def min_of(question: dict[str, Any]) -> str:
         ("stop: {rule: price}", "price"),
         ("stop: {rule: price, price: 0, budget: 9}", "price"),
         ("stop: {rule: medoid, at_most: 0}", "at_most"),
+        ("stop: {rule: medoid, at_most: 14}", "at_most is 14 of 14 objects"),
+        ("stop: {rule: medoid, at_most: 50}", "write 13 or less"),
+        ("stop: {rule: medoid, gain: 0.1}", "rule medoid does not use gain; it uses at_most and"),
+        ("stop: {rule: medoid, price: 1, budget: 9}", "rule medoid does not use price"),
+        ("stop: {rule: map, at_most: 2}", "rule map does not use at_most; it uses gain and level"),
+        ("stop: {rule: groups, level: 0.9}", "rule groups does not use level"),
+        ("stop: {rule: price, price: 1, budget: 9, level: 0.9}", "rule price does not use level"),
         ("stop: {rule: medoid, then: cheer}", "stop.then must be one of close, warn"),
         ("stop: {rule: medoid, when: now}", "unknown key 'when'"),
         ("stop: {rule: map}\nconditions: {a: {}, b: {}}", "without blocks and conditions"),
@@ -282,6 +478,16 @@ def test_what_is_wrong_with_a_goal(folder: Path, more: str, said: str) -> None:
     edit(folder, ("retention:", f"{more}\nretention:"))
     problems = [str(problem) for problem in check_study(folder)]
     assert [problem for problem in problems if said in problem], problems
+
+
+@pytest.mark.parametrize("more", ["questions: adaptive\ngoal: groups", "stop: {rule: groups}"])
+def test_a_caution_about_groups(tmp_path: Path, more: str) -> None:
+    for kind in KINDS:
+        folder = tmp_path / kind
+        write_example(folder, kind)
+        edit(folder, ("retention:", f"{more}\nretention:"))
+        said = [one for one in remarks(load_study(folder)) if "how wide a gap" in one]
+        assert len(said) == (kind == "central")
 
 
 def test_a_design_of_before_reads_as_it_was(folder: Path) -> None:

@@ -44,7 +44,7 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
 def prepare(task: dict[str, Any]) -> dict[str, Any]:
     """The next questions, and whether to stop, for a task of `trilens.survey.preparation`."""
     from trilens.tasks.next_questions import next_questions
-    from trilens.tasks.stopping import RULES, looks, stopping
+    from trilens.tasks.stopping import looks, stopping
 
     with _database(task).reading() as connection:
         stored = count_answers(connection)
@@ -56,12 +56,10 @@ def prepare(task: dict[str, Any]) -> dict[str, Any]:
     statements = replace(collected, names=objects, table=table).statements()
     found: dict[str, Any] = {"answers": stored, "questions": [], "stopping": None, "problem": None}
     goal, rule, known = task["goal"], task["rule"], task["known"]
-    if rule is None and goal in RULES:
-        rule = goal  # how far it is, though nothing follows from it
     try:
         if rule is not None:
-            look = looks(len(objects), len(statements))[0]
-            if known is not None and known["rule"] == rule != "price" and known["look"] == look:
+            look, at, _ = looks(len(objects), len(statements))
+            if known is not None and (known["look"], known["looked_at"]) == (look, at):
                 found["stopping"] = known | {"answers": len(statements)}
             else:
                 found["stopping"] = stopping(statements, rule, **task["limits"]).to_dict()

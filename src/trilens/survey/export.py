@@ -6,13 +6,13 @@ import datetime
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pyarrow as pa
-from sqlalchemy import Row, select
+from sqlalchemy import Row, func, select
 from sqlalchemy.engine import Connection
 
 from trilens.errors import FormatError, SurveyError
@@ -213,6 +213,33 @@ def collect(
         }
     )
     return AnswerTable(kind, tuple(by_id[i] for i in sorted(by_id)), table, frozenset(failed))
+
+
+def count_statements(connection: Connection, kind: Kind, names: Collection[str]) -> int:
+    """How many statements about some objects the answers make, by counting: no table is made.
+
+    Those of `AnswerTable.statements`: answers to test and repeated questions make none.
+    """
+    asked = {row: one for row, one in designs_asked(connection).items() if one.kind == kind}
+    query = (
+        select(assignments.c.design, func.count().label("n"))
+        .select_from(
+            answers.join(assignments, answers.c.assignment == assignments.c.id).join(
+                participants, assignments.c.participant == participants.c.id
+            )
+        )
+        .where(
+            participants.c.test_run == 0,
+            assignments.c.reason.in_(FINDINGS),
+            assignments.c.design.in_(asked),
+        )
+        .group_by(assignments.c.design)
+    )
+    others = [row.id for row in connection.execute(select(objects)) if row.name not in names]
+    if others:
+        for column in (assignments.c.a, assignments.c.b, assignments.c.c):
+            query = query.where(column.not_in(others))
+    return sum(row.n * asked[row.design].statements for row in connection.execute(query))
 
 
 def _numbered(rows: Sequence[Row[Any]]) -> dict[_Round, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from trilens._parameters import is_whole
 from trilens.errors import ParameterError, TrilensError
 from trilens.statements import Statements
 from trilens.survey.reading import Reading
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
 
 _RULE = ("rule", "at_most", "gain", "price", "budget", "level", "then")
 _THEN = ("close", "warn")
+#: The keys that each rule looks at.
+_USED = {
+    "medoid": ("at_most", "level"),
+    "map": ("gain", "level"),
+    "groups": (),
+    "price": ("price", "budget"),
+}
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,36 @@ class Stop:
     limits: dict[str, float]
     closes: bool
 
+    @property
+    def terms(self) -> dict[str, Any]:
+        """All that the study says about it: what was found under other terms does not hold."""
+        return {"rule": self.rule, "limits": self.limits, "closes": self.closes}
+
+    @property
+    def by_price(self) -> bool:
+        """Whether answers are only counted: no model is needed."""
+        return self.rule == "price"
+
+    def cost(self, answers: int) -> Cost:
+        """What so many answers cost, where the rule is ``price``; as `trilens.stopping` has it."""
+        price, budget = self.limits["price"], self.limits["budget"]
+        affordable = min(budget / price * (1 + 1e-12), 1e15) // 1
+        spent = affordable <= answers
+        left = "another answer would be beyond the budget"
+        if not spent:
+            left = f"{affordable - answers:,.0f} more can be paid"
+        what = f"{answers:,} answers at {price:g} cost {answers * price:,.2f} of {budget:,.2f}"
+        return Cost(what, left, spent)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What was paid, what is left, and whether that is too little for another answer."""
+
+    why: str
+    next: str
+    spent: bool
+
 
 def read_adaptive(reading: Reading, blocks: list[Block]) -> Adaptive | None:
     """How ``questions: adaptive`` is to be understood; None where questions are random."""
@@ -70,7 +108,7 @@ def read_adaptive(reading: Reading, blocks: list[Block]) -> Adaptive | None:
     from trilens.tasks.next_questions import next_questions
 
     try:
-        # the library knows which goals there are, and which a kind of question can serve
+        # the library knows which goals there are
         next_questions(_none(blocks[0]), goal, 1, random_share=share)  # type: ignore[arg-type]
     except TrilensError as error:
         reading.wrong(_said(error), "goal" if reading.has("goal") else "questions")
@@ -90,6 +128,16 @@ def read_stop(reading: Reading, blocks: list[Block]) -> Stop | None:
         reading.wrong("a stopping rule needs a study without blocks and conditions", "stop")
         return None
     if rule is None:
+        return None
+    for key in limits:
+        if key not in _USED.get(rule, limits):
+            used = " and ".join(_USED[rule]) or "neither a limit nor a level"
+            reading.wrong(f"stop: rule {rule} does not use {key}; it uses {used}", "stop", key)
+            return None
+    n = len(blocks[0].names)
+    if rule == "medoid" and is_whole(most := limits.get("at_most", 1)) and most >= n:
+        text = f"stop: at_most is {most:,} of {n:,} objects: no answer is needed for that"
+        reading.wrong(f"{text}; write {n - 1:,} or less", "stop", "at_most")
         return None
     from trilens.tasks.stopping import stopping
 

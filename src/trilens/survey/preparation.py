@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from sqlalchemy import delete, func, insert, select
@@ -19,21 +19,23 @@ from sqlalchemy.engine import Connection
 
 from trilens.survey.dashboard import Beside, Worker, where
 from trilens.survey.database import Database
+from trilens.survey.export import count_statements
 from trilens.survey.schema import prepared
 from trilens.survey.store import (
     Store,
     count_answers,
     get_setting,
     is_paused,
+    is_spent,
+    look_at_price,
     put_setting,
-    record,
+    stop_study,
+    stopped_by,
     take_turns,
 )
 from trilens.survey.study import Study
 from trilens.survey.writer import Writer
 
-#: Who closes a study whose rule is met, in the log.
-RULE = "the stopping rule"
 #: Seconds between two looks whether there are new answers; after a failure.
 _SECONDS, _AFTER_FAILURE = 2.0, 60.0
 #: New answers that make a new model worth while, also as a share of all.
@@ -57,13 +59,14 @@ class Model:
     made
         When, in seconds since 1970.
     stopping
-        What the rule saw: the facts of `trilens.Stopping`.
+        What the rule saw: the facts of `trilens.Stopping`. A price needs no model, and is
+        counted whenever somebody asks.
     problem
         Why no questions could be chosen, if so.
     claimed
         Since when somebody works on the next one.
-    stopped
-        Why the study was closed. That happens once: a researcher may let it go on.
+    terms
+        The goal and the rule of the study for which it was made.
     """
 
     number: int = 0
@@ -72,17 +75,40 @@ class Model:
     stopping: dict[str, Any] | None = None
     problem: str | None = None
     claimed: float | None = None
-    stopped: str | None = None
+    terms: dict[str, Any] | None = None
 
 
 def model_of(connection: Connection) -> Model:
     """The last model."""
     stored = get_setting(connection, "model")
-    return Model() if stored is None else Model(**json.loads(stored))
+    known = {} if stored is None else json.loads(stored)
+    return Model(**{one.name: known[one.name] for one in fields(Model) if one.name in known})
 
 
 def keep_model(connection: Connection, model: Model) -> None:
     put_setting(connection, "model", json.dumps(asdict(model)))
+
+
+def terms_of(study: Study) -> dict[str, Any]:
+    """What a model is made for: of one that was made for something else, nothing is kept."""
+    adaptive, stop = study.adaptive, study.stop
+    return {
+        "goal": None if adaptive is None else adaptive.goal,
+        "stop": None if stop is None else stop.terms,
+    }
+
+
+def watched(study: Study) -> str | None:
+    """The rule for which a model is looked at.
+
+    Without one it is that of the goal: it tells how far the goal is, and nothing follows from it.
+    """
+    if study.stop is not None:
+        return None if study.stop.by_price else study.stop.rule
+    from trilens.tasks.stopping import RULES
+
+    goal = None if study.adaptive is None else study.adaptive.goal
+    return goal if goal in RULES else None
 
 
 def ready(connection: Connection) -> int:
@@ -123,15 +149,42 @@ def headway(connection: Connection, study: Study) -> Headway | None:
                 f"{chosen}: model {model.number:,}, made of {model.answers:,} answers; {n:,} "
                 f"questions are ready."
             )
-    told = model.stopping
-    if told is not None:
-        said += [_sentence(told["why"]), _sentence(told["next"])]
-    met = told is not None and bool(told["stop"])
-    if model.stopped is not None and is_paused(connection):
-        said.append(f"The study was closed for this: {model.stopped}.")
+    met = False
+    if study.stop is not None and study.stop.by_price:
+        cost = study.stop.cost(count_answers(connection))
+        said += [_sentence(cost.why), _sentence(cost.next)]
+        met = cost.spent
+    elif watched(study) is not None:
+        if model.number and model.terms != terms_of(study):
+            said.append("The goal or the rule has changed; the server looks again when it runs.")
+        else:
+            told = model.stopping
+            said += [_sentence(one) for one in _seen(connection, study, told)]
+            met = told is not None and bool(told["stop"])
+    stopped = stopped_by(connection)
+    if stopped is not None and is_paused(connection):
+        said.append(f"The study was closed for this: {stopped.why}.")
     elif met and study.stop is not None:
         said.append("By the study's rule there are enough answers.")
     return Headway(tuple(said), met)
+
+
+def _seen(connection: Connection, study: Study, told: dict[str, Any] | None) -> list[str]:
+    """What the rule saw at its last look, and how many answers there are for the next one."""
+    from trilens.tasks.stopping import looks
+
+    names = study.first.names
+    stored, n = count_answers(connection), count_statements(connection, study.kind, names)
+    there = f"there are {n:,}"
+    if n != stored and study.first.shown == 3:
+        there += f", and {stored - n:,} to test and repeated questions, which do not count for it"
+    if told is None or not told["look"]:
+        return [f"the first look is at {looks(len(names), 0)[2]:,} answers; {there}"]
+    why, at = str(told["why"]), f"at the last look, at {told['looked_at']:,} answers: "
+    return [
+        why if why.startswith(at) or n == told["looked_at"] else at + why,
+        f"the next look is at {told['next_look']:,} answers; {there}",
+    ]
 
 
 def _sentence(text: str) -> str:
@@ -188,7 +241,9 @@ class Preparation:
                 rest = _AFTER_FAILURE
 
     def step(self) -> bool:
-        """Have a model made, if it is time; whether it was."""
+        """Have a model made, if it is time; whether it was. A price is looked at every time."""
+        if self._read(lambda c: is_spent(c, self._study)):
+            self._writer.submit(lambda c: look_at_price(c, self._study)).result()
         if not self._read(self._due):
             return False
         claimed = self._writer.submit(self._claim).result()
@@ -211,11 +266,22 @@ class Preparation:
         answers = count_answers(connection)
         # those that were erased count as new: the model knew them
         new = abs(answers - model.answers)
-        if self._study.adaptive is None:
+        study = self._study
+        if study.adaptive is None and watched(study) is None:
+            return False
+        if model.number and model.terms != terms_of(study):
+            return answers > 0
+        if study.adaptive is None:
             look = (model.stopping or {}).get("next_look")
-            return new >= _NEW and (look is None or answers >= look)
-        short = ready(connection) < self._study.length
+            return new >= _NEW and (look is None or self._has(connection, answers, look))
+        short = ready(connection) < study.length
         return new >= (_NEW if short else max(_NEW, _SHARE * answers))
+
+    def _has(self, connection: Connection, answers: int, look: int) -> bool:
+        """Whether the answers suffice for a look; they are told apart only if they may."""
+        block = self._study.first
+        most = max(design.statements for design in self._store.designs.values())
+        return answers * most >= look <= count_statements(connection, block.kind, block.names)
 
     def _claim(self, connection: Connection) -> Model | None:
         """Let nobody else do it at the same time; the last model, None if somebody does it."""
@@ -242,9 +308,10 @@ class Preparation:
             "reserved": [[block.names[i] for i in one] for one in sampler.reserved_questions],
             "goal": None if adaptive is None else adaptive.goal,
             "count": _MOST,
-            "rule": None if stop is None else stop.rule,
+            "rule": watched(study),
             "limits": {} if stop is None else stop.limits,
-            "known": model.stopping,
+            # what was seen with other limits does not hold
+            "known": model.stopping if model.terms == terms_of(study) else None,
             "seed": model.number,
         }
 
@@ -263,11 +330,8 @@ class Preparation:
             ]
             if rows:
                 connection.execute(insert(prepared), rows)
-        told, stop, stopped = found["stopping"], study.stop, model.stopped
-        met = told is not None and told["stop"] and stop is not None and stop.closes
-        if met and stopped is None and not is_paused(connection):
-            stopped = str(told["why"])
-            put_setting(connection, "closed", "yes")
-            record(connection, RULE, f"closed the study: {stopped}")
-        new = Model(number, found["answers"], now, told, found["problem"], None, stopped)
+        told, stop = found["stopping"], study.stop
+        if stop is not None and told is not None and told["stop"]:
+            stop_study(connection, stop, str(told["why"]))
+        new = Model(number, found["answers"], now, told, found["problem"], terms=terms_of(study))
         keep_model(connection, new)

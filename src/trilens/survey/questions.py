@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Set
 from dataclasses import asdict, dataclass, replace
+from math import comb
 
 from trilens.statements import Kind
 from trilens.survey.shuffle import (
@@ -77,6 +78,12 @@ class Design:
             if isinstance(value, list)
         }
         return cls(**given | lists)
+
+    @property
+    def statements(self) -> int:
+        """How many statements an answer makes: see `Statements.from_questions`."""
+        others = self.shown - 1
+        return self.choose * (others - self.choose) if self.kind == "closer" else comb(others, 2)
 
     @property
     def of(self) -> tuple[str, str]:

@@ -26,6 +26,7 @@ from trilens.errors import SurveyError
 from trilens.kinds import KINDS
 from trilens.survey.blocks import Block, at_round
 from trilens.survey.forms import Refusal, check_form
+from trilens.survey.goal import Stop
 from trilens.survey.markdown import to_html
 from trilens.survey.questions import Design, Question, Sampler
 from trilens.survey.schema import (
@@ -47,6 +48,9 @@ from trilens.survey.schema import (
 from trilens.survey.shuffle import rank, shuffle_places
 from trilens.survey.study import Study
 from trilens.survey.writer import Refused
+
+#: Who closes a study whose rule is met, in the log.
+RULE = "the stopping rule"
 
 #: Whether participants can join; ``full`` where the quota is reached.
 State: TypeAlias = Literal["open", "paused", "full"]
@@ -496,6 +500,7 @@ class Store:
         """At the end of a round: whoever cannot begin another one has finished."""
         if self._open(connection, participant):
             return
+        look_at_price(connection, self.study)
         person = self.person(connection, participant)
         if person.finished is None and not self._more(connection, person):
             self._end(connection, person)
@@ -734,6 +739,7 @@ class Store:
         return state_of(connection, self.study, joined=joined)
 
     def _check_open(self, connection: Connection, *, joined: bool = False) -> None:
+        look_at_price(connection, self.study)
         if self.state(connection, joined=joined) != "open":
             raise Refused(403, "this study is closed")
 
@@ -1005,6 +1011,58 @@ def resume(connection: Connection, who: str) -> None:
     """Take participants again."""
     put_setting(connection, "closed", None)
     record(connection, who, "let the study go on")
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """Why a rule closed the study, and the terms of the rule: see `trilens.survey.goal.Stop`."""
+
+    why: str
+    terms: dict[str, Any]
+
+
+def stopped_by(connection: Connection) -> Stopped | None:
+    """The rule that closed the study last; None if none did."""
+    stored = get_setting(connection, "stopped")
+    return None if stored is None else Stopped(**json.loads(stored))
+
+
+def may_stop(connection: Connection, stop: Stop) -> bool:
+    """Whether the rule would close the study if it is met.
+
+    It does so once: whoever lets the study go on is heeded, until they change the rule.
+    """
+    if not stop.closes or is_paused(connection):
+        return False
+    before = stopped_by(connection)
+    return before is None or before.terms != stop.terms
+
+
+def stop_study(connection: Connection, stop: Stop, why: str) -> None:
+    """Close the study because its rule is met, unless that was done before."""
+    take_turns(connection, "stopped")
+    if not may_stop(connection, stop):
+        return
+    put_setting(connection, "stopped", json.dumps({"why": why, "terms": stop.terms}))
+    put_setting(connection, "closed", "yes")
+    record(connection, RULE, f"closed the study: {why}")
+
+
+def is_spent(connection: Connection, study: Study) -> bool:
+    """Whether the study is to be closed because nothing is left of its budget."""
+    stop = study.stop
+    if stop is None or not stop.by_price or not may_stop(connection, stop):
+        return False
+    return stop.cost(count_answers(connection)).spent
+
+
+def look_at_price(connection: Connection, study: Study) -> None:
+    """Close the study if nothing is left of its budget: every answer was paid, tests as well.
+
+    Whoever lets somebody begin looks before.
+    """
+    if study.stop is not None and is_spent(connection, study):
+        stop_study(connection, study.stop, study.stop.cost(count_answers(connection)).why)
 
 
 def count_answers(connection: Connection) -> int:

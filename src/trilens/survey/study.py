@@ -244,6 +244,13 @@ def remarks(study: Study) -> list[str]:
             "random_share is 0: what is counted (depths, agreement, noise ceilings) needs random "
             "questions"
         )
+    by_groups = study.stop is not None and study.stop.rule == "groups"
+    by_groups = by_groups or (study.adaptive is not None and study.adaptive.goal == "groups")
+    if study.kind == "central" and by_groups:
+        said.append(
+            "groups are sought by central questions, which do not see how wide a gap between two "
+            "groups is: kind odd or closer does"
+        )
     ignored = ignored_files(study.stimuli)
     if ignored:
         listed = ", ".join(ignored[:5]) + (", ..." if len(ignored) > 5 else "")
