@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from studies import edit, running
+from trilens.survey import researcher
+from trilens.survey.app import make_app
 from trilens.survey.database import Database
 from trilens.survey.payment import payments_due
 from trilens.survey.status import status
@@ -301,3 +303,13 @@ def test_health_and_metrics(app: Any) -> None:
     assert "trilens_answers_total 1\n" in text
     assert "trilens_joins_total 1\n" in text
     assert 'trilens_requests_total{method="POST",route="/api/answer",status="200"} 1' in text
+
+
+def test_the_page_lists_every_call(folder: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "survey.md").read_text()
+    listed = page.partition("## The HTTP calls")[2].partition("\n## ")[0]
+    with running(folder) as app:
+        paths = set(make_app(app.survey, started=True).openapi()["paths"])
+    paths |= {route.path for route in researcher.router.routes}  # type: ignore[attr-defined]
+    assert {"/api/answer", "/researcher/export", "/healthz"} <= paths
+    assert not [path for path in paths if f"{path}`" not in listed]
