@@ -486,7 +486,7 @@ def test_a_caution_about_groups(tmp_path: Path, more: str) -> None:
         folder = tmp_path / kind
         write_example(folder, kind)
         edit(folder, ("retention:", f"{more}\nretention:"))
-        said = [one for one in remarks(load_study(folder)) if "how wide a gap" in one]
+        said = [one for one in remarks(load_study(folder)) if "how wide the gap" in one]
         assert len(said) == (kind == "central")
 
 

@@ -231,7 +231,7 @@ def count_statements(connection: Connection, kind: Kind, names: Collection[str])
         .where(
             participants.c.test_run == 0,
             assignments.c.reason.in_(FINDINGS),
-            assignments.c.design.in_(asked),
+            assignments.c.design.in_(list(asked)),
         )
         .group_by(assignments.c.design)
     )

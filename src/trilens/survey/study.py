@@ -248,8 +248,8 @@ def remarks(study: Study) -> list[str]:
     by_groups = by_groups or (study.adaptive is not None and study.adaptive.goal == "groups")
     if study.kind == "central" and by_groups:
         said.append(
-            "groups are sought by central questions, which do not see how wide a gap between two "
-            "groups is: kind odd or closer does"
+            "groups are sought by central questions, which cannot tell how wide the gap between "
+            "two groups is: two groups are often not found"
         )
     ignored = ignored_files(study.stimuli)
     if ignored:
