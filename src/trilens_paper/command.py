@@ -113,13 +113,28 @@ def command(
 
 
 def _remember(path: Path, names: tuple[str, ...], runs: int | None, full: bool) -> None:
-    """Add this command to those that filled the folder, as far as they decide the results."""
+    """Add this command to those that filled the folder, as far as they decide the results.
+
+    Experiments stand one by one, each with the most runs that were asked for.
+    """
+    from trilens_paper.registry import EXPERIMENTS
+
     options = ["--runs", str(runs)] * (runs is not None) + ["--full"] * full
-    typed = " ".join(["trilens reproduce", *names, *options])
-    before = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    commands = [*(line for line in before if line != typed), typed]
+    most: dict[tuple[str, ...], int] = {}
+    for line in [*_commands(path.parent), " ".join(["trilens reproduce", *names, *options])]:
+        words = line.split()[2:]
+        number = int(words[words.index("--runs") + 1]) if "--runs" in words else 0
+        rest = ("--full",) * ("--full" in words)
+        given = [word for word in words if word in EXPERIMENTS] or [""]
+        for name in given:
+            key = (name, *rest)
+            most[key] = max(most.get(key, 0), number)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(commands) + "\n", encoding="utf-8")
+    lines = [
+        " ".join(["trilens reproduce", *filter(None, key), *(["--runs", str(n)] if n else [])])
+        for key, n in most.items()
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _commands(out: Path) -> list[str]:
