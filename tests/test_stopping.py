@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -155,3 +156,20 @@ def test_limits_that_say_nothing_are_refused(many: tl.Statements) -> None:
     assert not tl.stopping(many, "price", price=1e-320, budget=1e15).stop
     with pytest.raises(ParameterError, match="budget"):
         tl.stopping(many, "price", price=1, budget=1e300)
+
+
+def test_a_price_counts_what_was_paid(tmp_path: Path) -> None:
+    """Test and repeated questions of a survey were paid, practice was not."""
+    reasons = ["random"] * 30 + ["test"] * 2 + ["repeat"] * 3 + ["practice"] * 4
+    rows = [f"{o},{p},{q},{why},,true" for (o, p, q), why in zip(_some(39), reasons, strict=True)]
+    file = tmp_path / "export.csv"
+    text = "\n".join(["central,other_1,other_2,reason,test,counted", *rows])
+    file.write_text(text, encoding="utf-8")
+    answers = tl.Answers(file)
+    assert len(answers.statements) == 30
+    assert tl.stopping(answers, "price", price=1, budget=50).value == 35
+
+
+def _some(m: int) -> list[tuple[str, str, str]]:
+    rng = np.random.default_rng(0)
+    return [tuple("abcdefgh"[i] for i in rng.choice(8, 3, replace=False)) for _ in range(m)]

@@ -63,6 +63,8 @@ class Reading:
         The kind that fits them, where that is known.
     likely_rater
         The column that looks like the raters, where none is known.
+    aside
+        How many answers to test and repeated questions of a survey are no statements.
     """
 
     files: tuple[str, ...]
@@ -80,6 +82,7 @@ class Reading:
     doubt: str = ""
     fits: Kind | None = None
     likely_rater: str | None = None
+    aside: int = 0
 
     def __str__(self) -> str:
         """One line.
@@ -257,6 +260,9 @@ def read_tables(
             checks_of(batch, kind) for table in tables for batch in table.decided.checks
         ),
         likely_rater=tables[0].likely_rater if len(tables) == 1 else None,
+        aside=sum(
+            n for table in tables for why, n in table.decided.aside.items() if why != "practice"
+        ),
     )
     if not told:
         doubt = doubt_about(statements)

@@ -124,7 +124,8 @@ def stopping(
         raise the share of answers that the map predicts by less than ``gain``, with probability
         ``level``. ``"groups"``: the same number of groups was found at two looks in a row. That
         there are none is never certain. ``"price"``: what was paid, ``price`` for each answer,
-        leaves too little of ``budget`` for another one.
+        leaves too little of ``budget`` for another one; of a file, answers to test and repeated
+        questions, and of raters who are left out, are counted too.
     at_most : int
     gain : float
     price, budget : float, optional
@@ -158,7 +159,7 @@ def stopping(
         raise wrong("level", level, "between 0 and 1")
     given = _in_time(S)
     if rule == "price":
-        return _by_price(len(given), price, budget)
+        return _by_price(_paid(S, given), price, budget)
     if price is not None or budget is not None:
         raise ParameterError(f"a price and a budget are for {option('rule', 'price')}")
     if given.n_objects < 4:
@@ -239,6 +240,15 @@ def spent(look: int) -> float:
     late = look - _EVEN_LOOKS
     even = 1 / (_EVEN_LOOKS + 1)
     return even if late <= 0 else even / (late * (late + 1))
+
+
+def _paid(S: Data, given: Statements) -> int:
+    """The answers that were paid: with those of raters, and to questions, that are left out."""
+    if not isinstance(S, Answers) or S.reading is None:
+        return len(given)
+    every = S.everything.read()
+    screens = every.questions  # one answer may make several statements
+    return (len(every) if screens is None else len(np.unique(screens))) + S.reading.aside
 
 
 def _by_price(answers: int, price: float | None, budget: float | None) -> Stopping:
