@@ -330,10 +330,10 @@ def table(rows: list[Row]) -> None:
     print(f"answers per object: {MARKS}")
     together: dict[tuple[str, ...], list[tuple[Array, Array, int]]] = {}
     for (goal, kind, n, wrong, way), errors in curves.items():
-        own, by_chance = np.mean(errors, axis=0), curves.get((goal, kind, n, wrong, "random"))
+        by_chance = curves.get((goal, kind, n, wrong, "random"))
         if by_chance is None:
             continue
-        random = np.mean(by_chance, axis=0)
+        own, random = _mean(errors), _mean(by_chance)
         _line(f"{goal}/{kind}/{n}/{wrong}/{way}", len(errors), own, random, way)
         if random.mean() > 0 and wrong != "people":
             scaled = own / random.mean(), random / random.mean(), len(errors)
@@ -341,6 +341,12 @@ def table(rows: list[Row]) -> None:
     for (goal, n, way), found in together.items():
         own, random = (np.mean([each[i] for each in found], axis=0) for i in (0, 1))
         _line(f"{goal}, {n} objects, {way}", sum(each[2] for each in found), own, random, way)
+
+
+def _mean(errors: list[list[float]]) -> Array:
+    """The mean curve, up to the mark that all of them reach."""
+    least = min(map(len, errors))
+    return np.mean([each[:least] for each in errors], axis=0)
 
 
 def _line(head: str, count: int, own: Array, random: Array, way: str) -> None:

@@ -244,7 +244,7 @@ NETWORK = Experiment(
             most_runs=10,
         ),
     ),
-    runs=4,
+    runs=5,
     measure=measure_network,
     claims=(
         Claim(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, status
+from trilens.cli.output import Output, counted, status
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -73,7 +73,7 @@ def command(
         )
     by_chance = found.reasons.count("random")
     notes = [
-        f"{len(found) - by_chance:,} questions chosen for the goal {goal}, "
+        f"{counted(len(found) - by_chance, 'question')} chosen for the goal {goal}, "
         f"{by_chance:,} drawn at random"
     ]
     if found.caution is not None:

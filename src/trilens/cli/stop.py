@@ -80,4 +80,5 @@ def command(
         return
     print_facts({"stop": "yes" if found.stop else "no", "why": found.why, "next": found.next})
     if found.candidates and len(found.candidates) <= 10:
-        note(f"may be the most central: {', '.join(found.candidates)}")
+        listed = ", ".join(found.candidates)
+        note(f"may be the most central, at the level {found.level:.4g} of this look: {listed}")

@@ -197,6 +197,8 @@ def stopping(
         found = _by_gain(model, least, may_miss, facts)
     else:
         found = _by_groups(given, model, look, features, facts)
+    if found.stop:
+        found = replace(found, next="no more answers are needed for this")
     if at == len(given):
         return found
     return replace(found, why=f"at the last look, at {at:,} answers: {found.why}")

@@ -659,7 +659,7 @@ def _remarks(made: Plan, people: People) -> Iterator[str]:
             f"the pilot has {people.pilot.n_objects} objects; the plan is for {made.n_objects} of "
             f"them, whichever they are"
         )
-    if len(made.kinds) > 1 and made.seconds == SECONDS[made.kind]:
+    if made.seconds == SECONDS[made.kind]:
         yield (
             "the seconds of an answer are those of public studies of other objects (odd: taken "
             "from central); time a few of your own, and give them"
