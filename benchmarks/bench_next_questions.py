@@ -363,17 +363,24 @@ def _line(head: str, count: int, own: Array, random: Array, way: str) -> None:
 def saved(own: Array, by_chance: Array) -> list[tuple[float, bool]]:
     """At each mark, how many times as many random answers have the same mean error.
 
-    Errors are made to fall (the least so far), and interpolated in the logarithm of the answers.
-    The second value is whether random questions never got there. The headline is the mean over
-    the last three marks.
+    Errors are made to fall (the least so far), and interpolated in the logarithm of the answers; of
+    equal ones the first counts. The second value is whether random questions never got there. The
+    headline is the mean over the last three marks.
     """
-    falling = np.minimum.accumulate(by_chance) + 1e-9 * np.arange(len(by_chance))[::-1]
+    falling = np.minimum.accumulate(by_chance)
     marks = np.log(MARKS[: len(by_chance)])
     found = []
     for mark, error in zip(np.log(MARKS[: len(own)]), own, strict=True):
-        least = bool(error < falling[-1])
-        at = marks[-1] if least else float(np.interp(-error, -falling, marks))
-        found.append((float(np.exp(at - mark)), least))
+        there = np.flatnonzero(falling <= error + 1e-12)
+        if not len(there):
+            found.append((float(np.exp(marks[-1] - mark)), True))
+            continue
+        first = int(there[0])
+        at = marks[first]
+        if first:
+            above, below = falling[first - 1], falling[first]
+            at -= (error - below) / (above - below) * (at - marks[first - 1])
+        found.append((float(np.exp(at - mark)), False))
     return found
 
 
