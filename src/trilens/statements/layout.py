@@ -584,6 +584,8 @@ def _missing(
     if row is not None:
         place, looks = f"{label}, row {row:,}", "the first row looks like a header, but it has "
         advice += f"; or, if it names objects, {option('header', False)}"
+    if label is None:
+        advice += "; Statements(table, ...) takes it"
     return layout_error(
         place,
         f"{looks}no {word} {', '.join(lacking)}; the columns seen are "
