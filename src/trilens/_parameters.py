@@ -80,6 +80,7 @@ def real_number(
     ):
         if positive:
             allowed = "a positive number"
+            allowed += f", at most {most:g}" if np.isfinite(most) else ""
         elif np.isfinite(least) and np.isfinite(most):
             allowed = f"a number from {least:g} to {most:g}"
         else:
