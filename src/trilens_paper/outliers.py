@@ -196,15 +196,15 @@ def clear_gap(n_objects: int) -> float:
     return 10 / (n_objects - 1)
 
 
+def _every(settings: dict[str, str], judge: Callable[[str], Finding]) -> Finding:
+    """Agrees when it does in every setting; each is a panel with its title."""
+    return quorum({title: judge(panel) for panel, title in settings.items()}, len(settings))
+
+
 def _clear(results: Results, method: str, panels: dict[str, str], n_objects: int) -> Finding:
     """Whether the gap is clear in each of the panels."""
-    return quorum(
-        {
-            title: at_least(_metric(panel, method, "relative gap")(results), clear_gap(n_objects))
-            for panel, title in panels.items()
-        },
-        len(panels),
-    )
+    least = clear_gap(n_objects)
+    return _every(panels, lambda p: at_least(_metric(p, method, "relative gap")(results), least))
 
 
 def _two(judge: Callable[[Results, str], Finding]) -> Callable[[Results], Finding]:
@@ -254,12 +254,8 @@ OUTLIERS_GAUSS = Experiment(
             "lack of a clear gap",
             "gap / range at most 0.098, ten times the mean step between neighbouring values, all "
             "statements and a quarter",
-            lambda r: quorum(
-                {
-                    title: at_most(_metric(panel, ALG2, "relative gap")(r), clear_gap(103))
-                    for panel, title in _GAUSS.items()
-                },
-                2,
+            lambda r: _every(
+                _GAUSS, lambda p: at_most(_metric(p, ALG2, "relative gap")(r), clear_gap(103))
             ),
         ),
         Claim(
@@ -273,13 +269,7 @@ OUTLIERS_GAUSS = Experiment(
             "The gap between outliers and the rest is wider for Crowd-Median.",
             "produces larger and thus easier to spot gaps",
             "gap / range of Algorithm 2 below beyond 2 se, all statements and a quarter",
-            lambda r: quorum(
-                {
-                    title: _gap(panel, "relative gap", ALG2, CROWD_MEDIAN)(r)
-                    for panel, title in _GAUSS.items()
-                },
-                2,
-            ),
+            lambda r: _every(_GAUSS, lambda p: _gap(p, "relative gap", ALG2, CROWD_MEDIAN)(r)),
         ),
         Claim(
             "Fewer statements, other errorprobs: Algorithm 2 ranks an outlier lower than "
@@ -342,12 +332,8 @@ OUTLIERS_MOONS = Experiment(
             "Both methods correctly identify the three outliers",
             "ranks 1 to 3, share of runs at least 0.9, every setting",
             _two(
-                lambda r, m: quorum(
-                    {
-                        t: share_within(_metric(panel, m, "all far first")(r), 0.9, 1.0)
-                        for panel, t in _MOONS.items()
-                    },
-                    3,
+                lambda r, m: _every(
+                    _MOONS, lambda p: share_within(_metric(p, m, "all far first")(r), 0.9, 1.0)
                 )
             ),
             why="How far out they lie, and the settings, are our choice.",
@@ -366,12 +352,8 @@ OUTLIERS_MOONS = Experiment(
             "both methods fail to identify the outlier located in-between the two moons",
             "mean rank from the outlying end at least 200 of 204, every setting",
             _two(
-                lambda r, m: quorum(
-                    {
-                        t: at_least(_metric(panel, m, "rank of the one between")(r), 200, 1)
-                        for panel, t in _MOONS.items()
-                    },
-                    3,
+                lambda r, m: _every(
+                    _MOONS, lambda p: at_least(_metric(p, m, "rank of the one between")(r), 200, 1)
                 )
             ),
         ),
@@ -387,12 +369,8 @@ OUTLIERS_MOONS = Experiment(
             "The local outlier factor on the lens map finds the outlier between the moons.",
             "-",
             "mean rank at most 10 of 204, every setting",
-            lambda r: quorum(
-                {
-                    title: at_most(_metric(panel, LOCAL, "rank of the one between")(r), 10, 1)
-                    for panel, title in _MOONS.items()
-                },
-                3,
+            lambda r: _every(
+                _MOONS, lambda p: at_most(_metric(p, LOCAL, "rank of the one between")(r), 10, 1)
             ),
         ),
         Claim(
@@ -406,24 +384,14 @@ OUTLIERS_MOONS = Experiment(
             "alone.",
             "-",
             "mean of the worst rank of the four at most 9, every setting",
-            lambda r: quorum(
-                {
-                    t: at_most(_worst_of_four(r, panel, STE_LOCAL), 9, 1)
-                    for panel, t in _MOONS.items()
-                },
-                3,
-            ),
+            lambda r: _every(_MOONS, lambda p: at_most(_worst_of_four(r, p, STE_LOCAL), 9, 1)),
         ),
         Claim(
             "The local outlier factor on the lens map finds the three far outliers, too.",
             "-",
             "mean of their worst rank at most 9, every setting",
-            lambda r: quorum(
-                {
-                    title: at_most(_metric(panel, LOCAL, "worst rank of far")(r), 9, 1)
-                    for panel, title in _MOONS.items()
-                },
-                3,
+            lambda r: _every(
+                _MOONS, lambda p: at_most(_metric(p, LOCAL, "worst rank of far")(r), 9, 1)
             ),
             why="The lens of a far outlier and the point nearest to it is empty, so V is near 0 "
             "and the map puts them side by side. With all statements six dimensions keep the far "

@@ -12,6 +12,7 @@ from trilens.survey.reading import Reading
 
 if TYPE_CHECKING:
     from trilens.survey.blocks import Block
+    from trilens.tasks.stopping import Stopping
 
 _RULE = ("rule", "at_most", "gain", "price", "budget", "level", "then")
 _THEN = ("close", "warn")
@@ -67,25 +68,11 @@ class Stop:
         """Whether answers are only counted: no model is needed."""
         return self.rule == "price"
 
-    def cost(self, answers: int) -> Cost:
-        """What so many answers cost, where the rule is ``price``; as `trilens.stopping` has it."""
-        price, budget = self.limits["price"], self.limits["budget"]
-        affordable = min(budget / price * (1 + 1e-12), 1e15) // 1
-        spent = affordable <= answers
-        left = "another answer would be beyond the budget"
-        if not spent:
-            left = f"{affordable - answers:,.0f} more can be paid"
-        what = f"{answers:,} answers at {price:g} cost {answers * price:,.2f} of {budget:,.2f}"
-        return Cost(what, left, spent)
+    def cost(self, answers: int) -> Stopping:
+        """What so many answers cost, where the rule is ``price``."""
+        from trilens.tasks.stopping import by_price
 
-
-@dataclass(frozen=True)
-class Cost:
-    """What was paid, what is left, and whether that is too little for another answer."""
-
-    why: str
-    next: str
-    spent: bool
+        return by_price(answers, self.limits["price"], self.limits["budget"])
 
 
 def read_adaptive(reading: Reading, blocks: list[Block]) -> Adaptive | None:

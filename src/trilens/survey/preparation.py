@@ -153,7 +153,7 @@ def headway(connection: Connection, study: Study) -> Headway | None:
     if study.stop is not None and study.stop.by_price:
         cost = study.stop.cost(count_answers(connection))
         said += [_sentence(cost.why), _sentence(cost.next)]
-        met = cost.spent
+        met = cost.stop
     elif watched(study) is not None:
         if model.number and model.terms != terms_of(study):
             said.append("The goal or the rule has changed; the server looks again when it runs.")

@@ -1053,7 +1053,7 @@ def is_spent(connection: Connection, study: Study) -> bool:
     stop = study.stop
     if stop is None or not stop.by_price or not may_stop(connection, stop):
         return False
-    return stop.cost(count_answers(connection)).spent
+    return stop.cost(count_answers(connection)).stop
 
 
 def look_at_price(connection: Connection, study: Study) -> None:

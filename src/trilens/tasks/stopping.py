@@ -159,7 +159,7 @@ def stopping(
         raise wrong("level", level, "between 0 and 1")
     given = _in_time(S)
     if rule == "price":
-        return _by_price(_paid(S, given), price, budget)
+        return by_price(_paid(S, given), price, budget)
     if price is not None or budget is not None:
         raise ParameterError(f"a price and a budget are for {option('rule', 'price')}")
     if given.n_objects < 4:
@@ -253,7 +253,8 @@ def _paid(S: Data, given: Statements) -> int:
     return (len(every) if screens is None else len(np.unique(screens))) + S.reading.aside
 
 
-def _by_price(answers: int, price: float | None, budget: float | None) -> Stopping:
+def by_price(answers: int, price: float | None, budget: float | None) -> Stopping:
+    """Whether the budget pays another answer; so many have been paid."""
     if price is None or budget is None:
         raise ParameterError(
             f"{option('rule', 'price')} needs {option('price')}, of one answer, and "
