@@ -840,70 +840,90 @@ def mean_distances_at(places: FloatArray, to: FloatArray, out: FloatArray) -> No
 
 
 @compiled()
-def _log_chance(
+def _lengths_from(
     X: FloatArray,
-    moved: int,
+    i: int,
     place: FloatArray,
-    triples: Int32Array,
+    pairs: IntArray,
+    first: Int32Array,
+    second: Int32Array,
+    length: int,
+    alpha: float,
+    V: FloatArray,
+) -> None:
+    """The values of some pairs of object i, if it were at another place, into ``V``."""
+    for pair in pairs:
+        other = second[pair] if first[pair] == i else first[pair]
+        square = 0.0
+        for k in range(X.shape[1]):
+            square += (place[k] - X[other, k]) ** 2
+        V[pair], _ = _length(square, length, alpha)
+
+
+@compiled()
+def _log_chance(
+    V: FloatArray,
+    sides: IntArray,
     weight: FloatArray,
     lapse: FloatArray,
     rows: IntArray,
-    length: int,
-    alpha: float,
     sign: float,
-    three: bool,
 ) -> float:
-    """The log-likelihood of some answers, with one object at another place."""
-    total = 0.0
+    """The log-likelihood of some answers, by the values of the pairs."""
+    total, product = 0.0, 1.0
+    three, share = sides.shape[1] == 3, 1.0 / sides.shape[1]
     for row in rows:
-        a, b, c = triples[row]
-        ab, ac, bc = 0.0, 0.0, 0.0
-        for k in range(X.shape[1]):
-            x = place[k] if a == moved else X[a, k]
-            y = place[k] if b == moved else X[b, k]
-            z = place[k] if c == moved else X[c, k]
-            ab += (x - y) ** 2
-            ac += (x - z) ** 2
-            bc += (y - z) ** 2
-        v_ab, _ = _length(ab, length, alpha)
-        v_ac, _ = _length(ac, length, alpha)
+        chosen = V[sides[row, 0]]
+        others = np.exp(min(sign * (V[sides[row, 1]] - chosen), _CERTAIN))
         if three:
-            v_bc, _ = _length(bc, length, alpha)
-            others = np.exp(min(sign * (v_ac - v_bc), _CERTAIN))
-            others += np.exp(min(sign * (v_ab - v_bc), _CERTAIN))
-            share = 1.0 / 3.0
-        else:
-            others = np.exp(min(sign * (v_ac - v_ab), _CERTAIN))
-            share = 0.5
-        total += weight[row] * np.log((1.0 - lapse[row]) / (1.0 + others) + lapse[row] * share)
-    return total
+            others += np.exp(min(sign * (V[sides[row, 2]] - chosen), _CERTAIN))
+        chance = (1.0 - lapse[row]) / (1.0 + others) + lapse[row] * share
+        if weight[row] != 1.0:
+            total += weight[row] * np.log(chance)
+            continue
+        product *= chance
+        if product < 1e-200:  # a logarithm for many answers
+            total += np.log(product)
+            product = 1.0
+    return float(total + np.log(product))
 
 
 @compiled()
 def slice_chain(
     X: FloatArray,
-    triples: Int32Array,
+    first: Int32Array,
+    second: Int32Array,
+    pair_starts: IntArray,
+    pairs: IntArray,
+    sides: IntArray,
     weight: FloatArray,
+    counts: float,
     lapse: FloatArray,
     starts: IntArray,
     rows: IntArray,
     length: int,
     alpha: float,
     sign: float,
-    three: bool,
     spread: tuple[float, float],
     precision: FloatArray,
     every: int,
     rng: Any,
     out: FloatArray,
-) -> None:
+) -> float:
     """Draw maps from the posterior into ``out``, one after so many rounds; ``X`` moves along.
 
-    A round moves each object by elliptical slice sampling (Murray, Adams and MacKay, 2010), draws
-    the spread of each axis, and stretches map and spreads together (a Metropolis step).
+    A round draws the spread of each axis, moves each object by elliptical slice sampling (Murray,
+    Adams and MacKay, 2010), and stretches map and spreads together (a Metropolis step). Returns
+    the log-likelihood of the last map.
 
     Parameters
     ----------
+    first, second, pair_starts, pairs
+        The objects of each pair; object i is in ``pairs[pair_starts[i]:pair_starts[i + 1]]``.
+    sides : (m, 2 or 3) array
+        The pairs that each answer chooses from, the chosen one first.
+    weight, counts
+        How often each answer was given, and for how much all of them count.
     starts, rows
         The answers about object i are ``rows[starts[i]:starts[i + 1]]``.
     spread
@@ -916,16 +936,25 @@ def slice_chain(
     place, direction, sd, middle = np.empty(d), np.empty(d), np.empty(d), np.zeros(d)
     together, freedom = len(precision) > 0, 1.0
     least, most = spread
-    everything = np.arange(len(triples))
-    for k in range(d):
-        sd[k] = min(max(np.sqrt((X[:, k] ** 2).mean()), least), most)
+    everything = np.arange(len(sides))
+    V, stretched = np.empty(len(first)), np.empty(len(first))
+    for pair in range(len(first)):
+        V[pair], _ = _length(_square(X, first[pair], second[pair]), length, alpha)
+    now = _log_chance(V, sides, weight, lapse, everything, sign)
     for drawn in range(len(out)):
         for _ in range(every):
+            for k in range(d):
+                square = (X[:, k] ** 2).sum() / 2.0
+                if together:
+                    square = 0.0
+                    for i in range(n):
+                        square += X[i, k] * (precision[i] * X[:, k]).sum() / 2.0
+                sd[k] = min(max(np.sqrt(square / rng.standard_gamma(n / 2.0)), least), most)
             for i in range(n):
                 own = rows[starts[i] : starts[i + 1]]
-                level = _log_chance(
-                    X, i, X[i], triples, weight, lapse, own, length, alpha, sign, three
-                ) + np.log(rng.random())
+                near = pairs[pair_starts[i] : pair_starts[i + 1]]
+                level = _log_chance(V, sides, weight, lapse, own, sign)
+                level += np.log(rng.random()) / counts
                 if together:  # where the others' places draw this one
                     freedom = 1.0 / np.sqrt(precision[i, i])
                     for k in range(d):
@@ -934,47 +963,43 @@ def slice_chain(
                     direction[k] = sd[k] * freedom * rng.standard_normal()
                 angle = 2.0 * np.pi * rng.random()
                 low, high = angle - 2.0 * np.pi, angle
-                while high - low > 1e-9:
+                found = False
+                while not found and high - low > 1e-9:
                     for k in range(d):
                         place[k] = (
                             middle[k]
                             + (X[i, k] - middle[k]) * np.cos(angle)
                             + direction[k] * np.sin(angle)
                         )
-                    if level < _log_chance(
-                        X, i, place, triples, weight, lapse, own, length, alpha, sign, three
-                    ):
-                        for k in range(d):
-                            X[i, k] = place[k]
-                        break
+                    _lengths_from(X, i, place, near, first, second, length, alpha, V)
+                    found = level < _log_chance(V, sides, weight, lapse, own, sign)
                     if angle < 0.0:
                         low = angle
                     else:
                         high = angle
                     angle = low + (high - low) * rng.random()
-            for k in range(d):
-                square = (X[:, k] ** 2).sum() / 2.0
-                if together:
-                    square = 0.0
-                    for i in range(n):
-                        square += X[i, k] * (precision[i] * X[:, k]).sum() / 2.0
-                sd[k] = min(max(np.sqrt(square / rng.standard_gamma(n / 2.0)), least), most)
-            now = _log_chance(
-                X, -1, place, triples, weight, lapse, everything, length, alpha, sign, three
-            )
+                if found:
+                    X[i] = place
+                else:
+                    _lengths_from(X, i, X[i], near, first, second, length, alpha, V)
+            now = _log_chance(V, sides, weight, lapse, everything, sign)
             for _ in range(2):
                 factor = np.exp(0.2 * rng.standard_normal())
                 if sd.max() * factor > most or sd.min() * factor < least:
                     continue
-                new = _log_chance(
-                    X * factor, -1, place, triples, weight, lapse, everything,
-                    length, alpha, sign, three,
-                )  # fmt: skip
-                if np.log(rng.random()) < new - now:
-                    X *= factor
+                X *= factor
+                for pair in range(len(first)):
+                    square = _square(X, first[pair], second[pair])
+                    stretched[pair], _ = _length(square, length, alpha)
+                new = _log_chance(stretched, sides, weight, lapse, everything, sign)
+                if np.log(rng.random()) < counts * (new - now):
+                    V[:] = stretched
                     sd *= factor
                     now = new
+                else:
+                    X /= factor
         out[drawn] = X
+    return now
 
 
 @compiled()

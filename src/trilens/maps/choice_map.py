@@ -786,8 +786,8 @@ class ChoiceMap(MapEstimator):
         dispersion : float
             Answers count for this many times less.
         effort : float
-            The draws may take so many times as long, and are then more thorough where answers
-            are many: they reach maps that differ much from the fitted one.
+            Where answers are few, the draws reach maps that differ much from the fitted one;
+            up to so many times as many answers count as few.
         random_state
 
         Returns

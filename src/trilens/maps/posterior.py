@@ -3,36 +3,38 @@
 The likelihood of answers does not mind which questions were asked, nor how often: what the
 answers leave open, these draws show. Where answers are few for the coordinates, or come from few
 questions, the maps that explain them fill a region with corners; a chain walks through it that
-moves object by object and finds the sharpness of the answers as it goes. Where they are many, the
-region is an ellipsoid, that of the Fisher information (Laplace's method).
+moves object by object and finds the sharpness of the answers as it goes. The region may fall into
+parts, which no such chain leaves. So many maps go side by side: the answers count for little at
+first, when every part can be reached, and for more from stage to stage, and at each the maps that
+explain the answers badly give way to copies of the others (annealed importance sampling with
+resampling; Neal, 2001; Del Moral, Doucet and Jasra, 2006). Where answers are many, the region is
+an ellipsoid, that of the Fisher information (Laplace's method).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from trilens._typing import FloatArray, IntArray
-from trilens.kinds import sign
+from trilens._typing import FloatArray, Int32Array, IntArray
+from trilens.kinds import sides, sign
 from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.features import FeaturePrior
 from trilens.maps.fit import one_blas_thread
 from trilens.maps.laplace import add_penalty, moves_of_the_whole
 from trilens.maps.likelihood import Choices, collect_choices, likelihood
-from trilens.maps.pairs import ODDS_RANGE
+from trilens.maps.pairs import ODDS_RANGE, number_pairs, pair_code
 from trilens.statements import Statements
 
 #: Coordinates whose information is factored.
 MOST_COORDINATES = 3000
-#: Looks at an answer that a chain may take, those that a move of one object takes about, and
-#: the rounds below which a chain tells too little.
-_WORK, _LOOKS, _LEAST_ROUNDS = 10_000_000, 7, 500
-_MOST_ROUNDS = 1000
-#: The share of the rounds before the first draw.
-_WARM = 0.5
-#: Chains, each from afar.
-_CHAINS = 4
-#: By how much less answers count in the first stage of these, and the number of stages.
-_HEAT, _STAGES = 20.0, 12
+#: Different answers beyond which the region is taken for an ellipsoid.
+MOST_DIFFERENT = 950
+#: Maps that are drawn side by side, the rounds in which each moves at a stage, and those in which
+#: it moves at the end.
+_MAPS, _ROUNDS, _LAST_ROUNDS = 32, 7, 20
+#: By how much less answers count at the first stage; at the next they count for as much more as
+#: leaves this share of the maps in the running.
+_HEAT, _LEFT = 20.0, 0.5
 #: Standard deviations of the coordinates between which the chain moves: answers that hardly
 #: depend on the places, and answers that the distances decide.
 _SPREAD = (0.1, 1000.0)
@@ -68,7 +70,7 @@ def draw_maps(
     dispersion
         Answers count for this many times less, as by a quasi-likelihood.
     effort
-        Chains may take so many times as long.
+        Up to so many times as many answers count as few.
     prior
         What features say, where the map was fitted with them.
     """
@@ -76,10 +78,8 @@ def draw_maps(
     lapses = np.full(len(statements), model.lapse) if lapse_of is None else lapse_of
     lapses = np.maximum(lapses, _LEAST_LAPSE)
     choices, lapse = _in_classes(different, lapses)
-    rounds = int(effort * _WORK / (3 * len(choices) * _LOOKS))
-    if rounds >= _LEAST_ROUNDS:
-        rounds = min(rounds, _MOST_ROUNDS)
-        return _chain(choices, lapse, model, n_draws, rng, dispersion, rounds, prior)
+    if len(choices) <= effort * MOST_DIFFERENT:
+        return _annealed(choices, lapse, model, n_draws, rng, dispersion, prior)
     if model.embedding.size > MOST_COORDINATES:
         return None
     return _laplace(choices, lapse, model, l2, n_draws, rng, dispersion, prior)
@@ -95,57 +95,95 @@ def _in_classes(different: Choices, lapses: FloatArray) -> tuple[Choices, FloatA
     return found, np.bincount(place, lapses) / count
 
 
-def _chain(
+def _annealed(
     choices: Choices,
     lapse: FloatArray,
     model: ChoiceModel,
     n_draws: int,
     rng: np.random.Generator,
     dispersion: float,
-    rounds: int,
     prior: FeaturePrior | None,
 ) -> FloatArray:
     from trilens.maps import _kernels
 
-    ids = choices.triples.ravel()
-    order = np.argsort(ids, kind="stable")
     n = len(model.embedding)
-    starts: IntArray = np.searchsorted(ids[order], np.arange(n + 1)).astype(np.int64)
-    rows = (order // 3).astype(np.int64)
-    rounds //= _CHAINS
+    codes = [pair_code(i, j, n) for i, j in sides(choices.kind, choices.triples)]
+    pairs, numbers = number_pairs(codes, n)
+    chosen_from = np.ascontiguousarray(np.stack(numbers, axis=1))
+    starts, rows = _of_each(choices.triples, n)
+    pair_starts, own_pairs = _of_each(np.stack([pairs.first, pairs.second], axis=1), n)
     together = np.zeros((0, 0)) if prior is None else np.ascontiguousarray(prior.precision)
-    draws = []
-    for part in np.array_split(np.arange(n_draws), _CHAINS):
-        if not len(part):
-            continue
-        X = np.array(model.embedding, dtype=np.float64, order="C")
 
-        def walk(count: int, each: int, heat: float = 1.0, X: FloatArray = X) -> FloatArray:
-            out = np.empty((count, *X.shape))
-            _kernels.slice_chain(
-                X,
-                choices.triples,
-                choices.weight / (dispersion * heat),
-                lapse,
-                starts,
-                rows,
-                _kernels.LENGTHS[model.length],
-                model.alpha,
-                sign(choices.kind),
-                choices.kind != "closer",
-                _SPREAD,
-                together,
-                max(each, 1),
-                rng,
-                out,
-            )
-            return out
+    def walk(X: FloatArray, count: int, each: int, counts: float) -> tuple[FloatArray, float]:
+        """Draws if answers count for so much, and what the last makes of all of them."""
+        out = np.empty((count, *X.shape))
+        told = _kernels.slice_chain(
+            X,
+            pairs.first,
+            pairs.second,
+            pair_starts,
+            own_pairs,
+            chosen_from,
+            choices.weight,
+            counts / dispersion,
+            lapse,
+            starts,
+            rows,
+            _kernels.LENGTHS[model.length],
+            model.alpha,
+            sign(choices.kind),
+            _SPREAD,
+            together,
+            each,
+            rng,
+            out,
+        )
+        return out, told / dispersion
 
-        # from afar: the answers count for little at first, so that no region is out of reach
-        for heat in np.geomspace(_HEAT, 1.0, _STAGES):
-            walk(1, int(rounds * _WARM / _STAGES), float(heat))
-        draws.append(walk(len(part), int(rounds * (1 - _WARM)) // len(part)))
-    return np.concatenate(draws)
+    maps = np.repeat(np.array(model.embedding, dtype=np.float64)[None], _MAPS, axis=0)
+    counts = 1 / _HEAT
+    told = np.array([walk(X, 1, 3 * _ROUNDS, counts)[1] for X in maps])
+    while counts < 1:
+        following = _next_stage(told, counts)
+        chance = _chances(told, following - counts)
+        # systematic resampling: as evenly as whole numbers of copies can be
+        at = (rng.random() + np.arange(_MAPS)) / _MAPS
+        maps = maps[np.minimum(np.searchsorted(chance.cumsum(), at), _MAPS - 1)]
+        counts = following
+        told = np.array([walk(X, 1, _ROUNDS, counts)[1] for X in maps])
+    parts = np.bincount(rng.permutation(n_draws) % _MAPS, minlength=_MAPS)
+    drawn = [
+        walk(X, part, max(_LAST_ROUNDS // part, 1), 1.0)[0]
+        for X, part in zip(maps, parts.tolist(), strict=True)
+        if part
+    ]
+    return np.concatenate(drawn)
+
+
+def _of_each(objects: Int32Array, n: int) -> tuple[IntArray, IntArray]:
+    """The rows in which each object is: those of i are ``rows[starts[i]:starts[i + 1]]``."""
+    ids = objects.ravel()
+    order = np.argsort(ids, kind="stable")
+    starts = np.searchsorted(ids[order], np.arange(n + 1)).astype(np.int64)
+    return starts, (order // objects.shape[1]).astype(np.int64)
+
+
+def _next_stage(told: FloatArray, counts: float) -> float:
+    """For how much answers count next: as much as leaves enough maps in the running."""
+    low, high = counts, 1.0
+    if 1 / (_chances(told, high - counts) ** 2).sum() >= _LEFT * len(told):
+        return high
+    while high - low > 1e-3 * low:
+        middle = (low + high) / 2
+        left = 1 / (_chances(told, middle - counts) ** 2).sum()
+        low, high = (middle, high) if left >= _LEFT * len(told) else (low, middle)
+    return high
+
+
+def _chances(told: FloatArray, more: float) -> FloatArray:
+    """Of each map to be kept, if the answers count for so much more."""
+    chance = np.exp(more * (told - told.max()))
+    return np.asarray(chance / chance.sum())
 
 
 def _laplace(

@@ -252,7 +252,9 @@ def _medoid(
     counted = counted_intervals(given, LEVEL)
     if chosen != "depth":
         return _described(given.names, chosen, score, depth, best, counted.medoid_set)
-    deep = None if model is None else model.in_order.centrality[model.ordered.rank]
+    deep = None
+    if model is not None:
+        deep = model.in_order.map.model_.depth(random_state=model.seed).depth[model.ordered.rank]
     found = _described(
         given.names, chosen, score, depth, best, counted.medoid_set, given.appearances, deep
     )
