@@ -47,9 +47,11 @@ GOALS = {
     "outliers": ("outliers",),
     "three groups, 4 apart": ("groups",),
 }
-#: Answers for each object at which errors are taken; questions are chosen up to the sixth.
-MARKS = (10, 14, 20, 28, 40, 57, 80, 113, 160, 226)
-MOST_CHOSEN = 57
+#: Answers for each object at which errors are taken.
+MARKS = (10, 14, 20, 28, 40, 57, 80, 113, 160, 226, 320, 452)
+#: Up to so many questions are chosen, and drawn at random; and where answers tell very little.
+MOST_CHOSEN, MOST_RANDOM = 57, 226
+LONG_CHOSEN, LONG_RANDOM = 160, 452
 #: Random answers for each object before any question is chosen, and the growth from step to step.
 FIRST, GROWTH = 6, 0.2
 
@@ -220,8 +222,10 @@ def replay(
     triples = answers(kind, D, random_questions(n, FIRST * n, rng), wrong, rng)
     found: dict[str, list[float]] = {goal: [] for goal in goals}
     M = fitted(kind, n, triples)
+    long = kind == "closer" and wrong >= 0.3
+    chosen, by_chance = (LONG_CHOSEN, LONG_RANDOM) if long else (MOST_CHOSEN, MOST_RANDOM)
     for mark in MARKS:
-        if way != "random" and mark > MOST_CHOSEN:
+        if mark > (by_chance if way == "random" else chosen):
             break
         while len(triples) < mark * n:
             count = min(int(GROWTH * len(triples)) + 1, mark * n - len(triples))
@@ -339,7 +343,7 @@ def table(rows: list[Row]) -> None:
             scaled = own / random.mean(), random / random.mean(), len(errors)
             together.setdefault((goal, n, way), []).append(scaled)
     for (goal, n, way), found in together.items():
-        own, random = (np.mean([each[i] for each in found], axis=0) for i in (0, 1))
+        own, random = (_mean([each[i].tolist() for each in found]) for i in (0, 1))
         _line(f"{goal}, {n} objects, {way}", sum(each[2] for each in found), own, random, way)
 
 

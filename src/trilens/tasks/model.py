@@ -45,8 +45,8 @@ _EFFORT_FOR_BLOCKS = 5.0
 _LEFT_OUT_WORK, _LEAST_LEFT_OUT = 1_000_000, 20
 #: Half the width of a 95 % interval, in standard errors.
 _Z = 1.96
-#: A few hundred maps, from chains that are not long, leave out some of what the answers allow
-#: (measured; see docs/claims.md).
+#: A few hundred drawn maps leave out some of what the answers allow (measured; see
+#: docs/claims.md).
 _WIDER = 1.2
 #: A single answer does not weigh more than this in a draw without it.
 _MOST_WEIGHT = 100.0
