@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -47,6 +49,28 @@ def test_given_time_draws_are_those_of_importance_sampling(monkeypatch):
 def _median(values, chance):
     order = np.argsort(values)
     return values[order][np.searchsorted(chance[order].cumsum(), 0.5)]
+
+
+@pytest.mark.parametrize("times", [1, 5])
+def test_two_ways_that_are_as_likely_are_drawn_as_often(times):
+    # nothing says which way round the second half of the line lies
+    halves = [[b + at, a + at, c + at] for at in (0, 7) for a, b, c in combinations(range(7), 3)]
+    S = Statements(np.repeat(halves, times, axis=0), 14)
+    M = ChoiceMap(1, n_jobs=1, lapses="one").fit(S)
+    shares = []
+    for seed in range(6):
+        X = M.posterior(S, 32, random_state=seed)[:, :, 0]
+        shares.append(((X[:, 6] > X[:, 0]) == (X[:, 13] > X[:, 7])).mean())
+    assert 0.25 < np.mean(shares) < 0.75
+    assert min(shares) > 0
+    assert max(shares) < 1
+
+
+def test_few_draws_are_of_different_maps():
+    S = Statements([[1, 0, 2], [2, 1, 3], [1, 0, 3], [2, 0, 3]] * 3)
+    M = ChoiceMap(1, l2=0.1).fit(S)
+    few = [M.posterior(S, 4, random_state=seed)[:, 1, 0] > 0 for seed in range(40)]
+    assert 0.01 < np.mean([len(set(each.tolist())) == 1 for each in few]) < 0.4
 
 
 def test_another_seed_draws_the_same_maps():

@@ -983,8 +983,8 @@ def slice_chain(
                 else:
                     _lengths_from(X, i, X[i], near, first, second, length, alpha, V)
             now = _log_chance(V, sides, weight, lapse, everything, sign)
-            for _ in range(2):
-                factor = np.exp(0.2 * rng.standard_normal())
+            for far in (0.2, 1.0):
+                factor = np.exp(far * rng.standard_normal())
                 if sd.max() * factor > most or sd.min() * factor < least:
                     continue
                 X *= factor

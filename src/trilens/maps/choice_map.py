@@ -778,6 +778,8 @@ class ChoiceMap(MapEstimator):
     ) -> FloatArray | None:
         """Maps that the answers allow, drawn from the posterior, see `trilens.maps.posterior`.
 
+        They are turned as the fitted map is; the answers do not tell which way.
+
         Parameters
         ----------
         S : Statements, a table, (m, 3) array, or Answers
@@ -793,7 +795,8 @@ class ChoiceMap(MapEstimator):
         Returns
         -------
         (n_draws, n_objects, n_components_) array of float, or None
-            None beyond 3000 coordinates, where it would be too dear; `bootstrap` serves there.
+            None where answers are many and coordinates more than 3000, which would be too dear;
+            `bootstrap` serves there.
 
         Examples
         --------

@@ -30,11 +30,11 @@ MOST_COORDINATES = 3000
 #: Different answers beyond which the region is taken for an ellipsoid.
 MOST_DIFFERENT = 950
 #: Maps that are drawn side by side, the rounds in which each moves at a stage, and those in which
-#: it moves at the end.
-_MAPS, _ROUNDS, _LAST_ROUNDS = 32, 7, 20
-#: By how much less answers count at the first stage; at the next they count for as much more as
-#: leaves this share of the maps in the running.
-_HEAT, _LEFT = 20.0, 0.5
+#: it moves at the first and at the end.
+_MAPS, _ROUNDS, _LAST_ROUNDS = 32, 3, 20
+#: For how many answers about each object all of them count at the first stage; at the next they
+#: count for as much more as leaves this share of the maps in the running.
+_FIRST_ANSWERS, _LEFT = 1.0, 0.9
 #: Standard deviations of the coordinates between which the chain moves: answers that hardly
 #: depend on the places, and answers that the distances decide.
 _SPREAD = (0.1, 1000.0)
@@ -140,9 +140,11 @@ def _annealed(
         )
         return out, told / dispersion
 
-    maps = np.repeat(np.array(model.embedding, dtype=np.float64)[None], _MAPS, axis=0)
-    counts = 1 / _HEAT
-    told = np.array([walk(X, 1, 3 * _ROUNDS, counts)[1] for X in maps])
+    # from anywhere: a start at the fitted map would stay in its part
+    size = np.sqrt((model.embedding**2).mean())
+    maps = max(size, _SPREAD[0]) * rng.standard_normal((_MAPS, *model.embedding.shape))
+    counts = min(1.0, _FIRST_ANSWERS * n * dispersion / float(choices.weight.sum()))
+    told = np.array([walk(X, 1, _LAST_ROUNDS, counts)[1] for X in maps])
     while counts < 1:
         following = _next_stage(told, counts)
         chance = _chances(told, following - counts)
@@ -151,13 +153,17 @@ def _annealed(
         maps = maps[np.minimum(np.searchsorted(chance.cumsum(), at), _MAPS - 1)]
         counts = following
         told = np.array([walk(X, 1, _ROUNDS, counts)[1] for X in maps])
-    parts = np.bincount(rng.permutation(n_draws) % _MAPS, minlength=_MAPS)
+    maps = maps[rng.permutation(_MAPS)]  # neighbours may be copies of one
+    parts = np.bincount(np.arange(n_draws) % _MAPS, minlength=_MAPS).tolist()
     drawn = [
         walk(X, part, max(_LAST_ROUNDS // part, 1), 1.0)[0]
-        for X, part in zip(maps, parts.tolist(), strict=True)
+        for X, part in zip(maps, parts, strict=True)
         if part
     ]
-    return np.concatenate(drawn)
+    found = np.concatenate(drawn)
+    # answers do not tell which way a map is turned: as the fitted one is
+    U, _, V = np.linalg.svd(np.swapaxes(found, 1, 2) @ model.embedding)
+    return np.asarray(found @ (U @ V))
 
 
 def _of_each(objects: Int32Array, n: int) -> tuple[IntArray, IntArray]:
