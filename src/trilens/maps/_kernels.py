@@ -840,6 +840,15 @@ def mean_distances_at(places: FloatArray, to: FloatArray, out: FloatArray) -> No
 
 
 @compiled()
+def _pair_lengths(
+    X: FloatArray, first: Int32Array, second: Int32Array, length: int, alpha: float, V: FloatArray
+) -> None:
+    """The values of all pairs, into ``V``."""
+    for pair in range(len(first)):
+        V[pair], _ = _length(_square(X, first[pair], second[pair]), length, alpha)
+
+
+@compiled()
 def _lengths_from(
     X: FloatArray,
     i: int,
@@ -938,9 +947,8 @@ def slice_chain(
     least, most = spread
     everything = np.arange(len(sides))
     V, stretched = np.empty(len(first)), np.empty(len(first))
-    for pair in range(len(first)):
-        V[pair], _ = _length(_square(X, first[pair], second[pair]), length, alpha)
-    now = _log_chance(V, sides, weight, lapse, everything, sign)
+    _pair_lengths(X, first, second, length, alpha, V)
+    now = 0.0
     for drawn in range(len(out)):
         for _ in range(every):
             for k in range(d):
@@ -988,9 +996,7 @@ def slice_chain(
                 if sd.max() * factor > most or sd.min() * factor < least:
                     continue
                 X *= factor
-                for pair in range(len(first)):
-                    square = _square(X, first[pair], second[pair])
-                    stretched[pair], _ = _length(square, length, alpha)
+                _pair_lengths(X, first, second, length, alpha, stretched)
                 new = _log_chance(stretched, sides, weight, lapse, everything, sign)
                 if np.log(rng.random()) < counts * (new - now):
                     V[:] = stretched

@@ -788,8 +788,8 @@ class ChoiceMap(MapEstimator):
         dispersion : float
             Answers count for this many times less.
         effort : float
-            Where answers are few, the draws reach maps that differ much from the fitted one;
-            up to so many times as many answers count as few.
+            Up to 950 different answers the draws reach maps that differ much from the fitted
+            one; with more effort, up to so many times as many.
         random_state
 
         Returns

@@ -28,7 +28,7 @@ from trilens.statements import Statements
 #: Coordinates whose information is factored.
 MOST_COORDINATES = 3000
 #: Different answers beyond which the region is taken for an ellipsoid.
-MOST_DIFFERENT = 950
+_MOST_DIFFERENT = 950
 #: Maps that are drawn side by side, the rounds in which each moves at a stage, and those in which
 #: it moves at the first and at the end.
 _MAPS, _ROUNDS, _LAST_ROUNDS = 32, 3, 20
@@ -70,7 +70,7 @@ def draw_maps(
     dispersion
         Answers count for this many times less, as by a quasi-likelihood.
     effort
-        Up to so many times as many answers count as few.
+        Maps are annealed for up to so many times as many answers.
     prior
         What features say, where the map was fitted with them.
     """
@@ -78,7 +78,7 @@ def draw_maps(
     lapses = np.full(len(statements), model.lapse) if lapse_of is None else lapse_of
     lapses = np.maximum(lapses, _LEAST_LAPSE)
     choices, lapse = _in_classes(different, lapses)
-    if len(choices) <= effort * MOST_DIFFERENT:
+    if len(choices) <= effort * _MOST_DIFFERENT:
         return _annealed(choices, lapse, model, n_draws, rng, dispersion, prior)
     if model.embedding.size > MOST_COORDINATES:
         return None
@@ -176,13 +176,17 @@ def _of_each(objects: Int32Array, n: int) -> tuple[IntArray, IntArray]:
 
 def _next_stage(told: FloatArray, counts: float) -> float:
     """For how much answers count next: as much as leaves enough maps in the running."""
+
+    def leaves_enough(following: float) -> bool:
+        left = 1 / (_chances(told, following - counts) ** 2).sum()
+        return bool(left >= _LEFT * len(told))
+
     low, high = counts, 1.0
-    if 1 / (_chances(told, high - counts) ** 2).sum() >= _LEFT * len(told):
+    if leaves_enough(high):
         return high
     while high - low > 1e-3 * low:
         middle = (low + high) / 2
-        left = 1 / (_chances(told, middle - counts) ** 2).sum()
-        low, high = (middle, high) if left >= _LEFT * len(told) else (low, middle)
+        low, high = (middle, high) if leaves_enough(middle) else (low, middle)
     return high
 
 
