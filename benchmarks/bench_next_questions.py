@@ -49,7 +49,8 @@ GOALS = {
 }
 #: Answers for each object at which errors are taken.
 MARKS = (10, 14, 20, 28, 40, 57, 80, 113, 160, 226, 320, 452)
-#: Up to so many questions are chosen, and drawn at random; and where answers tell very little.
+#: Up to so many questions are chosen, and drawn at random; and where answers tell very little
+#: (`closer` with 30 % wrong, 60 objects).
 MOST_CHOSEN, MOST_RANDOM = 57, 226
 LONG_CHOSEN, LONG_RANDOM = 160, 452
 #: Random answers for each object before any question is chosen, and the growth from step to step.
@@ -222,7 +223,7 @@ def replay(
     triples = answers(kind, D, random_questions(n, FIRST * n, rng), wrong, rng)
     found: dict[str, list[float]] = {goal: [] for goal in goals}
     M = fitted(kind, n, triples)
-    long = kind == "closer" and wrong >= 0.3
+    long = kind == "closer" and wrong >= 0.3 and n <= 60
     chosen, by_chance = (LONG_CHOSEN, LONG_RANDOM) if long else (MOST_CHOSEN, MOST_RANDOM)
     for mark in MARKS:
         if mark > (by_chance if way == "random" else chosen):

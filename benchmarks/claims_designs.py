@@ -333,6 +333,9 @@ def cells() -> Iterator[str]:
         for design in ("random", "blocks", "landmarks", "uneven"):
             yield f"medoid/{kind}/plane/{design}/hard/40/4000/20"
         yield f"medoid/{kind}/plane/random/soft, unequal/40/2000/5"
+        # many raters, and a list of 50 questions
+        for people in ("right 95", "hard", "soft"):
+            yield f"medoid/{kind}/plane/one list/{people}/20/3000/60"
     for people in ("soft, unequal", "hard", "weights"):
         for design in ("one rater half", "zipf amounts", "random", "one list", "pool"):
             yield f"evaluate/central/plane/{design}/{people}/30/1200/12"

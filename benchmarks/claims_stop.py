@@ -98,7 +98,11 @@ def _of_people(
     """One study of raters who come one after the other."""
     begin = time.process_time()
     made = study(kind, shape, design, people, job[1], n, answers=3500, raters=20)
-    S = tl.Statements(made.triples, n, kind=kind, raters=made.raters)
+    # raters come in any order, those of one view not before those of the other
+    rng = np.random.default_rng([job[1], n])
+    names, rater = np.unique(made.raters, return_inverse=True)
+    order = np.argsort(rng.permutation(len(names))[rater], kind="stable")
+    S = tl.Statements(made.triples[order], n, kind=kind, raters=made.raters[order])
     missed, at = False, looks(n, 0)[2]
     while at <= len(S):
         found = tl.stopping(S[:at], rule, at_most=AT_MOST, gain=GAIN)

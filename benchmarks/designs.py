@@ -421,6 +421,7 @@ class People:
 
 PEOPLE: dict[str, People] = {
     "right": People(),
+    "right 95": People(wrong=(0.05, 0.05)),
     "hard": People(wrong=(0.15, 0.15)),
     "hard 30": People(wrong=(0.3, 0.3)),
     "soft": People(sharpness=SHARPNESS, wrong=(0.05, 0.05)),
@@ -599,6 +600,8 @@ def study(
         rest = shown[np.arange(3)[None] != chosen[:, None]].reshape(-1, 2)
         triples = np.c_[first, rest]
     depth = np.mean(depths, axis=0) if depths else centrality_of(kind, D, crowd.sharpness)
+    # of two views that are as common, neither is the common one
+    typically = (D + other) / 2 if crowd.other_view == 0.5 else D
     careful = [rate for r, rate in own if sorts[r] in ("careful", "other view", "inverted")]
     clicked = crowd.clickers * (1 - 1 / options)
     rate = float(np.mean(careful)) if careful else 0.0
@@ -612,7 +615,7 @@ def study(
         distances=D,
         depth=depth,
         expected=np.mean(expected, axis=0) if expected else depth,
-        nearest=int(D.sum(axis=1).argmin()),
+        nearest=int(typically.sum(axis=1).argmin()),
         deepest=int(depth.argmax()),
         wrong=clicked + (1 - crowd.clickers) * (rate + left - rate * left),
         labels=objects.labels,

@@ -54,8 +54,8 @@ _DEPTH_WORK = 200_000_000
 _FOCUSED = 0.6
 #: Questions whose expected information is brought up to date before the best one is taken.
 _FRESH = 64
-#: Numbers that are looked at together.
-_AT_ONCE = 20_000_000
+#: Questions among which these are sought, until others tell more.
+_FRONT = 1024
 #: The mean distance on a first map that features make, and the share of the spread that they do
 #: not explain; the share of answers given without looking.
 _FIRST_DISTANCE, _FIRST_OWN, _FIRST_LAPSE = 3.0, 0.5, 0.15
@@ -660,20 +660,19 @@ class _Sight:
         F = _information(belief.model, belief.draws(_DRAWS, rng), questions)
         self.F = F * worth[:, None, None]
         self.covariance = np.array(belief.covariance)
-        self.Q = self.covariance @ target.slopes.T
-        self.loss = float((target.slopes.T * self.Q).sum())
+        Q = self.covariance @ target.slopes.T
+        self.loss = float((target.slopes.T * Q).sum())
+        # of Q only products of its rows are needed, however many slopes there are
+        self.P = Q @ Q.T
         self.told = np.zeros(len(questions))
-        at_once = _AT_ONCE // (3 * d * self.Q.shape[1]) + 1
-        parts = np.array_split(np.arange(len(questions)), len(questions) // at_once + 1)
-        self.gain = np.concatenate([self.gains(part)[0] for part in parts])
+        self.gain = self.gains(np.arange(len(questions)))[0]
 
     def gains(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         """By how much the loss would shrink, and the (3 d, 3 d) matrix that shrinks it."""
         at, F = self.at[rows], self.F[rows]
-        own = self.covariance[at[:, :, None], at[:, None, :]]
-        K = np.linalg.solve(np.eye(at.shape[1]) + F @ own, F)
-        Q = self.Q[at]
-        return np.einsum("cag,cag->c", K @ Q, Q), K
+        block = at[:, :, None], at[:, None, :]
+        K = np.linalg.solve(np.eye(at.shape[1]) + F @ self.covariance[block], F)
+        return np.einsum("cab,cab->c", K, self.P[block]), K
 
     def take(self, row: int) -> None:
         """The question will be answered: what is then still unknown."""
@@ -682,22 +681,36 @@ class _Sight:
         left = max(self.loss - float(gain[0]), 1e-12 * self.loss)
         self.told[row] = 0.5 * np.log(self.loss / left) if self.loss > 0 else 0.0
         U = self.covariance[:, at] @ (0.5 * (K[0] + K[0].T))
-        self.Q = self.Q - U @ self.Q[at]
         self.covariance -= U @ self.covariance[at]
+        # (I - U E) P (I - U E)', where E takes the rows ``at``
+        B = self.P[:, at] - 0.5 * U @ self.P[np.ix_(at, at)]
+        self.P -= np.hstack([B, U]) @ np.hstack([U, B]).T
         self.loss = left
         self.gain[row] = -np.inf
 
     def best(self, count: int, start: int) -> Iterator[int]:
         """Questions from ``start`` on, the most telling one after the other."""
         self.gain[:start] = -np.inf
+        front, beyond = _highest(self.gain, _FRONT)
         for _ in range(min(count, len(self.gain) - start)):
             # gains shrink as questions are taken: those that were highest are looked at anew
-            top = np.argpartition(-self.gain, min(_FRESH, len(self.gain) - 1))[:_FRESH]
+            top = front[_highest(self.gain[front], _FRESH)[0]]
+            if self.gain[top].min() < beyond:
+                front, beyond = _highest(self.gain, _FRONT)
+                top = front[_highest(self.gain[front], _FRESH)[0]]
             top = top[np.isfinite(self.gain[top])]
             self.gain[top] = self.gains(top)[0]
             row = int(top[self.gain[top].argmax()])
             self.take(row)
             yield row
+
+
+def _highest(values: FloatArray, count: int) -> tuple[IntArray, float]:
+    """The places of the highest values, and the highest of the others."""
+    if len(values) <= count:
+        return np.arange(len(values)), -np.inf
+    order = np.argpartition(-values, count)
+    return order[:count], float(values[order[count]])
 
 
 def _information(model: ChoiceModel, draws: FloatArray, questions: IntArray) -> FloatArray:
