@@ -276,6 +276,7 @@ SHAPES: dict[str, Callable[[int, np.random.Generator], Shape]] = {
     "horseshoe": _horseshoe,
     "three groups": _groups(3, 6.0),
     "three groups, 4 apart": _groups(3, 4.0),
+    "two groups, 4 apart": _groups(2, 4.0),
     "24 and 6": _unequal,
     "groups in groups": _nested,
     "four outliers": _outliers(4),

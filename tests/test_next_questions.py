@@ -151,7 +151,7 @@ def test_only_questions_of_a_list_come(central: tl.Statements, known: tl.ChoiceM
     listed = [(f"o{i:02d}", f"o{i + 1:02d}", f"o{i + 2:02d}") for i in range(13)]
     found = tl.next_questions(central, "map", 10, model=known, rater="new", among=listed)
     assert {tuple(sorted(row)) for row in found} <= set(listed)
-    with pytest.raises(ParameterError, match="only 13 questions this rater has not answered"):
+    with pytest.raises(ParameterError, match="only 13 questions are left for this rater"):
         tl.next_questions(central, "map", 14, model=known, rater="new", among=listed)
 
 
@@ -212,7 +212,8 @@ def test_three_objects_and_everything_asked() -> None:
     S = tl.Statements([[0, 1, 2]])
     with pytest.raises(ParameterError, match="only 0 questions have not been asked"):
         tl.next_questions(S, n=1)
-    assert tl.next_questions(S, n=1, rater="new").names == (("0", "1", "2"),)
+    (names,) = tl.next_questions(S, n=1, rater="new").names
+    assert sorted(names) == ["0", "1", "2"]
     with pytest.raises(StatementError, match="needs three objects"):
         tl.next_questions([])
 
@@ -377,3 +378,31 @@ def test_the_command_lines_offer_what_the_library_does() -> None:
 
     assert next_command.GOALS == next_questions.GOALS
     assert stop_command.RULES == stopping.RULES
+
+
+@pytest.mark.parametrize("kind", ["central", "closer"])
+def test_no_object_has_a_place_of_its_own(kind: str) -> None:
+    shown = tl.next_questions(answers(12, 30, kind), n=60, kind=kind).triples
+    first, second = shown[:, -2:].T
+    assert 15 < (first < second).sum() < 45
+
+
+def test_what_is_unknown_is_named(central: tl.Statements, known: tl.ChoiceMap) -> None:
+    with pytest.raises(ParameterError, match="the answers do not have: zebra"):
+        tl.next_questions(central, model=known, asked=[["o01", "o02", "zebra"]])
+    with pytest.raises(ParameterError, match="but only 1 question is left for this rater"):
+        tl.next_questions(central, n=2, rater="new", model=known, among=[["o01", "o02", "o03"]])
+
+
+def test_too_many_objects_are_refused_before_the_first_answer() -> None:
+    S = tl.Statements([], 1501, kind="central")
+    with pytest.raises(ParameterError, match="maps of up to 3,000 coordinates"):
+        tl.next_questions(S, features=np.random.default_rng(0).standard_normal((1501, 2)))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("places", [1, 3])
+def test_groups_of_objects_in_few_places(places: int) -> None:
+    F = np.repeat(np.eye(3)[:places], 12 // places, axis=0)
+    S = tl.Statements([], 12, kind="central")
+    assert len(tl.next_questions(S, "groups", n=10, features=F)) == 10

@@ -13,6 +13,7 @@ import trilens as tl
 from test_next_questions import answers
 from trilens.cli import trilens
 from trilens.errors import ParameterError, TrilensError
+from trilens.tasks.model import AnswerModel
 from trilens.tasks.stopping import expected_gain, looks, spent
 
 
@@ -50,7 +51,7 @@ def test_before_the_first_look(many: tl.Statements) -> None:
     found = tl.stopping(many[:20])
     assert not found.stop
     assert found.look == 0
-    assert found.next == "the first look is at 60 answers"
+    assert found.next == "the first look is at 60 answers, 40 more"
     assert found.why == "the first look needs 60 answers, there are 20"
 
 
@@ -63,8 +64,31 @@ def test_answers_are_taken_in_the_order_of_time(many: tl.Statements) -> None:
         for each in (table, mixed)
     )
     assert first == second
+    # a table says when its answers were given, in any case
+    later = tl.stopping(mixed.rename(columns={"answered_at": "Answered_At"}), "map")
+    assert later == first != tl.stopping(mixed.drop(columns="answered_at"), "map")
     with pytest.raises(TrilensError, match="must have a time for each answer"):
         tl.stopping(tl.Answers(table.assign(answered_at="soon")), "map")
+
+
+def test_a_level_is_one_that_drawn_maps_can_tell(
+    many: tl.Statements, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import trilens.tasks.stopping as room
+
+    for level in (0, 0.991, 1, 2, np.nan):
+        with pytest.raises(ParameterError, match="level is"):
+            tl.stopping(many, level=level)
+    drawn = []
+
+    def medoid_set(model: AnswerModel, level: float) -> np.ndarray:
+        drawn.append(model.n_draws)
+        return np.ones(10, dtype=bool)
+
+    monkeypatch.setattr(room, "medoid_set", medoid_set)
+    found = [tl.stopping(many, level=level) for level in (0.5, np.float32(0.95), 0.99)]
+    assert drawn == [400, 400, 2000]
+    assert json.dumps(found[1].to_dict())
 
 
 def test_a_gain_is_a_share(many: tl.Statements) -> None:

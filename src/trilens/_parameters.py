@@ -72,6 +72,8 @@ def real_number(
     """
     number = isinstance(value, (int, float, np.integer, np.floating))
     number = number and not isinstance(value, (bool, np.bool_))
+    if isinstance(value, np.floating):  # a small one cannot be compared with the largest
+        value = float(value)
     if (
         not number
         or not abs(value) <= _LARGEST

@@ -394,3 +394,20 @@ def test_a_column_that_one_file_lacks_is_named(tmp_path: Path) -> None:
     said = [note for note in answers.reading.notes if "the column rater is left out" in note]
     assert len(said) == 1
     assert said[0].endswith("2.csv has none")
+    assert "rater" not in answers.reading.columns
+    # a reason that only some files have is kept
+    (tmp_path / "2.csv").write_text(
+        "central,other_1,other_2,reason\nb,a,c,adaptive\n", encoding="utf-8"
+    )
+    answers = Answers(str(tmp_path / "*.csv"))
+    assert answers.statements.chosen.tolist() == [False, True]
+    assert answers.reading is not None
+    assert list(answers.reading.columns) == ["central", "other_1", "other_2", "reason"]
+
+
+def test_answers_of_which_none_was_shown_are_named(tmp_path: Path) -> None:
+    rows = "".join(f"A{i},B{i},C{i},a{i}\n" for i in range(20))
+    file = tmp_path / "1.csv"
+    file.write_text("shown_1,shown_2,shown_3,chosen\n" + rows, encoding="utf-8")
+    with pytest.raises(StatementError, match="row 2: the chosen object 'a0' is not among"):
+        read_statements(file, kind="central")

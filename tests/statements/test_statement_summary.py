@@ -41,6 +41,20 @@ def test_raters():
     assert (x.agreement, y.agreement, z.agreement) == (0.5, 0.5, 0.0)
 
 
+def test_chosen_questions_do_not_count_for_agreement():
+    both = [[0, 1, 2], [1, 2, 3]]
+    S = Statements(
+        [*both, both[0], [2, 1, 3]],
+        raters=["x", "x", "y", "y"],
+        chosen=[False, True, False, True],
+    )
+    assert [rater.agreement for rater in S.summary().raters] == [1.0, 1.0]
+    assert [rater.statements for rater in S.summary().raters] == [2, 2]
+    # where all were chosen nothing is known
+    S = Statements(S.triples, raters=S.raters, chosen=[True] * 4)
+    assert [rater.agreement for rater in S.summary().raters] == [None, None]
+
+
 def test_a_rater_alone_has_no_agreement():
     summary = Statements([[0, 1, 2], [1, 0, 2]], raters=[7, 7]).summary()
     assert summary.raters[0].agreement is None

@@ -287,6 +287,14 @@ def test_what_was_seen_holds_for_its_look_alone(
             _look_next(app, 17)
             assert app.survey.preparation.step()
             assert len(asked) == looked
+        monkeypatch.setattr("trilens.tasks.stopping.looks", lambda *_: (1, 16, 99))
+        # somebody was erased: the first answers are now others
+        monkeypatch.setattr("trilens.survey.beside.erased_participants", lambda _: 1)
+        for _ in range(2):
+            _count(app, 0, keep=True)
+            _look_next(app, 17)
+            assert app.survey.preparation.step()
+            assert len(asked) == 3
 
 
 PRICE = "stop: {rule: price, price: 0.5, budget: %g}\n"

@@ -138,7 +138,7 @@ def command(
 
 def _facts(found: Plan) -> dict[str, str]:
     facts = {
-        "goal": f"{found.goal} ({found.quality}: {found.target:g})",
+        "goal": f"{found.goal} ({found.aim})",
         "objects": f"{found.n_objects:,}",
         "kind of question": found.kind,
         "answers needed": f"{found.answers:,} ({found.low:,} to {found.high:,})",

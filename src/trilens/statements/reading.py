@@ -248,7 +248,7 @@ def read_tables(
         files=tuple(table.label or "table" for table in tables),
         kind=kind,
         kind_told=told,
-        columns=layout.read,
+        columns=_read_from(tables),
         left_out=_left_out(tables[0], extra),
         header=layout.header,
         rows=sum(map(len, found)),
@@ -294,6 +294,18 @@ def _left_out(table: AnswerTable, extra: Sequence[str]) -> tuple[str, ...]:
     return tuple(
         name for name in table.layout.left_out if name not in asked | table.table.read_from
     )
+
+
+def _read_from(tables: Sequence[AnswerTable]) -> dict[str, str]:
+    """The columns of the first file that all files have; one of them suffices for the reasons."""
+    read = dict(tables[0].layout.read)
+    for table in tables:
+        for role in table.layout.others:
+            if FIELDS[role] == "chosen":
+                read.setdefault(role, table.layout.read.get(role, role))
+            elif any(role not in each.layout.others for each in tables):
+                read.pop(role, None)
+    return read
 
 
 def _lost(tables: Sequence[AnswerTable]) -> Iterator[str]:

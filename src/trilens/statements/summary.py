@@ -20,7 +20,8 @@ class RaterSummary:
 
     ``agreement`` is the share of the other raters' answers to the same triples that equal
     this rater's answer; None where nobody else was asked the same. Answers whose rater is not
-    known (the empty text) are such answers of others, and have no summary of their own.
+    known (the empty text) are such answers of others, and have no summary of their own. Questions
+    that earlier answers chose are harder than others: they do not count.
     """
 
     rater: str
@@ -137,16 +138,8 @@ def _raters(statements: Statements) -> tuple[RaterSummary, ...]:
     if statements.raters is None:
         return ()
     names, rater = np.unique(statements.raters, return_inverse=True)
-    question, answer, triple = questions(statements)
-    votes = np.bincount(question * 3 + answer, minlength=3 * len(triple)).reshape(-1, 3)
-    # votes of everybody else: all votes less the rater's own on the same question
-    own, own_of = np.unique(rater * np.int64(len(votes) or 1) + question, return_inverse=True)
-    own_votes = np.bincount(own_of * 3 + answer, minlength=3 * len(own)).reshape(-1, 3)[own_of]
-    others = votes[question] - own_votes
-    asked = np.bincount(rater, weights=others.sum(axis=1), minlength=len(names))
-    agreed = np.bincount(
-        rater, weights=others[np.arange(len(answer)), answer], minlength=len(names)
-    )
+    told = slice(None) if statements.chosen is None else ~statements.chosen
+    agreed, asked = _agreed(statements.take(np.arange(len(rater))[told]), rater[told], len(names))
     size = np.bincount(rater, minlength=len(names))
     by_rater = np.argsort(rater, kind="stable")
     parts = np.split(by_rater, np.cumsum(size)[:-1])
@@ -162,6 +155,18 @@ def _raters(statements: Statements) -> tuple[RaterSummary, ...]:
         for i in range(len(names))
         if names[i] != ""
     )
+
+
+def _agreed(statements: Statements, rater: AnyArray, n: int) -> tuple[AnyArray, AnyArray]:
+    """Of n raters: the others' answers to the same questions, the equal ones and all."""
+    question, answer, triple = questions(statements)
+    votes = np.bincount(question * 3 + answer, minlength=3 * len(triple)).reshape(-1, 3)
+    # votes of everybody else: all votes less the rater's own on the same question
+    own, own_of = np.unique(rater * np.int64(len(votes) or 1) + question, return_inverse=True)
+    own_votes = np.bincount(own_of * 3 + answer, minlength=3 * len(own)).reshape(-1, 3)[own_of]
+    others = votes[question] - own_votes
+    equal = np.bincount(rater, others[np.arange(len(answer)), answer], minlength=n)
+    return equal, np.bincount(rater, others.sum(axis=1), minlength=n)
 
 
 def _n_rounds(rounds: AnyArray | None) -> int | None:

@@ -48,6 +48,7 @@ def prepare(task: dict[str, Any]) -> dict[str, Any]:
 
     with _database(task).reading() as connection:
         stored = count_answers(connection)
+        erased = erased_participants(connection)
         collected = collect(connection, task["kind"], 0, only=task["kind"])
     objects = tuple(task["objects"])
     shown = collected.column("shown")
@@ -59,10 +60,11 @@ def prepare(task: dict[str, Any]) -> dict[str, Any]:
     try:
         if rule is not None:
             look, at, _ = looks(len(objects), len(statements))
-            if known is not None and (known["look"], known["looked_at"]) == (look, at):
-                found["stopping"] = known | {"answers": len(statements)}
-            else:
-                found["stopping"] = stopping(statements, rule, **task["limits"]).to_dict()
+            # without those of an erased person the first answers are others
+            seen = {"look": look, "looked_at": at, "erased": erased}
+            if known is None or any(known.get(key) != value for key, value in seen.items()):
+                known = stopping(statements, rule, **task["limits"]).to_dict()
+            found["stopping"] = known | {"answers": len(statements), "erased": erased}
         if goal is not None and len(statements):
             kept = [(*three,) for three in task["reserved"]]
             asked = Statements(kept, names=objects, kind=task["kind"]) if kept else None

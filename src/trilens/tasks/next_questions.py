@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from trilens._parameters import one_of, real_number, seed_of, whole_number, wrong
-from trilens._tabular import Tabular
+from trilens._tabular import Tabular, and_list
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.errors import ParameterError, StatementError, option
 from trilens.kinds import Kind, check_kind, n_questions, sides, sign, wrong_by_chance
@@ -27,6 +27,7 @@ from trilens.statements.combine import question_keys
 from trilens.statements.value import checked_field
 from trilens.tasks.data import Data, in_order, statements_of
 from trilens.tasks.medoid import how_often_largest
+from trilens.tasks.reliability.cautions import counted
 
 if TYPE_CHECKING:
     from trilens.tasks.model import AnswerModel
@@ -38,9 +39,9 @@ Reason: TypeAlias = Literal["adaptive", "random"]
 #: With fewer answers about each object, and no features, a map is no guide: measured, questions
 #: chosen by it are then worse than random ones.
 _LEAST_PER_OBJECT, _LEAST_OBJECTS = 18, 4
-#: The share of wrong ``closer`` answers from which choosing gains nothing (measured: 0.3; with
-#: 0.2 it gains).
-_MANY_WRONG = 0.25
+#: The share of wrong ``closer`` answers from which choosing gains nothing until there are so many
+#: answers for each object (measured with 0.3; with 0.2 it gains sooner).
+_MANY_WRONG, _GAINS_FROM = 0.25, 60
 #: Questions that are looked at, where there are more.
 _POOL = 4000
 #: Up to so many questions all of them are listed.
@@ -209,10 +210,12 @@ def next_questions(
             f"{option('among')} lists no question; leave it out to take any", parameter="among"
         )
     if wanted > left:
-        whose = "this rater has not answered" if rater is not None else "have not been asked"
+        whose = "are left for this rater" if rater is not None else "have not been asked"
+        if left == 1:
+            whose = whose.replace("are", "is").replace("have", "has")
         others = "" if rater is not None else f"; {option('rater')} asks somebody else the same"
         raise ParameterError(
-            f"{option('n')} is {wanted:,}, but only {left:,} questions {whose}{others}",
+            f"{option('n')} is {wanted:,}, but only {counted(left, 'question')} {whose}{others}",
             parameter="n",
         )
     belief = _belief(inner, order, given, features, model, seed_of(random_state))
@@ -233,10 +236,12 @@ def next_questions(
         given_before = question_keys(inner)[0]
         picked, told = _pick(belief, goal, wanted - random, drawn, free, taken, given_before, rng)
         wrong_share = belief.model.lapse * wrong_by_chance(inner.kind)
-        if inner.kind == "closer" and wrong_share >= _MANY_WRONG:
+        enough = _GAINS_FROM * inner.n_objects
+        if inner.kind == "closer" and wrong_share >= _MANY_WRONG and len(inner) < enough:
             caution = (
                 f"about {wrong_share:.0%} of the answers are wrong: in trials with so many, chosen "
-                f"questions of kind closer told no more than random ones"
+                f"questions of kind closer told no more than random ones until there were "
+                f"{_GAINS_FROM} answers for each object, here {enough:,}"
             )
         if rater is None and inner.chosen is not None and 2 * len(taken) > possible:
             caution = (
@@ -247,6 +252,9 @@ def next_questions(
     by_chance = np.arange(len(picked)) < random
     shuffled = rng.permutation(len(picked))
     picked, told, by_chance = picked[shuffled], told[shuffled], by_chance[shuffled]
+    # in any order, so that nothing has a place of its own on the screen
+    first = 1 if inner.kind == "closer" else 0
+    picked[:, first:] = rng.permuted(picked[:, first:], axis=1)
     ids = order[picked]
     names = given.names
     return NextQuestions(
@@ -309,9 +317,14 @@ def _questions(
         )
     names = told.names if told._names is not None else given.names
     seen = np.unique(told.triples)
-    if (len(seen) and seen[-1] >= len(names)) or not {names[i] for i in seen} <= set(inner.names):
+    known = set(inner.names)
+    unknown = [names[i] if i < len(names) else str(i) for i in seen.tolist()]
+    unknown = [name for name in unknown if name not in known]
+    if unknown:
         raise ParameterError(
-            f"{option(parameter)} names objects that the answers do not have", parameter=parameter
+            f"{option(parameter)} names objects that the answers do not have: "
+            f"{and_list(unknown[:3])}",
+            parameter=parameter,
         )
     place = np.array([inner.ids.get(name, 0) for name in names], dtype=np.int32)
     return Statements(place[told.triples], inner.n_objects, kind=inner.kind)
@@ -359,13 +372,19 @@ def _belief(
         return None
     if len(inner) == 0:
         return None if read is None else _first_belief(read, inner)
+    if inner.n_objects > MOST_COORDINATES:
+        raise _too_many(inner.n_objects, 1)
     fitted = _fitted(inner, model, read, seed)
     if fitted.embedding_.size > MOST_COORDINATES:
-        raise ParameterError(
-            f"questions are chosen on maps of up to {MOST_COORDINATES:,} coordinates; "
-            f"{inner.n_objects:,} objects in {fitted.n_components_} dimensions are more"
-        )
+        raise _too_many(inner.n_objects, fitted.n_components_)
     return _Belief(fitted.model_, fitted.place_covariance(inner))
+
+
+def _too_many(objects: int, dimensions: int) -> ParameterError:
+    return ParameterError(
+        f"questions are chosen on maps of up to {MOST_COORDINATES:,} coordinates; {objects:,} "
+        f"objects in {counted(dimensions, 'dimension')} are more"
+    )
 
 
 def _fitted(
@@ -410,6 +429,8 @@ def _fitted(
 
 def _first_belief(features: Features, inner: Statements) -> _Belief:
     """Before the first answer: the features' two main axes, and much room about them."""
+    if 2 * inner.n_objects > MOST_COORDINATES:
+        raise _too_many(inner.n_objects, 2)
     whole = np.hstack([block.factor for block in features.blocks])
     X = np.zeros((inner.n_objects, 2))
     axes = principal_axes(whole - whole.mean(axis=0))[:, :2]
@@ -503,12 +524,14 @@ def _borders(belief: _Belief, rng: np.random.Generator) -> _Target:
     n, d = X.shape
     seed = int(rng.integers(2**31))
     best, labels = -np.inf, np.zeros(n, dtype=np.int64)
-    for k in range(2, min(7, n - 1)):
+    for k in range(2, min(7, n - 1, len(np.unique(X, axis=0)) + 1)):
         found = KMeans(k, n_init=3, random_state=seed).fit_predict(X)
         score = silhouette_score(X, found) if len(np.unique(found)) > 1 else -1.0
         if score > best:
             best, labels = score, found.astype(np.int64)
     k = int(labels.max()) + 1
+    if k == 1:  # all in one place
+        return _Target(np.eye(X.size), np.full(n, 1 / n))
     member = (labels == np.arange(k)[:, None]).astype(np.float64)
     member /= member.sum(axis=1, keepdims=True)
     centres = member @ X

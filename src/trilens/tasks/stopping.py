@@ -24,6 +24,7 @@ from trilens.errors import ParameterError, StatementError, option
 from trilens.maps.estimator import predicted
 from trilens.maps.features import FeaturesLike
 from trilens.statements import Statements
+from trilens.statements.columns import is_table
 from trilens.statements.combine import questions
 from trilens.tasks.data import Data, statements_of
 from trilens.tasks.medoid import medoid_set
@@ -34,8 +35,13 @@ RULES: tuple[Rule, ...] = get_args(Rule)
 
 #: The first look, in answers for each object, and the growth from look to look.
 _FIRST, _GROWTH = 6, 1.5
-#: The looks that may miss equally often, and the maps that are drawn to tell so small a chance.
-_EVEN_LOOKS, _DRAWS = 9, 400
+#: The looks that may miss equally often.
+_EVEN_LOOKS = 9
+#: Maps that are drawn to tell how often a set misses: as many as let two of them miss, but not
+#: fewer nor more than these. (At the level 0.95: 400; 800 at the tenth look, then 2,400, 4,000.)
+_DRAWS = (400, 4000)
+#: A higher level would take more maps than these.
+_MOST_LEVEL = 0.99
 #: The column of a survey's export that says when an answer was given.
 _WHEN = "answered_at"
 #: A larger share of predicted answers is no gain that 1000 answers make.
@@ -115,9 +121,9 @@ def stopping(
     Parameters
     ----------
     S : Answers, Statements or (m, 3) array
-        The answers so far, in the order in which they were given; a file with the column
-        ``answered_at`` is taken in that order. Questions may be random or chosen by
-        `next_questions`.
+        The answers so far, in the order in which they were given; a file or a table with the
+        column ``answered_at`` is taken in that order. (Statements have no such column: put them
+        in order.) Questions may be random or chosen by `next_questions`.
     rule : {"medoid", "map", "groups", "price"}
         ``"medoid"``: the set of objects that may be the most central has at most ``at_most``;
         with probability ``level`` it then holds the true one. ``"map"``: 1000 more answers would
@@ -131,7 +137,7 @@ def stopping(
     price, budget : float, optional
         For ``"price"``, both.
     level : float
-        Between 0 and 1.
+        Between 0 and 0.99: maps drawn at random do not tell rarer misses.
     features : array, table or dict, optional
         Vectors of the objects, as in `ChoiceMap.fit`.
     random_state : int
@@ -155,8 +161,11 @@ def stopping(
     least = real_number("gain", gain, positive=True)
     if least > _MOST_GAIN:
         raise wrong("gain", gain, f"a share, at most {_MOST_GAIN:g}: 0.005 is half a per cent")
-    if not 0 < real_number("level", level) < 1:
-        raise wrong("level", level, "between 0 and 1")
+    level = real_number("level", level)
+    if not 0 < level <= _MOST_LEVEL:
+        raise wrong("level", level, f"more than 0 and at most {_MOST_LEVEL:g}")
+    if is_table(S) and not isinstance(S, np.ndarray):
+        S = Answers(S)  # whose other columns are known
     given = _in_time(S)
     if rule == "price":
         return by_price(_paid(S, given), price, budget)
@@ -174,7 +183,7 @@ def stopping(
             rule,
             False,
             f"the first look needs {following:,} answers, there are {len(given):,}",
-            f"the first look is at {following:,} answers",
+            f"the first look is at {following:,} answers, {following - len(given):,} more",
             len(given),
             next_look=following,
             asked_level=level,
@@ -190,7 +199,8 @@ def stopping(
         "level": 1 - may_miss,
         "asked_level": level,
     }
-    model = replace(answer_model(given[:at], seed, features=features), n_draws=_DRAWS)
+    draws = int(np.clip(np.ceil(2 / may_miss), *_DRAWS))
+    model = replace(answer_model(given[:at], seed, features=features), n_draws=draws)
     if rule == "medoid":
         found = _by_set(model, most, may_miss, facts)
     elif rule == "map":
@@ -207,14 +217,17 @@ def stopping(
 def _in_time(S: Data) -> Statements:
     """The answers, by the times in the column ``answered_at`` where there is one."""
     given = statements_of(S, "stopping")
-    if not isinstance(S, Answers) or S.reading is None or _WHEN not in S.reading.left_out:
+    if not isinstance(S, Answers) or S.reading is None:
+        return given
+    column = next((name for name in S.reading.left_out if name.casefold() == _WHEN), None)
+    if column is None:
         return given
     try:
-        when = [datetime.fromisoformat(str(each)) for each in S.column(_WHEN).tolist()]
+        when = [datetime.fromisoformat(str(each)) for each in S.column(column).tolist()]
         order = sorted(range(len(when)), key=when.__getitem__)
     except (TypeError, ValueError):
         raise StatementError(
-            f"column {_WHEN} must have a time for each answer, such as 2026-03-01T14:05:00: the "
+            f"column {column} must have a time for each answer, such as 2026-03-01T14:05:00: the "
             f"rules look at the first answers; without the column the order of the rows is taken"
         ) from None
     return given.take(np.array(order, dtype=np.intp))
@@ -258,7 +271,7 @@ def by_price(answers: int, price: float | None, budget: float | None) -> Stoppin
     if price is None or budget is None:
         raise ParameterError(
             f"{option('rule', 'price')} needs {option('price')}, of one answer, and "
-            f"{option('budget')}"
+            f"{option('budget')}, for all"
         )
     each = real_number("price", price, most=MOST_MONEY, positive=True)
     whole = real_number("budget", budget, most=MOST_MONEY, positive=True)
@@ -288,7 +301,7 @@ def _by_set(model: AnswerModel, most: int, may_miss: float, facts: dict[str, Any
     return Stopping(
         "medoid",
         stop,
-        f"{size:,} of {len(score):,} objects could be the most central; {most:,} may be left",
+        f"{size:,} of {len(score):,} objects could be the most central; the rule allows {most:,}",
         value=float(size),
         limit=float(most),
         candidates=names,
@@ -305,8 +318,8 @@ def _by_gain(model: AnswerModel, least: float, may_miss: float, facts: dict[str,
     return Stopping(
         "map",
         stop,
-        f"1,000 more answers would raise the share of predicted answers by {max(mean, 0):.4f}, "
-        f"by {bound:.4f} at most; the limit is {least:g}",
+        f"1,000 more answers would raise the share of predicted answers by about "
+        f"{max(mean, 0):.3f}, at most {bound:.3f}; the limit is {least:g}",
         value=bound,
         limit=least,
         **facts,

@@ -35,6 +35,8 @@ class Aim:
     #: How the log odds of what is missing fall with the logarithm of the number of answers; None
     #: where a study reaches the goal or not.
     prior: Prior | None = None
+    #: What the target is measured in, where it is not the quality.
+    scale: str | None = None
 
 
 _LINE = Prior(slope=0.8, slope_error=0.3, part_error=0.3, own_error=0.3)
@@ -48,8 +50,12 @@ AIMS: dict[Goal, Aim] = {
     ),
     "rank": Aim("rank correlation of centrality with the truth", 0.95, 0.1, 0.995, _LINE),
     "map": Aim("share of what a perfect map would predict", 0.95, 0.1, 0.995, _LINE),
-    "groups": Aim("studies that find the groups", 0.9, 0.1, 1.0),
-    "classes": Aim("studies that find the classes", 0.9, 0.1, 1.0),
+    "groups": Aim(
+        "studies that find the groups", 0.9, 0.1, 1.0, scale="adjusted Rand index with the truth"
+    ),
+    "classes": Aim(
+        "studies that find the classes", 0.9, 0.1, 1.0, scale="share of objects in the right class"
+    ),
     "difference": Aim("studies that find the difference (power)", 0.8, 0.1, 0.99),
 }
 

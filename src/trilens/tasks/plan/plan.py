@@ -162,6 +162,11 @@ class Plan(Tabular):
     _curve: Curve = field(repr=False)
     _work: _Work = field(repr=False)
 
+    @property
+    def aim(self) -> str:
+        """The target, and what it is measured in."""
+        return f"{AIMS[self.goal].scale or self.quality}: {self.target:g}"
+
     def expected(self, answers: float) -> Expected:
         """The quality that this many answers give, with its 95 % interval."""
         m = real_number("answers", answers, 1)
@@ -334,9 +339,10 @@ def _pilot(pilot: Data, kind: str | None) -> Statements:
     n, m = given.n_objects, len(given)
     fewest = -(-LEAST_PER_OBJECT * n // 3)
     if n < 4 or m < max(fewest, 30):
+        what = "4 objects or more" if n < 4 else f"{max(fewest, 30):,} answers about so many"
         raise StatementError(
-            f"the pilot has {m:,} answers about {n:,} objects; a plan needs {max(fewest, 30):,} "
-            f"answers about 4 objects or more; collect more, or plan without it",
+            f"the pilot has {m:,} answers about {n:,} objects; a plan needs {what}; collect more, "
+            f"or plan without it",
             parameter="pilot",
         )
     return in_order(given).statements
@@ -632,6 +638,11 @@ def _remarks(made: Plan, people: People) -> Iterator[str]:
             f"{counted(bought.raters, 'rater')} with {counted(bought.questions, 'question')} each, "
             f"for {bought.price:,.2f}: expect {_told(made, bought.expected)}"
         )
+    if people.pilot is not None and people.pilot.chosen is not None and people.pilot.chosen.any():
+        yield (
+            "some questions of the pilot were chosen by earlier answers; the plan is for questions "
+            "that are drawn at random"
+        )
     possible = n_questions(made.kind, made.n_objects)
     if possible < made.answers:
         yield (
@@ -701,7 +712,10 @@ def _sentences(made: Plan) -> Iterator[str]:
         yield f"Price: {made.price:,.2f} ({low:,.2f} to {high:,.2f} for what a study may need)."
     if len(made.kinds) > 1:
         others = ", ".join(f"{each.kind} {each.hours:.1f} h" for each in made.kinds)
-        yield f"People's time by kind of question, the least first: {others}."
+        yield (
+            f"People's time by kind of question, the least first, without what is asked again: "
+            f"{others}."
+        )
     yield from (f"{remark[0].upper()}{remark[1:]}." for remark in made.remarks)
 
 
@@ -742,7 +756,7 @@ def _study_yaml(made: Plan, objects: str) -> str:
     who = made._work
     answers = who.total - who.again
     return f"""# {who.raters:,} raters, {who.total:,} answers of kind {made.kind}, \
-for the goal {made.goal} ({made.quality}: {made.target:g}).
+for the goal {made.goal} ({made.aim}).
 # Expect {_told(made, made.expected(answers))}.
 # Put the objects where `objects` says, then: trilens survey check .
 title: Which are alike?

@@ -672,7 +672,9 @@ def check_raters(
     predicted = np.divide(hits, looked, out=np.zeros(n), where=looked > 0)
     share, one_place = _same_place(statements, rater, n)
     median, fast = _seconds(statements, rater, n)
-    first = np.arange(min(len(rater), MOST_ANSWERS))
+    # chosen questions are harder than others: they do not count
+    told = np.ones(len(rater), dtype=bool) if statements.chosen is None else ~statements.chosen
+    first = np.flatnonzero(told)[:MOST_ANSWERS]
     cells = cells_of(statements.take(first), rater[first])
     agreement, compared = cells.by_rater(*cells.between, n)
     within, _ = cells.by_rater(*cells.within, n)
