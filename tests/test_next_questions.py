@@ -132,11 +132,15 @@ def test_few_questions_left_are_no_random_ones() -> None:
 def test_many_wrong_comparisons_are_said() -> None:
     S = answers(12, 900, "closer")
     rng = np.random.default_rng(0)
-    T = np.where((rng.random(900) < 0.35)[:, None], S.triples[:, [0, 2, 1]], S.triples)
-    found = tl.next_questions(tl.Statements(T, 12, kind="closer"), n=2, rater="new")
-    assert found.caution is not None
-    assert "of the answers are wrong" in found.caution
-    assert tl.next_questions(S, n=2, rater="new").caution is None
+    T = np.where((rng.random(900) < 0.3)[:, None], S.triples[:, [0, 2, 1]], S.triples)
+    few, many, right = (
+        tl.next_questions(tl.Statements(each, 12, kind="closer"), n=2, rater="new").caution
+        for each in (T[:700], T, S.triples[:700])
+    )
+    assert few is not None
+    assert "of the answers are wrong" in few
+    assert few.endswith("until there were 60 answers for each object, here 720")
+    assert many is right is None
 
 
 def test_questions_on_their_way_do_not_come(central: tl.Statements, known: tl.ChoiceMap) -> None:
