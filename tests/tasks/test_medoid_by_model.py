@@ -8,7 +8,14 @@ from trilens.maps import ChoiceMap
 from trilens.maps.geometry import total_distance
 from trilens.simulate import gaussian, simulate_statements
 from trilens.statements import Statements
-from trilens.tasks.medoid import medoid, medoid_set, plausible_largest, relative_error
+from trilens.tasks.medoid import (
+    _often_most_central,
+    _without_noise,
+    medoid,
+    medoid_set,
+    plausible_largest,
+    relative_error,
+)
 from trilens.tasks.model import (
     AnswerModel,
     answer_model,
@@ -123,6 +130,22 @@ def test_noise_on_the_distances_shows_as_dispersion():
     distorted = pair_dispersion(ChoiceMap(2, l2=0.05).fit(noisy).model_, noisy)
     assert 0.85 < plain < 1.15
     assert distorted > 1.4
+
+
+def test_dimensions_that_noise_on_the_distances_made_are_doubted():
+    """Then what is most central on a plainer map is in the set too."""
+    points, S = planar("odd", n=60, m=2500)
+    noisy = simulate_statements(points, 2500, "odd", noise_param=0.72, random_state=5)
+    model = AnswerModel(noisy, ChoiceMap(4, random_state=0).fit(noisy), 0).in_order
+    assert model.dispersion > 1.2
+    plainer = _without_noise(model)
+    assert plainer.map.n_components_ == 2
+    own, other = (_often_most_central(each, 0.95) for each in (model, plainer))
+    assert ((own | other) == medoid_set(model)).all()
+    assert (other & ~own).any()
+    # answers that follow the distances themselves are taken as they are
+    model = AnswerModel(S, ChoiceMap(4, random_state=0).fit(S), 0).in_order
+    assert _without_noise(model) is model
 
 
 def test_raters_who_differ_pull_together():

@@ -45,6 +45,9 @@ _AT_A_TIME = 4_000_000
 _LEFT_OUT = 0.6
 #: With fewer draws from the posterior their deviations are taken for Gaussian.
 _FEW_DRAWS = 100
+#: Where answers about one pair pull together by more than this, the dissimilarities themselves
+#: may be noisy, and some dimensions of the map made of that noise.
+_NOISY = 1.2
 
 
 @dataclass(frozen=True)
@@ -360,20 +363,59 @@ def medoid_set(model: AnswerModel, level: float = 0.95) -> BoolArray:
 
     A map of few objects in many dimensions can hold any dissimilarities, noise on them (Noise
     model II) as well. Then the set comes from a map with no more coordinates than a third of
-    the pairs, on which such noise shows as dispersion.
+    the pairs, on which such noise shows as dispersion. Where it shows, what is most central on a
+    map without the dimensions that the noise may have made is in the set too.
 
     Returns
     -------
     (n,) array of bool
     """
+    most = max(2, (model.statements.n_objects - 1) // 6)
+    if model.map.n_components_ > most:
+        model = _in_dimensions(model, most)
+    inside = _often_most_central(model, level)
+    plainer = _without_noise(model)
+    return inside if plainer is model else inside | _often_most_central(plainer, level)
+
+
+def _in_dimensions(model: AnswerModel, d: int) -> AnswerModel:
+    fitted = model.map.like(d, random_state=model.seed)
+    return replace(model, map=fitted.fit(model.statements, features=model.map.features_))
+
+
+def _without_noise(model: AnswerModel) -> AnswerModel:
+    """With as many dimensions as the answers tell if they count for less; perhaps the same.
+
+    Noise on the dissimilarities makes answers about a pair pull together, and likelihoods that
+    take them for independent find dimensions in it. The log-likelihood is divided by the
+    dispersion of the map as it is, and pays one for each coordinate (QAIC; Burnham and Anderson,
+    2002, ch. 2.5). Dimensions are left out one by one while that is for the better.
+    """
+    from trilens.maps.posterior import MOST_COORDINATES
+
+    S, many = model.statements, model.map.embedding_.size > MOST_COORDINATES
+    if many or model.dispersion <= _NOISY:
+        return model
+
+    def worth(of: AnswerModel) -> float:
+        told = np.log(of.map.model_.probabilities(S)[:, 0]).sum()
+        d = of.map.n_components_
+        return float(told / model.dispersion - (S.n_objects * d - d * (d + 1) / 2))
+
+    best, value = model, worth(model)
+    for d in range(model.map.n_components_ - 1, 1, -1):
+        fewer = _in_dimensions(model, d)
+        if (of_fewer := worth(fewer)) < value:
+            break
+        best, value = fewer, of_fewer
+    return best
+
+
+def _often_most_central(model: AnswerModel, level: float) -> BoolArray:
+    """The objects that are the most central one on nearly all drawn maps, in either sense."""
     from trilens.maps.geometry import total_distance
 
     level = 1 - _LEFT_OUT * (1 - level)
-    most = max(2, (model.statements.n_objects - 1) // 6)
-    if model.map.n_components_ > most:
-        plain = model.map.like(most, random_state=model.seed)
-        plain.fit(model.statements, features=model.map.features_)
-        model = replace(model, map=plain)
     assisted = model.assisted
     unsure = model.statements.appearances < LEAST_ANSWERS
     sure = np.flatnonzero(~unsure)
