@@ -57,6 +57,8 @@ _FOCUSED = 0.6
 _FRESH = 64
 #: Questions among which these are sought, until others tell more.
 _FRONT = 1024
+#: Numbers that are looked at together.
+_AT_ONCE = 5_000_000
 #: The mean distance on a first map that features make, and the share of the spread that they do
 #: not explain; the share of answers given without looking.
 _FIRST_DISTANCE, _FIRST_OWN, _FIRST_LAPSE = 3.0, 0.5, 0.15
@@ -688,7 +690,8 @@ class _Sight:
         # of Q only products of its rows are needed, however many slopes there are
         self.P = Q @ Q.T
         self.told = np.zeros(len(questions))
-        self.gain = self.gains(np.arange(len(questions)))[0]
+        parts = np.array_split(np.arange(len(questions)), F.size // _AT_ONCE + 1)
+        self.gain = np.concatenate([self.gains(part)[0] for part in parts])
 
     def gains(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         """By how much the loss would shrink, and the (3 d, 3 d) matrix that shrinks it."""

@@ -319,7 +319,7 @@ def _by_gain(model: AnswerModel, least: float, may_miss: float, facts: dict[str,
         "map",
         stop,
         f"1,000 more answers would raise the share of predicted answers by about "
-        f"{max(mean, 0):.3f}, at most {bound:.3f}; the limit is {least:g}",
+        f"{max(mean, 0):.4f}, at most {bound:.4f}; the limit is {least:g}",
         value=bound,
         limit=least,
         **facts,
