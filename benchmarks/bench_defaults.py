@@ -25,9 +25,9 @@ from pathlib import Path
 from bench_embeddings import INSTALL, rivals
 from bench_startup import best
 from trilens.maps import ChoiceMap, estimate_dimension
+from trilens.questions.outliers import outliers
 from trilens.simulate import gaussian, simulate_statements, study
 from trilens.statements import Statements
-from trilens.tasks.outliers import outliers
 
 #: objects, answers, the most that the choice map may take, in fits of SOE
 SIZES = [(60, 6_000, 6.0), (300, 100_000, 3.0)]

@@ -24,9 +24,9 @@ from trilens.datasets.cars import load_cars
 from trilens.datasets.usps import load_usps
 from trilens.maps import LensMap
 from trilens.maps.geometry import local_outliers
+from trilens.questions.classify.classifiers import LensDepthClassifier, LensMapClassifier
+from trilens.questions.classify.tuning import tuned_classifier
 from trilens.simulate import n_questions, simulate_statements, two_moons, with_outliers
-from trilens.tasks.classify.classifiers import LensDepthClassifier, LensMapClassifier
-from trilens.tasks.classify.tuning import tuned_classifier
 
 LABELLED, DIGITS, DIMENSIONS = 300, 800, 20
 #: kind, statements, error rate, target

@@ -112,7 +112,7 @@ def error_of(goal: str, kind: str, M: tl.ChoiceMap, truth: dict[str, Array]) -> 
         same = _scores(kind, own, asked).argmax(1) == _scores(kind, D, asked).argmax(1)
         return float(1 - same.mean())
     if goal == "outliers":
-        from trilens.tasks.outlier_test import outlier_factors
+        from trilens.questions.outlier_test import outlier_factors
 
         far = np.argsort(-outlier_factors(X))[:4]
         return float(1 - np.isin(far, np.flatnonzero(truth["labels"] == -1)).mean())

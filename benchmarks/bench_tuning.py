@@ -16,7 +16,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
 from bench_counts import best
-from trilens.tasks.classify.tuning import BANDWIDTH, REGULARISATION, _folds, tuned_classifier
+from trilens.questions.classify.tuning import BANDWIDTH, REGULARISATION, _folds, tuned_classifier
 
 
 def draw(n: int) -> tuple[np.ndarray, np.ndarray]:

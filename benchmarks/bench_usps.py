@@ -15,9 +15,9 @@ import time
 import numpy as np
 
 from trilens.datasets import load_usps
+from trilens.questions.classify.classes import classify
+from trilens.questions.classify.tuning import tuned_classifier
 from trilens.simulate import simulate_statements
-from trilens.tasks.classify.classes import classify
-from trilens.tasks.classify.tuning import tuned_classifier
 
 LABELLED, DIGITS = 300, 800
 

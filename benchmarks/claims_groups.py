@@ -72,7 +72,7 @@ _CELLS += [
 
 def study(cell: Cell, number: int) -> Row:
     """One study, from seeds that the cell and the number fix."""
-    from trilens.tasks.cluster.groups import cluster
+    from trilens.questions.cluster.groups import cluster
 
     rng = np.random.default_rng([number, zlib.crc32(cell.name.encode())])
     statements = ask(draw(cell.data, cell.n, rng), cell, rng)

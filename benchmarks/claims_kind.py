@@ -13,9 +13,9 @@ from collections import Counter
 import numpy as np
 
 from trilens.kinds import KINDS
+from trilens.questions.kind import kind_fit
 from trilens.statements import Statements
 from trilens.statements.doubt import doubt_about
-from trilens.tasks.kind import kind_fit
 
 
 def drawn(kind: str, rng: np.random.Generator) -> tuple[Statements, str]:

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from claims_run import run_studies
+from trilens.questions.classify.classes import classify
 from trilens.simulate import mixture, simulate_statements
-from trilens.tasks.classify.classes import classify
 
 KINDS = ("central", "odd", "closer")
 #: noise_param of Noise model II that makes about 30 % of the answers wrong.

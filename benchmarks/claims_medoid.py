@@ -20,6 +20,8 @@ import numpy as np
 from claims_run import Row, run_studies
 from trilens.depth import centrality
 from trilens.exact import dissimilarities
+from trilens.questions.intervals import depth_intervals
+from trilens.questions.medoid import medoid, relative_error
 from trilens.simulate import (
     Raters,
     ask_raters,
@@ -29,8 +31,6 @@ from trilens.simulate import (
     simulate_statements,
 )
 from trilens.statements import KINDS, Kind, Statements, concatenate
-from trilens.tasks.intervals import depth_intervals
-from trilens.tasks.medoid import medoid, relative_error
 
 #: Answers to a study of so many objects.
 ANSWERS = {15: 300, 60: 2500, 200: 4000}

@@ -101,7 +101,7 @@ _CELLS = [cell for kind in ("central", "odd", "closer") for cell in without(kind
 
 def study(cell: Cell, number: int) -> Row:
     """One study, from seeds that the cell and the number fix."""
-    from trilens.tasks.outliers import outliers
+    from trilens.questions.outliers import outliers
 
     rng = np.random.default_rng([number, zlib.crc32(cell.name.encode())])
     points = draw(cell.data, cell.n, rng)

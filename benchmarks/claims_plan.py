@@ -25,8 +25,8 @@ import trilens as tl
 from claims_run import run_studies
 from designs import Study, population, shares_predicted, study
 from raters import cars, faces
-from trilens.tasks.model import answer_model
-from trilens.tasks.reliability.raters import FOLDS, hold_out
+from trilens.questions.model import answer_model
+from trilens.questions.reliability.raters import FOLDS, hold_out
 
 SHAPES = ("plane", "five dimensions", "square", "three groups", "line")
 PEOPLE = ("hard", "soft", "soft, unequal", "weights", "clickers", "hard 30")

@@ -18,14 +18,14 @@ from scipy.spatial.distance import pdist
 
 from claims_run import run_studies
 from trilens.maps.choice_map import ChoiceMap
+from trilens.questions.evaluate import compare_models
+from trilens.questions.evaluate.evaluation import evaluations_of
+from trilens.questions.medoid import medoid_set
+from trilens.questions.model import AnswerModel, answer_model
+from trilens.questions.reliability.agreement import agreement_between, agreement_within, cells_of
+from trilens.questions.reliability.forecast import learning_curve
+from trilens.questions.reliability.groups import _by_model, _permutation_test
 from trilens.statements import Statements
-from trilens.tasks.evaluate import compare_models
-from trilens.tasks.evaluate.evaluation import evaluations_of
-from trilens.tasks.medoid import medoid_set
-from trilens.tasks.model import AnswerModel, answer_model
-from trilens.tasks.reliability.agreement import agreement_between, agreement_within, cells_of
-from trilens.tasks.reliability.forecast import learning_curve
-from trilens.tasks.reliability.groups import _by_model, _permutation_test
 
 #: kind/raters/blind/tastes
 CEILING = ["central/20/0.1/0", "central/20/0.4/0", "central/20/0.1/0.6", "central/8/0.1/0.3"]

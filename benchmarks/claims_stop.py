@@ -22,7 +22,7 @@ import trilens as tl
 from bench_next_questions import answers, random_questions
 from claims_run import Row, run_studies
 from designs import PEOPLE, SHAPES, _scores, centrality_of, study
-from trilens.tasks.stopping import looks
+from trilens.questions.stopping import looks
 
 MOST_LOOKS = 10
 GOALS = {"medoid": "medoid", "groups": "groups", "map": "map"}

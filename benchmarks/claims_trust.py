@@ -16,10 +16,10 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from claims_run import run_studies
+from trilens.questions.model import answer_model
+from trilens.questions.reliability import reliability
 from trilens.simulate import Raters, ask_raters, gaussian
 from trilens.statements import Statements
-from trilens.tasks.model import answer_model
-from trilens.tasks.reliability import reliability
 
 RATERS, ANSWERS, TINY = 50, 50, 1e-9
 #: noise_param of Noise model II that makes about 10 % and 30 % of the answers wrong.

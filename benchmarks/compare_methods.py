@@ -19,6 +19,11 @@ import numpy as np
 
 from trilens.maps.geometry import total_distance
 from trilens.maps.registry import coordinates
+from trilens.questions.classify.classes import make_classifier
+from trilens.questions.cluster.groups import cluster
+from trilens.questions.cluster.spectral import purity
+from trilens.questions.medoid import medoid, relative_error
+from trilens.questions.outliers import outliers
 from trilens.simulate import (
     Points,
     far_outliers,
@@ -30,11 +35,6 @@ from trilens.simulate import (
     with_outliers,
 )
 from trilens.statements import Kind, Statements
-from trilens.tasks.classify.classes import make_classifier
-from trilens.tasks.cluster.groups import cluster
-from trilens.tasks.cluster.spectral import purity
-from trilens.tasks.medoid import medoid, relative_error
-from trilens.tasks.outliers import outliers
 
 #: Share of all questions that are asked, and share of wrong answers.
 SETTINGS = [(share, wrong) for share in (0.01, 0.05, 0.25) for wrong in (0.0, 0.3)]

@@ -122,7 +122,7 @@ ROOMS = (
     "counts",
     "depth",
     "graph",
-    "tasks",
+    "questions",
     "maps",
     "exact",
     "analysis",
@@ -163,7 +163,7 @@ def results_of(names: list[str]) -> list[str]:
     """The classes of trilens that these functions return and no page lists under its own name.
 
     >>> results_of(["trilens.medoid"])
-    ['trilens.tasks.medoid.Medoid']
+    ['trilens.questions.medoid.Medoid']
     """
     found: dict[str, None] = {}
     for dotted in names:
@@ -193,7 +193,7 @@ def summary_table(names: list[str]) -> str:
 def room_page(rooms: str) -> str:
     """Rooms, or files of them: a table of the names, then all about each, and the results.
 
-    The estimators of `tasks` have a page of their own.
+    The estimators of `questions` have a page of their own.
     """
     lines, names = [], []
     for room in rooms.split():
@@ -215,7 +215,7 @@ def _described(names: list[str]) -> list[str]:
 
 
 def _is_task(dotted: str) -> bool:
-    return str(getattr(_at(dotted), "__module__", "")).startswith("trilens.tasks")
+    return str(getattr(_at(dotted), "__module__", "")).startswith("trilens.questions")
 
 
 def _fits(dotted: str) -> bool:

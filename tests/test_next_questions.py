@@ -378,7 +378,7 @@ def test_repeats_are_not_among_the_counted_ones(tmp_path: Path) -> None:
 
 def test_the_command_lines_offer_what_the_library_does() -> None:
     from trilens.cli import next as next_command, stop as stop_command
-    from trilens.tasks import next_questions, stopping
+    from trilens.questions import next_questions, stopping
 
     assert next_command.GOALS == next_questions.GOALS
     assert stop_command.RULES == stopping.RULES

@@ -13,8 +13,8 @@ import trilens as tl
 from test_next_questions import answers
 from trilens.cli import trilens
 from trilens.errors import ParameterError, TrilensError
-from trilens.tasks.model import AnswerModel
-from trilens.tasks.stopping import expected_gain, looks, spent
+from trilens.questions.model import AnswerModel
+from trilens.questions.stopping import expected_gain, looks, spent
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def test_answers_are_taken_in_the_order_of_time(many: tl.Statements) -> None:
 def test_a_level_is_one_that_drawn_maps_can_tell(
     many: tl.Statements, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import trilens.tasks.stopping as room
+    import trilens.questions.stopping as room
 
     for level in (0, 0.991, 1, 2, np.nan):
         with pytest.raises(ParameterError, match="level is"):
@@ -98,7 +98,7 @@ def test_a_gain_is_a_share(many: tl.Statements) -> None:
 
 
 def test_more_answers_gain_less(many: tl.Statements) -> None:
-    from trilens.tasks.model import answer_model
+    from trilens.questions.model import answer_model
 
     early = expected_gain(answer_model(many[:60]))[0]
     late = expected_gain(answer_model(many))[0]

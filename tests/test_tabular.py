@@ -6,7 +6,7 @@ import pytest
 
 import trilens as tl
 from trilens._tabular import MOST_ROWS, table
-from trilens.tasks.cluster.groups import cluster
+from trilens.questions.cluster.groups import cluster
 
 S = tl.Statements([[0, 1, 2], [0, 1, 3], [2, 0, 3]], names=["<b>", "a", "c", "d"])
 

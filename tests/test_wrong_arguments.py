@@ -20,7 +20,7 @@ from trilens.statements import Statements
 
 #: Rooms whose public functions take wrong arguments with errors of the tree alone.
 ROOMS = (
-    *("statements", "files", "counts", "depth", "graph", "maps", "tasks", "analysis"),
+    *("statements", "files", "counts", "depth", "graph", "maps", "questions", "analysis"),
     *("simulate", "datasets"),
 )
 #: Not tried: `plots` and `report` hand what they are given to matplotlib and to the page, and
@@ -30,7 +30,7 @@ LATER = ("exact", "plots", "report")
 #: Not called: the loaders read whole data sets, and take hardly an argument.
 #: `LensMapClassifier` is `MapClassifier` with another default, `neighbors` is `neighbours`.
 LEFT_OUT = {
-    # they read files time after time; tests/tasks/test_streamed_classes.py has their bad input
+    # they read files time after time; tests/questions/test_streamed_classes.py has their bad input
     *("load_cars", "load_usps", "load_ca_hepth", "load_things_odd_one_out", "load_food"),
     *("load_material", "load_musicians", "load_nights", "load_imagenet_similarity"),
     # what loaders return, and are asked about
@@ -185,7 +185,7 @@ def public(room: str) -> dict[str, Any]:
 
 
 #: Their names are had from the top alone.
-NO_NAMES = ("tasks", "analysis")
+NO_NAMES = ("questions", "analysis")
 
 
 def names_at_the_top(room: str) -> list[str]:

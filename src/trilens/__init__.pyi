@@ -10,10 +10,10 @@ from . import (
     graph as graph,
     maps as maps,
     plots as plots,
+    questions as questions,
     report as report,
     simulate as simulate,
     statements as statements,
-    tasks as tasks,
 )
 from .analysis import (
     Analysis as Analysis,
@@ -74,6 +74,74 @@ from .maps import (
     procrustes_distance as procrustes_distance,
     violations as violations,
 )
+from .questions.classify.classes import (
+    classify as classify,
+)
+from .questions.classify.classifiers import (
+    KRNGClassifier as KRNGClassifier,
+    LensDepthClassifier as LensDepthClassifier,
+    LensMapClassifier as LensMapClassifier,
+    MapClassifier as MapClassifier,
+)
+from .questions.cluster.groups import (
+    cluster as cluster,
+)
+from .questions.cluster.map_clustering import (
+    MapClustering as MapClustering,
+)
+from .questions.cluster.spectral import (
+    KRNGClustering as KRNGClustering,
+    purity as purity,
+)
+from .questions.compare_groups import (
+    compare_groups as compare_groups,
+)
+from .questions.design import (
+    design as design,
+)
+from .questions.distances import (
+    distances as distances,
+)
+from .questions.evaluate import (
+    compare_models as compare_models,
+    evaluate as evaluate,
+)
+from .questions.graph import (
+    neighbors as neighbors,
+    neighbours as neighbours,
+)
+from .questions.hierarchy import (
+    hierarchy as hierarchy,
+)
+from .questions.individuals import (
+    individuals as individuals,
+)
+from .questions.intervals import (
+    depth_intervals as depth_intervals,
+)
+from .questions.medoid import (
+    medoid as medoid,
+)
+from .questions.next_questions import (
+    next_questions as next_questions,
+)
+from .questions.outliers import (
+    LensDepthOutlierDetector as LensDepthOutlierDetector,
+    MapOutlierDetector as MapOutlierDetector,
+    outliers as outliers,
+)
+from .questions.plan import (
+    plan as plan,
+)
+from .questions.reliability import (
+    reliability as reliability,
+)
+from .questions.stopping import (
+    stopping as stopping,
+)
+from .questions.structure import (
+    structure as structure,
+)
 from .simulate import (
     simulate_statements as simulate_statements,
     stream_statements as stream_statements,
@@ -82,74 +150,6 @@ from .statements import (
     Statements as Statements,
     concatenate as concatenate,
     select as select,
-)
-from .tasks.classify.classes import (
-    classify as classify,
-)
-from .tasks.classify.classifiers import (
-    KRNGClassifier as KRNGClassifier,
-    LensDepthClassifier as LensDepthClassifier,
-    LensMapClassifier as LensMapClassifier,
-    MapClassifier as MapClassifier,
-)
-from .tasks.cluster.groups import (
-    cluster as cluster,
-)
-from .tasks.cluster.map_clustering import (
-    MapClustering as MapClustering,
-)
-from .tasks.cluster.spectral import (
-    KRNGClustering as KRNGClustering,
-    purity as purity,
-)
-from .tasks.compare_groups import (
-    compare_groups as compare_groups,
-)
-from .tasks.design import (
-    design as design,
-)
-from .tasks.distances import (
-    distances as distances,
-)
-from .tasks.evaluate import (
-    compare_models as compare_models,
-    evaluate as evaluate,
-)
-from .tasks.graph import (
-    neighbors as neighbors,
-    neighbours as neighbours,
-)
-from .tasks.hierarchy import (
-    hierarchy as hierarchy,
-)
-from .tasks.individuals import (
-    individuals as individuals,
-)
-from .tasks.intervals import (
-    depth_intervals as depth_intervals,
-)
-from .tasks.medoid import (
-    medoid as medoid,
-)
-from .tasks.next_questions import (
-    next_questions as next_questions,
-)
-from .tasks.outliers import (
-    LensDepthOutlierDetector as LensDepthOutlierDetector,
-    MapOutlierDetector as MapOutlierDetector,
-    outliers as outliers,
-)
-from .tasks.plan import (
-    plan as plan,
-)
-from .tasks.reliability import (
-    reliability as reliability,
-)
-from .tasks.stopping import (
-    stopping as stopping,
-)
-from .tasks.structure import (
-    structure as structure,
 )
 
 __version__: str

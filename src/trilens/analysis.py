@@ -1,6 +1,6 @@
 """All questions at once: what the answers say, as one value.
 
-`analyze` asks each question of `trilens.tasks` once; the parts of an `Analysis` are what those
+`analyze` asks each question of `trilens.questions` once; the parts of an `Analysis` are what those
 functions return and what the commands print. The report, the notebook and the survey's
 dashboard read it, and compute nothing.
 """
@@ -22,12 +22,11 @@ from trilens.errors import MissingExtraError
 from trilens.maps.features import FeaturesLike
 from trilens.maps.registry import coordinates
 from trilens.maps.streamed import StreamedMap
-from trilens.statements import Statements, Summary
-from trilens.tasks.classify.classes import Classification, classify
-from trilens.tasks.cluster.groups import Clusters, cluster
-from trilens.tasks.cluster.spectral import check_n_clusters
-from trilens.tasks.compare_groups import By, ComparedGroups, compare_groups, groups_given
-from trilens.tasks.data import (
+from trilens.questions.classify.classes import Classification, classify
+from trilens.questions.cluster.groups import Clusters, cluster
+from trilens.questions.cluster.spectral import check_n_clusters
+from trilens.questions.compare_groups import By, ComparedGroups, compare_groups, groups_given
+from trilens.questions.data import (
     PAIRED_OBJECTS,
     Data,
     is_streamed,
@@ -35,18 +34,19 @@ from trilens.tasks.data import (
     statements_of,
     streamed_map,
 )
-from trilens.tasks.feature_gain import LEAST, FeatureGain, feature_gain
-from trilens.tasks.graph import Graph, neighbours
-from trilens.tasks.hierarchy import Hierarchy, hierarchy
-from trilens.tasks.individuals import Individuals, can_compare, individuals
-from trilens.tasks.labels import LabelsLike, label_of_each
-from trilens.tasks.medoid import Medoid, medoid
-from trilens.tasks.method import choose_method
-from trilens.tasks.model import AnswerModel, answer_model, featured_model
-from trilens.tasks.object_facts import ObjectFacts, object_facts
-from trilens.tasks.outliers import Outliers, outliers
-from trilens.tasks.reliability import Reliability, reliability
-from trilens.tasks.structure import Structure, structure
+from trilens.questions.feature_gain import LEAST, FeatureGain, feature_gain
+from trilens.questions.graph import Graph, neighbours
+from trilens.questions.hierarchy import Hierarchy, hierarchy
+from trilens.questions.individuals import Individuals, can_compare, individuals
+from trilens.questions.labels import LabelsLike, label_of_each
+from trilens.questions.medoid import Medoid, medoid
+from trilens.questions.method import choose_method
+from trilens.questions.model import AnswerModel, answer_model, featured_model
+from trilens.questions.object_facts import ObjectFacts, object_facts
+from trilens.questions.outliers import Outliers, outliers
+from trilens.questions.reliability import Reliability, reliability
+from trilens.questions.structure import Structure, structure
+from trilens.statements import Statements, Summary
 
 if TYPE_CHECKING:
     import pandas as pd

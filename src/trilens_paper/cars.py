@@ -129,7 +129,7 @@ CARS_COLLECTIONS = Experiment(
 
 def measure_medoids(point: Point, seeds: Seeds) -> Iterator[Measure]:
     """The medoid of all cars and of each class, by the class's own statements."""
-    from trilens.tasks.medoid import medoid
+    from trilens.questions.medoid import medoid
 
     data = cars()
     S = data.statements[point.collection]
@@ -345,7 +345,7 @@ def _map_values(X: FloatArray, data: Cars, S: Statements) -> dict[str, float]:
     from scipy.spatial.distance import cdist
 
     from trilens.depth import lens_depth
-    from trilens.tasks.medoid import medoid
+    from trilens.questions.medoid import medoid
 
     inside = np.flatnonzero(data.labels != "outlier")
     D = cdist(X[inside], X[inside])

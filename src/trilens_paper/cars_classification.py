@@ -47,7 +47,7 @@ def measure_classification(point: Point, seeds: Seeds) -> Iterator[Measure]:
 
 def _measure(point: Point, seeds: Seeds) -> Iterator[Measure]:
     from trilens.maps.geometry import rescaled
-    from trilens.tasks.classify.classifiers import KRNGClassifier, LensDepthClassifier
+    from trilens.questions.classify.classifiers import KRNGClassifier, LensDepthClassifier
 
     S, y = labelled_cars(point.collection)
     # the same cars for every collection: their losses can be compared run by run
@@ -78,7 +78,7 @@ def _classifier(name: str, seed: int) -> Any:
 
 
 def _predicted(X: FloatArray, known: AnyArray, name: str, seed: int) -> AnyArray:
-    from trilens.tasks.classify.tuning import tuned_classifier
+    from trilens.questions.classify.tuning import tuned_classifier
 
     labelled = known >= 0
     model = tuned_classifier(_classifier(name, seed), X[labelled], known[labelled], seed)

@@ -63,7 +63,7 @@ PURITY_B = "purity without the first eigenvector"
 
 def measure_clustering(point: Point, seeds: Seeds) -> Iterator[Measure]:
     """Three clusters of the 56 cars by every method and choice of parameters, as A and as B."""
-    from trilens.tasks.cluster.spectral import purity
+    from trilens.questions.cluster.spectral import purity
 
     S, y = labelled_cars(point.collection)
     for found in clusterings(S, N_CLASSES, (5, 10), (0.5, 3.0), seeds):

@@ -89,7 +89,7 @@ def by_counting(
     S: Statements, loss: _Loss, classifier: str, neighbours: tuple[int, ...], seeds: Seeds
 ) -> Iterator[Measure]:
     """Algorithm 3 with a tuned classifier on top, and Algorithm 4."""
-    from trilens.tasks.classify.classifiers import KRNGClassifier, LensDepthClassifier
+    from trilens.questions.classify.classifiers import KRNGClassifier, LensDepthClassifier
 
     seed = seeds.integer(ALG3)
     by_depth = LensDepthClassifier(_on_top(classifier, seed), random_state=seed)
@@ -101,7 +101,7 @@ def by_counting(
 def on_coordinates(X: FloatArray, loss: _Loss, classifier: str, seed: int) -> float:
     """A tuned classifier on coordinates of diameter 2."""
     from trilens.maps.geometry import rescaled
-    from trilens.tasks.classify.tuning import tuned_classifier
+    from trilens.questions.classify.tuning import tuned_classifier
 
     features = rescaled(X)
     labelled = loss.known >= 0
@@ -112,7 +112,7 @@ def on_coordinates(X: FloatArray, loss: _Loss, classifier: str, seed: int) -> fl
 
 def _on_top(classifier: str, seed: int) -> Any:
     """A classifier that is tuned by ten folds: the SVM by its name, k-NN as it is."""
-    from trilens.tasks.classify.tuning import NEIGHBOURS as PAPERS
+    from trilens.questions.classify.tuning import NEIGHBOURS as PAPERS
 
     return ten_fold_knn(PAPERS, seed) if classifier == "knn" else classifier
 

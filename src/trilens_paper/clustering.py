@@ -50,7 +50,7 @@ MOONS_RATES = {"a": 0.0, "b": 0.3, "c": 0.1}
 
 def random_purity(labels: Any, n_clusters: int, rng: np.random.Generator, times: int) -> float:
     """The mean purity of clusterings at random."""
-    from trilens.tasks.cluster.spectral import purity
+    from trilens.questions.cluster.spectral import purity
 
     n = len(labels)
     return float(np.mean([purity(rng.integers(n_clusters, size=n), labels) for _ in range(times)]))
@@ -59,7 +59,7 @@ def random_purity(labels: Any, n_clusters: int, rng: np.random.Generator, times:
 def measure_moons(point: Point, seeds: Seeds) -> Iterator[Measure]:
     """100 points of two moons, clustered with every choice of parameters."""
     from trilens.exact import dissimilarities
-    from trilens.tasks.cluster.spectral import purity
+    from trilens.questions.cluster.spectral import purity
 
     moons = two_moons(100, random_state=seeds.rng("points"))
     if point.panel == "random":
@@ -227,7 +227,7 @@ TRUE_KNN = "true k-NN graph"
 def measure_usps(point: Point, seeds: Seeds) -> Iterator[Measure]:
     """600 digits into ten clusters: the estimated k-RNG, the true one, the lens map."""
     from trilens.exact import dissimilarities
-    from trilens.tasks.cluster.spectral import KRNGClustering, coordinate_clusters, purity
+    from trilens.questions.cluster.spectral import KRNGClustering, coordinate_clusters, purity
 
     data = digits()
     # the same digits at every number of statements: the true graphs are computed once a run
@@ -254,7 +254,7 @@ def measure_usps(point: Point, seeds: Seeds) -> Iterator[Measure]:
 
 def _on_true_graphs(D: FloatArray, X: FloatArray, labels: Any, seeds: Seeds) -> Iterator[Measure]:
     from trilens.exact import k_rng
-    from trilens.tasks.cluster.spectral import coordinate_clusters, purity, spectral_clusters
+    from trilens.questions.cluster.spectral import coordinate_clusters, purity, spectral_clusters
 
     for k, sigma in dict.fromkeys((*CLEAN, *WRONG)):
         for method, width in ((TRUE_WEIGHTED, sigma), (TRUE_UNWEIGHTED, None)):

@@ -10,8 +10,8 @@ from carlabels import car_classes
 from commandline import facts, run
 from trilens.cli import COMMANDS, options
 from trilens.files import write_statements
+from trilens.questions import method
 from trilens.simulate import gaussian, mixture, simulate_statements
-from trilens.tasks import method
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,11 @@ import pytest
 
 from commandline import facts, run
 from trilens.cli.plan import GOALS
+from trilens.questions.plan import curves, goals
+from trilens.questions.plan.curves import Lines
 from trilens.survey.study import check_study
-from trilens.tasks.plan import curves, goals
-from trilens.tasks.plan.curves import Lines
 
-PLAN = import_module("trilens.tasks.plan.plan")
+PLAN = import_module("trilens.questions.plan.plan")
 
 
 @pytest.fixture

@@ -51,12 +51,12 @@ def test_every_public_name_is_on_one_api_page(fromcode):
 def test_an_api_page_has_a_table_of_its_names_and_what_they_return(fromcode):
     page = fromcode.room_page("tasks.medoid")
     assert "* - `medoid <trilens.medoid>`" in page
-    assert ".. autoclass:: trilens.tasks.medoid.Medoid" in page
+    assert ".. autoclass:: trilens.questions.medoid.Medoid" in page
     assert ".. automodule:: trilens.exact\n" in fromcode.room_page("exact")
     assert re.search(
-        r":: trilens.KRNGClassifier\n +:members: .*predict", fromcode.estimators_page("tasks")
+        r":: trilens.KRNGClassifier\n +:members: .*predict", fromcode.estimators_page("questions")
     )
-    assert "KRNGClassifier" not in fromcode.room_page("tasks")
+    assert "KRNGClassifier" not in fromcode.room_page("questions")
 
 
 def test_every_api_page_is_in_the_list():
@@ -100,7 +100,7 @@ def test_a_column_without_description_stops_the_build(fromcode, monkeypatch):
 
 def test_every_page_is_within_reach():
     listed = set()
-    for index in (DOCS / "index.md", DOCS / "tasks" / "index.md"):
+    for index in (DOCS / "index.md", DOCS / "questions" / "index.md"):
         for block in re.findall(r"```\{toctree\}\n(.*?)```", index.read_text(), re.DOTALL):
             lines = [line for line in block.splitlines() if line and not line.startswith(":")]
             listed |= {(index.parent / line).relative_to(DOCS).as_posix() for line in lines}

@@ -23,9 +23,9 @@ from trilens.maps import (
     selection,
     violations,
 )
+from trilens.questions.outlier_test import simulated_answers
 from trilens.simulate import ask_raters, draw_raters, gaussian, simulate_statements, study
 from trilens.statements import Statements
-from trilens.tasks.outlier_test import simulated_answers
 
 import reference
 

@@ -8,9 +8,9 @@ import pytest
 import trilens as tl
 from trilens.errors import ParameterError
 from trilens.maps.registry import MAPS, coordinates, dimensions
+from trilens.questions.medoid import medoid
 from trilens.simulate import simulate_statements
 from trilens.statements import Statements
-from trilens.tasks.medoid import medoid
 
 POINTS = np.random.default_rng(3).normal(size=(12, 2))
 S = simulate_statements(POINTS, 150, random_state=4)

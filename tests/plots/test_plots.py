@@ -171,7 +171,7 @@ def test_the_papers_illustrations_on_80_points(tmp_path):
 
 
 def _two_groups():
-    from trilens.tasks.hierarchy import Hierarchy
+    from trilens.questions.hierarchy import Hierarchy
 
     names = ("a" * 60, "b", "$c$", "d")
     linkage = np.array([[0, 1, 0.1, 2], [2, 3, 0.2, 2], [4, 5, 1.0, 4]])
@@ -194,7 +194,7 @@ def test_a_tree_has_every_object_and_cuts_long_names_in_the_middle(ax, tmp_path)
 
 
 def test_group_maps_join_the_places_of_each_object(ax):
-    from trilens.tasks.compare_groups import ComparedGroups, GroupView
+    from trilens.questions.compare_groups import ComparedGroups, GroupView
 
     planes = [np.zeros((3, 2)), np.ones((3, 2))]
     groups = tuple(

@@ -7,8 +7,8 @@ import trilens as tl
 from people import survey
 from trilens import plots
 from trilens.errors import FormatError, ParameterError
+from trilens.questions.reliability import reliability
 from trilens.statements import Statements
-from trilens.tasks.reliability import reliability
 
 POINTS = np.random.default_rng(5).standard_normal((16, 2))
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from trilens.answers import Answers
 from trilens.cli import trilens
-from trilens.tasks.reliability import reliability
+from trilens.questions.reliability import reliability
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_the_command_and_the_report_say_the_same(file):
 
 def test_conditions_on_files_too_large_to_hold_are_told(file, monkeypatch):
     from trilens import answers as module
-    from trilens.tasks.reliability.reliability import Reliability
+    from trilens.questions.reliability.reliability import Reliability
 
     monkeypatch.setattr(module, "STREAMED_BYTES", 1)
     found = reliability(Answers(file, skip_bad=True, where=["country = DE"]))

@@ -272,8 +272,8 @@ def test_what_was_seen_holds_for_its_look_alone(
         facts = {"stop": False, "why": "seen", "look": 1, "looked_at": 16}
         return SimpleNamespace(to_dict=lambda: facts)
 
-    monkeypatch.setattr("trilens.tasks.stopping.stopping", stopping)
-    monkeypatch.setattr("trilens.tasks.stopping.looks", lambda objects, answers: (1, 16, 99))
+    monkeypatch.setattr("trilens.questions.stopping.stopping", stopping)
+    monkeypatch.setattr("trilens.questions.stopping.looks", lambda objects, answers: (1, 16, 99))
     with study(tmp_path / "s", STOP % "warn", worker=Here()) as (app, _):
         asked.clear()  # the study's file was checked
         rater = app.participant()
@@ -282,12 +282,12 @@ def test_what_was_seen_holds_for_its_look_alone(
         assert app.survey.preparation.step()
         assert asked == [("medoid", {"at_most": 2})]
         for at, looked in ((16, 1), (18, 2)):  # objects were added: the same look is elsewhere
-            monkeypatch.setattr("trilens.tasks.stopping.looks", lambda *_, at=at: (1, at, 99))
+            monkeypatch.setattr("trilens.questions.stopping.looks", lambda *_, at=at: (1, at, 99))
             _count(app, 0, keep=True)
             _look_next(app, 17)
             assert app.survey.preparation.step()
             assert len(asked) == looked
-        monkeypatch.setattr("trilens.tasks.stopping.looks", lambda *_: (1, 16, 99))
+        monkeypatch.setattr("trilens.questions.stopping.looks", lambda *_: (1, 16, 99))
         # somebody was erased: the first answers are now others
         monkeypatch.setattr("trilens.survey.beside.erased_participants", lambda _: 1)
         for _ in range(2):

@@ -353,7 +353,7 @@ def test_a_screen_is_one_cluster_from_the_export_on(tmp_path: Path) -> None:
     read = tl.read_statements(file)
     assert read.questions is not None
     assert Counter(Counter(read.questions.tolist()).values()) == {10: 8}
-    from trilens.tasks.evaluate.evaluation import clusters_of
+    from trilens.questions.evaluate.evaluation import clusters_of
 
     clusters = clusters_of(read)
     assert len(set(clusters.question.tolist())) == 8

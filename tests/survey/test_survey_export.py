@@ -251,7 +251,7 @@ def test_a_round_without_a_test_passes_with_its_rater(collected: AnswerTable) ->
 
 
 def test_reading_says_that_conditions_are_pooled(collected: AnswerTable, tmp_path: Path) -> None:
-    from trilens.tasks.reliability.cautions import about_conditions
+    from trilens.questions.reliability.cautions import about_conditions
 
     at = collected.table.column_names.index("condition")
     named = [["high", "low"][i >= 20] for i in range(len(collected))]

@@ -12,7 +12,7 @@ from trilens.cli.output import Output, bar
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
-    from trilens.tasks.classify.classes import Classification
+    from trilens.questions.classify.classes import Classification
 
 
 @options.command("classify")
@@ -68,7 +68,7 @@ def command(
     \b
     Example: trilens classify answers.csv --labels some.csv
     """
-    from trilens.tasks.classify.classes import classify
+    from trilens.questions.classify.classes import classify
 
     known = options.read_labels_of(labels, answers)
     if known is None:

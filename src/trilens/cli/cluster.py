@@ -12,7 +12,7 @@ from trilens.cli.output import Output, bar, listed
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
-    from trilens.tasks.cluster.groups import Clusters
+    from trilens.questions.cluster.groups import Clusters
 
 #: Of more objects not all members of a group are listed; --output has them.
 _MOST_LISTED = 5000
@@ -59,7 +59,7 @@ def command(
     \b
     Example: trilens cluster answers.csv --n-clusters 3 -o groups.csv
     """
-    from trilens.tasks.cluster.groups import cluster
+    from trilens.questions.cluster.groups import cluster
 
     with bar("looking for groups") as progress:
         found = cluster(
@@ -86,7 +86,7 @@ def command(
 
 
 def _notes(found: Clusters) -> Iterator[str]:
-    from trilens.tasks.clouds import p_text
+    from trilens.questions.clouds import p_text
 
     suggestion = found.suggestion
     if not found.given and suggestion is not None and suggestion.p_value is not None:

@@ -83,10 +83,10 @@ def compare_with_truth(
     statements : Statements, optional
         The answers as they were read from a file, with the objects in another order.
     """
-    from trilens.tasks.classify.classes import classify
-    from trilens.tasks.cluster.groups import cluster
-    from trilens.tasks.medoid import medoid
-    from trilens.tasks.outliers import outliers
+    from trilens.questions.classify.classes import classify
+    from trilens.questions.cluster.groups import cluster
+    from trilens.questions.medoid import medoid
+    from trilens.questions.outliers import outliers
 
     S = made.statements if statements is None else statements
     names = S.names

@@ -26,8 +26,8 @@ def command(answers: Answers, out: Output) -> None:
     Example: trilens depth answers.csv
     """
     from trilens.answers import central_counts, read_or_count
-    from trilens.tasks.design import about_chosen
-    from trilens.tasks.intervals import depth_intervals
+    from trilens.questions.design import about_chosen
+    from trilens.questions.intervals import depth_intervals
 
     data = read_or_count(answers)
     counts, names = central_counts(data), data.names

@@ -101,7 +101,7 @@ def _write_distances(
 ) -> None:
     from trilens.files import refuse_to_overwrite
     from trilens.files.matrices import check_matrix_ending
-    from trilens.tasks.distances import distances
+    from trilens.questions.distances import distances
 
     check_matrix_ending(path)
     if answers.in_files:
@@ -174,7 +174,7 @@ def _write_coordinates(
     random_state: int,
     out: Output,
 ) -> None:
-    from trilens.tasks.embed import embed
+    from trilens.questions.embed import embed
 
     assert out.path is not None
     data = options.read_comparisons_of(answers) if comparisons else answers

@@ -13,7 +13,7 @@ from trilens.cli.output import Output, counted, note, status
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
-    from trilens.tasks.evaluate import Comparison
+    from trilens.questions.evaluate import Comparison
 
 
 @options.command("evaluate")
@@ -81,9 +81,9 @@ def command(
     from trilens.files import read_statements
     from trilens.files.vectors import read_matched_matrix, read_vector_table
     from trilens.maps.map_file import is_map, load_map
-    from trilens.tasks.data import statements_of
-    from trilens.tasks.evaluate.evaluation import compare_all
-    from trilens.tasks.evaluate.predictions import BY_NAME
+    from trilens.questions.data import statements_of
+    from trilens.questions.evaluate.evaluation import compare_all
+    from trilens.questions.evaluate.predictions import BY_NAME
 
     if not models and not embedding and not distances and not answer_files:
         raise click.UsageError(
@@ -195,7 +195,7 @@ def _notes(found: Comparison) -> Iterator[str]:
 
 
 def _differences(found: Comparison, how: str) -> Iterator[str]:
-    from trilens.tasks.clouds import p_text
+    from trilens.questions.clouds import p_text
 
     for pair in found.differences[:10]:
         yield (

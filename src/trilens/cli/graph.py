@@ -49,7 +49,7 @@ def command(
     Example: trilens graph answers.csv -k 5 -o graph.graphml
     """
     from trilens.graph import check_ending
-    from trilens.tasks.graph import neighbours
+    from trilens.questions.graph import neighbours
 
     assert out.path is not None
     check_ending(out.path)

@@ -15,7 +15,7 @@ from trilens.errors import FormatError
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
-    from trilens.tasks.hierarchy import Hierarchy
+    from trilens.questions.hierarchy import Hierarchy
 
 _FIGURES = (".svg", ".png", ".pdf")
 
@@ -40,7 +40,7 @@ def command(
     \b
     Example: trilens hierarchy answers.csv -o tree.svg
     """
-    from trilens.tasks.hierarchy import NEWICK_ENDINGS, TABLE_ENDINGS, hierarchy
+    from trilens.questions.hierarchy import NEWICK_ENDINGS, TABLE_ENDINGS, hierarchy
 
     ending = "" if out.path is None else Path(out.path).suffix.lower()
     known = (*_FIGURES, *NEWICK_ENDINGS, *TABLE_ENDINGS)

@@ -24,7 +24,7 @@ def command(answers: Answers, random_state: int, out: Output) -> None:
     \b
     Example: trilens individuals answers.csv -o raters.csv
     """
-    from trilens.tasks.individuals import individuals
+    from trilens.questions.individuals import individuals
 
     found = individuals(answers, random_state=random_state)
     out.show(found.columns(), found.to_dict(), found.sentences())

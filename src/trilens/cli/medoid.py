@@ -10,7 +10,7 @@ from trilens.cli.output import Output, bar, listed
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
-    from trilens.tasks.medoid import Medoid
+    from trilens.questions.medoid import Medoid
 
 
 @options.command("medoid")
@@ -39,9 +39,9 @@ def command(
     Example: trilens medoid answers.csv --labels classes.csv
     """
     from trilens.answers import read_or_count
+    from trilens.questions.design import about_chosen
+    from trilens.questions.medoid import medoid
     from trilens.statements import Statements
-    from trilens.tasks.design import about_chosen
-    from trilens.tasks.medoid import medoid
 
     with bar("counting") as progress:
         found = medoid(

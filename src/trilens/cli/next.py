@@ -12,7 +12,7 @@ from trilens.cli.output import Output, counted, status
 if TYPE_CHECKING:
     from trilens.answers import Answers
 
-#: As in `trilens.tasks.next_questions`, without loading it.
+#: As in `trilens.questions.next_questions`, without loading it.
 GOALS = ("medoid", "rank", "map", "outliers", "groups")
 
 
@@ -59,7 +59,7 @@ def command(
     \b
     Example: trilens next answers.csv --goal medoid -n 20 -o questions.csv
     """
-    from trilens.tasks.next_questions import next_questions
+    from trilens.questions.next_questions import next_questions
 
     with status("choosing questions"):
         found = next_questions(

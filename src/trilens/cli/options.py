@@ -17,8 +17,8 @@ from trilens.cli.output import ENDINGS, Output, counted, note, status
 if TYPE_CHECKING:
     from trilens.answers import Answers
     from trilens.files.side_tables import Labels
+    from trilens.questions.method import Question
     from trilens.statements.comparisons import Comparisons
-    from trilens.tasks.method import Question
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,7 +27,7 @@ READING, SELECTING = "Reading FILE", "Which answers to use"
 #: As in `trilens.statements.layout`, without loading it.
 PRESETS = ("salmon", "things", "jspsych", "cblearn", "tripletools", "survey")
 KINDS = ("central", "odd", "closer")
-#: As in `trilens.tasks.method`, without loading it.
+#: As in `trilens.questions.method`, without loading it.
 _MAPS = ("choice", "lensmap", "soe", "ste", "tste", "gnmds")
 METHODS: dict[Question, tuple[str, ...]] = {
     "medoid": ("depth", *_MAPS),

@@ -12,7 +12,7 @@ from trilens.cli.output import Output, bar, listed
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
-    from trilens.tasks.outliers import Outliers
+    from trilens.questions.outliers import Outliers
 
 
 @options.command("outliers")
@@ -44,8 +44,8 @@ def command(
     \b
     Example: trilens outliers answers.csv --n 8
     """
-    from trilens.tasks.design import about_chosen
-    from trilens.tasks.outliers import outliers
+    from trilens.questions.design import about_chosen
+    from trilens.questions.outliers import outliers
 
     if n is not None and contamination is not None:
         raise click.UsageError("--n and --contamination cannot be used together")

@@ -13,10 +13,10 @@ from trilens.cli.output import Output, bar, note, print_facts, print_json
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
-    from trilens.tasks.plan import Plan
-    from trilens.tasks.plan.goals import Goal
+    from trilens.questions.plan import Plan
+    from trilens.questions.plan.goals import Goal
 
-#: As in `trilens.tasks.plan`, without loading it.
+#: As in `trilens.questions.plan`, without loading it.
 GOALS = ("medoid", "rank", "map", "groups", "classes", "difference")
 _PICTURES, _STUDIES = (".png", ".svg", ".pdf"), (".yaml", ".yml", "-")
 
@@ -109,7 +109,7 @@ def command(
     Example: trilens plan --pilot pilot.csv --goal map --picture curve.png
     """
     from trilens.files import atomic_write
-    from trilens.tasks.plan import plan
+    from trilens.questions.plan import plan
 
     with bar("simulating studies") as progress:
         found = plan(n_objects, goal, pilot=answers, progress=progress, **given)

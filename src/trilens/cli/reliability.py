@@ -23,8 +23,8 @@ from trilens.errors import FormatError
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
+    from trilens.questions.reliability import Reliability
     from trilens.statements import Statements
-    from trilens.tasks.reliability import Reliability
 
 #: Raters that are printed; --json has all.
 _MOST_RATERS = 20
@@ -90,7 +90,7 @@ def command(
     \b
     Example: trilens reliability answers.csv --by country -o reliability.html
     """
-    from trilens.tasks.reliability import reliability
+    from trilens.questions.reliability import reliability
 
     endings = (".html", ".htm", ".csv", ".tsv")
     if out.path is not None and Path(out.path).suffix.lower() not in endings:
@@ -188,7 +188,7 @@ def _print_raters(found: Reliability) -> None:
 
 
 def _notes(found: Reliability) -> Iterator[str]:
-    from trilens.tasks.clouds import p_text
+    from trilens.questions.clouds import p_text
 
     for text, most in (("questions", found.questions), ("pairs", found.pairs)):
         if most:
@@ -274,7 +274,7 @@ def _column_or_statements(answers: Answers, given: str) -> Any:
 def _repeated(answers: Answers, given: str) -> Any:
     if Path(given).is_file():
         return _column_or_statements(answers, given)
-    from trilens.tasks.reliability.exclusions import is_marked
+    from trilens.questions.reliability.exclusions import is_marked
 
     return is_marked(_column(answers, given))
 

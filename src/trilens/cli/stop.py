@@ -12,7 +12,7 @@ from trilens.cli.output import note, print_facts, print_json, status
 if TYPE_CHECKING:
     from trilens.answers import Answers
 
-#: As in `trilens.tasks.stopping`, without loading it.
+#: As in `trilens.questions.stopping`, without loading it.
 RULES = ("medoid", "map", "groups", "price")
 
 
@@ -61,7 +61,7 @@ def command(
     \b
     Example: trilens stop answers.csv --at-most 3
     """
-    from trilens.tasks.stopping import stopping
+    from trilens.questions.stopping import stopping
 
     with status("looking at the answers"):
         found = stopping(

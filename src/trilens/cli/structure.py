@@ -10,7 +10,7 @@ from trilens.cli.output import Output, bar
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
-    from trilens.tasks.structure import Structure
+    from trilens.questions.structure import Structure
 
 
 @options.command("structure")
@@ -27,7 +27,7 @@ def command(answers: Answers, using: dict[str, Any], random_state: int, out: Out
     \b
     Example: trilens structure answers.csv
     """
-    from trilens.tasks.structure import structure
+    from trilens.questions.structure import structure
 
     with bar("looking for a shape") as progress:
         found = structure(answers, random_state=random_state, progress=progress, **using)
@@ -37,7 +37,7 @@ def command(answers: Answers, using: dict[str, Any], random_state: int, out: Out
 
 
 def _notes(found: Structure) -> Iterator[str]:
-    from trilens.tasks.clouds import p_text
+    from trilens.questions.clouds import p_text
 
     yield found.sentence
     if found.scores:

@@ -13,7 +13,7 @@ from trilens.plots.style import ACCENT, FAINT, INK, axes_or_new, name_rows, plai
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from trilens.tasks.hierarchy import Hierarchy
+    from trilens.questions.hierarchy import Hierarchy
 
 #: Inches of a row, of the whole figure, and rows beyond which names would overlap.
 _ROW, _LEAST_HIGH, _MOST_HIGH, _MOST_NAMED = 0.2, 2.5, 60.0, 300
@@ -38,7 +38,7 @@ def tree(
 
     Examples
     --------
-    >>> from trilens.tasks.hierarchy import hierarchy
+    >>> from trilens.questions.hierarchy import hierarchy
     >>> ax = tree(hierarchy([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]))
     >>> len(ax.get_yticklabels())
     4

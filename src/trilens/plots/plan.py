@@ -11,7 +11,7 @@ from trilens.plots.style import ACCENT, INK, PALETTE, axes_or_new, plain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from trilens.tasks.plan import Plan
+    from trilens.questions.plan import Plan
 
 
 def plan_curve(found: Plan, *, ax: Axes | None = None) -> Axes:

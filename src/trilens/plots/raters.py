@@ -22,8 +22,8 @@ from trilens.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from trilens.tasks.compare_groups import ComparedGroups
-    from trilens.tasks.individuals import Individuals
+    from trilens.questions.compare_groups import ComparedGroups
+    from trilens.questions.individuals import Individuals
 
 #: More raters than these are not named; of more objects, only those whose place differs.
 _MOST_NAMED = 60
@@ -37,7 +37,7 @@ def rater_map(found: Individuals, *, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> from trilens.simulate import study
-    >>> from trilens.tasks.individuals import individuals
+    >>> from trilens.questions.individuals import individuals
     >>> ax = rater_map(individuals(study(n_statements=2000).statements))
     >>> ax.get_title()
     'that raters see different things could not be shown'
@@ -67,7 +67,7 @@ def group_maps(found: ComparedGroups, *, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> from trilens.simulate import study
-    >>> from trilens.tasks.compare_groups import compare_groups
+    >>> from trilens.questions.compare_groups import compare_groups
     >>> S = study(n_statements=1000).statements
     >>> ax = group_maps(compare_groups(S, [int(rater) % 2 for rater in S.raters]))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]

@@ -29,8 +29,8 @@ from trilens.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from trilens.tasks.evaluate import Comparison, Evaluation
-    from trilens.tasks.reliability import Forecast, Reliability
+    from trilens.questions.evaluate import Comparison, Evaluation
+    from trilens.questions.reliability import Forecast, Reliability
 
 #: More raters than these are not named.
 _MOST_NAMED = 60
@@ -46,7 +46,7 @@ def rater_intervals(found: Reliability, *, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> from trilens.simulate import study
-    >>> from trilens.tasks.reliability import reliability
+    >>> from trilens.questions.reliability import reliability
     >>> ax = rater_intervals(reliability(study(n_statements=2000).statements))
     >>> ax.get_xlabel()
     'share of answers given without looking'
@@ -88,7 +88,7 @@ def ceiling_bar(found: Reliability, *, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> from trilens.tasks.reliability import reliability
+    >>> from trilens.questions.reliability import reliability
     >>> ax = ceiling_bar(reliability([[0, 1, 2]] * 30 + [[3, 4, 5], [1, 2, 5]] * 20))
     >>> ax.get_xlabel()
     'share of the answers'
@@ -190,7 +190,7 @@ def models_against_ceiling(
 
     Of a `Comparison` also, as rings, that of the models after a linear map.
     """
-    from trilens.tasks.evaluate import Comparison
+    from trilens.questions.evaluate import Comparison
 
     bent = {}
     if isinstance(models, Comparison):

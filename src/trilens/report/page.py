@@ -24,8 +24,8 @@ from trilens._tabular import shorten
 from trilens._typing import FloatArray
 from trilens.errors import FormatError
 from trilens.maps.geometry import landmarks
+from trilens.questions.clouds import p_text
 from trilens.report.pictures import Picture, Pictures
-from trilens.tasks.clouds import p_text
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from trilens._tabular import shorten
+from trilens.questions.reliability.agreement import SAYS_NOTHING, TOO_FEW
 from trilens.report.page import OTHER_VIEWS, Facts
-from trilens.tasks.reliability.agreement import SAYS_NOTHING, TOO_FEW
 
 #: How the page speaks of the kinds of question.
 QUESTIONS = {

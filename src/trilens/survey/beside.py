@@ -43,8 +43,8 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
 
 def prepare(task: dict[str, Any]) -> dict[str, Any]:
     """The next questions, and whether to stop, for a task of `trilens.survey.preparation`."""
-    from trilens.tasks.next_questions import next_questions
-    from trilens.tasks.stopping import looks, stopping
+    from trilens.questions.next_questions import next_questions
+    from trilens.questions.stopping import looks, stopping
 
     with _database(task).reading() as connection:
         stored = count_answers(connection)

@@ -11,8 +11,8 @@ from trilens.statements import Statements
 from trilens.survey.reading import Reading
 
 if TYPE_CHECKING:
+    from trilens.questions.stopping import Stopping
     from trilens.survey.blocks import Block
-    from trilens.tasks.stopping import Stopping
 
 _RULE = ("rule", "at_most", "gain", "price", "budget", "level", "then")
 _THEN = ("close", "warn")
@@ -70,7 +70,7 @@ class Stop:
 
     def cost(self, answers: int) -> Stopping:
         """What so many answers cost, where the rule is ``price``."""
-        from trilens.tasks.stopping import by_price
+        from trilens.questions.stopping import by_price
 
         return by_price(answers, self.limits["price"], self.limits["budget"])
 
@@ -92,7 +92,7 @@ def read_adaptive(reading: Reading, blocks: list[Block]) -> Adaptive | None:
             "questions",
         )
         return None
-    from trilens.tasks.next_questions import next_questions
+    from trilens.questions.next_questions import next_questions
 
     try:
         # the library knows which goals there are
@@ -126,7 +126,7 @@ def read_stop(reading: Reading, blocks: list[Block]) -> Stop | None:
         text = f"stop: at_most is {most:,} of {n:,} objects: no answer is needed for that"
         reading.wrong(f"{text}; write {n - 1:,} or less", "stop", "at_most")
         return None
-    from trilens.tasks.stopping import stopping
+    from trilens.questions.stopping import stopping
 
     try:
         stopping(_none(blocks[0]), rule, **limits)  # type: ignore[arg-type]

@@ -105,7 +105,7 @@ def watched(study: Study) -> str | None:
     """
     if study.stop is not None:
         return None if study.stop.by_price else study.stop.rule
-    from trilens.tasks.stopping import RULES
+    from trilens.questions.stopping import RULES
 
     goal = None if study.adaptive is None else study.adaptive.goal
     return goal if goal in RULES else None
@@ -171,7 +171,7 @@ def headway(connection: Connection, study: Study) -> Headway | None:
 
 def _seen(connection: Connection, study: Study, told: dict[str, Any] | None) -> list[str]:
     """What the rule saw at its last look, and how many answers there are for the next one."""
-    from trilens.tasks.stopping import looks
+    from trilens.questions.stopping import looks
 
     names = study.first.names
     stored, n = count_answers(connection), count_statements(connection, study.kind, names)

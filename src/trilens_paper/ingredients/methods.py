@@ -56,7 +56,7 @@ def medoid_error(score: FloatArray, totals: FloatArray) -> float:
     >>> medoid_error(np.array([0.5, 0.5, 0.1]), np.array([2.0, 3.0, 9.0]))
     0.25
     """
-    from trilens.tasks.medoid import relative_error
+    from trilens.questions.medoid import relative_error
 
     return float(np.mean([relative_error(int(i), totals) for i in _highest(score)]))
 
@@ -149,7 +149,11 @@ def clusterings(
     S: Statements, n_clusters: int, ks: Sequence[int], sigmas: Sequence[float], seeds: Seeds
 ) -> Iterator[Clustering]:
     """Algorithm 5, weighted and not, and spectral clustering on every map in two dimensions."""
-    from trilens.tasks.cluster.spectral import KRNGClustering, coordinate_clusters, neighbour_graph
+    from trilens.questions.cluster.spectral import (
+        KRNGClustering,
+        coordinate_clusters,
+        neighbour_graph,
+    )
 
     pairs = count_pairs(S, n_threads=1)
     for k in ks:

@@ -1,0 +1,353 @@
+"""Spectral clustering of graphs: of the estimated k-RNG (Algorithm 5), and of neighbours on a map.
+
+Normalised as in Shi and Malik (2000).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClusterMixin
+
+from trilens._parameters import generator, real_number, seed_of, whole_number
+from trilens._typing import FloatArray, IntArray, RandomState
+from trilens.counts import PairCounts
+from trilens.errors import ParameterError
+from trilens.graph import LensValues, lens_values, pairs_of
+from trilens.maps.geometry import rescaled
+from trilens.questions.method import known_error_rate
+from trilens.statements import Kind, StatementsLike, as_statements
+from trilens.statements.value import refuse_answers, statements_to_fit
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+#: Up to this many vertices a dense solver is as fast as Lanczos, and needs no convergence.
+_DENSE = 800
+#: Of more objects a sample is clustered: the eigenvectors of many take long to find.
+_MOST_SPECTRAL = 10_000
+#: Up to so many points all distances at once are quicker than a tree.
+_ALL_DISTANCES = 2000
+
+
+def check_n_clusters(n_clusters: int, n_objects: int) -> None:
+    whole_number("n_clusters", n_clusters, least=1)
+    if n_clusters > n_objects:
+        raise ParameterError(
+            f"{n_clusters} clusters of {n_objects} objects: ask for fewer clusters"
+        )
+
+
+def purity(clusters: ArrayLike, classes: ArrayLike) -> float:
+    """The share of objects that belong to the most frequent class of their cluster.
+
+    >>> purity([0, 0, 1, 1], ["a", "a", "a", "b"])
+    0.75
+    """
+    from sklearn.metrics.cluster import contingency_matrix
+
+    try:
+        found, known = np.asarray(clusters), np.asarray(classes)
+    except (TypeError, ValueError):
+        raise ParameterError("clusters and classes are one of each for every object") from None
+    if found.ndim != 1 or found.shape != known.shape or not len(found):
+        raise ParameterError(
+            f"{found.size} clusters for {known.size} classes: give one of each for every object"
+        )
+    return float(contingency_matrix(known, found).max(axis=0).sum() / len(known))
+
+
+def in_order_of_appearance(labels: IntArray) -> IntArray:
+    """The same partition, its parts numbered as they first appear."""
+    _, first, part = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[part]
+
+
+def spectral_clusters(
+    graph: csr_array, n_clusters: int, random_state: Any = 0, n_init: int = 10
+) -> IntArray:
+    """k-means on the first eigenvectors of the random-walk Laplacian.
+
+    The eigenvectors solve the generalised problem L u = lambda D u; they are those of the
+    symmetric matrix D^-1/2 W D^-1/2 of largest eigenvalue, times D^-1/2.
+
+    Parameters
+    ----------
+    graph : (n, n) csr_array
+        Symmetric weights; every vertex has a neighbour.
+    n_init : int
+        Starts of k-means, of which the best counts.
+    """
+    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
+
+    seed = int(generator(random_state).integers(2**31))
+    _, vectors = laplacian_eigenvectors(graph, n_clusters)
+    means = KMeans(n_clusters, n_init=n_init, random_state=seed)
+    # k-means of so few numbers is over before further threads have started
+    with threadpool_limits(1):
+        return np.asarray(means.fit_predict(vectors), dtype=np.int64)
+
+
+def laplacian_eigenvectors(graph: csr_array, count: int) -> tuple[FloatArray, FloatArray]:
+    """The ``count`` least eigenvalues of L u = lambda D u, and the eigenvectors as columns."""
+    from scipy.sparse.csgraph import laplacian
+    from scipy.sparse.linalg import eigsh
+
+    n = graph.shape[0]
+    normalised: Any
+    normalised, root = laplacian(graph, normed=True, return_diag=True)
+    if n <= _DENSE or count >= n - 1:
+        # all of them: asked for a part, LAPACK may find none where eigenvalues coincide
+        values, vectors = np.linalg.eigh(normalised.toarray())
+        values, vectors = values[:count], vectors[:, :count]
+    else:
+        from scipy.sparse import eye_array
+
+        # 2 - L has its largest eigenvalues where L has its least, and Lanczos finds those faster
+        start = np.random.default_rng(0).standard_normal(n)
+        values, vectors = eigsh(2 * eye_array(n) - normalised, k=count, which="LA", v0=start)
+        values, vectors = 2 - values[::-1], vectors[:, ::-1]
+    return np.asarray(values), np.asarray(vectors / root[:, None])
+
+
+def map_parameters(
+    method: str, coordinates: FloatArray, k: int, sigma: float, error_rate: float
+) -> dict[str, Any]:
+    """The method and its parameters, as `trilens.cluster` tells them."""
+    return {
+        "method": method,
+        "dim": coordinates.shape[1],
+        "k": k,
+        "sigma": sigma,
+        "error_rate": error_rate,
+    }
+
+
+def coordinate_clusters(
+    coordinates: FloatArray,
+    n_clusters: int,
+    k: int = 10,
+    sigma: float = 0.5,
+    random_state: RandomState = 0,
+) -> IntArray:
+    """The paper's clustering of an embedding.
+
+    Spectral clustering of the symmetric k-NN graph (i and j are neighbours when one is among
+    the k nearest of the other) with weights ``exp(-|u_i - u_j|^2 / sigma^2)``, the
+    coordinates rescaled to diameter 2. Of more than 10,000 objects so many, drawn at random,
+    are clustered, and each of the others joins the nearest of them.
+    """
+    n = len(coordinates)
+    check_n_clusters(n_clusters, n)
+    if not k >= 1 or not sigma > 0:
+        raise ParameterError(f"k is {k} and sigma {sigma}; both must be positive")
+    if n <= n_clusters or n == 1:
+        return np.arange(n)
+    if n > _MOST_SPECTRAL:
+        return in_order_of_appearance(_by_sample(coordinates, n_clusters, k, sigma, random_state))
+    graph = neighbour_graph(coordinates, k, sigma)
+    return in_order_of_appearance(spectral_clusters(graph, n_clusters, random_state))
+
+
+def _by_sample(
+    coordinates: FloatArray, n_clusters: int, k: int, sigma: float, random_state: Any
+) -> IntArray:
+    """The clusters of a sample, and for every other object that of the nearest one in it."""
+    from scipy.spatial import KDTree
+
+    seed = seed_of(random_state)
+    rng = np.random.default_rng([seed, 31])
+    drawn = np.sort(rng.choice(len(coordinates), _MOST_SPECTRAL, replace=False))
+    found = coordinate_clusters(coordinates[drawn], n_clusters, k, sigma, seed)
+    _, nearest = KDTree(coordinates[drawn]).query(coordinates, workers=-1)
+    return np.asarray(found[nearest], dtype=np.int64)
+
+
+def neighbour_graph(coordinates: FloatArray, k: int = 10, sigma: float = 0.5) -> csr_array:
+    """The weighted symmetric k-NN graph that `coordinate_clusters` divides.
+
+    Equal points are neighbours of weight 1. A weight that underflows is kept just above 0, so
+    that no edge is lost.
+    """
+    from scipy.sparse import csr_array
+
+    X, n = rescaled(coordinates), len(coordinates)
+    k = min(k, n - 1)
+    if n <= _ALL_DISTANCES:
+        from scipy.spatial.distance import cdist
+
+        distance = cdist(X, X)
+        np.fill_diagonal(distance, np.inf)
+        nearest = np.argpartition(distance, k - 1, axis=1)[:, :k]
+        length = np.take_along_axis(distance, nearest, axis=1).ravel()
+        near = csr_array((length, nearest.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    else:
+        from sklearn.neighbors import kneighbors_graph
+
+        near = csr_array(kneighbors_graph(X, k, mode="distance"))
+    with np.errstate(over="ignore", under="ignore"):
+        weight = np.exp(-((near.data / sigma) ** 2))
+    near.data = np.maximum(weight, np.finfo(float).tiny ** 0.5)
+    return near.maximum(near.T).tocsr()
+
+
+@dataclass(eq=False, repr=False)
+class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Spectral clustering of the estimated k-RNG (Algorithm 5).
+
+    Parameters
+    ----------
+    n_clusters : int
+    k : int, optional
+        Of the k-RNG; by default the smallest k that connects the graph.
+    sigma : float, optional
+        Weighted version: edge weights ``exp(-V^2 / sigma^2)``.
+    error_rate : float or "estimate"
+        The share of wrong answers, for which V is corrected; ``"estimate"`` takes what
+        `trilens.reliability` finds.
+    random_state : int, Generator or None
+        Of k-means.
+    kind : {"central", "odd", "closer"}, optional
+        What was asked, for arrays, which do not tell; by default ``"central"``, the only kind
+        that has a k-RNG.
+
+    Attributes
+    ----------
+    labels_ : (n_objects,) array of int
+        0 to ``n_clusters - 1``, numbered in the order of the objects.
+    k_ : int
+    error_rate_ : float
+    graph_ : (n_objects, n_objects) csr_array
+    n_connected_ : int
+        Connected parts of the graph; 1 for a connected graph.
+    isolated_ : (i,) array of int
+        Objects without a neighbour. They take no part in the eigenproblem and go to the
+        cluster of the object of least V (to the largest cluster where nothing is known). If
+        no more than ``n_clusters`` objects have a neighbour, each of these is a cluster, which
+        means nothing, and a warning says so.
+    kind_ : {"central"}
+    counts_ : PairCounts
+        What `partial_fit` adds to.
+
+    Examples
+    --------
+    >>> from trilens.simulate import mixture, simulate_statements
+    >>> drawn = mixture(40, [[0, 0], [9, 0]], random_state=1)
+    >>> S = simulate_statements(drawn.points, random_state=2)
+    >>> from trilens import purity
+    >>> clusters = KRNGClustering(2, k=10, random_state=0).fit_predict(S)
+    >>> purity(clusters, drawn.labels)
+    1.0
+    """
+
+    n_clusters: int = 2
+    k: int | None = None
+    sigma: float | None = None
+    error_rate: Any = 0.0
+    random_state: RandomState = 0
+    _: KW_ONLY
+    kind: Kind | None = None
+
+    def fit(self, X: StatementsLike | PairCounts, y: Any = None) -> KRNGClustering:
+        """Cluster the objects of ``central`` statements, or of their pair counts."""
+        from scipy.sparse.csgraph import connected_components
+
+        if not isinstance(X, PairCounts):
+            given, X = X, statements_to_fit(X, self.kind, self)
+            refuse_answers(y, given, X)
+        counts = pairs_of(X)
+        self.kind_ = counts.kind
+        values = lens_values(counts)
+        self.error_rate_ = _rate(self.error_rate, X, self.random_state)
+        n = values.n_objects
+        check_n_clusters(self.n_clusters, n)
+        if self.k is not None:
+            whole_number("k", self.k, least=1)
+        # where no k connects it, every pair that was asked about is an edge
+        self.k_ = self.k or values.connecting_k(self.error_rate_) or max(n - 1, 1)
+        self.graph_ = values.graph(self.k_, self.error_rate_, self.sigma)
+        self.n_connected_ = int(connected_components(self.graph_, directed=False)[0])
+        degree = np.asarray(self.graph_.sum(axis=1)).ravel()
+        self.isolated_ = np.flatnonzero(degree == 0)
+        inside = np.flatnonzero(degree > 0)
+        labels = np.full(n, -1, dtype=np.int64)
+        if len(inside) > self.n_clusters:
+            part = self.graph_[inside][:, inside]
+            labels[inside] = spectral_clusters(part, self.n_clusters, self.random_state)
+        elif n > self.n_clusters:
+            labels[inside] = np.arange(len(inside))
+            if self.n_clusters > 1:
+                warnings.warn(_few_edges(len(inside), n, self.n_clusters), stacklevel=2)
+        else:
+            labels = np.arange(n)
+        _join_nearest(labels, values, self.isolated_)
+        self.labels_ = in_order_of_appearance(labels)
+        self.counts_ = counts
+        return self
+
+    def fit_predict(self, X: StatementsLike | PairCounts, y: Any = None) -> IntArray:
+        """Fit, and give the cluster of every object."""
+        return self.fit(X, y).labels_
+
+    def partial_fit(self, X: StatementsLike | PairCounts, y: Any = None) -> KRNGClustering:
+        """As `fit` to all statements so far: those of `fit`, of earlier calls, and these."""
+        more = pairs_of(as_statements(X, self.kind) if isinstance(X, np.ndarray | list) else X)
+        return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
+
+
+def krng_parameters(krng: KRNGClustering, names: Sequence[str]) -> dict[str, Any]:
+    """The method and what it chose, as `trilens.cluster` tells it."""
+    return {
+        "method": "krng",
+        "k": krng.k_,
+        "sigma": krng.sigma,
+        "error_rate": krng.error_rate_,
+        "edges": krng.graph_.nnz // 2,
+        "connected_parts": krng.n_connected_,
+        "isolated": [names[i] for i in krng.isolated_.tolist()],
+    }
+
+
+def _rate(error_rate: Any, X: StatementsLike | PairCounts, random_state: Any) -> float:
+    if not isinstance(error_rate, str):
+        return real_number("error_rate", error_rate)
+    if isinstance(X, PairCounts):
+        raise ParameterError("counts do not tell the error rate; give a number, or statements")
+    return known_error_rate(error_rate, as_statements(X), random_state)
+
+
+def _few_edges(connected: int, n_objects: int, n_clusters: int) -> str:
+    """That clusters of a graph with hardly an edge mean nothing."""
+    have = "no object has" if connected == 0 else f"only {connected} of {n_objects} objects have"
+    return (
+        f"{have} a neighbour in the k-RNG, too few for {n_clusters} clusters; take a larger k, "
+        f"or give more statements"
+    )
+
+
+def _join_nearest(labels: IntArray, values: LensValues, isolated: IntArray) -> None:
+    """Give each isolated object the cluster of the clustered object of least V."""
+    i, j, shares = values.i, values.j, values.share
+    clustered = labels >= 0
+    if clustered.all():
+        return
+    largest = int(np.bincount(labels[clustered], minlength=1).argmax())
+    nearest = {}
+    for x in isolated:
+        at_x = (i == x) | (j == x)
+        other = np.where(i[at_x] == x, j[at_x], i[at_x])
+        usable = clustered[other]
+        if usable.any():
+            nearest[x] = int(labels[other[usable][shares[at_x][usable].argmin()]])
+        else:
+            nearest[x] = largest
+    for x, cluster in nearest.items():
+        labels[x] = cluster

@@ -1,0 +1,497 @@
+"""`compare_groups`: what groups of raters, or conditions, see alike and what they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from trilens._parameters import check_progress, seed_of, wrong
+from trilens._tabular import Tabular, and_list
+from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress, RandomState
+from trilens.answers import Answers
+from trilens.errors import ParameterError, option
+from trilens.kinds import chance
+from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.geometry import procrustes
+from trilens.maps.likelihood import object_order
+from trilens.questions.clouds import LEVEL, p_text
+from trilens.questions.data import Data, is_streamed, statements_of
+from trilens.questions.group_test import PERMUTATIONS, GroupTest, differing_groups
+from trilens.questions.medoid import medoid
+from trilens.questions.method import check_model, choose_method
+from trilens.questions.model import AnswerModel, answer_model, quick_map
+from trilens.questions.reliability.agreement import AsDict, agreement_between, plain
+from trilens.questions.reliability.cautions import counted
+from trilens.questions.reliability.groups import GroupsLike, group_names, group_of_answers
+from trilens.questions.reliability.raters import is_best, natural
+from trilens.statements import Kind, Statements
+from trilens.statements.columns import counts_up, is_table
+from trilens.statements.combine import questions
+
+By: TypeAlias = str | GroupsLike
+
+#: Objects that a sentence names.
+_NAMED = 6
+
+
+@dataclass(frozen=True)
+class GroupView(AsDict):
+    """What one group sees.
+
+    Attributes
+    ----------
+    name : str
+    raters : int or None
+        None where raters are not known.
+    answers : int
+    agreement : float or None
+        How often two raters of the group agree; None where none were asked the same question.
+    medoid : str or None
+        What is most central by the answers of the group, and ``candidates``, all that it may be.
+        None where they are too few for a map.
+    centrality : (n,) array or None
+        Of each object, by these answers.
+    predicted_by_own, predicted_by_others : float or None
+        The share of the group's answers that a map predicts: one of the answers of half of the
+        group's raters, of those of the other half; and one of all other groups' answers.
+    plane : (n, 2) array or None
+        A map of the group's answers, aligned with the map of all.
+    """
+
+    name: str
+    raters: int | None
+    answers: int
+    agreement: float | None
+    medoid: str | None
+    candidates: tuple[str, ...]
+    centrality: FloatArray | None = field(repr=False)
+    predicted_by_own: float | None
+    predicted_by_others: float | None
+    plane: FloatArray | None = field(repr=False)
+
+
+@dataclass(frozen=True)
+class ComparedGroups(Tabular):
+    """Groups of raters, or conditions, compared.
+
+    Attributes
+    ----------
+    kind : {"central", "odd", "closer"}
+    by : str or None
+        The column that has the groups, where it is one.
+    groups : tuple of GroupView
+    p_value : float or None
+        How often groups of the same sizes, drawn at random from the same raters, differ as
+        much; None where that cannot be told.
+    differ : bool
+        Whether that is at most 0.05.
+    why_not : str or None
+        Why there is no ``p_value``.
+    shared : int or None
+        Where groups have lists of their own: how many questions all groups were asked; the test
+        rests on these alone.
+    exchanged : {"raters", "answers"}
+        Whole raters, between the groups; or, where raters answered under several conditions,
+        the answers of each rater (with ``shared``, those to each question).
+    permutations : int
+    differing : tuple of str
+        The objects whose place differs beyond chance, the clearest first; only where groups
+        differ.
+    object_p_value : (n,) array or None
+        For each object, how often any object would differ as much.
+    shift : (n,) array or None
+        How far apart the places of each object are on the maps of the groups, the largest of
+        all pairs of groups; by the mean distance of two objects.
+    without_group : int
+        Answers whose group is not known; they are left out.
+    without_answers : tuple of str
+        Raters that have a group, and gave no answer.
+    chance : float
+    names : tuple of str
+        The objects.
+    """
+
+    kind: Kind
+    by: str | None
+    groups: tuple[GroupView, ...]
+    p_value: float | None
+    differ: bool
+    why_not: str | None
+    shared: int | None
+    exchanged: str
+    permutations: int
+    differing: tuple[str, ...]
+    object_p_value: FloatArray | None = field(repr=False)
+    shift: FloatArray | None = field(repr=False)
+    without_group: int
+    chance: float
+    names: tuple[str, ...] = field(repr=False)
+    without_answers: tuple[str, ...] = ()
+
+    @property
+    def left_out(self) -> list[str]:
+        """What could not be compared, in words."""
+        found = []
+        if self.without_group:
+            number = counted(self.without_group, "answer")
+            was = "was" if self.without_group == 1 else "were"
+            found.append(f"{number} without a group {was} left out.")
+        if self.without_answers:
+            found.append(f"In the groups, but not in the answers: {_some(self.without_answers)}.")
+        return found
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """A row for each object."""
+        found: dict[str, Sequence[Any]] = {"object": self.names}
+        for group in self.groups:
+            if group.centrality is not None:
+                found[f"centrality_{group.name}"] = group.centrality.tolist()
+        if self.shift is not None:
+            found["shift"] = self.shift.tolist()
+        if self.object_p_value is not None:
+            found["p_value"] = self.object_p_value.tolist()
+        found["differs"] = [name in self.differing for name in self.names]
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts in plain types, as ``trilens analyze --by COLUMN --json`` has them."""
+        facts = {
+            "kind": self.kind,
+            "by": self.by,
+            "p_value": self.p_value,
+            "differ": self.differ,
+            "why_not": self.why_not,
+            "shared": self.shared,
+            "exchanged": self.exchanged,
+            "permutations": self.permutations,
+            "differing": self.differing,
+            "groups": self.groups,
+            "without_group": self.without_group,
+            "without_answers": self.without_answers,
+            "left_out": self.left_out,
+            "chance": self.chance,
+            "objects": self.names,
+            "object_p_value": self.object_p_value,
+            "shift": self.shift,
+            "sentences": self.sentences(),
+        }
+        return {key: plain(value) for key, value in facts.items()}
+
+    def sentences(self) -> list[str]:
+        """What was found, in words."""
+        return list(_sentences(self))
+
+
+def compare_groups(
+    statements: Data,
+    by: By,
+    *,
+    random_state: RandomState = 0,
+    model: AnswerModel | ChoiceMap | None = None,
+    progress: Progress | None = None,
+) -> ComparedGroups:
+    """Ask groups of raters, or conditions, the same questions, and test whether they differ.
+
+    Parameters
+    ----------
+    statements : Answers, Statements, a table or (m, 3) array
+    by : str, dict, Series or list
+        The groups: a column of the file or table; a dict, or a pandas Series, from rater to
+        group; or a group for each answer. What is None, NaN or empty is left out.
+    random_state : int, Generator, RandomState or None
+    model : AnswerModel or ChoiceMap, optional
+        Of these statements, where it has been made already.
+    progress : callable, optional
+        Called with the share of the work that is done.
+
+    Notes
+    -----
+    The test (`trilens.questions.group_test`) exchanges whole raters between the groups. Where
+    raters answered under several conditions it exchanges the answers of each rater. Groups are said
+    to differ if at most 5 % of 999 exchanges make them differ as much. How often that happens to
+    groups that see alike, and how often other views are found, is measured in
+    ``docs/claims.md``. A group of people who are less careful answers differently too.
+
+    Examples
+    --------
+    >>> from trilens.simulate import study
+    >>> S = study(n_statements=2000).statements
+    >>> found = compare_groups(S, {rater: int(rater) % 2 for rater in set(S.raters.tolist())})
+    >>> [group.name for group in found.groups], found.differ
+    (['0', '1'], False)
+    """
+    check_progress(progress)
+    step: Progress = (lambda share: None) if progress is None else progress
+    seed = seed_of(random_state)
+    grouped = groups_given(statements, by)
+    given, labels, names = grouped.statements, grouped.labels, grouped.names
+    who = given.raters if given.raters is not None else given.rounds
+    known = np.array([each is not None for each in labels])
+    first = check_model(model, given, seed)
+    S = given
+    if not known.all():
+        S, who, first = given.take(known), None if who is None else who[known], None
+    place = {name: i for i, name in enumerate(names)}
+    group = np.array([place[each] for each in labels if each is not None], dtype=np.int64)
+    S, group, who, back = _in_order(S, group, who)
+    affordable = choose_method("embed", S) == "choice"
+    fitted = None
+    if affordable:
+        fitted = answer_model(S, seed) if first is None else first.in_order
+    step(0.3)
+    rater = None if who is None else np.unique(who, return_inverse=True)[1].astype(np.int64)
+    if rater is None:
+        why_not = "who gave each answer is not known; add a column called rater"
+        test = GroupTest(None, why_not, None)
+    else:
+        test = differing_groups(S, rater, group, fitted, seed, objects=True)
+    step(0.5)
+    groups = []
+    for g, name in enumerate(names):
+        groups.append(_view(S, name, group == g, rater, fitted, back, seed))
+        step(0.5 + 0.5 * (g + 1) / len(names))
+    differ = test.p_value is not None and test.p_value <= LEVEL
+    object_p = None if test.objects is None else test.objects[back]
+    differing: tuple[str, ...] = ()
+    if differ and object_p is not None:
+        order = np.argsort(object_p, kind="stable")
+        differing = tuple(given.names[i] for i in order if object_p[i] <= LEVEL)
+    return ComparedGroups(
+        kind=given.kind,
+        by=grouped.column,
+        groups=tuple(groups),
+        p_value=test.p_value,
+        differ=differ,
+        why_not=test.why_not,
+        shared=test.shared,
+        exchanged=test.exchanged,
+        permutations=PERMUTATIONS,
+        differing=differing,
+        object_p_value=object_p,
+        shift=_shift([each.plane for each in groups]),
+        without_group=int((~known).sum()),
+        chance=chance(given.kind),
+        names=given.names,
+        without_answers=grouped.without_answers,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """Statements, and the group of each.
+
+    Attributes
+    ----------
+    statements : Statements
+    labels : list of str or None
+        None where it is not known.
+    names : list of str
+        The groups.
+    column : str or None
+        That has them, where it is one.
+    without_answers : tuple of str
+        Raters that have a group, and gave no answer.
+    """
+
+    statements: Statements
+    labels: list[str | None]
+    names: list[str]
+    column: str | None
+    without_answers: tuple[str, ...]
+
+
+def groups_given(statements: Data, by: By) -> Grouped:
+    """The groups that ``by`` means, or one line that says what is wrong with it."""
+    if is_streamed(statements):
+        raise ParameterError(
+            f"groups cannot be compared in files too large to hold ({statements.n_bytes:,} bytes); "
+            f"use a part of the answers, with {option('where')}",
+            parameter="statements",
+        )
+    given, column, label = _labels(statements, by)
+    if len(given) == 0:
+        raise ParameterError("there are no answers to compare", parameter="statements")
+    who = given.raters if given.raters is not None else given.rounds
+    labels = group_of_answers(given, who, label)
+    strangers: set[str] = set()
+    if isinstance(label, Mapping) and who is not None:
+        strangers = set(map(str, label)) - set(map(str, np.unique(who).tolist()))
+    names = group_names(labels)
+    return Grouped(given, labels, names, column, tuple(sorted(strangers, key=natural)))
+
+
+def _labels(statements: Data, by: By) -> tuple[Statements, str | None, GroupsLike]:
+    """The statements, the column of the groups if it is one, and the groups."""
+    if is_table(statements):
+        statements = Answers(statements)
+    given = statements_of(statements, "compare_groups")
+    if not isinstance(by, str):
+        # a Series knows whose group it is by its index, unless that only counts the answers
+        index = getattr(by, "index", None)
+        if index is not None and not callable(index) and not isinstance(by, Mapping):
+            counts = len(index) == len(given) and counts_up(index)
+            by = list(by) if counts else dict(zip(index, by, strict=True))
+        if not hasattr(by, "__iter__"):
+            raise wrong("by", by, "the name of a column, a dict from rater to group, or a list")
+        return given, None, by
+    if by.casefold() in ("rater", "round"):
+        own = getattr(given, f"{by.casefold()}s")
+        if own is not None:
+            return given, by, own.tolist()
+    if not isinstance(statements, Answers):
+        raise ParameterError(
+            f"column {by!r}: statements keep no further columns; give the file as "
+            f"Answers(path), a table, or a dict from rater to group",
+            parameter="by",
+        )
+    return given, by, statements.column(by).tolist()
+
+
+def _in_order(
+    statements: Statements, group: IntArray, who: AnyArray | None
+) -> tuple[Statements, IntArray, AnyArray | None, IntArray]:
+    """All in an order that does not depend on how rows and objects were given.
+
+    The last is the place of each given object.
+    """
+    order = object_order(statements._names, statements.n_objects)
+    S = statements.subset(order) if (np.diff(order) != 1).any() else statements
+    of = np.zeros(len(S), dtype=np.int64)
+    if who is not None:
+        of = np.unique(who, return_inverse=True)[1].astype(np.int64)
+    rows = np.lexsort((group, *S.triples.T[::-1], of))
+    return S.take(rows), group[rows], None if who is None else who[rows], np.argsort(order)
+
+
+def _view(
+    S: Statements,
+    name: str,
+    inside: BoolArray,
+    rater: IntArray | None,
+    model: AnswerModel | None,
+    back: IntArray,
+    seed: int,
+) -> GroupView:
+    part = S.take(inside)
+    whose = None if rater is None else rater[inside]
+    agree = None if rater is None else agreement_between(S, rater, inside)
+    middle, plane = None, None
+    own = others = None
+    if model is not None and choose_method("embed", part) == "choice":
+        # in as many dimensions as the map of all: quicker, and groups differ in nothing else
+        length: Any = model.map.length_
+        own_map = ChoiceMap(
+            model.map.n_components_, l2=model.map.l2_, length=length, random_state=seed
+        ).fit(part)
+        middle = medoid(part, random_state=seed, model=own_map)
+        drawn = np.zeros((S.n_objects, 2))
+        d = min(2, S.n_objects - 1)
+        drawn[:, :d] = quick_map(model.map, d, lapses="one").fit_transform(part)
+        plane = procrustes(drawn, model.plane)[0][back]
+        own = _halves(part, whose, model, seed)
+        rest = S.take(~inside)
+        if choose_method("embed", rest) == "choice":
+            others = float(_right(rest, part, model).mean())
+    return GroupView(
+        name=name,
+        raters=None if whose is None else len(np.unique(whose)),
+        answers=len(part),
+        agreement=None if agree is None else agree.share,
+        medoid=None if middle is None else middle.name,
+        candidates=() if middle is None else tuple(middle.candidates),
+        centrality=None if middle is None else middle.scores[back],
+        predicted_by_own=own,
+        predicted_by_others=others,
+        plane=plane,
+    )
+
+
+def _right(made_of: Statements, asked: Statements, model: AnswerModel) -> FloatArray:
+    """Which answers a map of others predicts."""
+    return is_best(quick_map(model.map, lapses="one").fit(made_of).predict_proba(asked))
+
+
+def _halves(
+    part: Statements, rater: IntArray | None, model: AnswerModel, seed: int
+) -> float | None:
+    """How well half of the group predicts the other: half of its raters, or of the questions."""
+    unit = questions(part)[0] if rater is None or len(np.unique(rater)) < 2 else rater
+    known, of = np.unique(unit, return_inverse=True)
+    rng = np.random.default_rng([seed, 43])
+    second = (rng.permutation(len(known)) % 2)[of] == 1
+    right = np.full(len(part), np.nan)
+    for asked in (second, ~second):
+        made_of = part.take(~asked)
+        if not asked.any() or choose_method("embed", made_of) != "choice":
+            return None
+        right[asked] = _right(made_of, part.take(asked), model)
+    return float(right.mean())
+
+
+def _shift(planes: list[FloatArray | None]) -> FloatArray | None:
+    from scipy.spatial.distance import pdist
+
+    drawn = [plane for plane in planes if plane is not None]
+    if len(drawn) < 2:
+        return None
+    usual = float(np.mean([pdist(plane).mean() for plane in drawn]))
+    apart = [np.linalg.norm(one - other, axis=1) for one, other in combinations(drawn, 2)]
+    return np.asarray(np.max(apart, axis=0) / max(usual, 1e-300))
+
+
+def _sentences(found: ComparedGroups) -> Iterator[str]:
+    sizes = [
+        f"{g.name} ({g.answers:,} answers{'' if g.raters is None else f' of {g.raters:,} raters'})"
+        for g in found.groups
+    ]
+    yield f"Compared were {and_list(sizes)}."
+    if found.p_value is None:
+        yield f"Whether they answer differently cannot be told: {found.why_not}."
+    else:
+        p = f"{p_text(found.p_value)}, by exchanging {_exchanged(found)}"
+        if found.differ:
+            yield f"They answer differently, beyond chance ({p})."
+        else:
+            yield f"That they answer differently could not be shown ({p})."
+    if found.differ and found.object_p_value is not None:
+        if found.differing:
+            verb = "lies" if len(found.differing) == 1 else "lie"
+            named = _some(found.differing)
+            yield f"{named} {verb} in different places for the groups, beyond chance."
+        else:
+            yield "No single object could be shown to lie in different places for the groups."
+    central = [
+        f"{g.medoid} for {g.name} (or one of {len(g.candidates) - 1:,} others)"
+        if len(g.candidates) > 1
+        else f"{g.medoid} for {g.name}"
+        for g in found.groups
+        if g.medoid is not None
+    ]
+    if central:
+        yield f"Most central is {and_list(central)}."
+    for g in found.groups:
+        if g.predicted_by_own is not None and g.predicted_by_others is not None:
+            yield (
+                f"Of the answers of {g.name}, {g.predicted_by_own:.0%} are predicted by the other "
+                f"half of the group, {g.predicted_by_others:.0%} by the other groups (by guesses "
+                f"{found.chance:.0%})."
+            )
+    yield from found.left_out
+
+
+def _exchanged(found: ComparedGroups) -> str:
+    if found.exchanged == "raters":
+        on = "" if found.shared is None else f", on the {found.shared:,} questions all were asked"
+        return f"raters between the groups{on}"
+    if found.shared is not None:
+        return f"the answers to each of the {found.shared:,} questions asked in all groups"
+    return "the answers of each rater"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return and_list([*names[:_NAMED], *([f"{more:,} more"] if more > 0 else [])])

@@ -1,0 +1,882 @@
+"""Models against people's answers: how well one agrees, and whether several differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, overload
+
+import numpy as np
+
+from trilens._parameters import one_of, seed_of, wrong
+from trilens._tabular import Tabular
+from trilens._typing import AnyArray, FloatArray, IntArray, RandomState
+from trilens.errors import ParameterError, StatementError, option
+from trilens.questions.data import Data, statements_of
+from trilens.questions.evaluate.alignment import by_aligned_embedding
+from trilens.questions.evaluate.predictions import (
+    METRICS,
+    Metric,
+    Predictions,
+    by_answers,
+    by_distances,
+    by_embedding,
+)
+from trilens.questions.method import choose_method
+from trilens.questions.model import answer_model
+from trilens.questions.reliability.agreement import (
+    Agreement,
+    AsDict,
+    agreement_of,
+    freedom_of,
+    plain,
+    share_interval,
+    spread,
+)
+from trilens.questions.reliability.cautions import gave_much
+from trilens.questions.reliability.reliability import reachable_share
+from trilens.statements import Kind, Statements
+from trilens.statements.columns import as_list
+from trilens.statements.combine import questions
+
+#: Samples of the bootstrap.
+_SAMPLES, _SAMPLES_AT_A_TIME = 2000, 200
+#: Random signs of the test of no difference.
+_FLIPS = 9999
+#: From so many raters on an interval is for other raters, too.
+_LEAST_RATERS = 3
+#: Objects that are listed for two models, from so many answers on.
+_LISTED, _LEAST_ANSWERS = 5, 10
+#: A model ranks behind another whose advantage has a smaller p-value, adjusted for all pairs.
+_SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """What the best model could reach (the ceiling), and how often two raters agree."""
+
+    ceiling: float | None
+    ceiling_interval: tuple[float, float] | None
+    agreement: Agreement | None
+    #: Why there is no ceiling.
+    why_not: str | None
+
+
+@dataclass(frozen=True)
+class Evaluation(Tabular):
+    """How well a model agrees with people.
+
+    Attributes
+    ----------
+    name : str
+    accuracy : float
+        The share of people's answers that the model gives too; each of k answers that it cannot
+        tell apart counts 1 / k.
+    interval : (float, float)
+        A 95 % interval of the accuracy for other raters like these, each counted once, who are
+        asked other questions like these about these objects (see Notes). It holds ``accuracy``,
+        but need not have it in its middle where raters gave unequal numbers of answers.
+    chance : float
+        What guesses reach.
+    ceiling : float or None
+        What the best model could reach, by how often two raters agree (``agreement``); None
+        where no question was answered by two raters (``no_ceiling`` says why).
+    ceiling_interval : (float, float) or None
+    agreement : float or None
+        How often two raters agree. A model may do better than one rater does for another.
+    of_ceiling : float or None
+        The share of the way from chance to the ceiling; 1 for a perfect model, 0 for guesses.
+    of_ceiling_interval : (float, float) or None
+    log_loss : float
+        The mean of minus the logarithm of the probability of the answer that was given, after
+        one ``temperature`` was fitted: the factor of the distances. For a model's own answers
+        a lapse rate is fitted instead.
+    chance_log_loss : float
+        That of guesses.
+    temperature : float or None
+        Distances are divided by it; None where guesses do as well.
+    answers, raters : int
+        How many the figures rest on; raters are 0 where they are not known. An answer without
+        a rater counts as somebody else's.
+    unit : {"rater and question", "question"}
+        What the intervals let vary.
+    caution : str or None
+        What the intervals rest on, where that is little: one rater who gave much, or too few
+        raters.
+    matched : str
+        Whether the model's objects were found by their names, or taken in their order.
+    right : (m,) array
+        For each answer whether the model gives it.
+    statements : Statements
+
+    Notes
+    -----
+    Answers of one rater are correlated, and so are answers to one question. The interval is that
+    of a mean over raters, in which a rater with many answers counts more, but only as far as the
+    raters' own accuracies differ by chance alone: weights are the inverse of the spread of the
+    raters plus the error of each (random effects). Its variance is that of the raters about this
+    mean (Hartung and Knapp, 2001; Sidik and Jonkman, 2002), plus what raters have in common
+    because they were asked the same questions, each with its degrees of freedom (Graybill and
+    Wang, 1980); on the scale of log odds. It assumes that raters do not give more answers
+    because they are better or worse. Where fewer than three raters are known it is for other
+    questions to these raters: bootstrap of whole questions.
+    """
+
+    name: str
+    accuracy: float
+    interval: tuple[float, float]
+    chance: float
+    ceiling: float | None
+    ceiling_interval: tuple[float, float] | None
+    agreement: float | None
+    no_ceiling: str | None
+    of_ceiling: float | None
+    of_ceiling_interval: tuple[float, float] | None
+    log_loss: float
+    chance_log_loss: float
+    temperature: float | None
+    answers: int
+    raters: int
+    unit: str
+    caution: str | None
+    matched: str
+    kind: Kind
+    right: FloatArray = field(repr=False)
+    statements: Statements = field(repr=False)
+    yardstick: Yardstick = field(repr=False)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row."""
+        facts = self.to_dict()
+        for stem in ("", "ceiling_", "of_ceiling_"):
+            facts[f"{stem}low"], facts[f"{stem}high"] = facts.pop(f"{stem}interval") or (None,) * 2
+        return {key: [value] for key, value in facts.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as ``trilens evaluate --json`` prints them."""
+        keys = (
+            *("name", "accuracy", "interval", "chance", "ceiling", "ceiling_interval"),
+            *("agreement", "no_ceiling", "of_ceiling", "of_ceiling_interval", "log_loss"),
+            *("chance_log_loss", "temperature", "answers", "raters", "unit", "caution", "matched"),
+        )
+        return {key: plain(getattr(self, key)) for key in keys}
+
+
+@overload
+def evaluate(
+    statements: Data,
+    models: Mapping[str, Any],
+    *,
+    aligned: bool = ...,
+    metric: Metric = ...,
+    random_state: RandomState = ...,
+) -> Comparison: ...
+
+
+@overload
+def evaluate(
+    statements: Data,
+    models: None = ...,
+    *,
+    embedding: Any = ...,
+    distances: Any = ...,
+    answers: Any = ...,
+    metric: Metric = ...,
+    name: str = ...,
+    yardstick: Yardstick | None = ...,
+    aligned: bool = ...,
+    random_state: RandomState = ...,
+) -> Evaluation: ...
+
+
+def evaluate(
+    statements: Data,
+    models: Mapping[str, Any] | None = None,
+    *,
+    embedding: Any = None,
+    distances: Any = None,
+    answers: Any = None,
+    metric: Metric = "euclidean",
+    name: str = "model",
+    yardstick: Yardstick | None = None,
+    aligned: bool | None = None,
+    random_state: RandomState = 0,
+) -> Evaluation | Comparison:
+    """How well an embedding, a distance matrix or a model's answers agree with people's.
+
+    Parameters
+    ----------
+    statements : Answers, Statements or (m, 3) array
+        People's answers, of any kind.
+    models : dict from name to embedding, optional
+        Several models in one table, as they are and after a linear map; then the result is a
+        `Comparison`.
+    embedding : (n, d) array, dict from name to vector, or DataFrame, optional
+        Give one of the three. An array has its rows in the order of ``statements.names``, a
+        DataFrame the names as its index or in a column ``object``. Objects that are not in the
+        statements are ignored.
+    distances : (n, n) array or DataFrame, optional
+        0 or more; an array in the order of ``statements.names``, a DataFrame with the names as
+        its index and columns, in any order.
+    answers : Statements, optional
+        The model's answers to the same questions.
+    metric : {"euclidean", "cosine", "dot"}
+        How vectors are compared; ``dot`` and ``cosine`` are similarities.
+    name : str
+    yardstick : Yardstick, optional
+        The ceiling, where another evaluation of the same statements has found it already.
+    aligned : bool, optional
+        Whether vectors are evaluated after a linear map that was fitted to answers about other
+        objects (see Notes). For ``models`` the table has both, unless this is False; a single
+        embedding is taken as it is, unless this is True.
+    random_state : int, Generator, RandomState or None
+
+    Returns
+    -------
+    Evaluation, or Comparison for ``models``
+
+    Notes
+    -----
+    Vectors may hold what people use, but weigh it otherwise. So they are also evaluated after a
+    linear map, drawn towards the vectors as they are. Objects fall into seven groups; every answer
+    is predicted by a map that was fitted to answers which name no object of its groups. Such a
+    map has seen a fifth of the answers: one that is fitted to all of them predicts better, see
+    ``features`` of `ChoiceMap`. The intervals take the maps as given.
+
+    Examples
+    --------
+    >>> from trilens.simulate import gaussian, simulate_statements
+    >>> X = gaussian(30, 2, random_state=0).points
+    >>> S = simulate_statements(X, 2000, error_rate=0.1, random_state=1)
+    >>> E = evaluate(S, embedding=X)
+    >>> round(E.accuracy, 1), round(E.chance, 2), E.ceiling
+    (0.9, 0.33, None)
+    >>> E.no_ceiling
+    'no question was asked twice'
+    >>> found = evaluate(S[:300], {"stretched": X * [1, 5], "width": X[:, :1]})
+    >>> found.ranks
+    {'width': (1, 2), 'stretched': (1, 2)}
+    >>> [(model.name, round(model.accuracy, 1)) for model in found.aligned.models]
+    [('stretched', 0.9), ('width', 0.7)]
+    """
+    given = statements_of(statements, "evaluate")
+    seed = seed_of(random_state)
+    one_of("metric", metric, METRICS)
+    if len(given) == 0:
+        raise StatementError("there are no statements to compare a model with")
+    if aligned is not None and not isinstance(aligned, bool | np.bool_):
+        raise wrong("aligned", aligned, "True or False")
+    if models is not None:
+        if any(x is not None for x in (embedding, distances, answers, yardstick)):
+            raise ParameterError(
+                f"give either a dict of models or one of {option('embedding')}, "
+                f"{option('distances')} and {option('answers')}",
+                parameter="models",
+            )
+        if not isinstance(models, Mapping) or not models:
+            raise wrong("models", models, "a dict from names to embeddings, with at least one")
+        wanted = {str(each): {"embedding": E, "metric": metric} for each, E in models.items()}
+        both = aligned is None or bool(aligned)
+        return compare_all(given, wanted, aligned=both, random_state=random_state)
+    asked = [x is not None for x in (embedding, distances, answers)]
+    if sum(asked) != 1:
+        raise ParameterError(
+            f"give one of {option('embedding')}, {option('distances')} and {option('answers')}, "
+            f"not {sum(asked) or 'none'} of them; compare_models compares several evaluations"
+        )
+    if aligned and embedding is None:
+        raise ParameterError(
+            f"only vectors can be aligned; give {option('embedding')}, or leave aligned out",
+            parameter="aligned",
+        )
+    if embedding is not None:
+        said = (
+            by_aligned_embedding(given, embedding, metric, seed)
+            if aligned
+            else by_embedding(given, embedding, metric)
+        )
+    elif distances is not None:
+        said = by_distances(given, distances)
+    else:
+        said = by_answers(given, answers)
+    if yardstick is None:
+        yardstick = yardstick_of(given, seed)
+    elif not isinstance(yardstick, Yardstick):
+        raise wrong("yardstick", yardstick, "a Yardstick, or None")
+    return evaluated(str(name), given, said, yardstick, seed)
+
+
+def evaluated(
+    name: str, given: Statements, said: Predictions, yardstick: Yardstick, seed: int
+) -> Evaluation:
+    """What a model says of the answers, with its interval and log-loss."""
+    right = said.right
+    chance = 1 / said.scores.shape[1]
+    accuracy = float(right.mean())
+    clusters = clusters_of(given)
+    if clusters.rater is None:
+        samples = _bootstrap(right[:, None], clusters.question, seed)[:, 0]
+        low, high = (float(end) for end in np.quantile(samples, [0.025, 0.975]))
+    else:
+        mean = clusters.mean(right)
+        asked = int(clusters.question.max()) + 1
+        low, high = share_interval(mean.value, mean.variance, mean.freedom, asked)
+        samples = _between(low, high, mean.freedom, seed)
+        low, high = min(low, accuracy), max(high, accuracy)
+    of_ceiling = of_interval = None
+    if yardstick.ceiling is not None and yardstick.ceiling > chance:
+        of_ceiling = (accuracy - chance) / (yardstick.ceiling - chance)
+        of_interval = _of_interval(samples, chance, yardstick, seed)
+    loss, temperature = _log_loss(said)
+    return Evaluation(
+        name=name,
+        accuracy=accuracy,
+        interval=(low, high),
+        chance=chance,
+        ceiling=yardstick.ceiling,
+        ceiling_interval=yardstick.ceiling_interval,
+        agreement=None if yardstick.agreement is None else yardstick.agreement.share,
+        no_ceiling=yardstick.why_not,
+        of_ceiling=of_ceiling,
+        of_ceiling_interval=of_interval,
+        log_loss=loss,
+        chance_log_loss=float(-np.log(chance)),
+        temperature=temperature,
+        answers=len(given),
+        raters=clusters.n_raters,
+        unit=clusters.unit,
+        caution=clusters.caution,
+        matched=said.matched,
+        kind=given.kind,
+        right=right,
+        statements=given,
+        yardstick=yardstick,
+    )
+
+
+def _bootstrap(values: FloatArray, cluster: IntArray, seed: int) -> FloatArray:
+    """Means of the columns with whole clusters resampled, (samples, columns)."""
+    n = int(cluster.max()) + 1
+    sums = np.stack([np.bincount(cluster, column, n) for column in values.T], axis=1)
+    size = np.bincount(cluster, minlength=n).astype(np.float64)
+    rng = np.random.default_rng([seed, 8])
+    samples = []
+    for _ in range(_SAMPLES // _SAMPLES_AT_A_TIME):
+        if n <= 20_000:
+            weights = rng.multinomial(n, np.full(n, 1 / n), size=_SAMPLES_AT_A_TIME)
+            samples.append((weights @ sums) / (weights @ size)[:, None])
+        else:  # of so many the mean is as good as Gaussian
+            mean = sums.sum(axis=0) / size.sum()
+            off = sums - mean * size[:, None]
+            spread = off.T @ off / size.sum() ** 2
+            samples.append(rng.multivariate_normal(mean, spread, _SAMPLES_AT_A_TIME))
+    return np.concatenate(samples)
+
+
+def _between(low: float, high: float, freedom: float, seed: int) -> FloatArray:
+    """Shares as they might have been, by their 95 % interval on the scale of log odds."""
+    from scipy.special import expit, logit, stdtrit
+
+    ends = logit(np.clip([low, high], 1e-9, 1 - 1e-9))
+    error = (ends[1] - ends[0]) / 2 / stdtrit(freedom, 0.975)
+    draws = np.random.default_rng([seed, 8]).standard_t(freedom, _SAMPLES)
+    return np.asarray(expit(ends.mean() + error * draws))
+
+
+def _of_interval(
+    samples: FloatArray, chance: float, yardstick: Yardstick, seed: int
+) -> tuple[float, float]:
+    """The ceiling is uncertain too: it is resampled along with the accuracy."""
+    assert yardstick.ceiling is not None
+    assert yardstick.ceiling_interval is not None
+    low, high = yardstick.ceiling_interval
+    error = (high - low) / 3.92
+    rng = np.random.default_rng([seed, 9])
+    ceiling = yardstick.ceiling + error * rng.standard_normal(len(samples))
+    shares = (samples - chance) / np.maximum(ceiling - chance, 1e-3)
+    ends = np.quantile(shares, [0.025, 0.975])
+    return float(ends[0]), float(ends[1])
+
+
+def _log_loss(said: Predictions) -> tuple[float, float | None]:
+    from scipy.optimize import minimize_scalar
+
+    c = said.scores.shape[1]
+    if said.shares:
+
+        def loss(logit: float) -> float:
+            lapse = 1 / (1 + np.exp(-logit))
+            return float(-np.log((1 - lapse) * said.scores[:, 0] + lapse / c).mean())
+
+        found = minimize_scalar(loss, bounds=(-12.0, 12.0), method="bounded")
+        return min(float(found.fun), float(np.log(c))), float(1 / (1 + np.exp(-found.x)))
+    scores = said.scores - said.scores[:, [0]]
+    typical = float(np.sqrt((scores**2).mean()))
+    if typical == 0.0:
+        return float(np.log(c)), None
+
+    def cool(log_factor: float) -> float:
+        u = np.exp(log_factor) / typical * scores
+        top = u.max(axis=1)
+        return float((np.log(np.exp(u - top[:, None]).sum(axis=1)) + top).mean())
+
+    found = minimize_scalar(cool, bounds=(-8.0, 8.0), method="bounded")
+    if found.fun >= np.log(c) * (1 - 1e-9):  # no better than guesses: infinitely hot
+        return float(np.log(c)), None
+    return float(found.fun), float(typical / np.exp(found.x))
+
+
+def yardstick_of(statements: Statements, seed: int = 0) -> Yardstick:
+    """The ceiling of statements; a model of the answers is fitted where there are repeats."""
+    agreement, _, why_not = agreement_of(_with_raters(statements))
+    if agreement is None:
+        return Yardstick(None, None, None, why_not)
+    model = None
+    if choose_method("embed", statements) == "choice":
+        model = answer_model(statements, seed)
+    best, ends = reachable_share(agreement, statements, model)
+    return Yardstick(best, ends, agreement, None)
+
+
+def _with_raters(statements: Statements) -> Statements:
+    """The same answers, where those without a rater are not taken for one rater's."""
+    if statements.raters is None or "" not in statements.raters:
+        return statements
+    return Statements(
+        statements.triples,
+        statements.n_objects,
+        statements._names,
+        statements.kind,
+        raters=_each_its_own(statements.raters),
+        rounds=statements.rounds,
+    )
+
+
+@dataclass(frozen=True)
+class ClusteredMean:
+    """A mean for other raters and questions, its variance, and the degrees of freedom of that."""
+
+    value: float
+    variance: float
+    freedom: float
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerClusters:
+    """Which answers are correlated: those of one rater, and those to one question."""
+
+    #: (m,): the question and the rater of each answer; None where fewer than three are known.
+    question: IntArray
+    rater: IntArray | None
+    #: The known ones; an answer without a rater is somebody else's.
+    n_raters: int
+    #: The share of the answers that the rater with the most of them gave.
+    most: float = 0.0
+
+    @property
+    def unit(self) -> str:
+        """What the intervals are about."""
+        return "question" if self.rater is None else "rater and question"
+
+    @property
+    def fewest(self) -> int:
+        """How many clusters there are of the scarcer sort."""
+        questions = int(self.question.max()) + 1
+        return questions if self.rater is None else min(questions, self.n_raters)
+
+    @property
+    def caution(self) -> str | None:
+        """What the intervals rest on, where that is little."""
+        if self.rater is None:
+            if self.n_raters == 0:
+                return None
+            who = "one rater" if self.n_raters == 1 else f"{self.n_raters} raters"
+            return f"the answers are of {who}: intervals are about other questions to the same"
+        if not gave_much(self.most, self.n_raters):
+            return None
+        return (
+            f"one rater gave {self.most:.0%} of the answers, more than a fifth: the accuracy is "
+            f"mostly theirs, while the interval is for other raters"
+        )
+
+    def mean(self, values: FloatArray) -> ClusteredMean:
+        """The mean of values for raters and questions like these; see `Evaluation`.
+
+        Examples
+        --------
+        All ten raters agree about ten questions, of which five are right: as good as ten answers.
+
+        >>> question, rater = np.divmod(np.arange(100), 10)
+        >>> found = AnswerClusters(question, rater, 10).mean((question < 5) * 1.0)
+        >>> round(found.value, 4), round(found.variance, 4), round(found.freedom)
+        (0.5, 0.0278, 9)
+        """
+        assert self.rater is not None
+        if np.ptp(values) == 0:
+            return ClusteredMean(float(values[0]), 0.0, float(max(self.fewest - 1, 1)))
+        count = np.bincount(self.rater).astype(np.float64)
+        own = np.bincount(self.rater, values) / count
+        inside = float(((values - own[self.rater]) ** 2).sum())
+        if len(values) > len(own):
+            inside /= len(values) - len(own)
+        else:  # one answer each: raters and answers cannot be told apart
+            inside = float(values.var(ddof=1))
+        beyond = spread(own, count, inside)
+        weight = 1 / (beyond + inside / count) if beyond + inside > 0 else count
+        weight = weight / weight.sum()
+        value = float(weight @ own)
+        by_rater = float((weight * (own - value) ** 2).sum()) / (len(own) - 1)
+        # the same questions make raters alike: what is left of answers without their raters'
+        # level, multiplied across raters
+        shrunk = beyond / (beyond + inside / count) if beyond > 0 else np.zeros(len(own))
+        pull = (weight / count)[self.rater]
+        off = pull * (values - value - (shrunk * (own - value))[self.rater])
+        by_question = np.bincount(self.question, off)
+        both = self.question * np.int64(len(own)) + self.rater
+        cell = np.bincount(np.unique(both, return_inverse=True)[1], off)
+        shares = np.bincount(self.question, pull)
+        questions = float(1 / (shares**2).sum())
+        common = float((by_question**2).sum() - (cell**2).sum())
+        common *= questions / max(questions - 1, 1) / (1 - float((weight**2).sum()))
+        common = max(common, 0.0)
+        freedom = freedom_of(by_rater, len(own) - 1, common, max(questions - 1, 1))
+        return ClusteredMean(value, by_rater + common, freedom)
+
+
+def clusters_of(statements: Statements) -> AnswerClusters:
+    """The raters and questions of statements.
+
+    The statements of one screen are one answer: without enough raters, in whose answers they
+    are, the screens take the place of the questions.
+    """
+    question = questions(statements)[0]
+    if statements.raters is None:
+        return AnswerClusters(_screens(statements, question), None, 0)
+    known, rater = np.unique(_each_its_own(statements.raters), return_inverse=True)
+    n_raters = len(known) - int((np.asarray(statements.raters).astype(str) == "").sum())
+    if n_raters < _LEAST_RATERS:
+        return AnswerClusters(_screens(statements, question), None, n_raters)
+    most = float(np.bincount(rater).max()) / len(rater)
+    return AnswerClusters(question, rater.astype(np.int64), n_raters, most)
+
+
+def _screens(statements: Statements, question: IntArray) -> IntArray:
+    """The screen of each statement, where it is known; raters may number theirs alike."""
+    if statements.questions is None:
+        return question
+    _, screen = np.unique(statements.questions, return_inverse=True)
+    if statements.raters is not None:
+        _, rater = np.unique(np.asarray(statements.raters).astype(str), return_inverse=True)
+        _, screen = np.unique(screen * np.int64(len(rater)) + rater, return_inverse=True)
+    return screen.astype(np.int64)
+
+
+def _each_its_own(raters: AnyArray) -> AnyArray:
+    """The raters, with a name of its own for each answer that has none."""
+    who = np.asarray(raters).astype(str)
+    nobody = np.flatnonzero(who == "")
+    if not len(nobody):
+        return who
+    named = who.astype(object)
+    # no reader leaves this character in a rater's name
+    named[nobody] = [f"\0{row}" for row in nobody]
+    return named.astype(str)
+
+
+def compare_all(
+    statements: Statements,
+    models: Mapping[str, Mapping[str, Any]],
+    *,
+    aligned: bool = True,
+    random_state: RandomState = 0,
+) -> Comparison:
+    """Several models against the same answers, with one ceiling.
+
+    Parameters
+    ----------
+    models : dict
+        By name, the arguments of `evaluate`.
+    aligned : bool
+        Whether those that are vectors are evaluated after a linear map, too.
+    """
+    same: dict[str, Any] = {
+        "yardstick": yardstick_of(statements, seed_of(random_state)),
+        "random_state": random_state,
+    }
+    bent = []
+    if aligned:
+        bent = [
+            evaluate(statements, name=name, aligned=True, **given, **same)
+            for name, given in models.items()
+            if "embedding" in given
+        ]
+    raw = [evaluate(statements, name=name, **given, **same) for name, given in models.items()]
+    return compare_models(raw, aligned=bent or None, random_state=random_state)
+
+
+@dataclass(frozen=True)
+class ObjectDifference(AsDict):
+    """An object about which two models differ.
+
+    Attributes
+    ----------
+    object : str
+    difference : float
+        Of the accuracies over the answers about it.
+    answers : int
+    beyond : float
+        By how many standard errors it is from the difference over all answers.
+    """
+
+    object: str
+    difference: float
+    answers: int
+    beyond: float
+
+
+@dataclass(frozen=True)
+class Difference(AsDict):
+    """Two models compared.
+
+    Attributes
+    ----------
+    first, second : str
+    difference, low, high : float
+        The accuracy of the first minus that of the second; with its 95 % interval for raters and
+        questions like these (see `Evaluation`).
+    p_value : float
+        Of no difference for raters and questions like these: Student's test of the same mean
+        and variance; 1 where that mean has another sign than the difference. Where fewer than
+        three raters are known, a test by random signs: how often the sum of differences would
+        be as large if for each question either model were equally likely to be the better one.
+    adjusted : float
+        The same for all pairs of models together (Holm, 1979).
+    disagree : float
+        The share of answers that only one of them gives.
+    objects : tuple of ObjectDifference
+        Where they differ most.
+    """
+
+    first: str
+    second: str
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    adjusted: float
+    disagree: float
+    objects: tuple[ObjectDifference, ...]
+
+
+@dataclass(frozen=True)
+class Comparison(Tabular):
+    """Several models in one table.
+
+    Attributes
+    ----------
+    models : tuple of Evaluation
+        The most accurate first.
+    differences : tuple of Difference
+        Of all pairs, the better model first.
+    aligned : Comparison or None
+        The models that are vectors, after a linear map fitted to answers about other objects.
+    """
+
+    models: tuple[Evaluation, ...]
+    differences: tuple[Difference, ...]
+    aligned: Comparison | None = None
+
+    @property
+    def ranks(self) -> dict[str, tuple[int, int]]:
+        """The best and the worst rank of each model that the answers leave open.
+
+        A model ranks behind another where their difference is significant (5 %, adjusted for all
+        pairs); models that cannot be told apart share their ranks.
+        """
+        ranks = {model.name: [1, len(self.models)] for model in self.models}
+        for found in self.differences:
+            if found.adjusted < _SIGNIFICANT:
+                ranks[found.first][1] -= 1
+                ranks[found.second][0] += 1
+        return {name: (best, worst) for name, (best, worst) in ranks.items()}
+
+    @property
+    def caution(self) -> str | None:
+        """What the ranks of aligned models do not say."""
+        if self.aligned is None or len(self.aligned.models) < 2:
+            return None
+        return (
+            "after a linear map the best model is not reliably the true one (Avitan and Golan, "
+            "2025): a wide model can be bent into the shape of another"
+        )
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """A row for each model."""
+        rows = [model.columns() for model in self.models]
+        found: dict[str, Sequence[Any]] = {key: [row[key][0] for row in rows] for key in rows[0]}
+        found["rank"], found["worst_rank"] = zip(
+            *(self.ranks[model.name] for model in self.models), strict=True
+        )
+        if self.aligned is None:
+            return found
+        ranks, bent = self.aligned.ranks, {model.name: model for model in self.aligned.models}
+        there = [bent.get(model.name) for model in self.models]
+        found["aligned_accuracy"] = [None if e is None else e.accuracy for e in there]
+        found["aligned_low"] = [None if e is None else e.interval[0] for e in there]
+        found["aligned_high"] = [None if e is None else e.interval[1] for e in there]
+        found["aligned_of_ceiling"] = [None if e is None else e.of_ceiling for e in there]
+        found["aligned_log_loss"] = [None if e is None else e.log_loss for e in there]
+        found["aligned_rank"] = [None if e is None else ranks[e.name][0] for e in there]
+        found["aligned_worst_rank"] = [None if e is None else ranks[e.name][1] for e in there]
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as ``trilens evaluate --json`` prints them."""
+        return {
+            "models": [
+                {**model.to_dict(), "rank": list(self.ranks[model.name])} for model in self.models
+            ],
+            "differences": [found.to_dict() for found in self.differences],
+            "aligned": None if self.aligned is None else self.aligned.to_dict(),
+            "comparison_caution": self.caution,
+        }
+
+
+def compare_models(
+    evaluations: Sequence[Evaluation],
+    *,
+    aligned: Sequence[Evaluation] | None = None,
+    random_state: RandomState = 0,
+) -> Comparison:
+    """Compare evaluations of the same statements.
+
+    Parameters
+    ----------
+    evaluations : list of Evaluation
+    aligned : list of Evaluation, optional
+        The same models after a linear map (``evaluate(..., aligned=True)``), compared with each
+        other.
+    random_state : int, Generator, RandomState or None
+
+    Examples
+    --------
+    >>> from trilens.simulate import gaussian, simulate_statements
+    >>> from trilens.questions.evaluate import evaluate
+    >>> X = gaussian(30, 2, random_state=0).points
+    >>> S = simulate_statements(X, 1000, random_state=1)
+    >>> blurred = X + np.random.default_rng(2).normal(size=X.shape)
+    >>> models = [evaluate(S, embedding=blurred, name="blurred"), evaluate(S, embedding=X)]
+    >>> found = compare_models(models)
+    >>> [model.name for model in found.models], found.differences[0].p_value
+    (['model', 'blurred'], 0.0001)
+    """
+    listed = as_list(evaluations, "evaluations")
+    if not listed or not all(isinstance(each, Evaluation) for each in listed):
+        raise wrong("evaluations", evaluations, "a list of results of evaluate")
+    names = [each.name for each in listed]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ParameterError(
+            f"two models have the name {twice[0]!r}; give each its own with {option('name')}"
+        )
+    S = listed[0].statements
+    if any(not _same(S, each.statements) for each in listed[1:]):
+        raise ParameterError(
+            "the evaluations are of different statements; evaluate all models on the same ones"
+        )
+    seed = seed_of(random_state)
+    models = sorted(listed, key=lambda each: -each.accuracy)
+    clusters = clusters_of(S)
+    rng = np.random.default_rng([seed, 10])
+    found = []
+    for a, b in combinations(models, 2):
+        gap = a.right - b.right
+        found.append((a, b, gap, *_tested(gap, clusters, seed, rng)))
+    adjusted = _holm([each[-1] for each in found])
+    return Comparison(
+        tuple(models),
+        tuple(
+            Difference(
+                first=a.name,
+                second=b.name,
+                difference=float(gap.mean()),
+                low=low,
+                high=high,
+                p_value=p,
+                adjusted=together,
+                disagree=float(np.abs(gap).mean()),
+                objects=_where_they_differ(S, gap),
+            )
+            for (a, b, gap, low, high, p), together in zip(found, adjusted, strict=True)
+        ),
+        None if aligned is None else compare_models(aligned, random_state=random_state),
+    )
+
+
+def _same(one: Statements, other: Statements) -> bool:
+    return one is other or (
+        one.kind == other.kind
+        and one.names == other.names
+        and np.array_equal(one.triples, other.triples)
+    )
+
+
+def _tested(
+    gap: FloatArray, clusters: AnswerClusters, seed: int, rng: np.random.Generator
+) -> tuple[float, float, float]:
+    """The interval of the mean, and the p-value of its being 0."""
+    mean = None if clusters.rater is None else clusters.mean(gap)
+    if mean is None or mean.variance == 0.0:
+        # no raters; or all differences are equal, and signs alone can tell
+        samples = _bootstrap(gap[:, None], clusters.question, seed)[:, 0]
+        low, high = np.quantile(samples, [0.025, 0.975])
+        return float(low), float(high), _by_signs(gap, clusters.question, rng)
+    from scipy.special import stdtr, stdtrit
+
+    own, error = float(gap.mean()), float(np.sqrt(mean.variance))
+    reach = float(stdtrit(mean.freedom, 0.975)) * error
+    low, high = max(mean.value - reach, -1.0), min(mean.value + reach, 1.0)
+    p_value = 1.0
+    if own * mean.value > 0:
+        p_value = 2 * float(stdtr(mean.freedom, -abs(mean.value) / error))
+    return min(low, own), max(high, own), p_value
+
+
+def _by_signs(gap: FloatArray, cluster: IntArray, rng: np.random.Generator) -> float:
+    sums = np.bincount(cluster, gap)
+    sums = sums[sums != 0]
+    if not len(sums):
+        return 1.0
+    own, as_much, done = abs(float(sums.sum())), 0, 0
+    step = max(1, min(_FLIPS, 20_000_000 // len(sums)))
+    while done < _FLIPS:
+        count = min(step, _FLIPS - done)
+        signs = rng.integers(0, 2, size=(count, len(sums)), dtype=np.int8) * 2 - 1
+        as_much += int((np.abs(signs @ sums) >= own * (1 - 1e-9)).sum())
+        done += count
+    return (1 + as_much) / (1 + _FLIPS)
+
+
+def _holm(p_values: list[float]) -> list[float]:
+    order = np.argsort(p_values, kind="stable")
+    adjusted, largest = [0.0] * len(p_values), 0.0
+    for rank, i in enumerate(order):
+        largest = max(largest, min(1.0, p_values[i] * (len(p_values) - rank)))
+        adjusted[i] = largest
+    return adjusted
+
+
+def _where_they_differ(statements: Statements, gap: FloatArray) -> tuple[ObjectDifference, ...]:
+    n = statements.n_objects
+    ids = statements.triples.ravel()
+    count = np.bincount(ids, minlength=n)
+    mean = np.bincount(ids, np.repeat(gap, 3), n) / np.maximum(count, 1)
+    spread = max(float(gap.std()), 1e-12)
+    beyond = (mean - gap.mean()) * np.sqrt(count) / spread
+    enough = np.flatnonzero(count >= _LEAST_ANSWERS)
+    order = enough[np.argsort(-np.abs(beyond[enough]), kind="stable")][:_LISTED]
+    return tuple(
+        ObjectDifference(statements.names[i], float(mean[i]), int(count[i]), float(beyond[i]))
+        for i in order
+    )

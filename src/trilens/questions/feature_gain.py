@@ -1,0 +1,214 @@
+"""What features add: held-out answers predicted by features, by answers and by both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trilens._parameters import seed_of
+from trilens._tabular import Tabular
+from trilens._typing import BoolArray, Progress
+from trilens.errors import StatementError
+from trilens.maps import ChoiceMap
+from trilens.maps.features import FeaturesLike, read_features
+from trilens.maps.likelihood import in_order
+from trilens.questions.data import Data, statements_of
+from trilens.questions.evaluate.evaluation import Difference, Yardstick, compare_models, evaluated
+from trilens.questions.evaluate.predictions import Predictions
+from trilens.questions.reliability.agreement import AsDict, plain
+from trilens.statements import Statements
+from trilens.statements.combine import question_keys
+
+#: The share of the questions that is held out, and the answers that are looked at at most.
+_HELD_OUT, _MOST = 0.2, 50_000
+#: Fewer answers say too little to hold some out.
+LEAST = 50
+ANSWERS, FEATURES, BOTH = "answers", "features", "both"
+
+
+@dataclass(frozen=True)
+class Predicted(AsDict):
+    """How well held-out answers are predicted.
+
+    Attributes
+    ----------
+    by : {"answers", "features", "both"}
+    accuracy : float
+        The share that is predicted.
+    interval : (float, float)
+        At 95 %, as in `Evaluation`.
+    log_loss : float
+        The mean of minus the logarithm of the probability of the answer that was given.
+    """
+
+    by: str
+    accuracy: float
+    interval: tuple[float, float]
+    log_loss: float
+
+
+@dataclass(frozen=True)
+class FeatureGain(Tabular):
+    """What features add.
+
+    Attributes
+    ----------
+    rows : tuple of Predicted
+        By answers alone, by features alone (a linear map of them, fitted to the answers), and by
+        both.
+    fitted, held_out : int
+        Answers that the maps were fitted to, and that they were to predict.
+    chance : float
+        What guesses reach.
+    difference : Difference
+        Of both and answers alone.
+    shares : dict
+        The share of the map's spread that each block is expected to explain; 0 where it does not
+        help.
+    """
+
+    rows: tuple[Predicted, ...]
+    fitted: int
+    held_out: int
+    chance: float
+    difference: Difference
+    shares: dict[str, float]
+
+    @property
+    def said(self) -> str:
+        """In a sentence or two."""
+        alone, linear, both = self.rows
+        text = (
+            f"Of {self.held_out:,} held-out answers, a map of the other answers alone predicts "
+            f"{alone.accuracy:.1%}, the features alone {linear.accuracy:.1%} and both together "
+            f"{both.accuracy:.1%} (guessing: {self.chance:.0%})."
+        )
+        if not any(self.shares.values()):
+            return f"{text} The features do not help to predict answers, and were left out."
+        low, high = self._gain
+        points = f"{100 * low:+.1f} to {100 * high:+.1f} percentage points"
+        if low > 0:
+            return f"{text} The features add {points} (95 %)."
+        if high < 0:
+            return f"{text} With the features fewer answers are predicted."
+        return f"{text} What the features add is within chance ({points}, 95 %)."
+
+    @property
+    def _gain(self) -> tuple[float, float]:
+        """The interval of both minus answers alone; differences have the better one first."""
+        found = self.difference
+        if found.first == BOTH:
+            return found.low, found.high
+        return -found.high, -found.low
+
+    def columns(self) -> dict[str, list[Any]]:
+        """A row each for answers, features and both."""
+        return {
+            "by": [row.by for row in self.rows],
+            "accuracy": [row.accuracy for row in self.rows],
+            "low": [row.interval[0] for row in self.rows],
+            "high": [row.interval[1] for row in self.rows],
+            "log_loss": [row.log_loss for row in self.rows],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as ``trilens analyze --json`` prints them."""
+        return {
+            "rows": [row.to_dict() for row in self.rows],
+            "fitted": self.fitted,
+            "held_out": self.held_out,
+            "chance": self.chance,
+            "gain": plain(self._gain),
+            "shares": self.shares,
+            "said": self.said,
+        }
+
+
+def feature_gain(
+    statements: Data,
+    features: FeaturesLike,
+    *,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> FeatureGain:
+    """Hold out a fifth of the questions, and predict their answers with and without features.
+
+    Parameters
+    ----------
+    statements : Answers, Statements or (m, 3) array
+    features : array, table or dict
+        As for `ChoiceMap.fit`.
+    random_state : int
+    progress
+        Called with the share of the work that is done.
+
+    Examples
+    --------
+    >>> from trilens.simulate import gaussian, simulate_statements
+    >>> X = gaussian(20, 2, random_state=0).points
+    >>> S = simulate_statements(X, 300, random_state=1)
+    >>> found = feature_gain(S, X @ [[1, 2, 0.5], [0, 1, 3]])
+    >>> [row.by for row in found.rows], found.rows[2].accuracy > 0.8
+    (['answers', 'features', 'both'], True)
+    """
+    given = statements_of(statements, "analyze")
+    seed = seed_of(random_state)
+    known = read_features(features, given._names, given.n_objects)
+    # in an order of its own, so that that of the objects and rows does not matter
+    given, _, order = in_order(given, None)
+    known = known.take(order)
+    if len(given) < LEAST:
+        raise StatementError(
+            f"what features add can be told from {LEAST} answers on; there are {len(given):,}"
+        )
+    used, aside = _split(given, seed)
+    fit, held = given.take(used), given.take(aside)
+
+    def tell(share: float) -> None:
+        if progress is not None:
+            progress(share)
+
+    alone = ChoiceMap(random_state=seed).fit(fit)
+    tell(0.3)
+    both = ChoiceMap(random_state=seed).fit(fit, features=known)
+    tell(0.8)
+    linear = ChoiceMap(
+        both.n_components_, feature_share=_whole(both.feature_shares_), random_state=seed
+    ).fit(fit, features=known)
+    tell(1.0)
+    rows, found = [], []
+    nothing = Yardstick(None, None, None, None)
+    for by, M in ((ANSWERS, alone), (FEATURES, linear), (BOTH, both)):
+        P = M.predict_proba(held)
+        each = evaluated(by, held, Predictions(np.log(P), False), nothing, seed)
+        found.append(each)
+        rows.append(Predicted(by, each.accuracy, each.interval, float(-np.log(P[:, 0]).mean())))
+    (pair,) = compare_models([found[2], found[0]], random_state=seed).differences
+    return FeatureGain(
+        tuple(rows), len(fit), len(held), found[0].chance, pair, dict(both.feature_shares_)
+    )
+
+
+def _whole(shares: dict[str, float]) -> dict[str, float] | float:
+    """Shares in the same proportion that leave no remainder."""
+    total = sum(shares.values())
+    if len(shares) == 1:
+        return 1.0
+    # a little below 1: the sum of rounded shares must not be above
+    return {
+        name: (share / total if total else 1 / len(shares)) * (1 - 1e-9)
+        for name, share in shares.items()
+    }
+
+
+def _split(statements: Statements, seed: int) -> tuple[BoolArray, BoolArray]:
+    """The answers to fit and those to predict, by question."""
+    asked, question = np.unique(question_keys(statements)[0], return_inverse=True)
+    draw = np.random.default_rng([seed, 13]).random(len(asked))
+    wanted = np.ones(len(asked), dtype=np.bool_)
+    if len(statements) > _MOST:
+        wanted = np.random.default_rng([seed, 14]).random(len(asked)) < _MOST / len(statements)
+    aside = draw <= np.quantile(draw, _HELD_OUT)
+    return (wanted & ~aside)[question], (wanted & aside)[question]

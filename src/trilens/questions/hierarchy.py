@@ -1,0 +1,314 @@
+"""`hierarchy`: the objects as a tree, and which of its branches the answers support."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from trilens._parameters import seed_of
+from trilens._tabular import Tabular
+from trilens._typing import FloatArray, Progress, RandomState
+from trilens.errors import FormatError, ParameterError
+from trilens.files.output import atomic_write, write_table
+from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.features import FeaturesLike
+from trilens.maps.streamed import StreamedMap
+from trilens.questions.data import Data
+from trilens.questions.distances import Placed, placed_objects, relative_distances
+from trilens.questions.model import AnswerModel
+from trilens.questions.structure import Structure, structure
+
+#: How branches are joined: of average, complete, single and Ward's linkage the one that finds
+#: the most true branches (measured on fifteen kinds of studies).
+_LINKAGE: Literal["average"] = "average"
+#: A branch is claimed if it is one on so many of the maps that the answers allow.
+LEVEL = 0.95
+#: Of more objects the support is not worked out, and neighbours in the drawing are not sought.
+_MOST_SUPPORTED, _MOST_ORDERED = 1000, 500
+#: What a tree can be written as, beside pictures.
+TABLE_ENDINGS = (".csv", ".tsv", ".json", ".parquet")
+NEWICK_ENDINGS = (".nwk", ".newick", ".tree")
+#: What Newick uses itself.
+_NEWICK_SIGNS = set(" \t\n\r()[]{}:;,'\"_/\\")
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Objects that are joined in the tree before any other is.
+
+    Attributes
+    ----------
+    objects : tuple of str
+    height : float
+        The mean distance of the two parts that it was joined of; the mean of all pairs is 1.
+    support : float or None
+        The share of the maps that the answers allow on whose trees these objects are a branch.
+    claimed : bool
+        Whether the answers support it, and the objects form groups at all.
+    """
+
+    objects: tuple[str, ...]
+    height: float
+    support: float | None
+    claimed: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts in plain types."""
+        return {
+            "objects": list(self.objects),
+            "height": self.height,
+            "support": self.support,
+            "claimed": self.claimed,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy(Tabular):
+    """A tree of the objects.
+
+    Attributes
+    ----------
+    names : tuple of str
+    linkage : (n - 1, 4) array
+        As of `scipy.cluster.hierarchy`: every row joins two parts, at a height; objects are
+        numbered from 0, and row i makes part n + i.
+    support : (n - 1,) array or None
+        Of each part; see `Branch`. None where the answers give no model, or of more than 1,000
+        objects.
+    structure : Structure or None
+        The shape that the objects form; branches are claimed only of groups.
+    sentence : str
+        What was found.
+    """
+
+    names: tuple[str, ...] = field(repr=False)
+    linkage: FloatArray = field(repr=False)
+    support: FloatArray | None = field(repr=False)
+    structure: Structure | None = field(repr=False)
+    sentence: str
+
+    @property
+    def branches(self) -> tuple[Branch, ...]:
+        """Every branch of two objects or more, in the order of ``linkage``; the last is all."""
+        claimable = self.structure is not None and _has_groups(self.structure)
+        n, found = len(self.names), []
+        for i, members in enumerate(members_of(self.linkage)):
+            support = None if self.support is None else float(self.support[i])
+            claimed = claimable and support is not None and support >= LEVEL and len(members) < n
+            named = tuple(self.names[k] for k in members)
+            found.append(Branch(named, float(self.linkage[i, 2]), support, claimed))
+        return tuple(found)
+
+    @property
+    def claimed(self) -> tuple[Branch, ...]:
+        """The branches that the answers support, the largest first."""
+        return tuple(sorted((b for b in self.branches if b.claimed), key=lambda b: -len(b.objects)))
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The objects as they stand side by side in the tree."""
+        from scipy.cluster.hierarchy import leaves_list
+
+        return tuple(self.names[i] for i in leaves_list(self.linkage).tolist())
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """A row for each branch; parts are the name of an object, or a branch."""
+        n, branches = len(self.names), self.branches
+        called = [*self.names, *(f"branch {i}" for i in range(1, n))]
+        first, second = ([called[i] for i in side] for side in self.linkage[:, :2].astype(int).T)
+        return {
+            "branch": list(range(1, n)),
+            "size": [len(b.objects) for b in branches],
+            "height": [b.height for b in branches],
+            "support": [b.support for b in branches],
+            "claimed": [b.claimed for b in branches],
+            "part_1": first,
+            "part_2": second,
+            "objects": [json.dumps(list(b.objects), ensure_ascii=False) for b in branches],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as ``trilens hierarchy --json`` prints them."""
+        shape = None if self.structure is None else self.structure.shape
+        return {
+            "sentence": self.sentence,
+            "shape": shape,
+            "claimed": [list(branch.objects) for branch in self.claimed],
+            "branches": [branch.to_dict() for branch in self.branches],
+            "order": list(self.order),
+            "newick": self.newick(),
+        }
+
+    def newick(self) -> str:
+        """The tree as text, for other programs: lengths, and supports as the names of branches.
+
+        The way from one object to another along the tree is as long as the mean distance of the
+        parts that they are joined in.
+
+        Examples
+        --------
+        >>> hierarchy([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]).newick().count(",")
+        3
+        """
+        n = len(self.names)
+        text = [_newick_name(name) for name in self.names]
+        height = [0.0] * n
+        for i, (one, other, top, _) in enumerate(self.linkage.tolist()):
+            inside = ",".join(
+                f"{text[int(k)]}:{max(top - height[int(k)], 0.0) / 2:.6g}" for k in (one, other)
+            )
+            support = "" if self.support is None or i == n - 2 else f"{self.support[i]:.3g}"
+            text.append(f"({inside}){support}")
+            height.append(top)
+            text[int(one)] = text[int(other)] = ""
+        return f"{text[-1]};"
+
+    def write(self, path: str | Path) -> None:
+        """Write the tree: .nwk for other programs, or a table of its branches by the ending.
+
+        A picture is drawn by `trilens.plots.tree`.
+        """
+        ending = Path(path).suffix.lower()
+        if ending in NEWICK_ENDINGS:
+            with atomic_write(path) as file:
+                file.write(f"{self.newick()}\n".encode(errors="replace"))
+        elif ending in TABLE_ENDINGS:
+            write_table(self.columns(), path)
+        else:
+            known = ", ".join((*NEWICK_ENDINGS, *TABLE_ENDINGS))
+            raise FormatError(f"{path}: unknown ending {ending or '(none)'}; use one of {known}")
+
+
+def hierarchy(
+    statements: Data,
+    *,
+    random_state: RandomState = 0,
+    model: AnswerModel | ChoiceMap | StreamedMap | None = None,
+    features: FeaturesLike | None = None,
+    progress: Progress | None = None,
+) -> Hierarchy:
+    """A tree of the objects, with the support of each of its branches.
+
+    The tree joins what is nearest on the choice map, by the mean distance of the parts. A branch
+    has the support of the maps drawn from the posterior: the share of them on whose trees the
+    same objects are a branch. It is claimed from 0.95 on, if `structure` finds groups, or groups
+    in groups; every cloud and every line can be drawn as a tree, and would mean nothing. How
+    often claimed branches are right is measured in ``docs/claims.md``.
+
+    Parameters
+    ----------
+    statements : Answers, Statements or (m, 3) array
+        About 3 to 5,000 objects.
+    random_state : int, Generator, RandomState or None
+    model : AnswerModel or ChoiceMap, optional
+        The map of the statements, where it has been made already.
+    features : array, table or dict, optional
+        Vectors of the objects, for the map: see `ChoiceMap.fit`.
+    progress : callable, optional
+        Called with the share of the work that is done.
+
+    Examples
+    --------
+    >>> from trilens.simulate import Points, simulate_statements
+    >>> rng = np.random.default_rng(0)
+    >>> two = Points(rng.normal(size=(24, 2)) + 9 * (np.arange(24) < 12)[:, None], None)
+    >>> found = hierarchy(simulate_statements(two, 1500, kind="odd", random_state=1))
+    >>> [len(branch.objects) for branch in found.claimed[:2]]
+    [12, 12]
+    """
+    seed = seed_of(random_state)
+    placed = placed_objects(
+        statements,
+        "hierarchy",
+        random_state=seed,
+        model=model,
+        features=features,
+        progress=progress,
+    )
+    n = len(placed.names)
+    if n < 3:
+        raise ParameterError(
+            f"a tree needs three objects or more, and there are {n}", parameter="statements"
+        )
+    # in an order that does not depend on how objects were given
+    order = np.array(sorted(range(n), key=placed.names.__getitem__))
+    tree = _joined(placed.points[order], ordered=n <= _MOST_ORDERED)
+    support = None
+    if placed.draws is not None and n <= _MOST_SUPPORTED:
+        support = support_of(tree, placed.draws[:, order])
+    tree[:, :2] = np.where(
+        tree[:, :2] < n, order[np.minimum(tree[:, :2], n - 1).astype(int)], tree[:, :2]
+    )
+    found = None
+    if placed.model is not None:
+        found = structure(placed.model.statements, random_state=seed, model=placed.model)
+    made = Hierarchy(placed.names, tree, support, found, "")
+    return Hierarchy(placed.names, tree, support, found, _sentence(made, placed))
+
+
+def members_of(tree: FloatArray) -> list[list[int]]:
+    """The objects of each part of a linkage, as they stand side by side."""
+    n = len(tree) + 1
+    parts: list[list[int]] = [[i] for i in range(n)]
+    for one, other in tree[:, :2].astype(int).tolist():
+        parts.append(parts[one] + parts[other])
+    return parts[n:]
+
+
+def support_of(tree: FloatArray, maps: FloatArray) -> FloatArray:
+    """The share of maps on whose trees each part of a tree is a part too.
+
+    >>> X = np.array([[0.0], [1.0], [5.0], [7.0]])
+    >>> support_of(_joined(X), np.stack([X, X[[0, 2, 1, 3]]])).tolist()
+    [0.5, 0.5, 1.0]
+    """
+    n = len(tree) + 1
+    # a set of objects is known by the exclusive or of random numbers
+    number = np.random.default_rng(20).integers(2**63, size=n).tolist()
+    seen = Counter(key for X in maps for key in _keys(_joined(X), number))
+    return np.array([seen[key] / len(maps) for key in _keys(tree, number)])
+
+
+def _keys(tree: FloatArray, number: list[int]) -> list[int]:
+    found = list(number)
+    for one, other in tree[:, :2].astype(int).tolist():
+        found.append(found[one] ^ found[other])
+    return found[len(number) :]
+
+
+def _joined(points: FloatArray, *, ordered: bool = False) -> FloatArray:
+    from scipy.cluster.hierarchy import linkage
+
+    return np.asarray(linkage(relative_distances(points), _LINKAGE, optimal_ordering=ordered))
+
+
+def _has_groups(shape: Structure) -> bool:
+    return shape.shape in ("groups", "groups in groups")
+
+
+def _sentence(made: Hierarchy, placed: Placed) -> str:
+    if placed.caution is not None:
+        return f"No branch is claimed: {placed.caution}."
+    shape = made.structure
+    if made.support is None or shape is None:
+        return "No branch is claimed: its support is not known without a model of the answers."
+    if not _has_groups(shape):
+        return f"No branch is claimed. {shape.sentence} A tree is only one way to draw them."
+    inner, claimed = len(made.names) - 2, len(made.claimed)
+    return (
+        f"{shape.sentence} Of the {inner:,} branches of the tree, {claimed:,} "
+        f"{'is' if claimed == 1 else 'are'} well supported: at least {LEVEL:.0%} of the maps that "
+        f"the answers allow have {'it' if claimed == 1 else 'them'}."
+    )
+
+
+def _newick_name(name: str) -> str:
+    plain = name and not _NEWICK_SIGNS & set(name)
+    doubled = name.replace("'", "''")
+    return name if plain else f"'{doubled}'"

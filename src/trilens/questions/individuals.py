@@ -1,0 +1,613 @@
+"""Do raters see the same things: whether they differ, how, and who is like whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from trilens._parameters import seed_of, wrong
+from trilens._tabular import Tabular, and_list
+from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
+from trilens.answers import Answers
+from trilens.errors import ParameterError, option
+from trilens.kinds import chance
+from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.geometry import procrustes
+from trilens.maps.raters import RaterGroups, group_raters
+from trilens.questions.clouds import LEVEL, p_text, p_value
+from trilens.questions.data import Data, statements_of
+from trilens.questions.medoid import medoid
+from trilens.questions.method import check_model, choose_method
+from trilens.questions.model import AnswerModel, answer_model, quick_map
+from trilens.questions.reliability.affinity import Excess
+from trilens.questions.reliability.agreement import AsDict, plain
+from trilens.questions.reliability.raters import (
+    by_number,
+    can_hold_out,
+    is_best,
+    predicted_by_others,
+)
+from trilens.statements import Kind, Statements
+from trilens.statements.combine import questions
+
+#: Raters with fewer answers are left out, and with fewer other raters nothing is compared.
+LEAST_ANSWERS, LEAST_RATERS = 20, 4
+#: Exchanges of raters for the test that they differ.
+_PERMUTATIONS = 199
+#: Raters without groups, drawn to compare with.
+_DRAWN = 399
+#: A group of raters has at least so many; and at most so many groups are sought.
+_LEAST_GROUP, _MOST_GROUPS = 3, 4
+#: The powers to which a map's odds are taken, and the lapses, that a rater may have.
+_SHARPNESS = np.array([0.15, 0.25, 0.35, 0.5, 0.7, 0.85, 1.0, 1.2, 1.4, 2.0])
+_LAPSES = np.linspace(0.0, 1.0, 21)
+#: Parts of the questions that are held out in turn.
+_FOLDS = 4
+#: Of so many raters, those with the most answers, it is asked how well they predict themselves.
+_MOST_SELF = 60
+#: Objects that are named at either end of a dimension.
+_NAMED = 2
+
+
+@dataclass(frozen=True)
+class RaterGroup(AsDict):
+    """Raters who see alike, and differ from the others.
+
+    Attributes
+    ----------
+    raters : tuple of str
+    answers : int
+    medoid : str or None
+        What is most central by the answers of the group; ``candidates`` are all that it may be.
+    plane : (n, 2) array or None
+        A map of the group's answers, aligned with the map of all; None where they are too few.
+    """
+
+    raters: tuple[str, ...]
+    answers: int
+    medoid: str | None
+    candidates: tuple[str, ...]
+    plane: FloatArray | None = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Dimension(AsDict):
+    """A dimension of the map that raters weigh differently.
+
+    Attributes
+    ----------
+    spread : float
+        The standard deviation of the logarithms of the raters' weights; 0 where all are alike.
+    low, high : tuple of str
+        The objects at either end.
+    """
+
+    spread: float
+    low: tuple[str, ...]
+    high: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Individuals(Tabular):
+    """How raters differ.
+
+    Attributes
+    ----------
+    kind : {"central", "odd", "closer"}
+    raters : tuple of str
+        Those who are compared: with 20 answers or more.
+    answers : (R,) array of int
+    left_out : tuple of str
+    p_value : float
+        How often raters who see alike would differ as much; see Notes of `individuals`.
+    differ : bool
+        Whether that is at most 0.05.
+    coordinates : (R, 2) array
+        A picture of the raters: the nearer, the more alike.
+    group : (R,) array of int
+        0 for all where there are no groups.
+    groups : tuple of RaterGroup
+        Empty where there are none.
+    groups_p_value : float or None
+        How often raters without groups would fall into parts as tight; None where raters do not
+        differ, or are too few to be divided.
+    dimensions : tuple of Dimension
+        In the order of the map's; empty where raters do not differ.
+    weights : (R, d) array or None
+        What each rater multiplies the dimensions by.
+    predicted : dict of (R,) arrays
+        The share of each rater's answers that is predicted by maps that have not seen the
+        answers: ``pooled``, one map of all raters' answers to other questions; ``others``, one of
+        the other raters' answers; ``own``, one of the rater's own answers to other questions;
+        ``weights``, as ``pooled``, but with weights of the dimensions for each rater. NaN where
+        that was not tried; empty where it was not asked for.
+    chance : float
+    objects : tuple of str
+    plane : (n, 2) array
+        The map of all answers.
+    """
+
+    kind: Kind
+    raters: tuple[str, ...]
+    answers: IntArray
+    left_out: tuple[str, ...]
+    p_value: float
+    differ: bool
+    coordinates: FloatArray = field(repr=False)
+    group: IntArray = field(repr=False)
+    groups: tuple[RaterGroup, ...]
+    groups_p_value: float | None
+    dimensions: tuple[Dimension, ...]
+    weights: FloatArray | None = field(repr=False)
+    predicted: dict[str, FloatArray] = field(repr=False)
+    chance: float
+    objects: tuple[str, ...] = field(repr=False)
+    plane: FloatArray = field(repr=False)
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """A row for each rater."""
+        found: dict[str, Sequence[Any]] = {
+            "rater": list(self.raters),
+            "answers": self.answers.tolist(),
+        }
+        if self.groups:
+            found["group"] = (self.group + 1).tolist()
+        for name, shares in self.predicted.items():
+            if np.isfinite(shares).any():
+                found[f"predicted_{name}"] = plain(shares)
+        found["x"], found["y"] = (axis.tolist() for axis in self.coordinates.T)
+        if self.weights is not None:
+            for d, own in enumerate(self.weights.T):
+                found[f"weight_{d + 1}"] = own.tolist()
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts in plain types, as ``trilens individuals --json`` prints them."""
+        columns = self.columns()
+        facts = {
+            "kind": self.kind,
+            "differ": self.differ,
+            "p_value": self.p_value,
+            "groups": self.groups,
+            "groups_p_value": self.groups_p_value,
+            "dimensions": self.dimensions,
+            "predicted": {name: _mean(own) for name, own in self.predicted.items()},
+            "chance": self.chance,
+            "raters": [
+                dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+            ],
+            "left_out": self.left_out,
+            "objects": self.objects,
+            "map": self.plane,
+            "sentences": self.sentences(),
+        }
+        return {key: plain(value) for key, value in facts.items()}
+
+    def sentences(self) -> list[str]:
+        """What was found, in words."""
+        return list(_sentences(self))
+
+
+def individuals(
+    statements: Data,
+    *,
+    predict: bool = True,
+    model: AnswerModel | ChoiceMap | None = None,
+    random_state: RandomState = 0,
+) -> Individuals:
+    """Whether raters differ in what they see, on what, and who is like whom.
+
+    Parameters
+    ----------
+    statements : Answers, Statements or (m, 3) array
+        By four raters or more with 20 answers or more.
+    predict : bool
+        Whether to find out how well each rater's answers are predicted, which takes most of
+        the time.
+    model : AnswerModel or ChoiceMap, optional
+        Of these statements, where it has been fitted already.
+    random_state : int, Generator, RandomState or None
+
+    Notes
+    -----
+    **Whether they differ.** A map of all answers, with a sharpness and a share of lapses for each
+    rater, says what is expected. The sum over raters of what each one's answers have in common
+    beyond that (`trilens.questions.reliability.affinity`) is compared with that after exchanging
+    the answers' raters, between answers to the same question where several raters were asked
+    it. So raters who differ in nothing but care are alike.
+
+    **Groups.** Raters are placed by what their answers have in common beyond the expected
+    (classical scaling). There are groups if raters fall into parts that are tighter than those
+    of all but 5 % of raters without groups (`divide_raters`).
+
+    Examples
+    --------
+    >>> from trilens.simulate import study
+    >>> found = individuals(study(n_statements=4000).statements)
+    >>> found.differ, len(found.raters)
+    (False, 40)
+    """
+    seed = seed_of(random_state)
+    if not isinstance(predict, (bool, np.bool_)):
+        raise wrong("predict", predict, "True or False")
+    given = statements_of(statements, "individuals")
+    known = check_model(model, given, seed)
+    if isinstance(statements, Answers) and given.raters is None:
+        reading = None if statements.in_counts else statements.reading
+        if reading is not None and reading.likely_rater is not None:
+            raise ParameterError(
+                f"individuals needs to know who gave each answer; the column "
+                f"{reading.likely_rater} looks like the raters: say so with "
+                f"{option('columns', f'rater={reading.likely_rater}')}",
+                parameter="statements",
+            )
+    _raters(given)  # refuses, before anything is fitted
+    if choose_method("embed", given) != "choice":
+        raise ParameterError(
+            f"raters cannot be compared by {len(given):,} answers about {given.n_objects:,} "
+            f"objects: four objects or more are needed, and enough answers for a map of them"
+        )
+    first = answer_model(given, seed) if known is None else known
+    own, back = first.in_order, first.ordered.rank
+    names, rater, left_out = _raters(own.statements)
+    S = own.statements.take(rater >= 0) if (rater < 0).any() else own.statements
+    rater = rater[rater >= 0]
+    found = Excess(S, rater, len(names), expected_of_raters(S, rater, len(names), own.map))
+    rng = np.random.default_rng([seed, 41])
+    by_chance = found.permuted_totals(_exchangeable(S, rater), _PERMUTATIONS, rng)
+    p = p_value(float(np.trace(found.affinity)), by_chance)
+    differ = p <= LEVEL
+    alike = likeness(found.affinity, np.bincount(rater, minlength=len(names)))
+    group, groups_p = divide_raters(alike, rng) if differ else (None, None)
+    coordinates = scaled(alike, 2)
+    divided = group is not None and groups_p is not None and groups_p <= LEVEL
+    if group is None or not divided:
+        group = np.zeros(len(names), dtype=np.int64)
+    dimensions, weights = _dimensions(S, rater, own.map) if differ else ((), None)
+    return Individuals(
+        kind=given.kind,
+        raters=tuple(names),
+        answers=np.bincount(rater, minlength=len(names)),
+        left_out=tuple(left_out),
+        p_value=p,
+        differ=differ,
+        coordinates=coordinates,
+        group=group,
+        groups=_groups(S, rater, names, group, own, back, seed) if divided else (),
+        groups_p_value=groups_p,
+        dimensions=dimensions,
+        weights=weights,
+        predicted={
+            **_predicted(S, rater, len(names), own.map, seed, weighed=differ),
+            "others": _by_others(given, names, first.map, seed),
+        }
+        if predict
+        else {},
+        chance=chance(given.kind),
+        objects=given.names,
+        plane=own.plane[back],
+    )
+
+
+def can_compare(statements: Statements) -> bool:
+    """Whether there are enough raters with enough answers."""
+    known = group_raters(statements)
+    return known is not None and bool(_have_enough(known).sum() >= LEAST_RATERS)
+
+
+def _have_enough(known: RaterGroups) -> BoolArray:
+    """Which raters gave enough answers."""
+    return np.bincount(known.of[known.of >= 0], minlength=len(known)) >= LEAST_ANSWERS
+
+
+def _raters(statements: Statements) -> tuple[list[str], IntArray, list[str]]:
+    """Those with enough answers, which of them gave each answer (or -1), and the others."""
+    known = group_raters(statements)
+    if known is None:
+        raise ParameterError(
+            "individuals needs to know who gave each answer; add a column called rater",
+            parameter="statements",
+        )
+    enough = _have_enough(known)
+    if enough.sum() < LEAST_RATERS:
+        raise ParameterError(
+            f"individuals needs {LEAST_RATERS} raters or more with {LEAST_ANSWERS} answers or "
+            f"more, and there {'is' if enough.sum() == 1 else 'are'} {int(enough.sum())} "
+            f"(of {len(known):,} in all); ask more people, or each of them more questions",
+            parameter="statements",
+        )
+    new = np.where(enough, np.cumsum(enough) - 1, -1)
+    of = np.where(known.of >= 0, new[known.of], -1)
+    texts = [str(name) for name in known.names]
+    return (
+        [name for name, own in zip(texts, enough, strict=True) if own],
+        of,
+        [name for name, own in zip(texts, enough, strict=True) if not own],
+    )
+
+
+def expected_of_raters(
+    statements: Statements, rater: IntArray, n_raters: int, fitted: ChoiceMap
+) -> FloatArray:
+    """The probability of each answer by one map, as sharply and as attentively as each rater.
+
+    Parameters
+    ----------
+    rater : (m,) array of int
+        0 ... n_raters - 1.
+    """
+    attentive = replace(fitted.model_, lapse=0.0).probabilities(statements)
+    c = attentive.shape[1]
+    logs = np.log(np.maximum(attentive, 1e-12))
+    best = np.full(n_raters, -np.inf)
+    found = np.empty_like(attentive)
+    for power in _SHARPNESS:
+        P = np.exp(power * (logs - logs.max(axis=1, keepdims=True)))
+        P /= P.sum(axis=1, keepdims=True)
+        for lapse in _LAPSES:
+            mixed = (1 - lapse) * P + lapse / c
+            value = np.bincount(rater, np.log(mixed[:, 0]), n_raters)
+            better = value > best
+            best = np.where(better, value, best)
+            rows = better[rater]
+            found[rows] = mixed[rows]
+    return found
+
+
+def _exchangeable(statements: Statements, rater: IntArray) -> IntArray:
+    """Parts of the answers between which raters can be exchanged if all see alike.
+
+    A question that several raters were asked is a part; the others together are one.
+    """
+    keys = questions(statements)[0]
+    pairs = np.unique(keys * (int(rater.max()) + 1) + rater)
+    asked = np.bincount(pairs // (int(rater.max()) + 1))
+    return np.where(asked[keys] > 1, keys + 1, 0)
+
+
+def likeness(affinity: FloatArray, answers: IntArray) -> FloatArray:
+    """(R, R): inner products of what raters see differently from all, on the average."""
+    G = affinity / np.outer(answers, answers)
+    share = answers / answers.sum()
+    middle = share @ G
+    return np.asarray(G - middle[:, None] - middle[None] + float(share @ middle))
+
+
+def scaled(alike: FloatArray, dimension: int) -> FloatArray:
+    """Coordinates with about these inner products: classical scaling (Torgerson, 1952)."""
+    values, axes = np.linalg.eigh(alike)
+    X = np.zeros((len(alike), dimension))
+    d = min(dimension, len(alike))
+    X[:, :d] = (axes[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0)))[:, :d]
+    largest = np.abs(X).argmax(axis=0)
+    return X * np.where(X[largest, np.arange(dimension)] < 0, -1.0, 1.0)
+
+
+def divide_raters(
+    alike: FloatArray, rng: np.random.Generator
+) -> tuple[IntArray | None, float | None]:
+    """The best division into groups, and how often raters without groups have one as good.
+
+    Raters without groups are spread over an arc and seen from the side, which is denser at its
+    ends: so are raters who weigh the dimensions differently, since beyond some weight nothing
+    changes any more. Evenly spread ones fall into parts less readily, and Gaussian ones still
+    less.
+    """
+    R = len(alike)
+    numbers = range(2, min(_MOST_GROUPS, R // _LEAST_GROUP) + 1)
+    if not numbers:
+        return None, None
+    best: tuple[float, float, IntArray | None] = (1.0, 0.0, None)
+    for number in numbers:
+        X = scaled(alike, number - 1)
+        parts, loose = _parts(X, number)
+        if parts is None:
+            continue
+        drawn = np.array([1 - _parts(rng.beta(0.5, 0.5, (R, 1)), number)[1] for _ in range(_DRAWN)])
+        p = p_value(1 - loose, drawn)
+        beyond = (1 - loose - drawn.mean()) / max(drawn.std(), 1e-12)
+        if (p, -beyond) < best[:2]:
+            best = p, -beyond, parts
+    p, _, parts = best
+    return parts, min(1.0, p * len(numbers))
+
+
+def _parts(X: FloatArray, number: int) -> tuple[IntArray | None, float]:
+    """Parts of three or more by Ward's method, mended by k-means, and the share within them."""
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    labels = fcluster(linkage(X, "ward"), number, "maxclust").astype(np.int64) - 1
+    for _ in range(20):
+        sizes = np.bincount(labels, minlength=number)
+        if sizes.min() < _LEAST_GROUP:
+            return None, 1.0
+        centres = np.stack([X[labels == k].mean(axis=0) for k in range(number)])
+        new = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+        if (new == labels).all():
+            break
+        labels = new
+    if np.bincount(labels, minlength=number).min() < _LEAST_GROUP:
+        return None, 1.0
+    total = float(((X - X.mean(axis=0)) ** 2).sum())
+    if total == 0.0:
+        return None, 1.0
+    within = sum(((X[labels == k] - X[labels == k].mean(axis=0)) ** 2).sum() for k in range(number))
+    return labels, float(within / total)
+
+
+def _dimensions(
+    statements: Statements, rater: IntArray, fitted: ChoiceMap
+) -> tuple[tuple[Dimension, ...], FloatArray | None]:
+    """The dimensions of a map that each rater weighs in their own way, and the weights."""
+    if fitted.n_components_ < 2:
+        return (), None
+    length: Any = fitted.length_
+    seen = ChoiceMap(
+        fitted.n_components_, l2=fitted.l2_, length=length, raters="weights", random_state=0
+    ).fit(by_number(statements, rater))
+    names, found = statements.names, []
+    for spread, axis in zip(seen.rater_spread_.tolist(), seen.embedding_.T, strict=True):
+        order = np.argsort(axis, kind="stable")
+        low, high = order[:_NAMED], order[::-1][:_NAMED]
+        found.append(Dimension(spread, tuple(names[i] for i in low), tuple(names[i] for i in high)))
+    weights = np.array([seen.rater_weights_[r] for r in range(int(rater.max()) + 1)])
+    return tuple(found), weights
+
+
+def _groups(
+    statements: Statements,
+    rater: IntArray,
+    names: list[str],
+    group: IntArray,
+    model: AnswerModel,
+    back: IntArray,
+    seed: int,
+) -> tuple[RaterGroup, ...]:
+    """Each group; ``back`` is the place of each object on the model's map."""
+    found = []
+    for g in range(int(group.max()) + 1):
+        part = statements.take(group[rater] == g)
+        plane, middle = None, None
+        candidates: tuple[str, ...] = ()
+        if choose_method("embed", part) == "choice":
+            d = min(2, part.n_objects - 1)
+            drawn = np.zeros((part.n_objects, 2))
+            drawn[:, :d] = quick_map(model.map, d).fit_transform(part)
+            plane = procrustes(drawn, model.plane)[0][back]
+            most = medoid(part, random_state=seed)
+            middle, candidates = most.name, tuple(most.candidates)
+        found.append(
+            RaterGroup(
+                raters=tuple(name for name, own in zip(names, group, strict=True) if own == g),
+                answers=len(part),
+                medoid=middle,
+                candidates=candidates,
+                plane=plane,
+            )
+        )
+    return tuple(found)
+
+
+def _predicted(
+    statements: Statements,
+    rater: IntArray,
+    n_raters: int,
+    fitted: ChoiceMap,
+    seed: int,
+    *,
+    weighed: bool,
+) -> dict[str, FloatArray]:
+    """The share of each rater's answers that maps without sight of them predict."""
+    m = len(statements)
+    question, _, asked = questions(statements)
+    rng = np.random.default_rng([seed, 42])
+    fold = (rng.permutation(len(asked)) % _FOLDS)[question]
+    by_rater = by_number(statements, rater)
+    answers = np.bincount(rater, minlength=n_raters)
+    most = set(np.argsort(-answers, kind="stable")[:_MOST_SELF].tolist())
+    right = {name: np.full(m, np.nan) for name in ("pooled", "own", "weights")}
+    d = fitted.n_components_
+
+    def of(rows: BoolArray, asked: BoolArray, dimension: int, **how: Any) -> FloatArray:
+        M = quick_map(fitted, dimension, **how).fit(by_rater.take(rows))
+        return is_best(M.predict_proba(by_rater.take(asked)))
+
+    for part in range(_FOLDS):
+        asked = fold == part
+        if not asked.any() or asked.all():
+            continue
+        right["pooled"][asked] = of(~asked, asked, d, lapses="one")
+        if weighed and d > 1:
+            right["weights"][asked] = of(~asked, asked, d, raters="weights")
+        for r in most:
+            own = rater == r
+            if (own & asked).any() and (own & ~asked).any():
+                right["own"][own & asked] = of(
+                    own & ~asked, own & asked, min(d, 2), lapses="one", max_iter=60, tol=1e-4
+                )
+    return {name: _shares(shares, rater, n_raters) for name, shares in right.items()}
+
+
+def _by_others(given: Statements, names: list[str], fitted: ChoiceMap, seed: int) -> FloatArray:
+    """As `trilens.reliability` says it of the same raters."""
+    if given.raters is None or not can_hold_out(given):
+        return np.full(len(names), np.nan)
+    found = predicted_by_others(given, given.raters, fitted, seed)
+    return np.array([found[name] for name in names])
+
+
+def _shares(right: FloatArray, rater: IntArray, n_raters: int) -> FloatArray:
+    known = ~np.isnan(right)
+    count = np.bincount(rater[known], minlength=n_raters)
+    hits = np.bincount(rater[known], right[known], n_raters)
+    return np.asarray(np.divide(hits, count, out=np.full(n_raters, np.nan), where=count > 0))
+
+
+def _mean(shares: FloatArray) -> float | None:
+    return float(np.nanmean(shares)) if np.isfinite(shares).any() else None
+
+
+def _sentences(found: Individuals) -> Iterator[str]:
+    n, few = len(found.raters), len(found.left_out)
+    short = f" ({few:,} with fewer than {LEAST_ANSWERS} answers were left out)" if few else ""
+    said = f"{n:,} raters were compared{short}; "
+    if not found.differ:
+        yield f"{said}that they see different things could not be shown ({p_text(found.p_value)})."
+    else:
+        yield f"{said}they see different things, beyond chance ({p_text(found.p_value)})."
+        yield from _said_of_groups(found)
+        yield from _said_of_dimensions(found)
+    if found.predicted:
+        yield from _said_of_prediction(found)
+
+
+def _said_of_groups(found: Individuals) -> Iterator[str]:
+    if found.groups_p_value is None:
+        yield "There are too few raters to look for groups among them."
+        return
+    if not found.groups:
+        yield f"They do not fall into groups ({p_text(found.groups_p_value)})."
+        return
+    sizes = [len(group.raters) for group in found.groups]
+    yield (
+        f"They fall into {len(sizes)} groups, of {and_list([f'{size:,}' for size in sizes])} "
+        f"raters ({p_text(found.groups_p_value)})."
+    )
+    central = [
+        f"{group.medoid} for group {number}"
+        for number, group in enumerate(found.groups, 1)
+        if group.medoid is not None
+    ]
+    if central:
+        yield f"Most central is {and_list(central)}."
+
+
+def _said_of_dimensions(found: Individuals) -> Iterator[str]:
+    spreads = [dimension.spread for dimension in found.dimensions]
+    if found.groups or not spreads or max(spreads) <= 0.0:
+        return
+    number = int(np.argmax(spreads))
+    widest = found.dimensions[number]
+    yield (
+        f"They differ most in how much dimension {number + 1} counts (from "
+        f"{and_list(widest.low)} to {and_list(widest.high)}): a third of them weigh it more than "
+        f"{np.exp(widest.spread):.1f} times as much, or as little, as is usual."
+    )
+
+
+def _said_of_prediction(found: Individuals) -> Iterator[str]:
+    told = (
+        ("pooled", "one map for all"),
+        ("others", "a map of the other raters' answers"),
+        ("own", "a map of their own other answers"),
+        ("weights", "one map with each rater's own weights"),
+    )
+    means = [(text, _mean(found.predicted[name])) for name, text in told]
+    listed = [f"{text} {mean:.0%}" for text, mean in means if mean is not None]
+    yield (
+        f"Held-out answers predicted, mean over raters: by {and_list(listed)} "
+        f"(by guesses {found.chance:.0%})."
+    )

@@ -1,0 +1,94 @@
+"""Local lens depth from statements: with a map that says which pairs are near."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trilens._parameters import one_of, real_number
+from trilens._typing import FloatArray, RandomState
+from trilens.depth import ratio
+from trilens.questions.data import Data, statements_of
+from trilens.questions.embed import points_of
+from trilens.questions.method import check_model, choose_method
+from trilens.statements import Statements
+from trilens.statements.value import require_kind
+
+if TYPE_CHECKING:
+    from trilens.maps.choice_map import ChoiceMap
+    from trilens.questions.model import AnswerModel
+
+
+def local_depth(
+    statements: Data,
+    share: float = 0.1,
+    *,
+    method: str = "auto",
+    by: str = "map",
+    n_components: int | None = None,
+    random_state: RandomState = 0,
+    model: AnswerModel | ChoiceMap | None = None,
+) -> FloatArray:
+    """How crowded it is about each object: local lens depth (the paper's eq. 23).
+
+    Answers do not tell which pairs are near (the paper's Section 7): a lens may be empty because
+    its pair is near, or because it lies where nothing is. A map tells.
+
+    Parameters
+    ----------
+    statements : Answers, Statements or (m, 3) array
+    share : float
+        The share of all pairs that count as near, from 0 to 1.
+    method : str
+        The map: ``"auto"`` as for `trilens.outliers`, or a name. The lens map draws objects far
+        out to the rim and the middle, and serves badly here.
+    by : {"map", "answers"}
+        ``"map"``: the local lens depth of the map's points. ``"answers"``, for ``central``
+        statements: of the answers about an object the share in which it is the most central of
+        a near pair; the map decides what is near and nothing else. With few answers most of
+        these shares are 0, and wrong answers add to them where they should be 0.
+    n_components, random_state, model
+        Of the map, as for `trilens.outliers`.
+
+    Returns
+    -------
+    (n_objects,) array
+        Shares of the pairs of other objects; low where an object stands by itself.
+
+    Examples
+    --------
+    >>> from trilens import lens_depth
+    >>> from trilens.simulate import mixture, simulate_statements, with_outliers
+    >>> between = with_outliers(mixture(40, [[0, 0], [9, 0]], random_state=1), [[4.5, 0]])
+    >>> S = simulate_statements(between, random_state=2)
+    >>> bool(lens_depth(S)[40] > 1 / 3), float(local_depth(S, 0.2, method="ste")[40])
+    (True, 0.0)
+    """
+    given = statements_of(statements, "local depth")
+    model = check_model(model, given, random_state)
+    one_of("by", by, ("map", "answers"))
+    real_number("share", share, 0, 1)
+    if by == "answers":
+        require_kind(given.kind, ["central"], "local depth by answers", "by='map' takes every kind")
+    chosen = choose_method("embed", given, method)
+    n = given.n_objects
+    if n < 3:
+        return np.zeros(n)
+    points = points_of(given, chosen, n_components, random_state, model)
+    from trilens.exact import local_lens_depth
+
+    if by == "map":
+        return np.asarray(local_lens_depth(points, share=share, metric="euclidean", normalise=True))
+    return _of_answers(given, points, share)
+
+
+def _of_answers(given: Statements, points: FloatArray, share: float) -> FloatArray:
+    from trilens.exact.depth import nearest_pairs
+    from trilens.exact.samples import Sample
+
+    limit = nearest_pairs(Sample(points, "euclidean").rows, share)
+    centre, one, other = given.triples.T
+    near = np.linalg.norm(points[one] - points[other], axis=1) <= limit * (1 + 1e-12)
+    singled = np.bincount(centre[near], minlength=given.n_objects)
+    return ratio(singled, given.appearances)

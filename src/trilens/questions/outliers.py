@@ -1,0 +1,487 @@
+"""Outlier identification: Algorithm 2, Crowd-Median, and the local outlier factor on a map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from trilens._parameters import real_number, seed_of, whole_number, wrong
+from trilens._tabular import Tabular
+from trilens._typing import FloatArray, IntArray, Progress, RandomState
+from trilens.answers import central_counts
+from trilens.counts import CentralCounts, count_central
+from trilens.depth import centrality, counted_shares
+from trilens.errors import ParameterError
+from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.features import FeaturesLike
+from trilens.maps.likelihood import object_order
+from trilens.maps.streamed import StreamedMap
+from trilens.questions.clouds import clouds
+from trilens.questions.data import (
+    Data,
+    model_of_many,
+    object_counts,
+    objects_of,
+    statements_of,
+)
+from trilens.questions.embed import points_of
+from trilens.questions.method import (
+    check_counted,
+    check_method,
+    check_model,
+    choose_method,
+    method_or_model,
+)
+from trilens.questions.model import AnswerModel, answer_model, featured_model
+from trilens.questions.outlier_test import (
+    OutlierShape,
+    OutlierTest,
+    factors_by_chance,
+    outlier_factors,
+    outliers_by_depth,
+    outliers_on_map,
+)
+from trilens.questions.preconditions import why_nothing_can_be_claimed, why_nothing_on_map
+from trilens.questions.tails import Tail
+from trilens.statements import Kind, Statements, StatementsLike, as_statements
+from trilens.statements.value import refuse_answers, statements_to_fit
+
+#: Of more tied objects than these only the number is told.
+MOST_TIED = 20
+#: Of fewer objects none stands apart from the rest: there is no rest.
+_LEAST_OBJECTS = 8
+
+
+@dataclass(frozen=True)
+class Outliers(Tabular):
+    """The least central objects, the least central first.
+
+    Attributes
+    ----------
+    indices, names
+        The outliers.
+    scores : (len(indices),) array
+        Their scores, low for an outlier: centrality, or minus the local outlier factor.
+    suggested : int
+        How many objects stand apart by more than chance.
+    shape : {"outliers", "long tail", "none"}
+        What the far objects are. They stand apart if neither a Gaussian cloud nor one with a
+        long tail explains them, and make a long tail if only the latter does.
+    tail : tuple of str or None
+        The objects of a long tail, the farthest out first; None where there is none.
+    p_value, level : float or None
+        The larger one of the two that follow; up to ``level`` it is claimed that objects stand
+        apart. None where nothing can be claimed.
+    p_gaussian : float or None
+        How often a Gaussian cloud has as much that seems to stand apart.
+    p_heavy : float or None
+        How often a cloud with a tail like that of the map leaves such a gap. None where depths
+        are compared.
+    caution : str or None
+        Why nothing can be claimed.
+    tied : tuple of str
+        Objects left out whose score equals that of the last outlier: the cut goes through
+        them, and the names alone decided.
+    depths : (len(indices),) array
+        Their centrality.
+    method : str
+    all_scores : (n,) array
+        The score of every object.
+    least_central : tuple of str
+        The objects of lowest score, outliers or not: a quarter of all, at most eight.
+    """
+
+    indices: IntArray
+    names: tuple[str, ...]
+    scores: FloatArray
+    depths: FloatArray
+    suggested: int
+    shape: OutlierShape
+    tail: tuple[str, ...] | None
+    p_value: float | None
+    p_gaussian: float | None
+    p_heavy: float | None
+    level: float
+    caution: str | None
+    tied: tuple[str, ...]
+    method: str
+    all_scores: FloatArray = field(repr=False)
+    least_central: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """The outliers and their scores."""
+        return {"object": self.names, "score": self.scores.tolist()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as ``trilens outliers --json`` prints them."""
+        rows = zip(self.names, self.depths.tolist(), self.scores.tolist(), strict=True)
+        return {
+            "outliers": [
+                {"object": name, "depth": depth, "score": score} for name, depth, score in rows
+            ],
+            "suggested": self.suggested,
+            "shape": self.shape,
+            "tail": None if self.tail is None else list(self.tail),
+            "p_value": self.p_value,
+            "p_gaussian": self.p_gaussian,
+            "p_heavy": self.p_heavy,
+            "level": self.level,
+            "caution": self.caution,
+            "method": self.method,
+            "least_central": list(self.least_central),
+            "tied": list(self.tied[:MOST_TIED]),
+            "tied_count": len(self.tied),
+        }
+
+
+def outliers(
+    statements: Data,
+    n: int | None = None,
+    *,
+    contamination: float | None = None,
+    method: str = "auto",
+    n_components: int | None = None,
+    random_state: RandomState = 0,
+    model: AnswerModel | ChoiceMap | StreamedMap | None = None,
+    features: FeaturesLike | None = None,
+    progress: Progress | None = None,
+) -> Outliers:
+    """The objects that fit the others least.
+
+    Parameters
+    ----------
+    statements : Answers, Statements, (m, 3) array, Counted or CentralCounts
+        Counts suffice to rank by ``"depth"``, which is then what ``"auto"`` means; they do not
+        tell what stands apart. Files too large to hold, and very many statements, are mapped by
+        passes over them.
+    n : int, optional
+        How many. Without ``n`` and ``contamination`` those that stand apart by more than
+        chance, which may be none: in at most 5 % of clouds without outliers there are any. A
+        cloud that thins out into a long tail has none either; the tail is then named.
+    contamination : float, optional
+        The share of outliers, at least 0 and at most 0.5; rounded to the nearest number.
+    method : str
+        ``"auto"``: what `trilens.questions.method` measured as best. ``"choice"``: local outlier
+        factor on the choice map. ``"depth"``: lowest centrality (Algorithm 2; Crowd-Median for
+        ``odd``). Another map (``"lensmap"``, ``"soe"``, ...): local outlier factor on its
+        coordinates; it ranks, and claims nothing.
+    model : AnswerModel, ChoiceMap or StreamedMap, optional
+        The fitted model of ``method="choice"``, where there is one already.
+    features : array, table or dict, optional
+        Vectors of the objects, for ``"choice"``: see `ChoiceMap.fit`.
+    progress : callable, optional
+        Called with the share of the work on large files that is done.
+
+    Notes
+    -----
+    Equal scores stand in the order of the names. An object that no statement names has
+    depth 0 and so counts as an outlier, as in the paper.
+
+    Examples
+    --------
+    >>> outliers([[0, 1, 2], [0, 1, 3], [2, 0, 3], [2, 0, 1]], n=2).names
+    ('1', '3')
+    """
+    check_method("outliers", method)
+    if features is not None:
+        model = featured_model(
+            statements, "outliers", features, method, model, n_components, random_state, progress
+        )
+        statements, method, n_components = statements_of(statements, "outliers"), "choice", None
+    placed = None
+    if n_components is None and method in ("auto", "choice"):
+        placed = model_of_many(statements, "outliers", model, seed_of(random_state), progress)
+    suffice = method in ("auto", "depth")
+    counts = None if placed is not None else object_counts(statements, suffice, progress)
+    reason: str | None
+    if placed is not None:
+        names, chosen_method, depth = placed.names, "choice", centrality(placed.counts)
+        count = _how_many(len(names), n, contamination)
+        score, apart, reason = _on_streamed_map(placed)
+    elif counts is not None:
+        check_counted(method)
+        names = objects_of(counts).names
+        count = _how_many(len(names), n, contamination)
+        chosen_method, depth = "depth", centrality(counts)
+        score, apart = depth, OutlierTest(np.zeros(len(depth), dtype=np.bool_), None)
+        reason = "counts do not say which objects were compared with which"
+    else:
+        given = statements_of(statements, "outliers")
+        known = check_model(model, given, random_state)
+        names = given.names
+        count = _how_many(len(names), n, contamination)
+        chosen_method, depth = choose_method("outliers", given, method), counted_shares(given)
+        if chosen_method == "choice" and len(given) and known is None:
+            known = answer_model(given, seed_of(random_state))
+        score, apart, reason = _score(given, chosen_method, n_components, random_state, known)
+    by_name = object_order(names, len(names))
+    order = by_name[np.argsort(score[by_name], kind="stable")]
+    if count is None:
+        chosen = order[apart.objects[order]]
+        tied = order[:0]
+    else:
+        chosen, rest = order[:count], order[count:]
+        tied = rest[score[rest] == score[chosen[-1]]] if count else order[:0]
+    return Outliers(
+        indices=chosen,
+        names=tuple(names[i] for i in chosen),
+        scores=score[chosen],
+        depths=depth[chosen],
+        suggested=int(apart.objects.sum()),
+        shape=apart.shape,
+        tail=None if apart.tail is None else tuple(names[i] for i in order[apart.tail[order]]),
+        p_value=apart.p_value,
+        p_gaussian=apart.p_gaussian,
+        p_heavy=apart.p_heavy,
+        caution=None if reason is None else f"what stands apart cannot be told: {reason}",
+        level=apart.level,
+        tied=tuple(names[i] for i in tied),
+        method=chosen_method,
+        all_scores=score,
+        least_central=tuple(names[i] for i in order[: min(8, max(1, len(order) // 4))]),
+    )
+
+
+def _score(
+    given: Statements,
+    method: str,
+    n_components: int | None,
+    random_state: RandomState,
+    model: AnswerModel | None,
+) -> tuple[FloatArray, OutlierTest, str | None]:
+    """A score for every object, low for outliers, what stands apart, or why nothing can."""
+    nobody = OutlierTest(np.zeros(given.n_objects, dtype=np.bool_), None)
+    reason = why_nothing_can_be_claimed(given, None if model is None else model.map)
+    if method == "choice":
+        if model is None or given.n_objects < _LEAST_OBJECTS:
+            return np.full(given.n_objects, -1.0), nobody, reason or "there are too few objects"
+        inner = model.in_order
+        places = inner.map.embedding_
+        factors = outlier_factors(places)[model.ordered.rank]
+        if reason:
+            return -factors, nobody, reason
+        by_chance = factors_by_chance(inner)
+        tail = Tail(places[model.ordered.rank], given.kind)
+        return -factors, outliers_on_map(factors, by_chance, tail), None
+    if method == "depth":
+        depth = centrality(given)
+        appears = count_central(given).appears
+        apart = nobody if reason else outliers_by_depth(depth, appears, given.kind)
+        return depth, apart, reason
+    from trilens.maps.geometry import local_outliers
+
+    points = points_of(given, method, n_components, random_state)
+    order, score = object_order(given.names, len(points)), np.empty(len(points))
+    score[order] = -local_outliers(points[order])
+    return score, nobody, f"{method} ranks the objects but has no test"
+
+
+def _on_streamed_map(placed: StreamedMap) -> tuple[FloatArray, OutlierTest, str | None]:
+    """As `_score`; the clouds have errors like those of the map, and are not fitted anew."""
+    inner, rank = placed.in_order
+    X, reason = inner.embedding, why_nothing_on_map(placed)
+    nobody = OutlierTest(np.zeros(len(X), dtype=np.bool_), None)
+    if len(X) < _LEAST_OBJECTS:
+        return np.full(len(X), -1.0), nobody, reason or "there are too few objects"
+    factors = outlier_factors(X)
+    if reason is not None or inner.errors is None:
+        return -factors[rank], nobody, reason
+    rng = np.random.default_rng([placed.seed, 23])
+    drawn = clouds(X, "gaussian", len(X), rng, inner.errors.places)
+    apart = outliers_on_map(factors, map(outlier_factors, drawn), Tail(X, placed.counts.kind))
+    tail = None if apart.tail is None else apart.tail[rank]
+    return -factors[rank], replace(apart, objects=apart.objects[rank], tail=tail), None
+
+
+def _how_many(n_objects: int, n: int | None, contamination: float | None) -> int | None:
+    if n is not None and contamination is not None:
+        raise ParameterError("give n or contamination, not both")
+    if n is not None:
+        return whole_number("n", n, 0, n_objects)
+    if contamination is not None:
+        return round(real_number("contamination", contamination, 0, 0.5) * n_objects)
+    return None
+
+
+@dataclass(eq=False, repr=False)
+class LensDepthOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
+    """Outliers by low lens depth (Algorithm 2), or high P(odd) for odd-one-out statements.
+
+    Parameters
+    ----------
+    contamination : float or "auto"
+        The share of outliers, at least 0 and at most 0.5. ``"auto"``: those below the largest
+        gap at the low end of the scores, if it is wider than chance makes it; `central` depths,
+        which cannot be lower than 0, hardly ever show one.
+    kind : {"central", "odd", "closer"}, optional
+        What was asked, for arrays, which do not tell; by default ``"central"``, as in the paper.
+
+    Attributes
+    ----------
+    score_samples_ : (n_objects,) array
+        Centrality: the lower, the more outlying.
+    offset_ : float
+        The cut: an object is an outlier if its score is below it. It lies half-way between
+        the last outlier and the first inlier; objects that tie with the first inlier are
+        inliers.
+    labels_ : (n_objects,) array of int
+        -1 for outliers, +1 for inliers.
+    kind_ : {"central", "odd", "closer"}
+        What was asked.
+    counts_ : CentralCounts
+        What `partial_fit` adds to.
+
+    Examples
+    --------
+    >>> S = [[0, 1, 2], [0, 1, 3], [2, 0, 3], [2, 0, 1], [1, 2, 3], [1, 0, 3]]
+    >>> LensDepthOutlierDetector(contamination=0.25).fit_predict(S).tolist()
+    [1, 1, 1, -1]
+    """
+
+    contamination: float | str = 0.1
+    _: KW_ONLY
+    kind: Kind | None = None
+
+    def fit(self, X: StatementsLike | CentralCounts, y: Any = None) -> LensDepthOutlierDetector:
+        """Score every object of statements, or of counts of them, and put the cut."""
+        if not isinstance(X, CentralCounts):
+            given, X = X, statements_to_fit(X, self.kind, self)
+            refuse_answers(y, given, X)
+        counts = central_counts(X)
+        self.kind_ = counts.kind
+        scores = centrality(counts)
+        if isinstance(self.contamination, str) and self.contamination == "auto":
+            apart = outliers_by_depth(scores, counts.appears, counts.kind)
+            count = int(apart.objects.sum())
+        elif isinstance(self.contamination, str):
+            raise wrong("contamination", self.contamination, "'auto' or a share")
+        else:
+            share = real_number("contamination", self.contamination, 0, 0.5)
+            count = round(share * len(scores))
+        ordered = np.sort(scores)
+        self.score_samples_ = scores
+        if 0 < count < len(ordered):
+            self.offset_ = float((ordered[count - 1] + ordered[count]) / 2)
+        else:
+            self.offset_ = float(ordered[0]) if len(ordered) else 0.0
+        self.n_objects_in_ = len(scores)
+        self.labels_ = self.predict()
+        self.counts_ = counts
+        return self
+
+    def partial_fit(
+        self, X: StatementsLike | CentralCounts, y: Any = None
+    ) -> LensDepthOutlierDetector:
+        """As `fit` to all statements so far: those of `fit`, of earlier calls, and these.
+
+        Objects are the same where their names are; without names by their ids.
+        """
+        more = central_counts(
+            as_statements(X, self.kind) if isinstance(X, np.ndarray | list) else X
+        )
+        return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
+
+    def score_samples(self, X: StatementsLike | None = None) -> FloatArray:
+        """Centrality of every object, from other statements about the same objects if given."""
+        check_is_fitted(self, "score_samples_")
+        if X is None:
+            return self.score_samples_
+        given = as_statements(X, self.kind_)
+        if given.n_objects != self.n_objects_in_:
+            raise ParameterError(
+                f"the statements are about {given.n_objects} objects; "
+                f"the detector was fitted on {self.n_objects_in_}"
+            )
+        return centrality(given)
+
+    def decision_function(self, X: StatementsLike | None = None) -> FloatArray:
+        """Score less the cut: negative for outliers."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: StatementsLike | None = None) -> IntArray:
+        """-1 for outliers, +1 for inliers."""
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    def fit_predict(self, X: StatementsLike, y: Any = None, **kwargs: Any) -> IntArray:
+        """Fit, and label every object."""
+        return self.fit(X, y).labels_
+
+
+@dataclass(eq=False, repr=False)
+class MapOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
+    """What `trilens.outliers` finds, as an estimator: local outlier factors on the choice map.
+
+    Parameters
+    ----------
+    contamination : "auto" or float
+        The share of outliers, at least 0 and at most 0.5. ``"auto"``: those that stand apart by
+        more than chance, which may be none.
+    n : int, optional
+        How many, instead of a share.
+    map : str or ChoiceMap
+        The method of `trilens.outliers`, or a map to be fitted (it is cloned).
+    n_components : int, optional
+        Of the map.
+    random_state : int, Generator or None
+    kind : {"central", "odd", "closer"}, optional
+        What was asked, for arrays, which do not tell; by default ``"central"``.
+
+    Attributes
+    ----------
+    labels_ : (n_objects,) array of int
+        -1 for outliers, +1 for inliers.
+    score_samples_ : (n_objects,) array
+        The lower, the more outlying.
+    result_ : Outliers
+        What `trilens.outliers` returned: names, the test, its p-values.
+    kind_ : {"central", "odd", "closer"}
+
+    Examples
+    --------
+    >>> from trilens.simulate import study
+    >>> S = study().statements
+    >>> MapOutlierDetector(n=3).fit_predict(S).tolist().count(-1)
+    3
+    """
+
+    contamination: float | str = "auto"
+    _: KW_ONLY
+    n: int | None = None
+    map: str | ChoiceMap = "auto"
+    n_components: int | None = None
+    random_state: RandomState = 0
+    kind: Kind | None = None
+
+    def fit(
+        self, X: StatementsLike, y: Any = None, *, features: FeaturesLike | None = None
+    ) -> MapOutlierDetector:
+        """Find the outliers among the objects of statements; ``features`` as in `outliers`."""
+        given = statements_to_fit(X, self.kind, self)
+        refuse_answers(y, X, given)
+        share = self.contamination
+        if isinstance(share, str) and share != "auto":
+            raise wrong("contamination", share, "'auto' or a share")
+        self.result_ = outliers(
+            given,
+            self.n,
+            contamination=None if isinstance(share, str) else share,
+            **method_or_model(self.map, self.n_components, given, features),
+            random_state=self.random_state,
+        )
+        self.score_samples_ = self.result_.all_scores
+        self.labels_ = np.ones(given.n_objects, dtype=np.int64)
+        self.labels_[self.result_.indices] = -1
+        self.kind_ = given.kind
+        return self
+
+    def fit_predict(self, X: StatementsLike, y: Any = None, **parameters: Any) -> IntArray:
+        """Fit, and label every object; parameters as for `fit`."""
+        return self.fit(X, y, **parameters).labels_

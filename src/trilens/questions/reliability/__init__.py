@@ -1,0 +1,34 @@
+"""How good the answers are, and what they can support."""
+
+from trilens.questions.reliability.agreement import (
+    Agreement,
+    Disagreement,
+    Rate,
+    Repeats,
+    SplitHalf,
+)
+from trilens.questions.reliability.cautions import FEW_APPEARANCES, Caution
+from trilens.questions.reliability.exclusions import Exclusion
+from trilens.questions.reliability.forecast import Forecast
+from trilens.questions.reliability.groups import CrossPrediction, Group, GroupComparison
+from trilens.questions.reliability.raters import FEW_ANSWERS, RaterCheck
+from trilens.questions.reliability.reliability import Reliability, reliability
+
+__all__ = [
+    "FEW_ANSWERS",
+    "FEW_APPEARANCES",
+    "Agreement",
+    "Caution",
+    "CrossPrediction",
+    "Disagreement",
+    "Exclusion",
+    "Forecast",
+    "Group",
+    "GroupComparison",
+    "Rate",
+    "RaterCheck",
+    "Reliability",
+    "Repeats",
+    "SplitHalf",
+    "reliability",
+]

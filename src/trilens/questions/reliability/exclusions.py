@@ -1,0 +1,244 @@
+"""Which answers count: test questions, repeated questions, and exclusions one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from trilens._parameters import shown, wrong
+from trilens._typing import AnyArray, BoolArray, IntArray
+from trilens.errors import ParameterError, parameter_name
+from trilens.kinds import answer_column
+from trilens.questions.reliability.agreement import AsDict
+from trilens.questions.reliability.raters import RaterCheck
+from trilens.statements import Statements
+from trilens.statements.columns import as_array, as_list, is_missing
+from trilens.statements.combine import question_keys
+from trilens.statements.selection import Selection, step_of
+
+#: Correct answers as statements, or the correct answer to each row, None or empty for ordinary
+#: questions.
+CatchLike: TypeAlias = Statements | Iterable[Any]
+#: A rater who answers fewer of the test questions correctly than this share has failed them.
+_PASSED = 0.5
+#: Texts in a column that mean no.
+_NO = ("", "0", "0.0", "no", "false", "none", "nan", "n", "f")
+
+
+@dataclass(frozen=True, eq=False)
+class Catch:
+    """Test questions, whose correct answer is known."""
+
+    #: (m,): which answers are to such questions, and which of them are correct.
+    asked: BoolArray
+    right: BoolArray
+
+
+def catch_questions(statements: Statements, catch: CatchLike | None) -> Catch:
+    """Find the answers to test questions.
+
+    Parameters
+    ----------
+    statements : Statements
+    catch : Statements, or (m,) list, optional
+        The correct answers as statements of the same kind; or, for each answer, the name of
+        the correct object, None or empty where the question is an ordinary one.
+
+    Examples
+    --------
+    >>> S = Statements([[0, 1, 2], [1, 0, 2], [3, 0, 1]], names=["a", "b", "c", "d"])
+    >>> found = catch_questions(S, Statements([[1, 2, 0]], names=["a", "b", "c"]))
+    >>> found.asked.tolist(), found.right.tolist()
+    ([True, True, False], [False, True, False])
+    >>> catch_questions(S, ["b", "", None]).right.tolist()
+    [False, False, False]
+    """
+    m = len(statements)
+    nothing = np.zeros(m, dtype=bool)
+    if catch is None:
+        return Catch(nothing, nothing)
+    given = statements.triples[:, answer_column(statements.kind)]
+    if isinstance(catch, Statements):
+        key, answer, _ = question_keys(statements)
+        test_key, test_answer = _same_objects(statements, catch, "catch")
+        right_of = dict(zip(test_key.tolist(), test_answer.tolist(), strict=True))
+        asked = np.isin(key, test_key)
+        if not asked.any():
+            raise ParameterError(
+                f"none of the {len(catch):,} test questions was asked; "
+                f"do they belong to other statements?",
+                parameter="catch",
+            )
+        wanted = np.array([right_of.get(k, -1) for k in key.tolist()])
+        return Catch(asked, asked & (wanted == answer))
+    listed = as_list(catch, "catch")
+    if len(listed) != m:
+        raise ParameterError(
+            f"{parameter_name('catch')} has {len(listed):,} values for {m:,} statements; give the "
+            f"correct answer to each (empty for ordinary questions), or those as Statements",
+            parameter="catch",
+        )
+    asked, right = nothing.copy(), nothing.copy()
+    names = statements.names
+    for row, value in enumerate(listed):
+        name = "" if is_missing(value) else str(value).strip()
+        if name == "":
+            continue
+        shown_there = [names[i] for i in statements.triples[row]]
+        if name not in shown_there:
+            raise ParameterError(
+                f"{parameter_name('catch')}: the correct answer to statement {row} is given as "
+                f"{shown(name)}, but it shows {', '.join(shown_there)}; name one of these, or "
+                f"leave it empty",
+                parameter="catch",
+            )
+        asked[row] = True
+        right[row] = names[given[row]] == name
+    return Catch(asked, right)
+
+
+def repeated_rows(statements: Statements, repeated: Any) -> BoolArray | None:
+    """The answers that count for the agreement; None for all.
+
+    Parameters
+    ----------
+    repeated : Statements, or (m,) array of bool, or None
+        The questions that were repeated on purpose, whatever their answer is; or the answers
+        to them.
+    """
+    if repeated is None:
+        return None
+    if isinstance(repeated, Statements):
+        keys, _ = _same_objects(statements, repeated, "repeated")
+        return np.isin(question_keys(statements)[0], keys)
+    mask = as_array(repeated, "repeated")
+    if mask.shape != (len(statements),) or mask.dtype.kind != "b":
+        allowed = f"Statements, or True or False for each of the {len(statements):,} statements"
+        raise wrong("repeated", repeated, allowed)
+    return mask
+
+
+def is_marked(values: AnyArray) -> BoolArray:
+    """Which texts of a column mean yes: all but empty ones, 0, no and false.
+
+    >>> is_marked(np.array(["1", "", "no", "x"])).tolist()
+    [True, False, False, True]
+    """
+    return np.array([str(value).strip().casefold() not in _NO for value in values.tolist()], bool)
+
+
+def _same_objects(
+    statements: Statements, other: Statements, what: str
+) -> tuple[IntArray, AnyArray]:
+    """Keys and answers of other statements, in the numbers of these."""
+    if other.kind != statements.kind:
+        raise ParameterError(
+            f"{parameter_name(what)} has statements of kind {other.kind}, but the answers are of "
+            f"kind {statements.kind}; give statements of the same kind",
+            parameter=what,
+        )
+    seen = sorted({other.names[i] for i in np.unique(other.triples)})
+    unknown = [name for name in seen if name not in statements.ids]
+    if unknown:
+        raise ParameterError(
+            f"{parameter_name(what)} names {shown(unknown[0])}, which is not in the statements "
+            f"({len(unknown):,} of {len(seen):,} objects); use the same names",
+            parameter=what,
+        )
+    new = np.array([statements.ids.get(name, 0) for name in other.names], dtype=np.int32)
+    same = Statements(new[other.triples], statements.n_objects, kind=other.kind)
+    key, answer, _ = question_keys(same)
+    return key, answer
+
+
+@dataclass(frozen=True)
+class Exclusion(AsDict):
+    """One rule, and what is left after it and those before it.
+
+    Attributes
+    ----------
+    rule : str
+    done : bool
+        Whether these answers were left out of the figures. Otherwise the rule is advice: the
+        answers are marked, and used.
+    names : tuple of str
+        The raters it is about; empty for a rule about single answers.
+    answers, raters : int
+        How many it concerns beyond the rules before it.
+    left, raters_left : int
+    """
+
+    rule: str
+    done: bool
+    names: tuple[str, ...]
+    answers: int
+    raters: int
+    left: int
+    raters_left: int
+
+
+def exclusions_of(
+    statements: Statements,
+    who: AnyArray | None,
+    unit: str,
+    selection: Selection | None,
+    catch: Catch,
+    checks: tuple[RaterCheck, ...],
+) -> tuple[tuple[Exclusion, ...], AnyArray]:
+    """The rules in their order, and a mark for each answer.
+
+    Returns
+    -------
+    exclusions : tuple of Exclusion
+    marks : (m,) array of str
+        ``""``, ``"left-out"``, ``"test-question"``, ``"failed-tests"``, ``"one-place"``,
+        ``"guessing"`` or ``"inverted"``: the first rule that applies. The first two are
+        not used in any figure.
+    """
+    m = len(statements)
+    marks = np.full(m, "", dtype="U13")
+    found: list[Exclusion] = []
+    kept: BoolArray = np.ones(m, dtype=bool)
+
+    def rule(text: str, mark: str, hit: BoolArray, done: bool, names: tuple[str, ...] = ()) -> None:
+        nonlocal kept
+        step = step_of(statements, text, kept, ~hit)
+        marks[hit & (marks == "")] = mark
+        kept = kept & ~hit
+        found.append(
+            Exclusion(text, done, names, step.answers, step.raters, step.left, step.raters_left)
+        )
+
+    if selection is not None:
+        found += [
+            Exclusion(s.rule, True, (), s.answers, s.raters, s.left, s.raters_left)
+            for s in selection.steps
+        ]
+        marks[~selection.kept] = "left-out"
+        kept = selection.kept.copy()
+    if catch.asked.any():
+        rule("answers to test questions", "test-question", catch.asked, True)
+    if who is None:
+        return tuple(found), marks
+    text_of = np.array([str(name) for name in who.tolist()])
+    for text, mark, judged in (
+        (f"{unit}s that failed the test questions", "failed-tests", _failed),
+        (f"{unit}s with most answers in one place", "one-place", lambda c: c.one_place),
+        (f"{unit}s with answers no better than guesses", "guessing", lambda c: c.guessing),
+        (
+            f"{unit}s with answers opposite to the others'",
+            "inverted",
+            lambda c: c.verdict == "inverted",
+        ),
+    ):
+        names = tuple(check.rater for check in checks if judged(check))
+        if names:
+            rule(text, mark, np.isin(text_of, names), False, names)
+    return tuple(found), marks
+
+
+def _failed(check: RaterCheck) -> bool:
+    return check.catch_right < _PASSED * check.catch_asked

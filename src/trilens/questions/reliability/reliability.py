@@ -1,0 +1,780 @@
+"""How reliable the answers are, what they cannot support, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from trilens._parameters import check_progress, real_number, seed_of, whole_number, wrong
+from trilens._tabular import Tabular
+from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress, RandomState
+from trilens.answers import Answers
+from trilens.errors import ParameterError
+from trilens.kinds import chance
+from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.streamed import StreamedMap
+from trilens.questions.clouds import p_text
+from trilens.questions.data import Data, is_streamed, statements_of, streamed_map
+from trilens.questions.design import design
+from trilens.questions.kind import doubt_kind
+from trilens.questions.method import check_model, choose_method
+from trilens.questions.model import AnswerModel, answer_model
+from trilens.questions.reliability.agreement import (
+    SAYS_NOTHING,
+    TOO_FEW,
+    Agreement,
+    Disagreement,
+    Rate,
+    Repeats,
+    SplitHalf,
+    agreement_of,
+    disagreements,
+    plain,
+    raters_of,
+    reachable,
+    repeats_of,
+    split_half,
+)
+from trilens.questions.reliability.cautions import (
+    NO_STATEMENTS,
+    NOT_HELD,
+    Caution,
+    about_amounts,
+    about_appearances,
+    about_conditions,
+    about_contradictions,
+    about_design,
+    about_duplicates,
+    about_errors,
+    about_kind,
+    about_noise,
+    about_parts,
+    about_raters,
+    counted,
+)
+from trilens.questions.reliability.exclusions import (
+    Catch,
+    CatchLike,
+    Exclusion,
+    catch_questions,
+    exclusions_of,
+    repeated_rows,
+)
+from trilens.questions.reliability.forecast import Forecast, learning_curve
+from trilens.questions.reliability.groups import (
+    CrossPrediction,
+    GroupComparison,
+    GroupsLike,
+    cross_predict,
+    group_of_each,
+    groups_of_raters,
+)
+from trilens.questions.reliability.raters import (
+    FEW_ANSWERS,
+    FOLDS,
+    HeldOut,
+    RaterCheck,
+    Verdict,
+    as_each_sees,
+    can_hold_out,
+    check_raters,
+    error_rate_of,
+    hold_out,
+    judged,
+    looked_at,
+    verdicts_of,
+    wrong_rate_of,
+)
+from trilens.statements import Kind, Statements
+from trilens.statements.checks import Checks
+from trilens.statements.combine import question_keys
+from trilens.statements.reading import Reading
+from trilens.statements.selection import Selection
+from trilens.statements.table import NO_FINDINGS
+
+#: Raters whose errors cannot be told by the others' answers.
+_OF_ANOTHER_VIEW = ("differs", "inverted", "unclear")
+#: A map of files predicts nothing to speak of where it is better than chance by less than this.
+_NO_USE = 0.005
+
+
+@dataclass(frozen=True)
+class Reliability(Tabular):
+    """The cautions, and the checks behind them.
+
+    Attributes
+    ----------
+    kind : {"central", "odd", "closer"}
+    collected : dict
+        ``answers``, ``raters`` and ``objects`` that were given, and the answers ``used``: all
+        figures rest on these. Of files also the rows ``skipped`` when reading, and the
+        ``checks``: catch questions that show an object twice, which are no answers.
+    cautions : tuple of Caution
+    between, within : Agreement or None
+        How often two raters give the same answer to the same question, and how often one rater
+        does. Carelessness lowers both; raters who see different things lower the first.
+    no_ceiling : str or None
+        Why ``between`` is None.
+    reachable : float or None
+        The share of answers that the best model could predict, by ``between``; see
+        `trilens.questions.reliability.agreement.reachable`. With ``reachable_interval``.
+    halves : SplitHalf or None
+        How well the depths from two halves of the answers agree.
+    unit : {"rater", "round"} or None
+        Whether ``raters`` are raters or rounds; None where neither is known.
+    raters : tuple of RaterCheck
+    guessing_share : float or None
+        The share of raters who seem careless, including those who cannot be named.
+    predicted : float or None
+        The share of all answers that a map of other answers predicts.
+    chance : float
+        The share that guesses would reach.
+    error_rate : float or None
+        The error rate on clear questions: guesses, as far as they are wrong, and slips.
+        ``error_rate_interval`` is its 95 % interval.
+    wrong_answers : float or None
+        The share of answers that differ from what the true distances say, near ties included;
+        with ``wrong_answers_interval``.
+    repeats : Repeats or None
+        What questions that were asked again say about it; None where there are none.
+    questions, pairs : tuple of Disagreement
+        What people disagree about most.
+    exclusions : tuple of Exclusion
+        What was left out and what could be, one by one, with the number left.
+    catch : dict or None
+        How many test questions were ``asked``, and answered ``right``; also catch questions that
+        show an object twice.
+    groups : GroupComparison or None
+        Where groups were given.
+    forecast : Forecast or None
+        Where it was asked for and can be made.
+    cross : CrossPrediction or None
+        Where it was asked for and can be made.
+    marks : (m,) array of str
+        A mark for each answer, see `exclusions_of`.
+    parts : (n,) array of int
+        The part of each object: objects of different parts are never compared, not even
+        through others. 0 is the largest part.
+    conditions : tuple of str
+        Of files too large to hold, what the answers that were counted meet; how many did not
+        is not known.
+    aside : str
+        Of a survey's export, the answers that are no part of the findings: to test questions,
+        and to those asked twice.
+    """
+
+    kind: Kind
+    collected: dict[str, int]
+    cautions: tuple[Caution, ...]
+    chance: float
+    parts: IntArray = field(repr=False)
+    marks: AnyArray = field(repr=False)
+    between: Agreement | None = None
+    within: Agreement | None = None
+    no_ceiling: str | None = None
+    reachable: float | None = None
+    reachable_interval: tuple[float, float] | None = None
+    halves: SplitHalf | None = None
+    unit: str | None = None
+    raters: tuple[RaterCheck, ...] = ()
+    guessing_share: float | None = None
+    predicted: float | None = None
+    error_rate: float | None = None
+    error_rate_interval: tuple[float, float] | None = None
+    wrong_answers: float | None = None
+    wrong_answers_interval: tuple[float, float] | None = None
+    repeats: Repeats | None = None
+    questions: tuple[Disagreement, ...] = ()
+    pairs: tuple[Disagreement, ...] = ()
+    exclusions: tuple[Exclusion, ...] = ()
+    catch: dict[str, int] | None = None
+    groups: GroupComparison | None = None
+    forecast: Forecast | None = None
+    cross: CrossPrediction | None = None
+    conditions: tuple[str, ...] = ()
+    aside: str = ""
+
+    @property
+    def ceiling(self) -> float | None:
+        """The noise ceiling: how often two raters agree; None where that is not known."""
+        return None if self.between is None else self.between.share
+
+    @property
+    def ceiling_interval(self) -> tuple[float, float] | None:
+        """Its 95 % interval."""
+        return None if self.between is None else self.between.interval
+
+    @property
+    def split_half(self) -> float | None:
+        """The split-half reliability of the depths (Spearman-Brown)."""
+        return None if self.halves is None else self.halves.reliability
+
+    @property
+    def not_judged(self) -> tuple[str, ...]:
+        """The raters who cannot be judged: too few answers, or no answers can be predicted."""
+        return tuple(check.rater for check in self.raters if not check.judged)
+
+    @property
+    def methods(self) -> str:
+        """A paragraph for the Methods section of a paper; what is not known is not in it."""
+        return " ".join(_sentences(self))
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """A row for each rater."""
+        facts = [check.to_dict() for check in self.raters]
+        return {key: [row[key] for row in facts] for key in (facts[0] if facts else ())}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts in plain types, as ``trilens reliability --json`` prints them."""
+        from trilens import __version__
+
+        facts = {
+            "kind": self.kind,
+            "collected": self.collected,
+            "ceiling": self.ceiling,
+            "ceiling_interval": self.ceiling_interval,
+            "no_ceiling": self.no_ceiling,
+            "between": self.between,
+            "within": self.within,
+            "reachable": self.reachable,
+            "reachable_interval": self.reachable_interval,
+            "predicted": self.predicted,
+            "chance": self.chance,
+            "split_half": self.halves,
+            "error_rate": self.error_rate,
+            "error_rate_interval": self.error_rate_interval,
+            "wrong_answers": self.wrong_answers,
+            "wrong_answers_interval": self.wrong_answers_interval,
+            "repeats": self.repeats,
+            "rater_unit": self.unit,
+            "guessing_share": self.guessing_share,
+            "few_answers": FEW_ANSWERS,
+            "not_judged": self.not_judged,
+            "raters": self.raters,
+            "catch": self.catch,
+            "exclusions": self.exclusions,
+            "conditions": self.conditions,
+            "aside": self.aside,
+            "disagreement": {"questions": self.questions, "pairs": self.pairs},
+            "groups": self.groups,
+            "forecast": self.forecast,
+            "cross": self.cross,
+            "cautions": self.cautions,
+            "version": __version__,
+            "methods": self.methods,
+        }
+        return {key: plain(value) for key, value in facts.items()}
+
+
+def reliability(
+    statements: Data,
+    *,
+    by: GroupsLike | None = None,
+    catch: CatchLike | None = None,
+    repeated: Any = None,
+    selection: Selection | None = None,
+    forecast: bool = False,
+    cross: bool = False,
+    set_size: int = 3,
+    map_accuracy: float = 0.95,
+    model: AnswerModel | ChoiceMap | StreamedMap | None = None,
+    random_state: RandomState = 0,
+    progress: Progress | None = None,
+) -> Reliability:
+    """How good the answers are: ceiling, reliability, raters, and what they can support.
+
+    Parameters
+    ----------
+    statements : Answers, Statements or (m, 3) array
+        Of any kind. Raters are checked where they are known; otherwise rounds, where these are.
+        Places on the screen are checked where they are known. Of files too large to hold only
+        the counts are known, and how well their streamed map predicts answers that were set
+        aside; everything else is None, and the parameters below do not apply.
+    by : dict from rater to group, or (m,) list, optional
+        Groups of raters to compare; a list gives the group of each answer's rater.
+    catch : Statements, or (m,) list, optional
+        Test questions: the correct answers as statements; or for each answer the name of the
+        correct object, empty for ordinary questions. They are counted separately.
+    repeated : Statements, or (m,) array of bool, optional
+        The questions, or the answers, that count for the ceiling; by default every question
+        that was asked more than once.
+    selection : Selection, optional
+        Of `trilens.statements.selection.select`: the answers that are used. By default those
+        that `Answers` select.
+    forecast, cross : bool
+        Whether to compute the learning curve, and how well each rater predicts each other;
+        both take seconds.
+    set_size, map_accuracy
+        The goals of the forecast: objects in the medoid set, and the correlation of the map's
+        distances with the true ones.
+    model : AnswerModel, ChoiceMap or StreamedMap, optional
+        The map of the statements, where it has been made already.
+    random_state : int, Generator, RandomState or None
+    progress : callable, optional
+        Called with the share of the learning curve that is done.
+
+    Notes
+    -----
+    Raters are divided into five groups or eight (with very many answers, two); a choice map of
+    the other groups' answers says how likely the answers of each are. A rater is called careless
+    when guesses are so much likelier than the answers of a careful rater that at most 1 in 200
+    careful ones would look like it; see `trilens.questions.reliability.raters`. Where raters seem
+    careless, the maps are made again with these counting less. A rater answers in one place
+    when that place has at least 60 % of the answers, which guessing would hardly ever do (level
+    0.001 over all raters). Of very many answers a random part is used.
+
+    Examples
+    --------
+    >>> found = reliability([[0, 1, 2], [3, 4, 5]])
+    >>> [caution.code for caution in found.cautions]
+    ['rare', 'apart']
+    >>> found.ceiling, found.no_ceiling
+    (None, 'no question was asked twice')
+    """
+    seed = seed_of(random_state)
+    asked_for = [each is not None for each in (by, catch, repeated, selection)]
+    whole = any([*asked_for, forecast is not False, cross is not False])
+    if model is None and is_streamed(statements) and not whole:
+        model = streamed_map(statements, None, "choice", seed)
+    if isinstance(model, StreamedMap):
+        where = statements.where if isinstance(statements, Answers) else ()
+        untold = isinstance(statements, Answers) and statements.kind_assumed
+        return _of_streamed_map(model, tuple(map(str, where)), untold)
+    reading = own = once = None
+    if isinstance(statements, Answers) and not statements.in_counts:
+        if statements.kind_assumed:
+            doubt_kind(statements)
+        reading = statements.reading
+        whole_survey = statements.with_repeats
+        if whole_survey is not statements:
+            # questions that were repeated tell how well raters agree with themselves
+            once, statements, model = statements.read(), whole_survey, None
+        if statements.selects and selection is None:
+            own, selection = statements.read(), statements.selection
+            statements = statements.everything
+    everything = statements_of(statements, "reliability")
+    model = check_model(model, everything, random_state)
+    check_progress(progress)
+    for name, value in (("forecast", forecast), ("cross", cross)):
+        if not isinstance(value, (bool, np.bool_)):
+            raise wrong(name, value, "True or False")
+    set_size = whole_number("set_size", set_size, least=1)
+    map_accuracy = real_number("map_accuracy", map_accuracy, 0, 1)
+    kept = _kept(everything, selection)
+    tests = catch_questions(everything, catch)
+    used = kept & ~tests.asked
+    given = everything if used.all() else everything.take(used)
+    if own is not None and not tests.asked.any():
+        given = own
+    elif given is not everything:
+        model = None  # it is of other answers
+    assumed: list[Caution] = []
+    if reading is not None and not reading.kind_told:
+        assumed = about_kind(reading.kind, reading.fits, reading.doubt)
+    marked = repeated_rows(everything, repeated)
+    unit, who = raters_of(given)
+    groups = None if by is None else group_of_each(everything, raters_of(everything)[1], by)
+    checks = None if reading is None else reading.checks
+    if checks is not None and everything.raters is not None:
+        left = set(everything.raters[kept].tolist())
+        checks = checks.without(set(everything.raters.tolist()) - left)
+    collected, parts = _collected(everything, given, reading), given.connected_parts
+    if len(given) == 0:
+        return Reliability(
+            kind=given.kind,
+            collected=collected,
+            cautions=(*assumed, NO_STATEMENTS),
+            chance=chance(given.kind),
+            parts=parts,
+            marks=np.full(len(everything), "", dtype="U13"),
+            no_ceiling="there are no answers",
+        )
+    counting = None if marked is None else marked[used]
+    between, within, no_ceiling = agreement_of(given, counting)
+    repeats = repeats_of(between, given.kind)
+    passed = _tests_by_rater(everything, kept & tests.asked, tests.right, checks)
+    held_out = _held_out(given, unit, who, passed, model, seed)
+    model = held_out.model
+    affordable = model if choose_method("embed", given) == "choice" else None
+    best, best_ends = reachable_share(between, given, affordable)
+    exclusions, marks = exclusions_of(
+        everything,
+        raters_of(everything)[1],
+        unit or "rater",
+        selection,
+        tests,
+        held_out.raters,
+    )
+    questions, pairs = ((), ()) if between is None else disagreements(given, who, counting)
+    return Reliability(
+        kind=given.kind,
+        collected=collected,
+        cautions=(
+            *assumed,
+            *(() if reading is None else about_conditions(reading.notes)),
+            *about_appearances(given.names, given.appearances),
+            *about_parts(given, parts),
+            *about_duplicates(given),
+            *about_amounts(who, unit or "rater"),
+            *about_design(design(given if once is None else once)),
+            *held_out.cautions,
+            *about_contradictions(repeats, chance(given.kind)),
+        ),
+        chance=chance(given.kind),
+        parts=parts,
+        marks=marks,
+        between=between,
+        within=within,
+        no_ceiling=no_ceiling,
+        reachable=best,
+        reachable_interval=best_ends,
+        halves=split_half(given, unit, who, seed),
+        unit=unit if held_out.raters else None,
+        raters=held_out.raters,
+        guessing_share=held_out.careless,
+        predicted=held_out.predicted,
+        error_rate=None if held_out.error is None else held_out.error.estimate,
+        error_rate_interval=_ends(held_out.error),
+        wrong_answers=None if held_out.wrong is None else held_out.wrong.estimate,
+        wrong_answers_interval=_ends(held_out.wrong),
+        repeats=repeats,
+        questions=questions,
+        pairs=pairs,
+        exclusions=exclusions,
+        catch=_tests_passed(kept, tests, checks),
+        aside="" if reading is None else _aside(reading),
+        groups=None
+        if groups is None or who is None
+        else groups_of_raters(
+            given, who, [groups[i] for i in np.flatnonzero(used)], affordable, seed
+        ),
+        forecast=learning_curve(
+            given, affordable, seed, progress, set_goal=set_size, map_goal=map_accuracy
+        )
+        if forecast and affordable is not None
+        else None,
+        cross=cross_predict(given, who, affordable)
+        if cross and affordable is not None and who is not None
+        else None,
+    )
+
+
+def _kept(everything: Statements, selection: Selection | None) -> BoolArray:
+    if selection is None:
+        return np.ones(len(everything), dtype=bool)
+    if not isinstance(selection, Selection):
+        raise wrong("selection", selection, "a Selection, or None")
+    if len(selection.kept) != len(everything):
+        raise ParameterError(
+            f"the selection is of {len(selection.kept):,} statements, but there are "
+            f"{len(everything):,}; select from these",
+            parameter="selection",
+        )
+    return selection.kept
+
+
+def _collected(
+    everything: Statements, given: Statements, reading: Reading | None
+) -> dict[str, int]:
+    who = everything.raters if everything.raters is not None else everything.rounds
+    found = {
+        "answers": len(everything),
+        "used": len(given),
+        "raters": 0 if who is None else len(set(who.tolist()) - {""}),
+        "objects": everything.n_objects,
+    }
+    if reading is not None and reading.faults:
+        found["skipped"] = len(reading.faults)
+    if reading is not None and reading.checks is not None:
+        found["checks"] = len(reading.checks)
+    return found
+
+
+def _aside(reading: Reading) -> str:
+    """The answers to a survey's own questions that reading it has set aside, in words."""
+    told = (note.partition(f"{NO_FINDINGS}: ") for note in reading.notes)
+    return next((rest for _, found, rest in told if found), "")
+
+
+def _tests_by_rater(
+    statements: Statements, asked: AnyArray, right: AnyArray, checks: Checks | None
+) -> dict[str, tuple[int, int]]:
+    """The test questions that each rater was asked, and answered rightly."""
+    found: dict[str, tuple[int, int]] = {}
+    if checks is not None:
+        found = {rater: (n, good) for rater, (good, n) in checks.by_rater().items()}
+    who = raters_of(statements)[1]
+    if who is None or not asked.any():
+        return found
+    for rater, good in zip(who[asked].tolist(), right[asked].tolist(), strict=True):
+        count, passed = found.get(str(rater), (0, 0))
+        found[str(rater)] = count + 1, passed + int(good)
+    return found
+
+
+def _tests_passed(kept: BoolArray, tests: Catch, checks: Checks | None) -> dict[str, int] | None:
+    asked, right = int((kept & tests.asked).sum()), int((kept & tests.right).sum())
+    if checks is not None:
+        asked += int((checks.right >= 0).sum())
+        right += int((checks.right == 1).sum())
+    return {"asked": asked, "right": right} if asked else None
+
+
+@dataclass(frozen=True, eq=False)
+class _HeldOut:
+    """What predicting some answers from the others says; None where they are too few."""
+
+    model: AnswerModel | None
+    predicted: float | None = None
+    error: Rate | None = None
+    wrong: Rate | None = None
+    careless: float | None = None
+    raters: tuple[RaterCheck, ...] = ()
+    cautions: tuple[Caution, ...] = ()
+
+
+def _held_out(
+    given: Statements,
+    unit: str | None,
+    who: AnyArray | None,
+    tests: dict[str, tuple[int, int]],
+    model: AnswerModel | None,
+    seed: int,
+) -> _HeldOut:
+    if not can_hold_out(given):
+        return _HeldOut(model)
+    rows = looked_at(given, seed)
+    part = given if len(rows) == len(given) else given.take(rows)
+    if model is None:
+        model = answer_model(part, seed)
+    names, rater = (None, None) if who is None else np.unique(who, return_inverse=True)
+    inside = None if rater is None else rater[rows].astype(np.int64)
+    first = hold_out(part, inside, model.map, seed, folds=FOLDS[0])
+    noise = about_noise(len(first.right), int(first.right.sum()), chance(given.kind))
+    last, share, cautions = first, None, list(noise)
+    checks: tuple[RaterCheck, ...] = ()
+    careless = own = None
+    if names is not None and rater is not None and inside is not None:
+        judging, judgement = judged(part, inside, len(names), model.map, first, seed)
+        last = first if noise else judging
+        hits = np.bincount(inside, first.right, len(names)).astype(np.float64)
+        # where no answer can be predicted, nobody can be told from a careless rater
+        verdicts: list[Verdict] = ["not judged"] * len(names)
+        if not noise:
+            verdicts = verdicts_of(part, inside, len(names), judgement, seed)
+        checks = check_raters(given, names, rater, inside, hits, judgement, verdicts, tests)
+        others = sum(v in _OF_ANOTHER_VIEW for v in verdicts)
+        share = max(judgement.share - others / len(names), 0.0)
+        cautions += about_raters(checks, share, unit or "rater", noise=bool(noise))
+        rows = np.flatnonzero([verdicts[r] not in _OF_ANOTHER_VIEW for r in inside])
+        if len(rows):
+            # what those of another view get wrong, the map of the others does not know
+            last, inside = HeldOut(last.chances[rows], last.seen[rows]), inside[rows]
+            part = part.take(rows)
+        careless = np.array([verdicts[r] == "careless" for r in inside])
+        own = None if noise else as_each_sees(part, inside, careless, model.map)
+    error = error_rate_of(last, given.kind, inside, careless, own)
+    if not noise:
+        cautions += about_errors(error)
+    return _HeldOut(
+        model=model,
+        predicted=float(first.right.mean()),
+        error=error,
+        wrong=wrong_rate_of(last),
+        careless=share,
+        raters=checks,
+        cautions=tuple(cautions),
+    )
+
+
+def _of_streamed_map(
+    placed: StreamedMap, conditions: tuple[str, ...] = (), assumed: bool = False
+) -> Reliability:
+    """What is known of files that were counted as they were read, and never held."""
+    counts = placed.counts
+    collected = {
+        "answers": counts.statements,
+        "raters": 0 if placed.errors is None else placed.errors.n_raters,
+        "objects": counts.n_objects,
+        "used": counts.statements,
+    }
+    if counts.n_skipped:
+        collected["skipped"] = counts.n_skipped
+    told = about_kind(counts.kind) if assumed else []
+    guessed: list[Caution] = []
+    if placed.predicted is not None:
+        # near a thousandth of chance a map is of no use, however many answers prove that little
+        hits = round(max(placed.predicted - _NO_USE, 0.0) * placed.aside)
+        guessed = about_noise(placed.aside, hits, chance(counts.kind))
+    return Reliability(
+        kind=counts.kind,
+        collected=collected,
+        cautions=(*told, NOT_HELD, *guessed, *about_appearances(placed.names, counts.appearances)),
+        chance=chance(counts.kind),
+        parts=np.zeros(counts.n_objects, dtype=np.int64),
+        marks=np.zeros(0, dtype="U13"),
+        no_ceiling="files of this size are counted, and counts do not show repeated questions",
+        predicted=placed.predicted,
+        conditions=conditions,
+    )
+
+
+def reachable_share(
+    between: Agreement | None, statements: Statements, model: AnswerModel | None
+) -> tuple[float | None, tuple[float, float] | None]:
+    """What the best model could predict, with its interval; None where raters' agreement is."""
+    if between is None:
+        return None, None
+    chances: FloatArray | None = None
+    if model is not None:
+        first = np.unique(question_keys(statements)[0], return_index=True)[1]
+        chances = model.map.predict_proba(statements.take(first))
+    best, low, high = (
+        reachable(share, statements.kind, chances)
+        for share in (between.share, between.low, between.high)
+    )
+    return best, (low, high)
+
+
+def _ends(rate: Rate | None) -> tuple[float, float] | None:
+    return None if rate is None else (rate.low, rate.high)
+
+
+_QUESTIONS = {
+    "central": "which of three objects is the most central",
+    "odd": "which of three objects is the odd one out",
+    "closer": "which of two objects is closer to a third",
+}
+
+
+def _sentences(found: Reliability) -> Iterator[str]:
+    yield _said_of_collection(found)
+    yield from _said_of_exclusions(found)
+    yield from _said_of_agreement(found)
+    yield from _said_of_prediction(found)
+    if found.halves is not None:
+        yield (
+            f"The split-half reliability of the objects' depths was "
+            f"{found.halves.reliability:.2f} (Spearman-Brown corrected, mean of "
+            f"{found.halves.splits} random splits of the {found.halves.unit}s)."
+        )
+    yield from _said_of_raters(found)
+    if found.groups is not None and found.groups.p_value is not None:
+        sizes = ", ".join(f"{group.name}: {group.raters:,}" for group in found.groups.groups)
+        verb = "differed" if found.groups.p_value <= 0.05 else "could not be told apart"
+        yield (
+            f"Groups of {found.unit}s ({sizes}) {verb} (permutation test, "
+            f"{found.groups.permutations:,} permutations of {found.unit}s, "
+            f"{p_text(found.groups.p_value)}{_on_shared(found.groups.shared)})."
+        )
+    from trilens import __version__
+
+    yield f"All figures were computed with trilens {__version__}; intervals are 95% intervals."
+
+
+def _said_of_collection(found: Reliability) -> str:
+    c = found.collected
+    who = "Raters were"
+    if c["raters"]:
+        who = f"{counted(c['raters'], 'rater')} {_were(c['raters'])}"
+        if found.unit == "round":
+            who = f"In {counted(c['raters'], 'round')}, raters were"
+    return (
+        f"{who} asked {_QUESTIONS[found.kind]}; {counted(c['answers'], 'answer')} about "
+        f"{counted(c['objects'], 'object')} {_were(c['answers'])} collected."
+    )
+
+
+def _said_of_exclusions(found: Reliability) -> Iterator[str]:
+    skipped = found.collected.get("skipped", 0)
+    if skipped:
+        yield (
+            f"{counted(skipped, 'further row')} of the data could not be read as "
+            f"{'an answer' if skipped == 1 else 'answers'} and {_were(skipped)} skipped."
+        )
+    checks = found.collected.get("checks", 0)
+    if checks:
+        yield (
+            f"{counted(checks, 'further row')} {'shows' if checks == 1 else 'show'} an object "
+            f"twice: {'it was' if checks == 1 else 'they were'} taken as "
+            f"{'a test question' if checks == 1 else 'test questions'}, and not as "
+            f"{'an answer' if checks == 1 else 'answers'}."
+        )
+    if found.aside:
+        yield f"Answers to the survey's own questions are no part of the findings: {found.aside}."
+    if found.conditions:
+        yield (
+            f"Only answers with {' and '.join(found.conditions)} were counted; how many others "
+            f"there are is not known."
+        )
+        return
+    done = [step for step in found.exclusions if step.done and step.answers]
+    if not done:
+        yield f"No {'other ' if skipped or checks or found.aside else ''}answers were excluded."
+        return
+    listed = "; ".join(f"{step.answers:,} ({step.rule})" for step in done)
+    left = counted(done[-1].left, "answer")
+    yield f"The following answers were excluded: {listed}, leaving {left}."
+
+
+def _said_of_agreement(found: Reliability) -> Iterator[str]:
+    between, within = found.between, found.within
+    if between is None:
+        yield f"A noise ceiling cannot be estimated: {found.no_ceiling}."
+    else:
+        whose = "" if found.unit is None else f"from different {found.unit}s "
+        yield (
+            f"Two answers {whose}to the same question agreed in {_share(between)} of cases "
+            f"({counted(between.questions, 'question')}, each counted once; chance: "
+            f"{found.chance:.0%}), so no model that treats all raters alike could predict "
+            f"more than about {found.reachable:.0%} of the answers."
+        )
+    if within is not None:
+        yield (
+            f"Two answers from the same {found.unit or 'rater'} to the same question agreed in "
+            f"{_share(within)} of cases ({counted(within.questions, 'question')})."
+        )
+
+
+def _said_of_prediction(found: Reliability) -> Iterator[str]:
+    if found.predicted is None:
+        return
+    learnt = f"the answers from other {found.unit}s" if found.unit else "answers to other questions"
+    yield f"A choice map of {learnt} predicted {found.predicted:.0%} of the held-out answers."
+    if found.error_rate is not None and found.error_rate_interval is not None:
+        low, high = found.error_rate_interval
+        yield (
+            f"The estimated error rate on clear questions was {found.error_rate:.0%} "
+            f"({_span(low, high)})."
+        )
+
+
+def _said_of_raters(found: Reliability) -> Iterator[str]:
+    if found.catch is not None:
+        yield (
+            f"Test questions were answered correctly in {found.catch['right']:,} of "
+            f"{found.catch['asked']:,} cases."
+        )
+    advised = [step for step in found.exclusions if not step.done and step.answers]
+    if advised:
+        listed = "; ".join(f"{step.rule} ({step.raters:,})" for step in advised)
+        yield f"{listed[:1].upper()}{listed[1:]} were flagged but not excluded."
+
+
+def _on_shared(questions: int | None) -> str:
+    return "" if questions is None else f", on the {questions:,} questions asked in all groups"
+
+
+def _were(n: int) -> str:
+    return "was" if n == 1 else "were"
+
+
+def _share(found: Agreement) -> str:
+    return f"{found.share:.0%} ({_span(found.low, found.high)})"
+
+
+def _span(low: float, high: float) -> str:
+    return TOO_FEW if high - low >= SAYS_NOTHING else f"{low:.0%} to {high:.0%}"

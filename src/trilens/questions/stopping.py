@@ -1,0 +1,391 @@
+"""Whether a study has enough answers: rules that may be looked at any time.
+
+A 95 % set that is looked at after every answer misses the truth more often than in 5 % of studies:
+it gets many chances to do so. Therefore a rule looks at fixed numbers of answers only, each 1.5
+times the one before, and each of the first nine looks may miss with a tenth of the probability
+1 - level, all later ones together with another tenth (`spent`). So with probability ``level``
+none of the sets, however many there will be, misses (the union bound); whenever one asks, the
+rule says what it saw at its last look. It does not matter how the questions were chosen: the sets
+come from the likelihood of the answers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from trilens._parameters import one_of, real_number, seed_of, whole_number, wrong
+from trilens._typing import FloatArray, RandomState
+from trilens.answers import Answers
+from trilens.errors import ParameterError, StatementError, option
+from trilens.maps.estimator import predicted
+from trilens.maps.features import FeaturesLike
+from trilens.questions.data import Data, statements_of
+from trilens.questions.medoid import medoid_set
+from trilens.questions.model import AnswerModel, answer_model
+from trilens.statements import Statements
+from trilens.statements.columns import is_table
+from trilens.statements.combine import questions
+
+Rule: TypeAlias = Literal["medoid", "map", "groups", "price"]
+RULES: tuple[Rule, ...] = get_args(Rule)
+
+#: The first look, in answers for each object, and the growth from look to look.
+_FIRST, _GROWTH = 6, 1.5
+#: The looks that may miss equally often.
+_EVEN_LOOKS = 9
+#: Maps that are drawn to tell how often a set misses: as many as let two of them miss, but not
+#: fewer nor more than these. (At the level 0.95: 400; 800 at the tenth look, then 2,400, 4,000.)
+_DRAWS = (400, 4000)
+#: A higher level would take more maps than these.
+_MOST_LEVEL = 0.99
+#: The column of a survey's export that says when an answer was given.
+_WHEN = "answered_at"
+#: A larger share of predicted answers is no gain that 1000 answers make.
+_MOST_GAIN = 0.2
+#: Prices and budgets, and the answers that they pay.
+MOST_MONEY = 1e15
+#: Folds in which questions are held out, to see what more answers would gain.
+_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """Whether to stop, and why.
+
+    Attributes
+    ----------
+    rule : {"medoid", "map", "groups", "price"}
+    stop : bool
+    why : str
+        What was seen, in a sentence.
+    next : str
+        What it takes to go on.
+    answers : int
+        The answers so far.
+    look : int
+        The number of the last look; 0 before the first. A price is always looked at.
+    looked_at : int
+        The answers that it looked at: the first so many.
+    next_look : int or None
+        The number of answers at the next look.
+    level : float or None
+        Of what is claimed at this look; higher than the one asked for, as there are several.
+    asked_level : float or None
+        The level asked for, of all looks together.
+    value : float or None
+        What the rule looks at: the objects in the medoid set, the gain in predicted answers by
+        1000 more (its upper bound), the groups, or the price so far.
+    limit : float or None
+        What it is compared with.
+    candidates : tuple of str
+        The medoid set.
+    """
+
+    rule: Rule
+    stop: bool
+    why: str
+    next: str
+    answers: int
+    look: int = 0
+    looked_at: int = 0
+    next_look: int | None = None
+    level: float | None = None
+    asked_level: float | None = None
+    value: float | None = None
+    limit: float | None = None
+    candidates: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as ``trilens stop --json`` prints them."""
+        return asdict(self) | {"candidates": list(self.candidates)}
+
+
+def stopping(
+    S: Data,
+    rule: Rule = "medoid",
+    *,
+    at_most: int = 3,
+    gain: float = 0.005,
+    price: float | None = None,
+    budget: float | None = None,
+    level: float = 0.95,
+    features: FeaturesLike | None = None,
+    random_state: RandomState = 0,
+) -> Stopping:
+    """Whether a study may stop, by a rule that holds however often it is asked.
+
+    Parameters
+    ----------
+    S : Answers, Statements or (m, 3) array
+        The answers so far, in the order in which they were given; a file or a table with the
+        column ``answered_at`` is taken in that order. (Statements have no such column: put them
+        in order.) Questions may be random or chosen by `next_questions`.
+    rule : {"medoid", "map", "groups", "price"}
+        ``"medoid"``: the set of objects that may be the most central has at most ``at_most``;
+        with probability ``level`` it then holds the true one. ``"map"``: 1000 more answers would
+        raise the share of answers that the map predicts by less than ``gain``, with probability
+        ``level``. ``"groups"``: the same number of groups was found at two looks in a row. That
+        there are none is never certain. ``"price"``: what was paid, ``price`` for each answer,
+        leaves too little of ``budget`` for another one; of a file, answers to test and repeated
+        questions, and of raters who are left out, are counted too.
+    at_most : int
+    gain : float
+    price, budget : float, optional
+        For ``"price"``, both.
+    level : float
+        Between 0 and 0.99: maps drawn at random do not tell rarer misses.
+    features : array, table or dict, optional
+        Vectors of the objects, as in `ChoiceMap.fit`.
+    random_state : int
+
+    Notes
+    -----
+    The rule looks when there are 6, 9, 13.5, ... answers for each object, at the first so many
+    answers, and each look may be wrong with a tenth of 1 - level, later than the ninth with less:
+    see `trilens.questions.stopping`. Between looks it says what it saw at the last one.
+
+    Examples
+    --------
+    >>> from trilens.simulate import study
+    >>> S = study().statements
+    >>> found = stopping(S, "price", price=0.05, budget=500)
+    >>> found.stop, found.value
+    (False, 400.0)
+    """
+    one_of("rule", rule, RULES)
+    most = whole_number("at_most", at_most, least=1)
+    least = real_number("gain", gain, positive=True)
+    if least > _MOST_GAIN:
+        raise wrong("gain", gain, f"a share, at most {_MOST_GAIN:g}: 0.005 is half a per cent")
+    level = real_number("level", level)
+    if not 0 < level <= _MOST_LEVEL:
+        raise wrong("level", level, f"more than 0 and at most {_MOST_LEVEL:g}")
+    if is_table(S) and not isinstance(S, np.ndarray):
+        S = Answers(S)  # whose other columns are known
+    given = _in_time(S)
+    if rule == "price":
+        return by_price(_paid(S, given), price, budget)
+    if price is not None or budget is not None:
+        raise ParameterError(f"a price and a budget are for {option('rule', 'price')}")
+    if given.n_objects < 4:
+        raise StatementError(
+            f"there is nothing to stop for: {given.n_objects} objects; a rule needs four or more"
+        )
+    if rule == "medoid" and most >= given.n_objects:
+        raise wrong("at_most", at_most, f"less than the {given.n_objects:,} objects")
+    look, at, following = looks(given.n_objects, len(given))
+    if look == 0:
+        return Stopping(
+            rule,
+            False,
+            f"the first look needs {following:,} answers, there are {len(given):,}",
+            f"the first look is at {following:,} answers, {following - len(given):,} more",
+            len(given),
+            next_look=following,
+            asked_level=level,
+        )
+    seed = seed_of(random_state)
+    may_miss = (1 - level) * spent(look)
+    facts: dict[str, Any] = {
+        "next": f"the next look is at {following:,} answers, {following - len(given):,} more",
+        "answers": len(given),
+        "look": look,
+        "looked_at": at,
+        "next_look": following,
+        "level": 1 - may_miss,
+        "asked_level": level,
+    }
+    draws = int(np.clip(np.ceil(2 / may_miss), *_DRAWS))
+    model = replace(answer_model(given[:at], seed, features=features), n_draws=draws)
+    if rule == "medoid":
+        found = _by_set(model, most, may_miss, facts)
+    elif rule == "map":
+        found = _by_gain(model, least, may_miss, facts)
+    else:
+        found = _by_groups(given, model, look, features, facts)
+    if found.stop:
+        found = replace(found, next="no more answers are needed for this")
+    if at == len(given):
+        return found
+    return replace(found, why=f"at the last look, at {at:,} answers: {found.why}")
+
+
+def _in_time(S: Data) -> Statements:
+    """The answers, by the times in the column ``answered_at`` where there is one."""
+    given = statements_of(S, "stopping")
+    if not isinstance(S, Answers) or S.reading is None:
+        return given
+    column = next((name for name in S.reading.left_out if name.casefold() == _WHEN), None)
+    if column is None:
+        return given
+    try:
+        when = [datetime.fromisoformat(str(each)) for each in S.column(column).tolist()]
+        order = sorted(range(len(when)), key=when.__getitem__)
+    except (TypeError, ValueError):
+        raise StatementError(
+            f"column {column} must have a time for each answer, such as 2026-03-01T14:05:00: the "
+            f"rules look at the first answers; without the column the order of the rows is taken"
+        ) from None
+    return given.take(np.array(order, dtype=np.intp))
+
+
+def looks(n_objects: int, answers: int) -> tuple[int, int, int]:
+    """The number of the last look, the answers at it, and those at the next one.
+
+    >>> looks(60, 100), looks(60, 600)
+    ((0, 0, 360), (2, 540, 810))
+    """
+    look, at, following = 0, 0, _FIRST * n_objects
+    while following <= answers:
+        look, at = look + 1, following
+        following = int(_FIRST * n_objects * _GROWTH**look)
+    return look, at, following
+
+
+def spent(look: int) -> float:
+    """The share of the error that a look may make; all of them sum to 1.
+
+    >>> spent(1), spent(9), round(spent(10), 3), round(sum(spent(k) for k in range(1, 10_000)), 3)
+    (0.1, 0.1, 0.05, 1.0)
+    """
+    late = look - _EVEN_LOOKS
+    even = 1 / (_EVEN_LOOKS + 1)
+    return even if late <= 0 else even / (late * (late + 1))
+
+
+def _paid(S: Data, given: Statements) -> int:
+    """The answers that were paid: with those of raters, and to questions, that are left out."""
+    if not isinstance(S, Answers) or S.reading is None:
+        return len(given)
+    every = S.everything.read()
+    screens = every.questions  # one answer may make several statements
+    return (len(every) if screens is None else len(np.unique(screens))) + S.reading.aside
+
+
+def by_price(answers: int, price: float | None, budget: float | None) -> Stopping:
+    """Whether the budget pays another answer; so many have been paid."""
+    if price is None or budget is None:
+        raise ParameterError(
+            f"{option('rule', 'price')} needs {option('price')}, of one answer, and "
+            f"{option('budget')}, for all"
+        )
+    each = real_number("price", price, most=MOST_MONEY, positive=True)
+    whole = real_number("budget", budget, most=MOST_MONEY, positive=True)
+    if whole < each:
+        raise ParameterError(f"a budget of {whole:g} does not pay one answer at {each:g}")
+    affordable = int(min(whole / each * (1 + 1e-12), MOST_MONEY))
+    left = affordable - answers
+    return Stopping(
+        "price",
+        left <= 0,
+        f"{answers:,} answers at {each:g} cost {answers * each:,.2f} of {whole:,.2f}",
+        "another answer would be beyond the budget" if left <= 0 else f"{left:,} more can be paid",
+        answers,
+        looked_at=answers,
+        value=answers * each,
+        limit=whole,
+    )
+
+
+def _by_set(model: AnswerModel, most: int, may_miss: float, facts: dict[str, Any]) -> Stopping:
+    inner, rank = model.in_order, model.ordered.rank
+    inside = medoid_set(inner, 1 - may_miss)[rank]
+    score = inner.centrality[rank]
+    by_score = np.flatnonzero(inside)[np.argsort(-score[inside], kind="stable")]
+    names = tuple(model.statements.names[i] for i in by_score)
+    size, stop = len(names), len(names) <= most
+    return Stopping(
+        "medoid",
+        stop,
+        f"{size:,} of {len(score):,} objects could be the most central; the rule allows {most:,}",
+        value=float(size),
+        limit=float(most),
+        candidates=names,
+        **facts,
+    )
+
+
+def _by_gain(model: AnswerModel, least: float, may_miss: float, facts: dict[str, Any]) -> Stopping:
+    from scipy.special import ndtri
+
+    mean, error = expected_gain(model)
+    bound = max(float(mean - ndtri(may_miss) * error), 0.0)
+    stop = bound < least
+    return Stopping(
+        "map",
+        stop,
+        f"1,000 more answers would raise the share of predicted answers by about "
+        f"{max(mean, 0):.4f}, at most {bound:.4f}; the limit is {least:g}",
+        value=bound,
+        limit=least,
+        **facts,
+    )
+
+
+def expected_gain(model: AnswerModel, more: int = 1000) -> tuple[float, float]:
+    """What more answers would add to the share of answers that the map predicts, and its error.
+
+    Questions are held out in five folds, and predicted by maps of all other answers and of half
+    of them. The share that is still missing falls nearly as 1 / answers (measured: see the error of
+    the map in docs/questions/next-questions.md), so that the difference tells what more
+    answers will add. Only random questions are predicted: chosen ones are harder than others.
+    """
+    inner = model.in_order
+    S, M = inner.statements, inner.map
+    S.at_random()  # refuses where there is none
+    rng = np.random.default_rng([model.seed, 43])
+    question, _, asked = questions(S)
+    fold = rng.permutation(len(asked))[question] % _FOLDS
+    half = rng.permutation(len(asked))[question] % 2 == 0
+    told = np.ones(len(S), dtype=bool) if S.chosen is None else ~S.chosen
+    better: list[FloatArray] = []
+    sizes = np.zeros(2)
+    with M.refitting(S, max_iter=60) as refit:
+        for k in range(_FOLDS):
+            rest, held = fold != k, (fold == k) & told
+            if not held.any():
+                continue
+            some = S.take(held)
+            right = [
+                predicted(refit(weights.astype(np.float64)).probabilities(some))
+                for weights in (rest, rest & half)
+            ]
+            better.append(right[0] - right[1])
+            sizes += [rest.sum() / _FOLDS, (rest & half).sum() / _FOLDS]
+    difference = np.concatenate(better)
+    whole, part = max(float(sizes[0]), 1.0), max(float(sizes[1]), 1.0)
+    m = len(S)
+    factor = (1 / m - 1 / (m + more)) / (1 / part - 1 / whole)
+    error = float(difference.std() / np.sqrt(len(difference)))
+    return float(difference.mean()) * factor, error * factor
+
+
+def _by_groups(
+    given: Statements,
+    model: AnswerModel,
+    look: int,
+    features: FeaturesLike | None,
+    facts: dict[str, Any],
+) -> Stopping:
+    found = model.examined.suggestion.n_clusters
+    before = None
+    if look > 1 and found > 1:
+        at = looks(given.n_objects, facts["looked_at"] - 1)[1]
+        earlier = answer_model(given[:at], model.seed, features=features)
+        before = earlier.examined.suggestion.n_clusters
+    stop = found > 1 and before == found
+    if stop:
+        why = f"{found} groups, at this look and the one before"
+    elif found == 1:
+        why = "no groups stand out so far; that there are none is never certain"
+    elif before is None:
+        why = f"{found} groups, at this look only"
+    else:
+        was = f"{before} groups" if before > 1 else "none"
+        why = f"{found} groups at this look, {was} at the one before"
+    facts |= {"level": None, "asked_level": None}
+    return Stopping("groups", stop, why, value=float(found), **facts)

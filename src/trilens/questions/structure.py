@@ -1,0 +1,453 @@
+"""`structure`: whether the objects form a cloud, a line, a ring, arms or groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from trilens._parameters import check_progress, seed_of
+from trilens._tabular import Tabular
+from trilens._typing import FloatArray, IntArray, Progress, RandomState
+from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.features import FeaturesLike
+from trilens.maps.geometry import procrustes
+from trilens.questions.cluster.groups import groups_on_map, numbered
+from trilens.questions.cluster.suggest import Examined, MapAlongAxes, divide, examine
+from trilens.questions.data import Data, in_order, statements_of
+from trilens.questions.method import check_model
+from trilens.questions.model import AnswerModel, answer_model, featured_model
+from trilens.questions.preconditions import why_nothing_can_be_claimed
+from trilens.questions.shapes import LEAST_OBJECTS, Fitted, fit_shapes
+
+Name: TypeAlias = Literal["cloud", "line", "ring", "arms", "groups", "groups in groups"]
+
+#: Two levels of groups: those of the upper one are so many times as far apart.
+_TWO_LEVELS = 1.8
+#: The share of objects that smaller groups have in one of the larger ones.
+_WITHIN = 0.95
+#: A group is divided further into at most so many.
+_MOST_INNER = 5
+#: The share of the maps that the answers allow which lies beyond either end of an interval, and
+#: by how much that is widened (measured; see docs/claims.md).
+_TAIL, _WIDER = 0.025, 1.2
+
+
+@dataclass(frozen=True)
+class Structure(Tabular):
+    """The shape that the objects form.
+
+    Attributes
+    ----------
+    shape : str
+        "cloud", "line", "ring", "arms", "groups" or "groups in groups". "cloud" is what is said
+        unless something else stands out from chance.
+    sentence : str
+        What that means.
+    names : tuple of str
+        The objects.
+    position : (n,) array or None
+        Of each object along a line, from 0 to 1; on a ring, in degrees; on its arm, from 0
+        where the arms meet to 1 at the end.
+    part : (n,) array of int or None
+        Which arm or group each object is in, from 0 on.
+    inner : (n,) array of int or None
+        Of groups in groups, which of the smaller ones.
+    p_value : float or None
+        How often a cloud without groups falls into parts so clear; None where it is not told.
+    scores : dict of str to float
+        How much better than the best cloud each shape describes the map: in log-likelihood,
+        less a penalty for its parameters. Empty where no shape was looked for.
+    caution : str or None
+        What the answers cannot tell.
+    low, high : (n,) arrays or None
+        A 95 % interval of each position along a line or around a ring, by the maps that the
+        answers allow. Objects whose intervals do not overlap are in this order; how far apart
+        objects lie is told less well, since few answers compare long ways. Along a line they may
+        lie outside 0 to 1, and around a ring outside 0 to 360.
+    """
+
+    shape: Name
+    sentence: str
+    names: tuple[str, ...] = field(repr=False)
+    position: FloatArray | None = field(repr=False)
+    part: IntArray | None = field(repr=False)
+    inner: IntArray | None = field(repr=False)
+    p_value: float | None
+    scores: dict[str, float] = field(repr=False)
+    caution: str | None
+    low: FloatArray | None = field(default=None, repr=False)
+    high: FloatArray | None = field(default=None, repr=False)
+
+    @property
+    def order(self) -> tuple[str, ...] | None:
+        """The objects as they follow each other along a line or around a ring."""
+        if self.shape not in ("line", "ring") or self.position is None:
+            return None
+        return tuple(self.names[i] for i in np.argsort(self.position, kind="stable"))
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """What is known of each object; arms and groups are counted from 1."""
+        found: dict[str, Sequence[Any]] = {"object": self.names}
+        if self.part is not None:
+            name = "arm" if self.shape == "arms" else "group"
+            found[name] = [str(i + 1) for i in self.part.tolist()]
+        if self.inner is not None:
+            found["inner group"] = [str(i + 1) for i in self.inner.tolist()]
+        if self.position is not None:
+            found[_POSITION[self.shape]] = self.position.tolist()
+        if self.low is not None and self.high is not None:
+            found |= {"from": self.low.tolist(), "to": self.high.tolist()}
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as ``trilens structure --json`` prints them."""
+        facts: dict[str, Any] = {
+            "shape": self.shape,
+            "sentence": self.sentence,
+            "p_value": self.p_value,
+            "scores": self.scores,
+            "caution": self.caution,
+        }
+        if self.order is not None:
+            facts["order"] = list(self.order)
+        if self.part is not None:
+            name = "arm" if self.shape == "arms" else "group"
+            facts[name] = dict(zip(self.names, self.part.tolist(), strict=True))
+        if self.inner is not None:
+            facts["inner_group"] = dict(zip(self.names, self.inner.tolist(), strict=True))
+        if self.position is not None:
+            values = self.position.tolist()
+            facts[_POSITION[self.shape]] = dict(zip(self.names, values, strict=True))
+        if self.low is not None and self.high is not None:
+            ends = zip(self.low.tolist(), self.high.tolist(), strict=True)
+            facts["interval"] = dict(zip(self.names, map(list, ends), strict=True))
+        return facts
+
+
+#: What a position is called.
+_POSITION = {"line": "position", "ring": "angle", "arms": "outwards"}
+
+
+def structure(
+    statements: Data,
+    *,
+    random_state: RandomState = 0,
+    model: AnswerModel | ChoiceMap | None = None,
+    features: FeaturesLike | None = None,
+    progress: Progress | None = None,
+) -> Structure:
+    """Name the shape that the objects form: a cloud, a line, a ring, arms or groups.
+
+    Each shape is fitted to the choice map, with the errors of its places; how often the right
+    one is named is measured in ``docs/claims.md``. Where it is groups, their number is the one
+    that `cluster` suggests.
+
+    Parameters
+    ----------
+    statements : Answers, Statements or (m, 3) array
+    random_state : int, Generator, RandomState or None
+    model : AnswerModel or ChoiceMap, optional
+        The map of the statements, where it has been made already.
+    features : array, table or dict, optional
+        Vectors of the objects, for ``"choice"``: see `ChoiceMap.fit`.
+    progress : callable, optional
+        Called with the share of the work that is done.
+
+    Examples
+    --------
+    >>> from trilens.simulate import Points, simulate_statements
+    >>> angle = np.linspace(0, 6, 30)
+    >>> ring = Points(np.c_[np.cos(angle), np.sin(angle)], np.zeros(30, dtype=int))
+    >>> found = structure(simulate_statements(ring, 2000, random_state=1))
+    >>> found.sentence
+    'The objects lie on a ring: there is no most central object.'
+    """
+    check_progress(progress)
+    seed = seed_of(random_state)
+    given = statements_of(statements, "structure")
+    if features is not None:
+        model = featured_model(
+            given,
+            "structure",
+            features,
+            method="auto",
+            model=model,
+            random_state=seed,
+            progress=progress,
+        )
+    model = check_model(model, given, seed)
+    ordered = in_order(given)
+    names = ordered.statements.names
+    if len(given) == 0:
+        return _untold("there are no answers", given.names)
+    if model is None:
+        model = answer_model(given, seed, progress)
+    fitted = model.in_order.map
+    reason = why_nothing_can_be_claimed(given, fitted)
+    if reason is not None:
+        return _untold(reason, given.names)
+    known = model.in_order
+    found = structure_of_map(
+        fitted.embedding_,
+        kind=given.kind,
+        names=names,
+        random_state=seed,
+        found=known.examined if given.n_objects >= LEAST_OBJECTS else None,
+        drawn=lambda: known.posterior,
+    )
+    rank = ordered.rank
+
+    def as_given(values: Any) -> Any:
+        return None if values is None else values[rank]
+
+    return replace(
+        found,
+        names=given.names,
+        position=as_given(found.position),
+        part=as_given(found.part),
+        inner=as_given(found.inner),
+        low=as_given(found.low),
+        high=as_given(found.high),
+    )
+
+
+def structure_of_map(
+    coordinates: FloatArray,
+    errors: FloatArray | None = None,
+    kind: str = "odd",
+    *,
+    names: tuple[str, ...] | None = None,
+    random_state: int = 0,
+    found: Examined | None = None,
+    drawn: Callable[[], FloatArray] | None = None,
+) -> Structure:
+    """The shape of a map.
+
+    Parameters
+    ----------
+    coordinates : (n, d) array
+    errors : (n, d, d) array, optional
+        How far each place may be off, as covariances.
+    kind : str
+        Of the statements, for the caution.
+    found : Examined, optional
+        What is known of the map already.
+    drawn : callable, optional
+        Returns other maps that the answers allow, (draws, n, d): how sure positions are.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> structure_of_map(np.c_[rng.uniform(0, 9, 40), 0.1 * rng.normal(size=40)]).shape
+    'line'
+    """
+    n = len(coordinates)
+    names = tuple(map(str, range(n))) if names is None else names
+    if n < LEAST_OBJECTS:
+        return _untold(f"there are fewer than {LEAST_OBJECTS} objects", names)
+    if found is None:
+        found = examine(coordinates, errors, kind, random_state=random_state)
+    if found.map is None:
+        return _untold("too few objects differ", names)
+    told, shape = found.suggestion, found.suggestion.shape
+    made = Structure(
+        "cloud",
+        "The objects form one cloud: no line, ring, arms or groups stand out from chance.",
+        names,
+        None,
+        None,
+        None,
+        told.p_value,
+        found.shapes.scores,
+        told.caution,
+    )
+    if shape == "groups":
+        labels = groups_on_map(coordinates, told.n_clusters, names, random_state)
+        return _of_groups(made, found, labels)
+    if shape == "line":
+        return _of_line(made, found, drawn)
+    if shape == "ring":
+        return _of_ring(made, found.map, found.shapes.fits["ring"], drawn)
+    if shape == "arms":
+        return _of_arms(made, found.map, found.shapes.fits["arms"])
+    return made
+
+
+def _untold(reason: str, names: tuple[str, ...]) -> Structure:
+    said = f"what shape the objects form cannot be told: {reason}"
+    sentence = f"{said[0].upper()}{said[1:]}."
+    return Structure("cloud", sentence, names, None, None, None, None, {}, said)
+
+
+#: Other maps that the answers allow, where there are any.
+_Drawn: TypeAlias = Callable[[], FloatArray] | None
+
+
+def _of_line(made: Structure, found: Examined, drawn: _Drawn) -> Structure:
+    assert found.map is not None
+    map_, curve = found.map, found.shapes.curve == "line"
+
+    def along(points: FloatArray) -> FloatArray:
+        return _along(points, found.shapes.fits["line"]) if curve else points[:, 0]
+
+    raw = along(map_.every)
+    low, high = raw.min(), raw.max()
+    # either end could come first: the first object lies in the first half
+    if raw[0] - low > (high - low) / 2:
+        low, high = high, low
+    position = (raw - low) / (high - low)
+    if drawn is not None:
+        moved = (_places(drawn, map_, along) - raw) / (high - low)
+        made = _with_ends(made, position, moved)
+    first, last = (made.names[i] for i in (position.argmin(), position.argmax()))
+    bent = "a bent line" if curve else "a line"
+    sentence = f"The objects lie along {bent}, from {first} to {last}."
+    return replace(made, shape="line", sentence=sentence, position=position)
+
+
+def _along(points: FloatArray, curve: Fitted, closed: float | None = None) -> FloatArray:
+    """Where the points lie on a curve through knots: at the nearest place of it, (n,).
+
+    Parameters
+    ----------
+    closed : float, optional
+        Where a curve that ends where it began ends.
+    """
+    order = np.argsort(curve.along, kind="stable")
+    knots, at = curve.knots[order], curve.along[order]
+    if closed is not None:
+        knots, at = np.r_[knots, knots[:1]], np.append(at, at[0] + closed)
+    step = np.diff(knots, axis=0)
+    length = np.maximum((step**2).sum(axis=1), 1e-300)
+    share = np.clip(((points[:, None] - knots[:-1]) * step).sum(axis=2) / length, 0.0, 1.0)
+    off = points[:, None] - knots[:-1] - share[:, :, None] * step
+    nearest = (off**2).sum(axis=2).argmin(axis=1)
+    own = share[np.arange(len(points)), nearest]
+    return np.asarray(at[nearest] + own * np.diff(at)[nearest])
+
+
+def _places(
+    drawn: Callable[[], FloatArray], map_: MapAlongAxes, place: Callable[[FloatArray], FloatArray]
+) -> FloatArray:
+    """Where the objects of each drawn map lie, (draws, n)."""
+    return np.array([place(procrustes(each, map_.every)[0]) for each in drawn()])
+
+
+def _with_ends(made: Structure, position: FloatArray, moved: FloatArray) -> Structure:
+    """With an interval of each position, by how far it moves from map to map."""
+    low, high = _WIDER * np.quantile(moved, [_TAIL, 1 - _TAIL], axis=0)
+    return replace(made, low=position + np.minimum(low, 0.0), high=position + np.maximum(high, 0.0))
+
+
+def _of_ring(made: Structure, map_: MapAlongAxes, ring: Fitted, drawn: _Drawn) -> Structure:
+    def around(points: FloatArray) -> FloatArray:
+        return np.degrees(_along(points, ring, 2 * np.pi))
+
+    raw = around(map_.every)
+    angle, turn = (raw - raw[0]) % 360, 1.0
+    # either way round could come first: the second object is less than half-way round
+    if angle[1] > 180:
+        angle, turn = (360 - angle) % 360, -1.0
+    if drawn is not None:
+        moved = (_places(drawn, map_, around) - raw + 180) % 360 - 180
+        made = _with_ends(made, angle, turn * moved)
+    sentence = "The objects lie on a ring: there is no most central object."
+    return replace(made, shape="ring", sentence=sentence, position=angle)
+
+
+def _of_arms(made: Structure, map_: MapAlongAxes, arms: Fitted) -> Structure:
+    near = _near(map_, arms)
+    number = len(arms.weights)
+    each = near @ (arms.part[:, None] == np.arange(number))
+    part = each.argmax(axis=1)
+    outwards = near @ arms.along
+    middle = made.names[int(outwards.argmin())]
+    sentence = f"The objects lie on {number} arms that meet near {middle}."
+    part = numbered(part, made.names)
+    return replace(made, shape="arms", sentence=sentence, position=outwards, part=part)
+
+
+def _of_groups(made: Structure, found: Examined, labels: IntArray) -> Structure:
+    assert found.map is not None
+    made = replace(made, shape="groups", part=labels)
+    number, sizes = int(labels.max()) + 1, np.bincount(labels)
+    inner = _divided(found.map, labels)
+    if inner is None:
+        inner = _finer(found, labels)
+    if inner is not None:
+        inner = numbered(inner, made.names)
+    else:
+        outer = _joined(found.map.every, labels)
+        if outer is not None:
+            labels, inner = numbered(outer, made.names), labels
+    if inner is None:
+        said = ", ".join(map(str, sizes[:-1].tolist()))
+        sentence = f"The objects form {number} groups, of {said} and {sizes[-1]} objects."
+        return replace(made, sentence=sentence)
+    number, smaller = int(labels.max()) + 1, int(inner.max()) + 1
+    sentence = f"The objects form {number} groups, which fall into {smaller} smaller ones."
+    return replace(made, shape="groups in groups", sentence=sentence, part=labels, inner=inner)
+
+
+def _divided(map_: MapAlongAxes, labels: IntArray) -> IntArray | None:
+    """The groups within groups, where groups describe one of them better than all else."""
+    found, number = labels.copy(), int(labels.max()) + 1
+    for group in range(number):
+        members = np.flatnonzero(labels == group)
+        # evenly through the objects
+        members = members[np.unique(np.linspace(0, len(members) - 1, 200).astype(int))]
+        if len(members) < LEAST_OBJECTS:
+            continue
+        points, errors = map_.every[members], map_.variances[members]
+        axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2]
+        points = points @ axes.T
+        parts = [part.labels for part in divide(points, range(2, _MOST_INNER + 1))]
+        shapes = fit_shapes(points, errors[:, None, None] * np.eye(points.shape[1]), parts)
+        if shapes.groups <= 0:
+            continue
+        every = np.flatnonzero(labels == group)
+        near = shapes.fits["groups"].near(map_.every[every] @ axes.T, map_.variances[every])
+        inside = near.argmax(axis=1)
+        found[every[inside > 0]] = found.max() + inside[inside > 0]
+    return None if (found == labels).all() else found
+
+
+def _finer(found: Examined, labels: IntArray) -> IntArray | None:
+    """More groups, where these describe the map better and divide at least two of the groups."""
+    if found.map is None or "groups" not in found.shapes.fits:
+        return None
+    groups = found.shapes.fits["groups"]
+    if len(groups.knots) <= labels.max() + 1:
+        return None
+    near = _near(found.map, groups).argmax(axis=1)
+    table = np.zeros((len(groups.knots), int(labels.max()) + 1))
+    np.add.at(table, (near, labels), 1)
+    outer = table.argmax(axis=1)
+    if table.max(axis=1).sum() < _WITHIN * len(labels) or (np.bincount(outer) > 1).sum() < 2:
+        return None
+    return np.asarray(near, dtype=np.int64)
+
+
+def _joined(points: FloatArray, labels: IntArray) -> IntArray | None:
+    """Groups of the groups, where some are much farther apart than others."""
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    number = int(labels.max()) + 1
+    if number < 3:
+        return None
+    centres = np.array([points[labels == group].mean(axis=0) for group in range(number)])
+    tree = linkage(centres, "single")
+    height = tree[:, 2]
+    ratio = height[1:] / height[:-1]
+    at = int(ratio.argmax())
+    if ratio[at] < _TWO_LEVELS:
+        return None
+    outer = fcluster(tree, height[at], "distance") - 1
+    return np.asarray(outer[labels], dtype=np.int64)
+
+
+def _near(map_: MapAlongAxes, shape: Fitted) -> FloatArray:
+    return shape.near(map_.every, map_.variances)

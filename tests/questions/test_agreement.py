@@ -1,0 +1,154 @@
+"""The noise ceiling: pairs of answers, between and within raters."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from people import survey
+from trilens.questions.reliability import reliability
+from trilens.questions.reliability.agreement import agreement_between, agreement_within, reachable
+from trilens.statements import Statements
+from trilens.statements.combine import question_keys
+
+POINTS = np.random.default_rng(5).standard_normal((20, 2))
+
+
+def _plainly(S, *, within):
+    """The definition: the mean over questions of the share of equal pairs."""
+    key, answer, _ = question_keys(S)
+    shares = []
+    for question in np.unique(key):
+        rows = np.flatnonzero(key == question)
+        pairs = [
+            answer[i] == answer[j]
+            for i, j in combinations(rows, 2)
+            if (S.raters[i] == S.raters[j]) == within
+        ]
+        if pairs:
+            shares.append(np.mean(pairs))
+    return np.mean(shares), len(shares)
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_pairs_of_answers_are_counted_as_the_definition_says(kind):
+    S = survey(POINTS, kind, raters=6, per=60, pool=40, again=0.2, seed=1)
+    for found, within in (
+        (agreement_between(S, S.raters), False),
+        (agreement_within(S, S.raters), True),
+    ):
+        share, questions = _plainly(S, within=within)
+        assert found.share == pytest.approx(share)
+        assert found.questions == questions
+        assert found.low < found.share < found.high
+
+
+def test_the_majority_of_few_answers_would_promise_too_much():
+    rng = np.random.default_rng(0)
+    # two answers to each of 600 questions, all of them guesses
+    triples = np.concatenate([rng.permuted(np.tile(t, (2, 1)), axis=1) for t in _triples(rng, 600)])
+    S = Statements(triples, n_objects=40)
+    assert agreement_between(S, None).share == pytest.approx(1 / 3, abs=0.05)
+
+
+def _triples(rng, count):
+    seen = {tuple(sorted(rng.permutation(40)[:3].tolist())) for _ in range(3 * count)}
+    return [list(t) for t in sorted(seen)[:count]]
+
+
+def test_carelessness_is_not_disagreement():
+    careless = survey(POINTS, raters=30, per=100, blind=0.5, again=0.3, seed=2)
+    own_minded = survey(POINTS, raters=30, per=100, blind=0.0, tastes=1.2, again=0.3, seed=3)
+    gap = {}
+    for name, S in (("careless", careless), ("own-minded", own_minded)):
+        between, within = agreement_between(S, S.raters), agreement_within(S, S.raters)
+        gap[name] = within.share - between.share
+    assert abs(gap["careless"]) < 0.05
+    assert gap["own-minded"] > 0.1
+
+
+def test_the_interval_holds_the_truth_in_most_studies():
+    held = []
+    truth = survey(POINTS, raters=400, per=60, pool=300, again=0.0, tastes=0.4, seed=9)
+    true = agreement_between(truth, truth.raters).share
+    for seed in range(30):
+        S = survey(POINTS, raters=15, per=60, pool=60, tastes=0.4, seed=100 + seed)
+        found = agreement_between(S, S.raters)
+        held.append(found.low <= true <= found.high)
+    assert np.mean(held) > 0.8
+
+
+def test_where_all_agree_the_interval_does_not_end_at_one_point():
+    S = Statements([[0, 1, 2], [3, 4, 5]] * 10)
+    found = agreement_between(S, None)
+    assert found.share == 1.0
+    assert found.low < 0.95
+    assert found.high == 1.0
+
+
+def test_without_repeats_there_is_no_ceiling_and_it_is_said():
+    found = reliability(Statements([[0, 1, 2], [3, 4, 5], [0, 3, 5]]))
+    assert found.ceiling is None
+    assert found.ceiling_interval is None
+    assert found.reachable is None
+    assert found.no_ceiling == "no question was asked twice"
+    assert "noise ceiling cannot be estimated" in found.methods
+
+
+def test_one_rater_has_no_ceiling_but_repeats_an_answer():
+    S = Statements([[0, 1, 2], [0, 1, 2], [3, 4, 5]], raters=["a", "a", "a"])
+    found = reliability(S)
+    assert found.ceiling is None
+    assert "from one rater" in found.no_ceiling
+    assert found.within.share == 1.0
+
+
+def test_only_the_questions_that_are_listed_count():
+    S = Statements([[0, 1, 2], [0, 1, 2], [3, 4, 5], [4, 3, 5]])
+    assert reliability(S).ceiling == 0.5
+    assert reliability(S, repeated=Statements([[2, 1, 0]], n_objects=6)).ceiling == 1.0
+    assert reliability(S, repeated=[False, False, True, True]).ceiling == 0.0
+
+
+def test_what_can_be_reached_lies_between_agreement_and_one():
+    for share in np.linspace(0.34, 1.0, 12):
+        best = reachable(float(share), "odd")
+        assert share - 1e-9 <= best <= 1.0
+    assert reachable(0.2, "central") == pytest.approx(1 / 3)
+    # two answers, 80 % of them right
+    assert reachable(0.8**2 + 0.2**2, "closer") == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize("kind", ["central", "closer"])
+def test_a_model_tells_how_much_can_be_reached(kind):
+    S = survey(POINTS, kind, raters=30, per=120, pool=150, seed=4)
+    found = reliability(S)
+    low, high = found.reachable_interval
+    from people import chances, draw_questions
+
+    asked = draw_questions(np.random.default_rng(1), 20, 4000)
+    P = chances(POINTS, asked, kind)
+    best = (0.9 * P + 0.1 / P.shape[1]).max(axis=1).mean()
+    assert low <= best <= high
+    assert found.reachable == pytest.approx(best, abs=0.04)
+    assert found.ceiling < found.reachable
+
+
+@pytest.mark.parametrize("amounts", [[660] + [60] * 11, [400 // k for k in range(1, 13)]])
+def test_the_interval_is_for_other_raters_however_much_each_gave(amounts):
+    # raters guess in 0 to 60 % of the cases, and are right otherwise: two agree in 2/3 of cases
+    # or so, by the mean of the square of one share
+    held = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        rater = np.repeat(np.arange(len(amounts)), amounts)
+        asked = np.sort(rng.permuted(np.tile(np.arange(9), (len(rater), 1)), axis=1)[:, :3], axis=1)
+        guess = rng.random(len(rater)) < rng.uniform(0, 0.6, len(amounts))[rater]
+        first = np.where(guess, rng.integers(3, size=len(rater)), 0)
+        triples = np.take_along_axis(asked, (first[:, None] + np.arange(3)) % 3, axis=1)
+        found = agreement_between(Statements(triples, raters=rater), rater)
+        right, wrong = 0.7 + 0.1, 0.1
+        held.append(found.low <= right**2 + 2 * wrong**2 <= found.high)
+    assert sum(held) >= 36

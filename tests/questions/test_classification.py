@@ -1,0 +1,375 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, strategies as st
+from sklearn.dummy import DummyClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.semi_supervised import LabelSpreading
+
+import drawn
+from trilens.counts import count_central, count_classes, count_labelled_pairs
+from trilens.depth import class_depth
+from trilens.errors import KindError, LabelError, ParameterError
+from trilens.questions.classify.classes import classify, make_classifier
+from trilens.questions.classify.classifiers import (
+    KRNGClassifier,
+    LensDepthClassifier,
+    MapClassifier,
+)
+from trilens.questions.labels import encode_labels
+from trilens.simulate import mixture, simulate_statements
+from trilens.statements import Statements
+
+import reference
+
+
+@st.composite
+def labelled_statements(draw):
+    S = draw(drawn.statements(kinds=["central"], min_objects=5, max_statements=60))
+    free = draw(
+        st.lists(st.sampled_from([-1, 0, 1]), min_size=S.n_objects - 4, max_size=S.n_objects - 4)
+    )
+    return S, draw(st.permutations([0, 0, 1, 1, *free]))
+
+
+@given(labelled_statements())
+def test_the_features_of_algorithm_3(drawn_case):
+    S, codes = drawn_case
+    model = LensDepthClassifier(DummyClassifier()).fit(S, codes)
+    singled, appears = reference.count_classes(S.triples, codes, 2)
+    expected = np.where(appears > 0, singled / np.maximum(appears, 1), 0)
+    assert np.array_equal(model.features_, expected)
+
+
+RULES = {
+    "k": st.integers(1, 5),
+    "error_rate": st.sampled_from([0, 0.1, 0.3, 0.5]),
+    "alone": st.sampled_from(["nearest", "random"]),
+}
+
+
+@given(drawn_case=labelled_statements(), **RULES)
+def test_algorithm_4_equals_the_definition(drawn_case, k, error_rate, alone):
+    S, codes = drawn_case
+    model = KRNGClassifier(k, error_rate=error_rate, alone=alone, random_state=0).fit(S, codes)
+    for x in range(S.n_objects):
+        if codes[x] >= 0:
+            assert (model.transduction_[x], model.how_[x]) == (codes[x], "given")
+            continue
+        votes, how = reference.krng_votes(S.triples, codes, 2, k, x, error_rate, alone)
+        assert model.how_[x] == how
+        assert votes[model.transduction_[x]] == max(votes)
+
+
+@given(labelled_statements(), RULES["error_rate"], RULES["alone"])
+def test_leave_one_out_is_exhaustive(drawn_case, error_rate, alone):
+    S, codes = drawn_case
+    model = KRNGClassifier(error_rate=error_rate, alone=alone, random_state=0).fit(S, codes)
+    n_labelled = sum(code >= 0 for code in codes)
+    assert set(model.loo_errors_) == set(range(1, n_labelled))
+    for k, error in model.loo_errors_.items():
+        expected = reference.leave_one_out_error(S.triples, codes, 2, k, error_rate, alone)
+        assert error == pytest.approx(expected)
+    assert model.loo_error_ == min(model.loo_errors_.values())
+
+
+@pytest.mark.parametrize(("n_labelled", "k", "error_rate"), [(12, 4, 0.3), (41, 7, 0.1)])
+def test_a_share_on_the_threshold_of_eq_16_is_no_neighbour(n_labelled, k, error_rate):
+    e = Fraction(str(error_rate))
+    limit = Fraction(k, n_labelled - 1) * (1 - 3 * e / 2) + e / 2
+    # x stands with 0 and 1 in so many statements that N / D is the limit, to the last digit
+    N, D = limit.numerator, limit.denominator
+    x = n_labelled
+    rows = [[1, 0, x]] * N + [[x, 0, 1]] * (D - N)
+    y = [0, *[1] * (n_labelled - 1), -1]
+    both = {"k": k, "error_rate": error_rate, "random_state": 0}
+    on_it = KRNGClassifier(**both).fit(Statements(rows, n_objects=x + 1), y)
+    below = KRNGClassifier(**both).fit(Statements([*rows, [x, 0, 1]], n_objects=x + 1), y)
+    assert on_it.how_[x] == "neighbours"  # 1 is: the third object was never 0
+    assert on_it.transduction_[x] == 1
+    votes = [0, 1]
+    assert reference.krng_votes(rows, y, 2, k, x, error_rate)[0] == votes
+    # one answer less at the centre, and 0 votes too: a tie of the two classes
+    assert reference.krng_votes([*rows, [x, 0, 1]], y, 2, k, x, error_rate)[0] == [1, 1]
+    picks = {
+        KRNGClassifier(k, error_rate=error_rate, random_state=s)
+        .fit(below.statements_, y)
+        .transduction_[x]
+        for s in range(30)
+    }
+    assert picks == {0, 1}
+
+
+def test_ties_of_the_vote_are_broken_at_random():
+    S = Statements([[0, 2, 1], [3, 2, 1], [4, 0, 1], [4, 2, 3]])
+    y = ["a", "a", "b", "b", None]
+    picks = {KRNGClassifier(k=3, random_state=s).fit(S, y).predict([4])[0] for s in range(30)}
+    assert picks == {"a", "b"}
+
+
+def test_candidates_of_k_and_wrong_ones():
+    S, y = Statements([[0, 1, 2], [1, 2, 3], [4, 0, 1]]), [0, 0, 1, 1, -1]
+    assert set(KRNGClassifier(k=[1, 3]).fit(S, y).loo_errors_) == {1, 3}
+    for wrong in (0, [], [2, 0], "best"):
+        with pytest.raises(ParameterError, match=r"^k "):
+            KRNGClassifier(k=wrong).fit(S, y)
+
+
+@pytest.mark.parametrize("model", [LensDepthClassifier(), KRNGClassifier()])
+def test_other_kinds_are_refused(model):
+    for kind in ("odd", "closer"):
+        with pytest.raises(KindError, match="MapClassifier"):
+            model.fit(Statements([[0, 1, 2]], n_objects=4, kind=kind), [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("classifier", ["knn", "svm-linear", "svm-gauss", KNeighborsClassifier(1)])
+def test_every_classifier_on_top_separates_two_groups(classifier):
+    rng = np.random.default_rng(0)
+    points = np.concatenate([rng.normal(0, 1, (15, 2)), rng.normal(8, 1, (15, 2))])
+    D = np.linalg.norm(points[:, None] - points[None], axis=2)
+    rows = []
+    for a in range(30):
+        for b in range(a):
+            for c in range(b):
+                x = reference.most_central(D, a, b, c)
+                rows.append([x, *({a, b, c} - {x})])
+    y = np.repeat(["low", "high"], 15).astype(object)
+    y[[3, 7, 20, 25]] = None
+    model = LensDepthClassifier(classifier, random_state=0).fit(np.array(rows), y)
+    assert model.predict([3, 7, 20, 25]).tolist() == ["low", "low", "high", "high"]
+    assert model.predict().shape == (30,)
+    assert model.chosen_parameters_["classifier"]
+
+
+@pytest.mark.parametrize(
+    ("y", "text"),
+    [
+        ([0, 0, 0, -1], "at least two classes"),
+        ([-1, None, float("nan"), ""], "no object is labelled"),
+        ([0, 0, 1], "3 labels for 4 objects"),
+        ([0, "a", 0, "a"], "different types"),
+    ],
+)
+def test_labels_that_do_not_do(y, text):
+    for model in (LensDepthClassifier(), KRNGClassifier()):
+        with pytest.raises(LabelError, match=text):
+            model.fit(Statements([[0, 1, 2]], n_objects=4), y)
+
+
+def test_labels_of_numpy_types_and_missing_ones():
+    labels = encode_labels(np.array([2.0, np.nan, 5.0, 2.0, 5.0, -1.0]), Statements([], 6).names)
+    assert labels.codes.tolist() == [0, -1, 1, 0, 1, -1]
+    assert labels.labelled.tolist() == [0, 2, 3, 4]
+
+
+def test_make_classifier_refuses_a_k_that_nobody_takes():
+    with pytest.raises(ParameterError, match="krng"):
+        make_classifier("depth", k=3)
+
+
+SIX = Statements([[0, 1, 4], [1, 0, 4], [2, 3, 5], [3, 2, 5], [0, 4, 2], [2, 5, 1], [4, 0, 3]])
+CLASSIFIERS = [LensDepthClassifier, KRNGClassifier, MapClassifier]
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        ["a", "a", "b", "b", pd.NA, pd.NA],
+        pd.Series(["a", "a", "b", "b", pd.NA, None], dtype="string"),
+        pd.Series(["a", "a", "b", "b", None, np.nan], dtype=object),
+        {"0": "a", "1": "a", "2": "b", "3": "b", "4": pd.NA},
+    ],
+)
+def test_missing_labels_of_pandas_are_unlabelled(y):
+    assert encode_labels(y, SIX.names).codes.tolist() == [0, 0, 1, 1, -1, -1]
+    whole = encode_labels(pd.array([3, 3, 7, 7, None, None], dtype="Int64"), SIX.names)
+    assert whole.codes.tolist() == [0, 0, 1, 1, -1, -1]
+
+
+@pytest.mark.parametrize("Classifier", CLASSIFIERS)
+def test_the_index_of_a_series_says_which_object(Classifier):
+    y = pd.Series(["a", "a", "b", "b", None, None])
+    found = Classifier(random_state=0).fit(SIX, y).transduction_.tolist()
+    mixed = y.sample(frac=1, random_state=1)
+    assert Classifier(random_state=0).fit(SIX, mixed).transduction_.tolist() == found
+    named = mixed.rename(str)[:4]
+    part = SIX.objects[[int(i) for i in reversed(named.index)]]
+    fitted = Classifier(random_state=0).fit(part, named)
+    by_name = Classifier(random_state=0).fit(SIX, named.to_dict())
+    assert fitted.transduction_.tolist() == by_name.transduction_.tolist()
+
+
+@pytest.mark.parametrize("Classifier", CLASSIFIERS)
+def test_score_is_the_share_of_the_labels_that_are_found(Classifier):
+    model = Classifier(random_state=0).fit(SIX, ["a", "a", "b", "b", None, None])
+    found = model.transduction_.tolist()
+    assert model.score(SIX, found) == 1
+    assert model.score(SIX, [*"bbaa", found[4], None]) == pytest.approx(1 / 5)
+    assert model.score(SIX, {"0": "a", "2": "a"}) == 0.5
+    assert np.isnan(model.score(SIX, [pd.NA] * 6))
+
+
+@pytest.mark.parametrize("Classifier", CLASSIFIERS)
+def test_a_random_state_of_numpys_old_kind(Classifier):
+    y = ["a", "a", "b", "b", None, None]
+    first, again = (Classifier(random_state=np.random.RandomState(1)).fit(SIX, y) for _ in "ab")
+    assert first.transduction_.tolist() == again.transduction_.tolist()
+
+
+@pytest.mark.parametrize("k", [2.5, [1, 2.5], True, np.array([[1]])])
+def test_k_of_the_graph_is_a_whole_number(k):
+    with pytest.raises(ParameterError, match="it must be a whole number, 1 or more"):
+        KRNGClassifier(k=k).fit(SIX, ["a", "a", "b", "b", None, None])
+
+
+@pytest.mark.parametrize("label", [[1], {"x": 1}, np.array([1, 2]), (1, 2)])
+def test_a_label_is_one_value(label):
+    with pytest.raises(LabelError, match="it must be text or a number"):
+        encode_labels(["a", "b", "a", "b", None, label], SIX.names)
+
+
+def test_labels_beyond_64_bits():
+    y = [10**30, 10**30, 5, 5, None, None]
+    found = classify(SIX, y, method="krng")
+    assert found.given == tuple(y)
+    assert set(found.predicted.values()) <= {5, 10**30}
+    assert found.to_dict()["classes"] == {"5": 2, str(10**30): 2}
+
+
+def two_groups(n=30, m=3000, error_rate=0.0):
+    drawn_points = mixture(n, [[0, 0], [9, 0]], random_state=1)
+    S = simulate_statements(drawn_points.points, m, error_rate=error_rate, random_state=2)
+    return S, drawn_points.labels
+
+
+def test_an_empty_vote_is_a_tie_of_all_classes_by_the_papers_rule():
+    # 4 is compared with labelled pairs, but always with a labelled object between
+    S = Statements([[0, 4, 1], [1, 4, 0], [2, 4, 3], [3, 4, 2]])
+    y = ["a", "a", "b", "b", None]
+    fitted = [KRNGClassifier(1, alone="random", random_state=s).fit(S, y) for s in range(30)]
+    assert {model.how_[4] for model in fitted} == {"random"}
+    assert {model.transduction_[4] for model in fitted} == {"a", "b"}
+    assert fitted[0].loo_errors_ == {1: 0.5}
+    with pytest.raises(ParameterError, match="alone is 'last'"):
+        KRNGClassifier(alone="last").fit(S, y)
+
+
+def test_the_error_rate_is_estimated():
+    S, truth = two_groups(m=3000, error_rate=0.3)
+    y = truth.tolist()
+    y[3] = None
+    model = KRNGClassifier(error_rate="estimate", random_state=0).fit(S, y)
+    assert model.error_rate_ == pytest.approx(0.3, abs=0.1)
+    assert model.transduction_[3] == truth[3]
+    found = classify(S, y, "krng", error_rate="estimate")
+    assert found.parameters["error_rate"] == pytest.approx(model.error_rate_)
+    with pytest.raises(ParameterError, match="error_rate is 'guess'"):
+        KRNGClassifier(error_rate="guess").fit(S, y)
+    with pytest.raises(ParameterError, match="too few"):
+        KRNGClassifier(error_rate="estimate").fit(S.take(range(4)), y)
+    with pytest.raises(ParameterError, match="is for the method krng"):
+        classify(S, y, "depth", error_rate=0.1)
+
+
+@pytest.mark.parametrize("classifier", [None, "svm-linear", "max-depth", "krng"])
+def test_one_labelled_object_of_each_class(classifier):
+    S, truth = two_groups()
+    y = [None] * 30
+    for label in (0, 1):
+        y[truth.tolist().index(label)] = label
+    if classifier == "krng":
+        model = KRNGClassifier(random_state=0).fit(S, y)
+    else:
+        model = LensDepthClassifier(classifier, random_state=0).fit(S, y)
+    assert set(model.transduction_) <= {0, 1}
+    method = "krng" if classifier == "krng" else "depth"
+    options = {} if classifier == "krng" else {"classifier": classifier}
+    remarks = classify(S, y, method, **options).remarks
+    assert any("one labelled object" in remark and "0, 1" in remark for remark in remarks)
+
+
+def test_max_depth_is_the_class_of_highest_depth():
+    S, truth = two_groups()
+    y = truth.tolist()
+    hidden = [1, 2, 3]
+    for i in hidden:
+        y[i] = None
+    model = LensDepthClassifier("max-depth", random_state=0).fit(S, y)
+    depth = model.features_[hidden]
+    assert (depth.max(axis=1) > depth.min(axis=1)).all()
+    assert model.predict(hidden).tolist() == depth.argmax(axis=1).tolist()
+    assert model.chosen_parameters_ == {"classifier": "max-depth"}
+    # nothing is known of an object that no statement names: any class
+    lonely = Statements(S.triples, n_objects=31)
+    picks = {
+        LensDepthClassifier("max-depth", random_state=s).fit(lonely, [*y, None]).transduction_[30]
+        for s in range(20)
+    }
+    assert picks == {0, 1}
+
+
+def test_a_classifier_may_learn_from_unlabelled_rows_too():
+    S, truth = two_groups(m=None)
+    y = [None] * 30
+    for i in [*np.flatnonzero(truth == 0)[:3], *np.flatnonzero(truth == 1)[:3]]:
+        y[i] = int(truth[i])
+    seen = []
+
+    class Recorder(KNeighborsClassifier):
+        def fit(self, X, y):
+            seen.append((len(X), np.count_nonzero(y == -1)))
+            return super().fit(X[y >= 0], y[y >= 0])
+
+    LensDepthClassifier(Recorder(1), semi_supervised=True).fit(S, y)
+    LensDepthClassifier(Recorder(1)).fit(S, y)
+    assert seen == [(30, 24), (6, 0)]
+    spread = LensDepthClassifier(LabelSpreading(), semi_supervised=True).fit(S, y)
+    assert (spread.transduction_ == truth).mean() > 0.9
+    with pytest.raises(ParameterError, match="knn learns from labelled objects alone"):
+        LensDepthClassifier(semi_supervised=True).fit(S, y)
+
+
+def test_counts_suffice_for_algorithms_3_and_4():
+    S, truth = two_groups()
+    codes = truth.copy()
+    codes[::3] = -1
+    parts = [S.take(range(1000)), S.take(range(1000, len(S)))]
+    by_class = sum(count_classes(part, codes, 2) for part in parts)
+    by_pair = sum(count_labelled_pairs(part, np.flatnonzero(codes >= 0)) for part in parts)
+    for model, counts in (
+        (LensDepthClassifier(random_state=0), by_class),
+        (LensDepthClassifier("max-depth", random_state=0), by_class),
+        (KRNGClassifier(random_state=0), by_pair),
+    ):
+        expected = model.fit(S, codes).transduction_
+        assert np.array_equal(model.fit(counts, codes).transduction_, expected)
+        assert np.array_equal(model.predict([0, 3]), expected[[0, 3]])
+    other = codes.copy()
+    other[1] = 1 - other[1]
+    with pytest.raises(LabelError, match="under other labels"):
+        LensDepthClassifier().fit(by_class, other)
+    other[1] = -1
+    with pytest.raises(LabelError, match="other labelled objects"):
+        KRNGClassifier().fit(by_pair, other)
+    with pytest.raises(ParameterError, match="needs LabelledPairCounts, not ClassCounts"):
+        KRNGClassifier().fit(by_class, codes)
+    with pytest.raises(ParameterError, match="not CentralCounts"):
+        KRNGClassifier().fit(count_central(S), codes)
+    with pytest.raises(ParameterError, match="too few to estimate"):
+        KRNGClassifier(error_rate="estimate").fit(by_pair, codes)
+
+
+def test_features_with_all_answers_wrong_mirror_those_with_none():
+    """Section 6.1.3: with errorprob 1 the features are about (1 - LD) / 2."""
+    S, truth = two_groups(40, None)
+    wrong, _ = two_groups(40, None, error_rate=1.0)
+    clean, mirrored = class_depth(S, truth, 2), class_depth(wrong, truth, 2)
+    error = mirrored - (1 - clean) / 2
+    # a share of 171 answers or more, each of the two wrong ones with chance 1/2
+    assert np.abs(error).max() < 4.5 * 0.5 / np.sqrt(171)
+    assert np.abs(error.mean()) < 0.01
+    assert np.corrcoef(clean.ravel(), mirrored.ravel())[0, 1] < -0.95

@@ -1,0 +1,296 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from trilens import Answers, ChoiceMap, Statements, compare_groups
+from trilens.errors import ParameterError, TrilensError
+from trilens.questions.compare_groups import groups_given
+from trilens.questions.group_test import Exchange, differing_groups
+from trilens.questions.model import AnswerModel
+
+N = 16
+
+
+def _asked(seed, *, raters=12, each=60, other=(), moved=(), tastes=0.3):
+    """Odd-one-out answers of raters, some of whom have some objects elsewhere."""
+    rng = np.random.default_rng(seed)
+    X = np.random.default_rng(8).standard_normal((N, 2))
+    Y = X.copy()
+    Y[list(moved)] = -2 * X[list(moved)]
+    rows, who = [], np.repeat(np.arange(raters), each)
+    for r in range(raters):
+        seen = (Y if r in other else X) * np.exp(tastes * rng.standard_normal(2))
+        T = np.array([rng.choice(N, 3, replace=False) for _ in range(each)]).T
+        a, b, c = T
+        D = np.sqrt(((seen[:, None] - seen[None]) ** 2).sum(axis=2))
+        scores = -4 * np.array([D[b, c], D[a, c], D[a, b]]) + rng.gumbel(size=(3, each))
+        order = (scores.argmax(axis=0) + np.arange(3)[:, None]) % 3
+        rows.append(np.take_along_axis(T, order, axis=0).T)
+    names = [f"o{i:02d}" for i in range(N)]
+    raters_named = [f"r{r:02d}" for r in who]
+    return Statements(np.concatenate(rows), names=names, kind="odd", raters=raters_named)
+
+
+def _quick(S):
+    return ChoiceMap(2, l2=0.1, lapses="one", max_iter=60, tol=1e-3).fit(S)
+
+
+def _of(S):
+    """The first four raters against the others."""
+    return {name: "first" if name < "r04" else "rest" for name in np.unique(S.raters).tolist()}
+
+
+@pytest.fixture(scope="module")
+def moved():
+    S = _asked(1, other=range(4), moved=(0,))
+    return S, _quick(S)
+
+
+@pytest.fixture(scope="module")
+def found(moved):
+    S, model = moved
+    return compare_groups(S, _of(S), model=model)
+
+
+def test_groups_with_an_object_elsewhere_differ_and_it_is_named(found):
+    assert found.differ
+    assert found.p_value <= 0.05
+    assert found.differing[0] == "o00"
+    assert len(found.differing) <= 3
+    assert found.shift.argmax() == 0
+    assert (found.exchanged, found.shared, found.why_not) == ("raters", None, None)
+    said = " ".join(found.sentences())
+    assert "They answer differently, beyond chance" in said
+    verb = "lies" if len(found.differing) == 1 else "lie"
+    assert f"{found.differing[-1]} {verb} in different places for the groups, beyond ch" in said
+
+
+def test_each_group_is_asked_the_same_questions(found):
+    first, rest = found.groups
+    assert (first.name, first.raters, first.answers) == ("first", 4, 240)
+    assert (rest.name, rest.raters, rest.answers) == ("rest", 8, 480)
+    for group in found.groups:
+        assert group.medoid in group.candidates
+        assert group.plane.shape == (N, 2)
+        assert group.centrality.shape == (N,)
+        assert 1 / 3 < group.predicted_by_others <= 1
+    assert rest.predicted_by_own > first.predicted_by_others
+
+
+def test_facts_are_plain_and_a_row_for_each_object(found):
+    facts = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert facts["differing"][0] == "o00"
+    assert [group["name"] for group in facts["groups"]] == ["first", "rest"]
+    columns = found.columns()
+    assert list(columns) == [
+        "object", "centrality_first", "centrality_rest", "shift", "p_value", "differs",
+    ]  # fmt: skip
+    assert sum(columns["differs"]) == len(found.differing)
+
+
+def _test(S, group, **options):
+    names, rater = np.unique(np.asarray(S.raters), return_inverse=True)
+    of = np.array([group[name] == "rest" for name in names.tolist()]).astype(np.int64)
+    model = AnswerModel(S, _quick(S), 0)
+    return differing_groups(S, rater, of[rater], model, permutations=99, **options)
+
+
+def test_groups_that_see_alike_rarely_differ_and_name_no_object():
+    tests = [_test(S, _of(S), objects=True) for S in map(_asked, range(20))]
+    assert sum(test.p_value <= 0.05 for test in tests) <= 3
+    assert sum((test.objects <= 0.05).any() for test in tests) <= 3
+    assert 0.25 < np.mean([test.p_value for test in tests]) < 0.75
+
+
+def test_groups_may_be_given_in_many_ways(moved):
+    import pandas as pd
+
+    S, _ = moved
+    by = _of(S)
+    listed = [by[name] for name in S.raters.tolist()]
+    frame = S.to_frame().assign(half=listed)
+    ways = [
+        (S, by),
+        (S, listed),
+        (S, np.array(listed)),
+        (S, pd.Series(by)),
+        (S, pd.Series(listed)),
+        (frame, "half"),
+        (Answers(frame), "half"),
+    ]
+    for given, way in ways:
+        grouped = groups_given(given, way)
+        assert grouped.names == ["first", "rest"]
+        assert grouped.labels == listed
+        assert grouped.column == ("half" if isinstance(way, str) else None)
+
+
+def test_a_column_of_a_file(moved, tmp_path):
+    S, _ = moved
+    by = _of(S)
+    frame = S.to_frame()
+    frame.assign(half=[by[name] for name in S.raters.tolist()]).to_csv(tmp_path / "a.csv")
+    answers = Answers(tmp_path / "a.csv", kind="odd", where=["rater != r00"])
+    grouped = groups_given(answers, "half")
+    assert grouped.labels.count("first") == 180
+    with pytest.raises(TrilensError, match="no column 'planet'"):
+        groups_given(answers, "planet")
+
+
+@pytest.mark.parametrize(
+    ("by", "words"),
+    [
+        ("half", "statements keep no further columns; give the file"),
+        ({"nobody": "a"}, "none of the 1 raters"),
+        ([1, 2], "2 groups for 720 statements"),
+        (dict.fromkeys([f"r{i:02d}" for i in range(12)], "a"), "only one group of raters"),
+        ({f"r{i:02d}": np.nan for i in range(12)}, "no rater has a group"),
+        (list(range(720)), "720 groups, and at most 12"),
+        (3, "by is 3; it must be the name of a column"),
+    ],
+)
+def test_what_gives_no_groups_is_refused_in_a_line(moved, by, words):
+    with pytest.raises(ParameterError, match=words) as caught:
+        compare_groups(moved[0], by)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_answers_and_no_raters():
+    with pytest.raises(ParameterError, match="no answers to compare"):
+        compare_groups(Statements(np.zeros((0, 3), dtype=int), n_objects=4), [])
+    S = Statements([[0, 1, 2], [1, 2, 3]] * 8)
+    with pytest.raises(ParameterError, match="who gave each answer"):
+        compare_groups(S, {"1": "a"})
+    found = compare_groups(S, ["a", "b"] * 8)
+    assert found.p_value is None
+    assert not found.differ
+    assert "add a column called rater" in found.why_not
+    assert "cannot be told" in found.sentences()[1]
+
+
+def test_an_unknown_group_is_no_group(moved):
+    S, _ = moved
+    by = {name: None if name == "r11" else group for name, group in _of(S).items()}
+    grouped = groups_given(S, by)
+    assert grouped.labels.count(None) == 60
+    assert grouped.names == ["first", "rest"]
+
+
+def test_what_was_left_out_is_said(moved, found):
+    S, _ = moved
+    grouped = groups_given(S, _of(S) | {"x2": "rest", "x1": "first"})
+    assert grouped.without_answers == ("x1", "x2")
+    assert found.left_out == []
+    some = replace(found, without_group=1, without_answers=grouped.without_answers)
+    assert some.left_out == [
+        "1 answer without a group was left out.",
+        "In the groups, but not in the answers: x1 and x2.",
+    ]
+    assert some.sentences()[-2:] == some.to_dict()["left_out"] == some.left_out
+
+
+@pytest.mark.slow
+def test_answers_without_a_group_are_left_out(moved):
+    few = moved[0].take(np.arange(60 * 6) + 360)
+    found = compare_groups(few, {"r06": "a", "r07": "a", "r08": "b", "r09": "b", "r10": ""})
+    assert found.without_group == 120
+    assert sum(group.answers for group in found.groups) == 240
+    assert found.p_value is None  # four raters can be divided in three ways
+    assert "so few raters" in found.why_not
+
+
+def test_a_group_of_one_rater_cannot_be_tested(moved):
+    S, _ = moved
+    test = _test(S, {name: "one" if name == "r00" else "rest" for name in _of(S)})
+    assert test.p_value is None
+    assert "fewer than two raters" in test.why_not
+
+
+@pytest.mark.slow
+def test_neither_the_order_of_rows_nor_that_of_objects_matters(moved):
+    S, _ = moved
+    rng = np.random.default_rng(1)
+    T = S.subset(rng.permutation(N)).take(rng.permutation(len(S)))
+    ours, theirs = (compare_groups(X, _of(X), model=_quick(X)) for X in (S, T))
+    assert ours.p_value == theirs.p_value
+    assert ours.differing == theirs.differing
+    assert [g.medoid for g in ours.groups] == [g.medoid for g in theirs.groups]
+
+
+def _conditions(seed, moved=()):
+    """Every rater answers under two conditions; in the second some objects are elsewhere."""
+    S = _asked(seed, raters=12, each=50, other=range(6), moved=moved)
+    number = np.array([int(name[1:]) for name in S.raters.tolist()])
+    names = [f"r{i % 6}" for i in number.tolist()]
+    return Statements(S.triples, names=S.names, kind="odd", raters=names), number < 6
+
+
+def test_conditions_within_raters_are_exchanged_within_raters():
+    S, second = _conditions(0, moved=(3,))
+    found = compare_groups(S, np.where(second, "b", "a"), model=_quick(S))
+    assert found.exchanged == "answers"
+    assert found.differ
+    assert found.differing[0] == "o03"
+    assert [group.raters for group in found.groups] == [6, 6]
+    p_values = []
+    for seed in range(12):
+        S, second = _conditions(seed)
+        rater = np.unique(np.asarray(S.raters), return_inverse=True)[1]
+        model = AnswerModel(S, _quick(S), 0)
+        lot = np.random.default_rng(seed).permuted(second).astype(np.int64)
+        p_values.append(differing_groups(S, rater, lot, model, permutations=99).p_value)
+    assert sum(p <= 0.05 for p in p_values) <= 2
+    assert 0.25 < np.mean(p_values) < 0.75
+
+
+def test_conditions_with_lists_of_their_own_are_compared_on_common_questions():
+    rng = np.random.default_rng(2)
+    every = np.array([rng.choice(N, 3, replace=False) for _ in range(60)])
+    lists = every[:40], every[20:]
+    rows, who, condition = [], [], []
+    for r in range(6):
+        for c, asked in enumerate(lists):
+            rows.append(rng.permuted(asked, axis=1))
+            who += [f"r{r}"] * 40
+            condition += [c] * 40
+    S = Statements(np.concatenate(rows), n_objects=N, kind="odd", raters=who)
+    rater = np.unique(np.asarray(who), return_inverse=True)[1]
+    test = differing_groups(S, rater, np.array(condition), None, permutations=99)
+    assert test.exchanged == "answers"
+    assert 20 <= test.shared < 40
+    assert test.p_value > 0.05
+
+
+def test_some_raters_in_between_are_not_tested():
+    S = _asked(0)
+    number = np.array([int(name[1:]) for name in S.raters.tolist()])
+    group = (number >= 6).astype(np.int64)
+    group[:10] = 1  # one rater is in both
+    test = differing_groups(S, number, group, None, permutations=19)
+    assert test.p_value is None
+    assert "1 of 12 raters answered in several groups" in test.why_not
+
+
+def test_exchanges_keep_the_sizes_and_stay_within_strata():
+    rng = np.random.default_rng(0)
+    exchange = Exchange(np.arange(6), np.array([0, 0, 1, 0, 1, 1]), np.array([0, 0, 0, 1, 1, 1]))
+    drawn = exchange.drawn(50, rng)
+    assert (drawn[:, :3].sum(axis=1) == 1).all()
+    assert (drawn[:, 3:].sum(axis=1) == 2).all()
+    np.testing.assert_allclose(exchange.expected(1), [1 / 3] * 3 + [2 / 3] * 3)
+    assert len(np.unique(drawn, axis=0)) == round(np.exp(exchange.log_divisions(2))) == 9
+    whole = Exchange.of_raters(np.repeat(np.arange(4), 5), np.repeat([0, 0, 1, 1], 5))
+    assert round(np.exp(whole.log_divisions(2))) == 3
+
+
+def test_three_groups_are_compared_at_once():
+    S = _asked(3, raters=9, each=40)
+    by = {name: "abc"[int(name[1:]) % 3] for name in np.unique(S.raters).tolist()}
+    found = compare_groups(S, by, model=_quick(S))
+    assert [group.name for group in found.groups] == ["a", "b", "c"]
+    assert found.p_value is not None
+    assert found.shift.shape == (N,)

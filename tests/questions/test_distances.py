@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from trilens import ChoiceMap, Statements, distances
+from trilens.errors import FormatError, ParameterError
+from trilens.files import read_matrix
+from trilens.questions.model import AnswerModel
+from trilens.simulate import Points, simulate_statements
+
+
+@pytest.fixture(scope="module")
+def answers():
+    return _answers(500)
+
+
+def _answers(number):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    points = Points(X, np.zeros(20, dtype=int))
+    return simulate_statements(points, number, sampling="replacement", random_state=1)
+
+
+@pytest.fixture(scope="module")
+def model(answers):
+    return ChoiceMap(2, l2=0.1, lapses="one", max_iter=100, tol=1e-4).fit(answers)
+
+
+@pytest.fixture(scope="module")
+def found(answers, model):
+    return distances(answers, model=model)
+
+
+def test_distances_are_those_of_the_map_with_a_mean_of_one(answers, model, found):
+    X = model.embedding_
+    D = np.linalg.norm(X[:, None] - X[None], axis=2)
+    at = np.triu_indices(len(X), 1)
+    np.testing.assert_allclose(found.matrix, D / D[at].mean(), atol=1e-12)
+    assert (found.method, found.n_components, found.names) == ("choice", 2, answers.names)
+    assert (found.errors[at] > 0).all()
+    assert (np.diag(found.errors) == 0).all()
+    np.testing.assert_array_equal(found.errors, found.errors.T)
+    # the same by the model that other questions share
+    shared = distances(answers, model=AnswerModel(answers, model, 0))
+    np.testing.assert_array_equal(shared.errors, found.errors)
+
+
+def test_more_answers_have_smaller_errors():
+    errors = []
+    for number in (100, 400, 4000):
+        S = _answers(number)
+        errors.append(distances(S, model=ChoiceMap(2, lapses="one").fit(S)).errors.mean())
+    assert errors[1] < 0.7 * errors[0]
+    assert errors[2] < 0.7 * errors[1]
+
+
+def test_the_order_of_objects_does_not_matter(answers, model, found):
+    order = np.random.default_rng(1).permutation(answers.n_objects)
+    S = answers.subset(order)
+    turned = ChoiceMap(2, l2=0.1, lapses="one", max_iter=100, tol=1e-4).fit(S)
+    other = distances(S, model=turned)
+    np.testing.assert_allclose(other.matrix, found.matrix[np.ix_(order, order)], rtol=1e-3)
+    np.testing.assert_allclose(other.errors, found.errors[np.ix_(order, order)], rtol=0.05)
+
+
+def test_another_map_has_no_errors(answers):
+    found = distances(answers, method="lensmap")
+    assert found.errors is None
+    assert "standard_error" not in found.columns()
+    assert distances(answers, 3, "lensmap").n_components == 3
+
+
+def test_a_matrix_with_names_comes_back_and_its_errors_stand_beside_it(found, tmp_path):
+    written = found.write(tmp_path / "d.csv")
+    assert [path.rsplit("/", 1)[-1] for path in written] == ["d.csv", "d.errors.csv"]
+    np.testing.assert_array_equal(read_matrix(tmp_path / "d.csv", found.names), found.matrix)
+    back = list(reversed(found.names))
+    turned = read_matrix(tmp_path / "d.errors.csv", back)
+    np.testing.assert_array_equal(turned, found.errors[::-1, ::-1])
+    with pytest.raises(FormatError, match=r"lacks 1 of 1 objects: 'nobody'"):
+        read_matrix(tmp_path / "d.csv", ["nobody"])
+    found.write(tmp_path / "d.tsv")
+    lines = (tmp_path / "d.tsv").read_text().splitlines()
+    assert next(csv.reader(lines, delimiter="\t")) == ["", *found.names]
+
+
+def test_names_that_are_numbers_come_back_too(tmp_path):
+    S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]], names=["10", "2", "7", "1"])
+    found = distances(S)
+    found.write(tmp_path / "d.csv")
+    np.testing.assert_array_equal(
+        read_matrix(tmp_path / "d.csv", ["1", "2", "7", "10"]),
+        found.matrix[np.ix_(*[[3, 1, 2, 0]] * 2)],
+    )
+
+
+def test_pairs_as_json(found, tmp_path):
+    found.write(tmp_path / "d.json")
+    rows = json.loads((tmp_path / "d.json").read_text())
+    assert len(rows) == 20 * 19 // 2
+    assert set(rows[0]) == {"object_1", "object_2", "distance", "standard_error"}
+    assert json.dumps(found.to_dict(), allow_nan=False)
+
+
+def _as_rsatoolbox_reads(group):
+    """What ``rsatoolbox.io.hdf5.read_dict_hdf5`` (0.3.2) makes of a file."""
+    import h5py
+
+    found = {}
+    for key, value in group.items():
+        if isinstance(value, h5py.Group):
+            found[key] = _as_rsatoolbox_reads(value)
+        else:
+            array = np.array(value)
+            found[key] = array.astype("str") if array.dtype.type is np.bytes_ else array
+    return found | dict(group.attrs)
+
+
+@pytest.mark.parametrize("names", ["plain", "Ω"])
+def test_an_rdm_has_what_rsatoolbox_needs(found, names, tmp_path):
+    from dataclasses import replace
+
+    import h5py
+
+    called = replace(found, names=tuple(f"{names}-{i}" for i in range(20)))
+    assert called.write(tmp_path / "rdm.h5") == [str(tmp_path / "rdm.h5")]
+    with h5py.File(tmp_path / "rdm.h5") as file:
+        got = _as_rsatoolbox_reads(file)
+    at = np.triu_indices(20, 1)
+    np.testing.assert_array_equal(got["dissimilarities"], found.matrix[at][None])
+    assert [str(name) for name in got["pattern_descriptors"]["object"]] == list(called.names)
+    assert got["pattern_descriptors"]["index"].tolist() == list(range(20))
+    assert len(got["rdm_descriptors"]["index"]) == 1
+    np.testing.assert_array_equal(got["rdm_descriptors"]["standard_error"][0], found.errors[at])
+    assert isinstance(got["descriptors"], dict)
+    assert isinstance(got["dissimilarity_measure"], str)
+
+
+def test_what_cannot_be_written_leaves_nothing_behind(found, tmp_path):
+    with pytest.raises(FormatError, match=r"unknown ending \.doc for a matrix of distances"):
+        found.write(tmp_path / "d.doc")
+    with pytest.raises(FormatError, match="does not exist"):
+        found.write(tmp_path / "nowhere" / "d.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "words"),
+    [
+        ([[0, 1, 2]], {"n_components": 0}, "n_components is 0"),
+        ([[0, 1, 2]], {"method": "pca"}, "method is 'pca'"),
+        (Statements(np.zeros((0, 3), dtype=int), n_objects=4), {}, "there are none"),
+        (Statements([[0, 1, 2]], n_objects=5001), {}, "at most 5,000 objects"),
+        ([[0, 1, 2]], {"model": "mine"}, "model is 'mine'"),
+    ],
+)
+def test_bad_input_is_one_line(given, options, words):
+    with pytest.raises(ParameterError, match=words) as caught:
+        distances(given, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_three_objects_have_three_distances():
+    found = distances([[0, 1, 2], [0, 1, 2]])
+    assert found.matrix.shape == (3, 3)
+    assert found.errors is None
+
+
+def test_objects_never_asked_about_are_said():
+    S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3]], n_objects=5)
+    assert distances(S).caution == "some objects were never asked about"

@@ -1,0 +1,486 @@
+"""Models against people's answers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import trilens as tl
+from people import survey
+from trilens.errors import DissimilarityError, ParameterError, StatementError
+from trilens.questions.evaluate.evaluation import Yardstick
+from trilens.statements import Statements
+
+RNG = np.random.default_rng(3)
+POINTS = RNG.standard_normal((20, 2))
+KINDS = ["central", "odd", "closer"]
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def answers(request):
+    return survey(POINTS, request.param, raters=20, per=100, pool=120, seed=1)
+
+
+def _plain_loop(S, D):
+    """Answer by answer, as one would say it."""
+    right = []
+    for a, b, c in S.triples.tolist():
+        if S.kind == "closer":
+            said = {a: np.nan, b: -D[a, b], c: -D[a, c]}
+            options, given = (b, c), b
+        else:
+            sides = {a: D[b, c], b: D[a, c], c: D[a, b]}
+            said = sides if S.kind == "central" else {k: -v for k, v in sides.items()}
+            options, given = (a, b, c), a
+        best = max(said[x] for x in options)
+        winners = [x for x in options if said[x] == best]
+        right.append((given in winners) / len(winners))
+    return np.array(right)
+
+
+def _distances(X, metric):
+    if metric == "euclidean":
+        return np.array([[np.sqrt(sum((x - y) ** 2)) for y in X] for x in X])
+    if metric == "cosine":
+        X = X / np.linalg.norm(X, axis=1, keepdims=True)
+    return np.array([[-float(x @ y) for y in X] for x in X])
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "dot"])
+def test_it_equals_a_plain_loop(answers, metric):
+    X = POINTS + 0.3 * np.random.default_rng(0).standard_normal(POINTS.shape)
+    D = _distances(X, metric)
+    found = tl.evaluate(answers, embedding=X, metric=metric)
+    np.testing.assert_allclose(found.right, _plain_loop(answers, D))
+    assert found.accuracy == pytest.approx(_plain_loop(answers, D).mean())
+    assert found.interval[0] < found.accuracy < found.interval[1]
+    if metric == "euclidean":
+        again = tl.evaluate(answers, distances=D)
+        np.testing.assert_array_equal(again.right, found.right)
+        assert again.log_loss == pytest.approx(found.log_loss)
+
+
+def test_equal_distances_share_the_answer(answers):
+    found = tl.evaluate(answers, distances=1 - np.eye(20))
+    assert found.accuracy == pytest.approx(found.chance)
+    assert found.log_loss == pytest.approx(found.chance_log_loss)
+    assert found.temperature is None
+
+
+def test_a_perfect_model_reaches_the_ceiling_and_a_random_one_nothing(answers):
+    perfect = tl.evaluate(answers, embedding=POINTS, name="perfect")
+    noise = np.random.default_rng(9).standard_normal((20, 2))
+    guess = tl.evaluate(answers, embedding=noise, yardstick=perfect.yardstick)
+    assert perfect.of_ceiling == pytest.approx(1.0, abs=0.12)
+    low, high = perfect.of_ceiling_interval
+    assert low <= 1.0 <= high
+    assert abs(guess.of_ceiling) < 0.35
+    assert perfect.agreement < perfect.ceiling < 1
+    assert perfect.log_loss < guess.log_loss <= guess.chance_log_loss
+
+
+@pytest.mark.slow
+def test_three_models_are_put_in_order(answers):
+    rng = np.random.default_rng(2)
+    models = {f"blur {s}": POINTS + s * rng.standard_normal(POINTS.shape) for s in (1.5, 0.0, 0.4)}
+    listed = [tl.evaluate(answers, embedding=X, name=name) for name, X in models.items()]
+    found = tl.compare_models(listed)
+    assert [m.name for m in found.models] == ["blur 0.0", "blur 0.4", "blur 1.5"]
+    assert len(found.differences) == 3
+    for pair in found.differences:
+        assert pair.low <= pair.difference <= pair.high
+        assert pair.p_value <= pair.adjusted
+    assert found.differences[1].p_value < 0.01
+    assert len(found.to_frame()) == 3
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_equal_models_do_not_differ(answers):
+    one = tl.evaluate(answers, embedding=POINTS, name="one")
+    two = tl.evaluate(answers, embedding=3 * POINTS, name="two", yardstick=one.yardstick)
+    found = tl.compare_models([one, two]).differences[0]
+    assert (found.difference, found.p_value, found.disagree) == (0.0, 1.0, 0.0)
+
+
+def test_where_models_differ_is_told():
+    S = survey(POINTS, raters=20, per=150, blind=0.0, sharp=20, seed=4)
+    moved = POINTS.copy()
+    moved[7] = -3 * moved[7] + 2
+    good, bad = (
+        tl.evaluate(S, embedding=X, name=name) for X, name in ((POINTS, "good"), (moved, "bad"))
+    )
+    assert tl.compare_models([bad, good]).differences[0].objects[0].object == "7"
+
+
+def test_answers_of_the_model_itself(answers):
+    D = _distances(POINTS, "euclidean")
+    scores = _plain_loop(answers, D)
+    # the model's own answers, once for each question
+    from trilens.statements.combine import questions
+
+    _, _, triple = questions(answers)
+    said = []
+    for a, b, c in triple.tolist():
+        if answers.kind == "closer":
+            said.append((a, b, c) if D[a, b] < D[a, c] else (a, c, b))
+            continue
+        sides = [D[b, c], D[a, c], D[a, b]]
+        best = int(np.argmax(sides) if answers.kind == "central" else np.argmin(sides))
+        first = (a, b, c)[best]
+        said.append((first, *(x for x in (a, b, c) if x != first)))
+    model = Statements(said, 20, kind=answers.kind)
+    found = tl.evaluate(answers, answers=model)
+    np.testing.assert_allclose(found.right, scores)
+    # people's own answers as a model: a person agrees with the others as often as they do
+    assert tl.evaluate(answers, answers=answers).accuracy > found.agreement
+
+
+def test_objects_are_found_by_their_names():
+    S = survey(POINTS, raters=4, per=50, seed=1)
+    named = Statements(S.triples, names=[f"o{i}" for i in range(20)])
+    order = np.random.default_rng(0).permutation(20)
+    vectors = {f"o{i}": POINTS[i] for i in order} | {"another": [0.0, 0.0]}
+    plain = tl.evaluate(S, embedding=POINTS)
+    assert tl.evaluate(named, embedding=vectors).accuracy == plain.accuracy
+    frame = pd.DataFrame(POINTS[order], index=[f"o{i}" for i in order])
+    assert tl.evaluate(named, embedding=frame).accuracy == plain.accuracy
+
+
+def test_answers_in_files_are_people_too(tmp_path):
+    S = survey(POINTS, raters=4, per=50, seed=1)
+    tl.write_statements(S, tmp_path / "answers.csv")
+    vectors = {str(i): POINTS[i] for i in range(20)}
+    found = tl.evaluate(tl.Answers(tmp_path / "answers.csv"), embedding=vectors)
+    assert found.accuracy == tl.evaluate(S, embedding=POINTS).accuracy
+
+
+SMALL = Statements([[0, 1, 2], [1, 2, 3]] * 6, names=["a", "b", "c", "d"])
+SQUARE = 1.0 - np.eye(4)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"embedding": {"a": [0], "b": [1], "c": [2]}}, "lacks 1 of 4 objects: 'd'; add them"),
+        ({"embedding": {"x": [0], "y": [1]}}, "has none of the objects"),
+        ({"embedding": np.zeros((3, 2))}, "a row for each of the 4 objects"),
+        ({"embedding": [[0, 1], [2, np.nan], [1, 1], [0, 0]]}, "'b' has NaN"),
+        ({"embedding": np.eye(4) * [1, 1, 0, 1], "metric": "cosine"}, "'c' is zero"),
+        ({"embedding": np.eye(4), "metric": "manhattan"}, "euclidean, cosine, dot"),
+        ({"embedding": {"a": [0], "b": [1], "c": [2], "d": [1, 2]}}, "has 2 numbers"),
+        ({"embedding": ["x"] * 4}, "array of numbers"),
+        ({"distances": np.zeros((4, 3))}, "square"),
+        ({"distances": np.zeros((5, 5))}, "5 objects, but the statements are about 4"),
+        ({"distances": SQUARE + np.triu(SQUARE)}, "not symmetric"),
+        ({"distances": SQUARE * np.nan}, "finite"),
+        ({"distances": -SQUARE}, "'a' and 'b' is -1; distances must be 0 or more"),
+        ({"embedding": {"a": [0], "b": [1], "c": [2], "d": [1], 1: [1], "1": [1]}}, "twice"),
+        ({"answers": Statements([[0, 1, 3]], names=["a", "b", "c", "d"])}, "no answer to 2 of 2"),
+        ({"answers": Statements([[0, 1, 2]], names=["x", "y", "z"])}, "other objects"),
+        ({"answers": Statements([[0, 1, 2]], kind="odd")}, "kind odd"),
+        ({}, "give one of"),
+        ({"embedding": np.eye(4), "distances": SQUARE}, "give one of"),
+    ],
+)
+def test_bad_models_get_one_clear_line(given, words):
+    with pytest.raises((ParameterError, DissimilarityError)) as caught:
+        tl.evaluate(SMALL, **given)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_cannot_be_compared():
+    with pytest.raises(StatementError, match="no statements"):
+        tl.evaluate(Statements([], 3), embedding=np.eye(3))
+    one = tl.evaluate(SMALL, embedding=np.eye(4))
+    with pytest.raises(ParameterError, match="name 'model'"):
+        tl.compare_models([one, one])
+    other = tl.evaluate(SMALL.take([0, 1]), embedding=np.eye(4), name="other")
+    with pytest.raises(ParameterError, match="different statements"):
+        tl.compare_models([one, other])
+    with pytest.raises(ParameterError, match="a list of results of evaluate"):
+        tl.compare_models([])
+
+
+def test_without_repeats_no_ceiling_is_guessed():
+    S = Statements([[0, 1, 2], [1, 2, 3], [0, 1, 3]])
+    found = tl.evaluate(S, embedding=np.eye(4))
+    assert (found.ceiling, found.of_ceiling, found.agreement) == (None, None, None)
+    assert found.no_ceiling == "no question was asked twice"
+    alone = Statements([[0, 1, 2], [0, 1, 2]], raters=["x", "x"])
+    assert "from one rater" in tl.evaluate(alone, embedding=np.eye(3)).no_ceiling
+
+
+def _crossed(questions, raters, seed=0):
+    """All raters answer all questions; a question is easy for all of them, or hard."""
+    rng = np.random.default_rng(seed)
+    asked = rng.permuted(np.tile(np.arange(20), (questions, 1)), axis=1)[:, :3]
+    a, b, c = asked.T
+    D = _distances(POINTS, "euclidean")
+    best = np.argmax([D[b, c], D[a, c], D[a, b]], axis=0)
+    easy = rng.random(questions) < 0.7
+    rows, who = [], []
+    for rater in range(raters):
+        off = np.where(rng.random(questions) < np.where(easy, 0.05, 0.9), 1, 0)
+        order = (best + off)[:, None] + np.arange(3)
+        rows.append(np.take_along_axis(asked, order % 3, axis=1))
+        who.append(np.full(questions, f"r{rater}"))
+    return Statements(np.concatenate(rows), 20, raters=np.concatenate(who))
+
+
+def test_raters_who_share_questions_do_not_make_more_of_them():
+    few, many = (_crossed(30, raters) for raters in (10, 80))
+    found = [tl.evaluate(S, embedding=POINTS) for S in (few, many)]
+    assert [each.unit for each in found] == ["rater and question"] * 2
+    # the thirty questions alone leave 4 standard errors of sqrt(0.7 * 0.3) * 0.85 / sqrt(30)
+    for each in found:
+        assert each.interval[1] - each.interval[0] > 0.2
+        low, high = each.of_ceiling_interval
+        assert low < each.of_ceiling < high
+    moved = np.random.default_rng(1).standard_normal(POINTS.shape)
+    other = tl.evaluate(many, embedding=moved, name="other", yardstick=found[1].yardstick)
+    pair = tl.compare_models([found[1], other]).differences[0]
+    assert pair.high - pair.low > 0.2
+    assert 0 < pair.p_value < 0.05
+
+
+def test_with_all_questions_to_all_raters_it_is_the_analysis_of_variance():
+    from trilens.questions.evaluate.evaluation import AnswerClusters
+
+    rng = np.random.default_rng(0)
+    raters, questions = 9, 40
+    table = rng.random((raters, questions)) + rng.normal(size=(raters, 1))
+    table += rng.normal(size=questions)
+    rater, question = np.divmod(np.arange(table.size), questions)
+    found = AnswerClusters(question, rater, raters).mean(table.ravel())
+    mean = table.mean()
+    by_rater, by_question = table.mean(axis=1), table.mean(axis=0)
+    rest = table - by_rater[:, None] - by_question + mean
+    squares = questions * ((by_rater - mean) ** 2).sum() / (raters - 1)
+    common = raters * ((by_question - mean) ** 2).sum() / (questions - 1)
+    common -= (rest**2).sum() / (raters - 1) / (questions - 1)
+    assert found.value == pytest.approx(mean)
+    assert found.variance == pytest.approx((squares + common) / table.size, rel=1e-3)
+    few, many = stats.t.ppf(0.975, [8, 39])
+    reach = np.sqrt(few**2 * squares + many**2 * common) / np.sqrt(squares + common)
+    assert stats.t.ppf(0.975, found.freedom) == pytest.approx(reach, rel=1e-3)
+    assert 8 < found.freedom < 39
+
+
+def _unequal(amounts, seed, lapses=0.5):
+    """Raters whose shares of lapses are between 0 and ``lapses``; and the accuracy of POINTS."""
+    rng = np.random.default_rng(seed)
+    asked = rng.permuted(np.tile(np.arange(20), (sum(amounts), 1)), axis=1)[:, :3]
+    rater = np.repeat(np.arange(len(amounts)), amounts)
+    a, b, c = asked.T
+    D = _distances(POINTS, "euclidean")
+    best = np.argmax([D[b, c], D[a, c], D[a, b]], axis=0)
+    lapse = rng.random(len(rater)) < rng.uniform(0, lapses, len(amounts))[rater]
+    chosen = np.where(lapse, rng.integers(3, size=len(rater)), best)
+    order = (chosen[:, None] + np.arange(3)) % 3
+    triples = np.take_along_axis(asked, order, axis=1)
+    return Statements(triples, 20, raters=rater), 1 - lapses / 2 * 2 / 3
+
+
+NO_CEILING = Yardstick(None, None, None, "not asked for")
+
+
+@pytest.mark.parametrize(
+    "amounts", [[600] + [55] * 11, [400 // k for k in range(1, 13)], [100] * 12, [150] * 5]
+)
+def test_the_interval_is_for_other_raters_however_much_each_gave(amounts):
+    held = []
+    for seed in range(40):
+        S, true = _unequal(amounts, seed)
+        found = tl.evaluate(S, embedding=POINTS, yardstick=NO_CEILING)
+        low, high = found.interval
+        assert low <= found.accuracy <= high
+        held.append(low <= true <= high)
+    assert sum(held) >= 36
+
+
+def test_one_rater_who_gave_much_is_named_as_the_reason():
+    S, _ = _unequal([600] + [55] * 11, 0)
+    found = tl.evaluate(S, embedding=POINTS, yardstick=NO_CEILING)
+    assert found.caution.startswith("one rater gave 50% of the answers, more than a fifth")
+    S, _ = _unequal([100] * 4, 0)
+    assert tl.evaluate(S, embedding=POINTS, yardstick=NO_CEILING).caution is None
+    S, _ = _unequal([100] * 2, 0)
+    found = tl.evaluate(S, embedding=POINTS, yardstick=NO_CEILING)
+    assert (found.unit, found.to_dict()["caution"]) == (
+        "question",
+        "the answers are of 2 raters: intervals are about other questions to the same",
+    )
+
+
+@pytest.mark.parametrize("amounts", [[600] + [55] * 11, [100] * 5])
+def test_models_that_are_equally_good_are_seldom_told_apart(amounts):
+    # right for a rater's own half of the people, so that neither is better in the population
+    p_values = []
+    for seed in range(40):
+        S, _ = _unequal(amounts, seed, lapses=0.0)
+        rng = np.random.default_rng([1, seed])
+        taste = rng.normal(size=len(amounts))[np.asarray(S.raters).astype(int)]
+        first = rng.random(len(S)) < 1 / (1 + np.exp(-taste))
+        one = tl.evaluate(S, embedding=POINTS, name="one", yardstick=NO_CEILING)
+        two = replace(one, name="two", right=np.where(first, 0.0, 1.0), accuracy=1 - first.mean())
+        one = replace(one, right=np.where(first, 1.0, 0.0), accuracy=first.mean())
+        p_values.append(tl.compare_models([one, two]).differences[0].p_value)
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.125
+
+
+def test_equal_differences_are_tested_too():
+    S = Statements([[0, 1, 2]] * 10, raters=np.arange(10))
+    X = np.array([[0.0], [-1.0], [1.0]])
+    models = [tl.evaluate(S, embedding=X[i], name=str(i)) for i in ([0, 1, 2], [1, 0, 2])]
+    found = tl.compare_models(models).differences[0]
+    assert (found.difference, found.low, found.high) == (1.0, 1.0, 1.0)
+    assert found.p_value == 1.0  # one question says nothing about others
+
+
+def test_answers_without_a_rater_are_not_of_one_rater():
+    S = _crossed(40, 20)
+    who = np.array(S.raters)
+    nobody = np.isin(who, [f"r{i}" for i in range(9, 20)])
+    blank = Statements(S.triples, 20, raters=np.where(nobody, "", who))
+    found, plain = tl.evaluate(blank, embedding=POINTS), tl.evaluate(S, embedding=POINTS)
+    assert (found.raters, plain.raters, found.unit) == (9, 20, "rater and question")
+    assert found.agreement == pytest.approx(plain.agreement)
+    none = tl.evaluate(Statements(S.triples, 20, raters=[""] * len(S)), embedding=POINTS)
+    bare = tl.evaluate(Statements(S.triples, 20), embedding=POINTS)
+    assert (none.raters, none.unit, none.interval) == (0, "question", bare.interval)
+    assert none.ceiling == bare.ceiling
+
+
+def test_tables_are_aligned_by_their_names():
+    S = survey(POINTS, raters=4, per=50, seed=1)
+    names = [f"o{i}" for i in range(20)]
+    named = Statements(S.triples, names=names)
+    D = _distances(POINTS, "euclidean")
+    plain = tl.evaluate(named, distances=D)
+    assert plain.matched == "rows taken in the order of the objects: o0, o1, o2, o3, ... (20)"
+    rows, columns = (np.random.default_rng(k).permutation(20) for k in (1, 2))
+    frame = pd.DataFrame(D, names, names).iloc[rows, columns]
+    found = tl.evaluate(named, distances=frame)
+    assert (found.accuracy, found.matched) == (plain.accuracy, "objects matched by name")
+    assert tl.evaluate(named, distances=pd.DataFrame(D)).accuracy == plain.accuracy
+    vectors = pd.DataFrame(POINTS[rows], columns=["x", "y"])
+    vectors["object"] = [names[i] for i in rows]
+    assert tl.evaluate(named, embedding=vectors).accuracy == plain.accuracy
+    assert tl.evaluate(named, embedding=pd.DataFrame(POINTS)).matched == plain.matched
+
+
+def test_tables_with_other_names_are_refused():
+    names = list("abcd")
+    for given, words in [
+        ({"distances": pd.DataFrame(SQUARE, names, list("abcx"))}, "columns of the distances lack"),
+        ({"distances": pd.DataFrame(SQUARE, list("wxyz"), list("wxyz"))}, "lack 4 of 4"),
+        ({"distances": pd.DataFrame(SQUARE, list("aabc"), names)}, "'a' appears twice"),
+        ({"embedding": pd.DataFrame(SQUARE, list("wxyz"))}, "has none of the objects"),
+        ({"embedding": pd.DataFrame(SQUARE, list("abca"))}, "'a' appears twice"),
+        ({"embedding": pd.DataFrame(SQUARE, [3, 1, 2, 0])}, "has none of the objects"),
+    ]:
+        with pytest.raises((ParameterError, DissimilarityError), match=words):
+            tl.evaluate(SMALL, **given)
+
+
+@pytest.fixture(scope="module")
+def several():
+    S = survey(POINTS, "odd", raters=6, per=200, pool=600, seed=2)
+    noise = np.random.default_rng(4).standard_normal((20, 2))
+    models = {"bent": POINTS * [1, 6], "noise": noise, "twin": noise[:, ::-1]}
+    return S, models, tl.evaluate(S, models)
+
+
+def test_one_table_as_they_are_and_aligned(several):
+    S, models, found = several
+    for model in found.models:  # the raw part is what each alone would get
+        alone = tl.evaluate(S, embedding=models[model.name])
+        assert (model.accuracy, model.interval) == (alone.accuracy, alone.interval)
+    bent = {model.name: model for model in found.aligned.models}
+    raw = {model.name: model for model in found.models}
+    assert bent["bent"].accuracy > raw["bent"].accuracy + 0.05
+    assert bent["noise"].interval[0] < raw["noise"].chance + 0.1  # nothing is learnt from noise
+    facts = json.loads(json.dumps(found.to_dict()))
+    assert {each["name"] for each in facts["aligned"]["models"]} == set(models)
+    assert facts["aligned"]["models"][0]["rank"][0] == 1
+    assert "Avitan and Golan" in facts["comparison_caution"]
+    assert found.columns()["aligned_accuracy"][0] == bent[found.models[0].name].accuracy
+    from trilens.plots import models_against_ceiling
+
+    assert len(models_against_ceiling(found).get_legend_handles_labels()[1]) == 1
+
+
+def test_models_that_cannot_be_told_apart_share_their_ranks(several):
+    ranks = several[2].ranks
+    assert ranks["noise"] == ranks["twin"]  # the same distances
+    assert ranks["noise"][1] == 3
+    assert ranks["bent"][0] == 1
+
+
+def test_no_map_has_seen_the_objects_of_its_answers(several, monkeypatch):
+    from trilens.questions.evaluate import alignment
+
+    S, models, _ = several
+    real, seen = alignment._maps, []
+
+    def watched(answers, F, asked, rng):
+        assert not set(np.unique(answers.triples)) & set(asked)
+        seen.append((len(answers), len(asked)))
+        return [F[asked, :1]] * (len(alignment._PENALTIES) + 1)
+
+    monkeypatch.setattr(alignment, "_maps", watched)
+    tl.evaluate(S, embedding=models["noise"], aligned=True)
+    assert len(seen) > 20
+    assert np.mean([m for m, _ in seen]) > 0.05 * len(S)
+    assert real is not watched
+
+
+def test_alignment_in_any_order_of_rows_and_objects(several):
+    S, models = several[0].take(np.arange(150)), several[1]
+    order = np.random.default_rng(1).permutation(20)
+    names = [f"o{i}" for i in range(20)]
+    one = Statements(S.triples, names=names, kind="odd")
+    new = np.argsort(order)
+    rows = np.random.default_rng(2).permutation(len(S))
+    other = Statements(new[S.triples][rows], names=[names[i] for i in order], kind="odd")
+    first = tl.evaluate(one, embedding=models["bent"], aligned=True)
+    second = tl.evaluate(other, embedding=models["bent"][order], aligned=True)
+    assert second.accuracy == pytest.approx(first.accuracy, abs=1e-9)
+
+
+def test_what_cannot_be_aligned():
+    S = survey(POINTS[:6], "odd", raters=4, per=10, pool=15, seed=2)
+    D = np.ones((6, 6)) - np.eye(6)
+    with pytest.raises(ParameterError, match="only vectors can be aligned"):
+        tl.evaluate(S, distances=D, aligned=True)
+    with pytest.raises(ParameterError, match="either a dict of models or one of"):
+        tl.evaluate(S, {"a": POINTS[:6]}, embedding=POINTS[:6])
+    with pytest.raises(ParameterError, match="a dict from names to embeddings"):
+        tl.evaluate(S, {})
+    with pytest.raises(ParameterError, match="must have a row for each of the 6 objects"):
+        tl.evaluate(S, {"a": POINTS[:5]})
+    # too few to learn from, vectors that are all the same: as they are
+    flat = tl.evaluate(S, {"a": POINTS[:6], "flat": np.ones((6, 3))})
+    accuracy = {model.name: model.accuracy for model in flat.aligned.models}
+    assert accuracy["flat"] == pytest.approx(1 / 3)
+
+
+def test_a_good_model_of_few_raters_has_a_narrow_interval():
+    # 94 % of 600 answers of four raters, each of whom agrees about as often
+    rng = np.random.default_rng(5)
+    triples = np.array([rng.choice(20, 3, replace=False) for _ in range(600)])
+    D = np.linalg.norm(POINTS[:, None] - POINTS, axis=2)
+    a, b, c = triples.T
+    odd = np.stack([D[b, c], D[a, c], D[a, b]], axis=1).argmin(axis=1)
+    odd = np.where(rng.random(600) < 0.06, (odd + 1) % 3, odd)
+    rows = np.take_along_axis(triples, (odd[:, None] + np.arange(3)) % 3, axis=1)
+    S = Statements(rows, 20, kind="odd", raters=np.arange(600) % 4)
+    found = tl.evaluate(S, embedding=POINTS)
+    assert found.interval[0] > 0.8
+    assert found.interval[1] - found.interval[0] < 0.15

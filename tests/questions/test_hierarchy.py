@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from trilens import ChoiceMap, Statements, hierarchy
+from trilens.errors import FormatError, ParameterError
+from trilens.questions.hierarchy import members_of, support_of
+from trilens.simulate import Points, simulate_statements
+
+
+def _study(points, kind="odd", statements=1500, seed=1):
+    made = simulate_statements(
+        Points(points, np.zeros(len(points), dtype=int)), statements, kind=kind, random_state=seed
+    )
+    names = [f"o{i:02d}" for i in range(len(points))]
+    return Statements(made.triples, names=names, kind=kind)
+
+
+def _quick(S):
+    return ChoiceMap(2, l2=0.1, lapses="one", max_iter=100, tol=1e-4).fit(S)
+
+
+@pytest.fixture(scope="module")
+def two():
+    """Two groups, far apart, and their map."""
+    rng = np.random.default_rng(0)
+    S = _study(rng.normal(size=(24, 2)) + 9 * (np.arange(24) < 12)[:, None])
+    return S, _quick(S)
+
+
+@pytest.fixture(scope="module")
+def tree(two):
+    return hierarchy(two[0], model=two[1])
+
+
+def test_groups_are_claimed_branches(two, tree):
+    claimed = {frozenset(branch.objects) for branch in tree.claimed}
+    names = np.array(two[0].names)
+    assert frozenset(names[:12].tolist()) in claimed
+    assert frozenset(names[tree.structure.part == 1].tolist()) in claimed
+    assert all(branch.support >= 0.95 for branch in tree.claimed)
+    assert tree.structure.shape == "groups"
+    assert not tree.branches[-1].claimed  # all objects: no claim
+    assert "well supported" in tree.sentence
+
+
+def test_a_tree_has_every_object_once_and_its_heights_rise(tree):
+    assert sorted(tree.order) == sorted(tree.names)
+    assert len(tree.branches) == len(tree.names) - 1
+    assert (np.diff(tree.linkage[:, 2]) >= 0).all()
+    assert set(tree.branches[-1].objects) == set(tree.names)
+
+
+@pytest.mark.slow
+def test_neither_the_order_of_rows_nor_that_of_objects_matters(two, tree):
+    S, _ = two
+    rng = np.random.default_rng(3)
+    shuffled = S.subset(rng.permutation(S.n_objects)).take(rng.permutation(len(S)))
+    found = hierarchy(shuffled, model=_quick(shuffled))
+    assert {frozenset(b.objects) for b in found.claimed} == {
+        frozenset(b.objects) for b in tree.claimed
+    }
+    assert found.names == shuffled.names
+    np.testing.assert_allclose(found.linkage[:, 2], tree.linkage[:, 2], rtol=1e-3)
+
+
+def test_of_a_cloud_nothing_is_claimed():
+    S = _study(np.random.default_rng(5).normal(size=(20, 2)), "closer", 900)
+    found = hierarchy(S, model=_quick(S))
+    assert found.claimed == ()
+    assert found.sentence.startswith("No branch is claimed")
+    assert found.support is not None  # told, but nothing is made of it
+
+
+def test_of_guesses_nothing_is_claimed():
+    rng = np.random.default_rng(0)
+    triples = np.array([rng.permutation(12)[:3] for _ in range(300)])
+    found = hierarchy(
+        Statements(triples, kind="odd"), model=_quick(Statements(triples, kind="odd"))
+    )
+    assert found.claimed == ()
+
+
+def _depths(newick):
+    """How far each leaf is from the root."""
+    # supports stand where the names of branches would
+    newick = re.sub(r"\)[\d.]+", ")", newick)
+    found, above, last = {}, [], 0.0
+    # from the end: the length of a branch stands behind it
+    for sign in reversed(re.findall(r"'(?:[^']|'')*'|[(),;]|:[\d.e+-]+|[^(),:;']+", newick)):
+        if sign.startswith(":"):
+            last = float(sign[1:])
+        elif sign == ")":
+            above.append((above[-1] if above else 0.0) + last)
+            last = 0.0
+        elif sign == "(":
+            above.pop()
+        elif sign not in ",;" and last:
+            found[sign] = above[-1] + last
+            last = 0.0
+    return found
+
+
+def test_newick_names_every_object_at_half_the_height_of_the_tree(tree):
+    depths = _depths(tree.newick())
+    assert sorted(depths) == sorted(tree.names)
+    np.testing.assert_allclose(list(depths.values()), tree.linkage[-1, 2] / 2, rtol=1e-3)
+    assert tree.newick().endswith(");")
+
+
+def test_odd_names_are_quoted_in_newick():
+    names = ["a b", "it's", "(c)", "plain"]
+    S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]] * 9, names=names)
+    found = _depths(hierarchy(S).newick())
+    assert sorted(found) == sorted(["'a b'", "'it''s'", "'(c)'", "plain"])
+
+
+def test_support_counts_the_maps_that_have_a_branch():
+    X = np.array([[0.0], [1.0], [5.0], [7.0]])
+    from scipy.cluster.hierarchy import linkage
+
+    tree = linkage(X, "average")
+    assert members_of(tree)[0] == [0, 1]
+    other = X[[0, 2, 1, 3]]
+    np.testing.assert_array_equal(support_of(tree, np.stack([X, X, X, other]))[:2], [0.75, 0.75])
+
+
+def test_facts_and_files(tree, tmp_path):
+    facts = json.loads(json.dumps(tree.to_dict(), allow_nan=False))
+    assert facts["shape"] == "groups"
+    assert [len(branch) for branch in facts["claimed"]][:2] == [12, 12]
+    tree.write(tmp_path / "tree.nwk")
+    assert (tmp_path / "tree.nwk").read_text() == tree.newick() + "\n"
+    tree.write(tmp_path / "tree.csv")
+    rows = (tmp_path / "tree.csv").read_text().splitlines()
+    assert len(rows) == len(tree.names)
+    with pytest.raises(FormatError, match=r"unknown ending \.doc"):
+        tree.write(tmp_path / "tree.doc")
+    assert not (tmp_path / "tree.doc").exists()
+
+
+def test_too_few_answers_claim_nothing_and_have_no_support():
+    found = hierarchy([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]])
+    assert found.support is None
+    assert found.claimed == ()
+    assert hierarchy([[0, 1, 2]]).linkage.shape == (2, 4)  # three objects are a tree
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (Statements(np.zeros((0, 3), dtype=int), n_objects=4), "there are none"),
+        (Statements([[0, 1, 2]], n_objects=6000), "6,000 objects would have 17,997,000 pairs"),
+    ],
+)
+def test_what_cannot_be_a_tree_is_refused_in_a_line(given, words):
+    with pytest.raises(ParameterError, match=words):
+        hierarchy(given)
+
+
+def test_the_model_must_be_of_these_objects(two):
+    with pytest.raises(ParameterError, match="the model is of 24 objects"):
+        hierarchy([[0, 1, 2], [1, 2, 3]], model=two[1])

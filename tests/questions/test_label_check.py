@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from trilens.datasets.cars import CLASSES
+from trilens.errors import LabelError
+from trilens.files import read_statements
+from trilens.questions.classify.classes import _dealt_anew, check_labels, classify, make_classifier
+from trilens.questions.labels import encode_labels
+from trilens.questions.model import answer_model
+from trilens.simulate import mixture, simulate_statements
+from trilens.statements import Statements
+
+METHODS = ["choice", "lensmap", "krng", "depth"]
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    points = mixture(60, [[0, 0], [8, 0], [0, 8]], random_state=1)
+    S = simulate_statements(points.points, 3000, random_state=2)
+    return points, S, answer_model(S)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_clear_classes(drawn, method):
+    points, S, _ = drawn
+    y = [None if i % 6 == 0 else f"c{c}" for i, c in enumerate(points.labels)]
+    found = classify(S, y, method)
+    assert found.check.learnable
+    assert found.check.error <= (0.25 if method == "depth" else 0.1)
+    assert found.check.baseline > 0.5
+    assert len(found.contradictions) <= {"depth": 5, "krng": 3}.get(method, 0)
+    if method == "choice":
+        assert list(found.predicted.values()) == [f"c{c}" for c in points.labels[::6]]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_flipped_labels_are_named(drawn, method):
+    points, S, model = drawn
+    y = points.labels.copy()
+    flipped = [3, 20, 41]
+    y[flipped] = (y[flipped] + 1) % 3
+    found = classify(S, y, method, model=model)
+    named = {c.object: c for c in found.contradictions}
+    assert {str(i) for i in flipped} <= set(named)
+    assert (named["3"].label, named["3"].answers_say) == (y[3], points.labels[3])
+    if method == "choice":
+        assert len(named) == 3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_labels_cannot_be_learnt(drawn, seed):
+    _, S, model = drawn
+    y = np.random.default_rng(seed).integers(2, size=S.n_objects)
+    found = classify(S, y, model=model)
+    assert not found.check.learnable
+    assert found.check.error > 0.35
+    assert found.contradictions == ()
+
+
+def test_a_label_in_a_mixed_neighbourhood_is_not_contradicted():
+    points = mixture(80, [[0, 0], [1.5, 0]], random_state=3)
+    S = simulate_statements(points.points, 6000, random_state=4)
+    found = classify(S, points.labels)
+    differ = found.found != points.labels
+    assert found.check.learnable
+    assert 0 < found.check.contradicted.sum() < differ.sum()
+
+
+def test_hidden_labels_are_not_looked_at(drawn):
+    points, S, model = drawn
+    learner = make_classifier("choice", model=model, random_state=0).fit(S, points.labels)
+    found = check_labels(learner, encode_labels(points.labels, S.names))
+    for i in (0, 7):
+        y = points.labels.copy()
+        y[i] = -1
+        alone = make_classifier("choice", model=model, random_state=0).fit(S, y)
+        assert found.codes[i] == alone.transduction_[i]
+
+
+def test_many_labelled_objects_are_left_out_in_groups():
+    points = mixture(150, [[0, 0], [8, 0]], random_state=1)
+    S = simulate_statements(points.points, 8000, random_state=2)
+    found = classify(S, points.labels).check
+    assert found.left_out == 15
+    assert found.error < 0.05
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_class_with_one_labelled_object(drawn, method):
+    points, S, _ = drawn
+    y = [None if i % 3 else f"c{c}" for i, c in enumerate(points.labels)]
+    y[1] = "other"
+    found = classify(S, y, method)
+    assert any("one labelled object" in r and "other" in r for r in found.remarks)
+    assert "1" not in [c.object for c in found.contradictions]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_labelled_object_of_each_class(drawn, method):
+    points, S, _ = drawn
+    y = [None] * 60
+    for c in (0, 1):
+        y[int(np.flatnonzero(points.labels == c)[0])] = c
+    found = classify(S, y, method)
+    assert set(found.found.tolist()) <= {0, 1}
+    assert not found.check.learnable
+
+
+def test_cars(cars):
+    S = read_statements(cars / "ordinal_data_preprocessed" / "T_ALL.csv")
+    label = {str(car): name for name, members in CLASSES.items() for car in members}
+    y = [None if label[name] == "outlier" else label[name] for name in S.names]
+    found = classify(S, y)
+    assert found.check.error <= 0.12
+    assert len(found.contradictions) <= 4
+
+
+def test_one_class_is_refused(drawn):
+    _, S, _ = drawn
+    with pytest.raises(LabelError, match="at least two classes"):
+        classify(S, ["a"] * S.n_objects)
+
+
+def test_labels_dealt_out_at_random_pass_no_more_often_than_the_level_says(drawn):
+    points, S, model = drawn
+    rng = np.random.default_rng(5)
+    classifier = make_classifier("choice", model=model)
+    classifier.fit(S, points.labels)
+    assert _dealt_anew(classifier, encode_labels(points.labels, S.names), 0) == 0.001
+    shares = []
+    for seed in range(200):
+        y = encode_labels(rng.permutation(np.arange(60) % 2), S.names)
+        shares.append(_dealt_anew(classifier, y, seed))
+    # a fifth, give or take four standard errors
+    assert 0.09 <= np.mean(np.array(shares) <= 0.2) <= 0.31
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_classes_that_no_answer_speaks_for_are_called_guesses(method):
+    points = mixture(24, [[0, 0], [9, 0]], random_state=1)
+    one = simulate_statements(points.points[:12], 150, random_state=2).triples
+    other = simulate_statements(points.points[12:], 150, random_state=3).triples + 12
+    S = Statements(np.concatenate([one, other]), 25)
+    y = [str(c) if i < 8 else None for i, c in enumerate(points.labels)] + [None]
+    said = " ".join(classify(S, y, method).remarks)
+    assert "their classes are guesses: 12, 13, 14, 15, 16 and 8 more" in said

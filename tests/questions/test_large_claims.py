@@ -1,0 +1,190 @@
+"""What is claimed of files too large to hold, held to what is claimed of the same in memory."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import trilens as tl
+from trilens import answers as handles
+from trilens.cli import trilens
+from trilens.errors import ParameterError
+from trilens.maps.geometry import procrustes
+from trilens.maps.laplace import place_errors
+from trilens.maps.streamed import StreamedMap, stream_map
+from trilens.questions import streamed_depth
+from trilens.questions.data import model_of_many, streamed_map
+from trilens.simulate import simulate_statements
+
+
+def points(shape: str, n: int = 60) -> np.ndarray:
+    X = np.random.default_rng(3).standard_normal((n, 2))
+    if shape == "outliers":
+        X[:2] = [[9, 0], [-6, 7]]
+    if shape == "groups":
+        X += np.array([[0, 0], [9, 0], [0, 9]])[np.arange(n) % 3]
+    return X
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("claims")
+    for shape in ("cloud", "outliers", "groups"):
+        S = simulate_statements(points(shape), 5000, kind="odd", error_rate=0.14, random_state=4)
+        raters = [f"r{i % 12}" for i in range(len(S))]
+        S = tl.Statements(S.triples, 60, kind="odd", raters=raters)
+        tl.write_statements(S, folder / f"{shape}.parquet")
+    return folder
+
+
+@pytest.fixture
+def large(monkeypatch) -> None:
+    monkeypatch.setattr(handles, "STREAMED_BYTES", 0)
+
+
+@pytest.mark.slow
+def test_the_same_claims_are_made(folder: Path, monkeypatch) -> None:
+    held = tl.Answers(folder / "cloud.parquet")
+    assert held.held
+    whole = tl.medoid(held)
+    monkeypatch.setattr(handles, "STREAMED_BYTES", 0)
+    found = tl.medoid(tl.Answers(folder / "cloud.parquet"))
+    assert found.method == whole.method == "choice"
+    assert found.name in whole.candidates
+    assert whole.name in found.candidates
+    assert len(found.candidates) <= len(whole.candidates) + 3
+    assert found.close == tuple(name for name in found.candidates if name in found.close)
+    apart = tl.outliers(tl.Answers(folder / "cloud.parquet"))
+    assert (apart.names, apart.caution) == ((), None)
+    assert tl.cluster(tl.Answers(folder / "cloud.parquet")).n_clusters == 1
+    apart = tl.outliers(tl.Answers(folder / "outliers.parquet"))
+    assert set(apart.names) == {"0", "1"}
+    groups = tl.cluster(tl.Answers(folder / "groups.parquet"))
+    assert groups.n_clusters == 3
+    assert groups.stability is not None
+    assert tl.purity(groups.labels, [int(name) % 3 for name in groups.names]) > 0.95
+
+
+def test_raters_are_counted(folder: Path, large) -> None:
+    found = tl.reliability(tl.Answers(folder / "cloud.parquet"))
+    assert found.collected["raters"] == 12
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_place_errors_are_those_of_the_whole_information(kind: str) -> None:
+    X = points("cloud")
+    S = simulate_statements(X, 4000, kind=kind, error_rate=0.1, random_state=1)
+    placed = stream_map(S, 2)
+    errors = placed.errors
+    prior = 0.5 / placed.embedding.var(axis=0).mean()
+    full = place_errors(S, None, placed.model, prior)
+    ours, theirs = (np.einsum("nii->n", one) for one in (errors.places, full))
+    assert 0.4 < np.median(ours / theirs) < 1.6
+    assert np.corrcoef(np.log(ours), np.log(theirs))[0, 1] > 0.8
+    moved = (errors.copies.astype(float) ** 2).mean()
+    assert moved == pytest.approx(ours.mean() / 2, rel=0.5)
+    # and they are as large as the errors are
+    off = placed.embedding - procrustes(X, placed.embedding)[0]
+    size = np.einsum("ni,nij,nj->n", off, np.linalg.inv(errors.places), off) / 2
+    assert 0.4 < size.mean() < 1.8
+
+
+def test_copies_do_not_depend_on_threads_or_parts(folder: Path, monkeypatch) -> None:
+    answers = tl.Answers(folder / "cloud.parquet")
+    one, other = (stream_map(answers, 2, n_threads=threads) for threads in (1, 3))
+    assert np.array_equal(one.errors.copies, other.errors.copies)
+    there = stream_map(tl.read_statements(folder / "cloud.parquet"), 2)
+    assert there.errors.n_raters == one.errors.n_raters == 12
+
+
+def test_raters_who_differ_make_errors_wider() -> None:
+    rng = np.random.default_rng(0)
+    X = points("cloud", 30)
+    parts = []
+    for _ in range(20):
+        own = X * np.exp(rng.standard_normal(2))
+        S = simulate_statements(own, 300, error_rate=0.05, random_state=int(rng.integers(10**6)))
+        parts.append(S.triples)
+    raters = np.repeat([f"r{i}" for i in range(20)], 300)
+    triples = np.concatenate(parts)
+    known = stream_map(tl.Statements(triples, 30, raters=raters), 2).errors
+    unknown = stream_map(tl.Statements(triples, 30), 2).errors
+    assert (known.clusters, unknown.clusters) == ("rater", "question")
+    assert (known.copies**2).mean() > 1.5 * (unknown.copies**2).mean()
+
+
+@pytest.mark.slow
+def test_very_many_objects_are_not_compared_one_by_one(monkeypatch) -> None:
+    X = np.random.default_rng(5).standard_normal((1200, 2))
+    S = simulate_statements(X, 60_000, error_rate=0.14, random_state=6)
+    found = tl.medoid(S)
+    assert found.method == "choice"
+    nearest = np.linalg.norm(X[:, None] - X, axis=2).sum(axis=1).argmin()
+    assert str(nearest) in found.candidates
+    # by counting, hundreds could be it
+    assert len(found.candidates) < len(tl.medoid(S, "depth").candidates) / 2
+    order = np.random.default_rng(0).permutation(1200)
+    again = tl.medoid(S.subset(order))
+    assert set(again.candidates) == set(found.candidates)
+    placed = model_of_many(S, "medoid", None, 0)
+    assert isinstance(placed, StreamedMap)
+    depth = streamed_depth.StreamedDepth(placed)
+    exact = placed.model.depth().depth
+    assert np.abs(depth.depth - exact).mean() < 0.02
+    assert (np.abs(depth.depth - exact) < 6 * depth.error + 0.05).all()
+
+
+def test_objects_in_another_order_have_the_same_errors() -> None:
+    S = simulate_statements(points("cloud"), 3000, random_state=1)
+    order = np.random.default_rng(1).permutation(60)
+    one, other = streamed_map(S, 2, "choice", 0), streamed_map(S.subset(order), 2, "choice", 0)
+    assert other.names == tuple(str(i) for i in order)
+    assert np.allclose(one.embedding[order], other.embedding, atol=1e-8)
+    assert np.allclose(one.errors.places[order], other.errors.places)
+    assert np.array_equal(one.counts.first[order], other.counts.first)
+
+
+def test_files_are_held_where_they_fit(folder: Path, monkeypatch) -> None:
+    file = folder / "cloud.parquet"
+    needed = 12 * file.stat().st_size
+    monkeypatch.setattr(handles, "available_memory", lambda: 4 * needed)
+    assert tl.Answers(file).held
+    monkeypatch.setattr(handles, "available_memory", lambda: 4 * needed - 40)
+    assert not tl.Answers(file).held
+    assert handles.available_memory() > 0
+
+
+def test_memory_is_known() -> None:
+    assert 1 << 20 < handles.available_memory() < 1 << 50
+    assert handles._expansion("a.csv.gz") > handles._expansion("a.parquet")
+
+
+@pytest.mark.slow
+def test_commands_run_on_a_cluster(folder: Path, tmp_path: Path) -> None:
+    file = folder / "groups.parquet"
+
+    def told(*line: object):
+        done = CliRunner().invoke(trilens, [str(word) for word in (*line, "--json")])
+        assert done.exit_code == 0, done.output
+        return json.loads(done.stdout)
+
+    for line in (["medoid", file], ["depth", file], ["outliers", file], ["cluster", file]):
+        there = told(*line, "--cluster", "local:2")
+        assert there.get("method", "choice") == "choice"
+    assert there["n_clusters"] == 3
+    out = tmp_path / "map.csv"
+    assert told("embed", file, "-o", out, "--cluster", "local:2")["method"] == "choice"
+
+
+def test_a_cluster_is_for_files(folder: Path) -> None:
+    with pytest.raises(ParameterError, match="these answers are in memory"):
+        tl.Answers([[0, 1, 2]], cluster="local:2")
+    assert not tl.Answers(folder / "cloud.parquet", cluster="local:2").held
+    line = ["medoid", str(folder / "cloud.parquet"), "--cluster", "moon"]
+    done = CliRunner().invoke(trilens, line)
+    assert done.exit_code == 1
+    assert "cluster is 'moon'" in done.output

@@ -1,0 +1,412 @@
+"""Plans: the curves behind them, what follows from a curve, and what cannot be planned."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+import trilens as tl
+from trilens.errors import KindError, ParameterError, StatementError, TrilensError
+from trilens.kinds import KINDS, Kind, n_questions
+from trilens.maps.choice_model import ChoiceModel
+from trilens.questions.plan import Plan, curves, goals, worlds
+from trilens.questions.plan.curves import Lines, Thresholds
+from trilens.questions.plan.worlds import World
+from trilens.survey.questions import Design, Sampler
+from trilens.survey.shuffle import rank
+from trilens.survey.study import check_study
+
+#: The module, which has the name of its function.
+PLAN = import_module("trilens.questions.plan.plan")
+CURVES: dict[str, Callable[[], Lines | Thresholds]] = {
+    "medoid": lambda: _lines(4.6),
+    "rank": lambda: _lines(3.0),
+    "map": lambda: _lines(3.0, best=np.full(4000, 0.5)),
+    "groups": lambda: _thresholds(6.0),
+    "classes": lambda: _thresholds(6.0),
+    "difference": lambda: _thresholds(6.0),
+}
+
+
+def _lines(at: float, best: Any = None) -> Lines:
+    rng = np.random.default_rng(0)
+    height = at + 0.4 * rng.standard_normal(4000)
+    return Lines(height, np.ones(4000), 0.2 * rng.standard_normal(4000), best, 1.0, 1 / 3)
+
+
+def _thresholds(middle: float) -> Thresholds:
+    rng = np.random.default_rng(0)
+    spread = middle + 0.2 * rng.standard_normal(4000)
+    return Thresholds(spread, np.full(4000, 0.5), rng.standard_normal(4000), 1.0)
+
+
+@pytest.fixture
+def canned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Curves that are known, instead of simulated ones; lists the kinds that were asked for."""
+    asked: list[str] = []
+
+    def simulate(goal: str, kind: str, *rest: Any) -> Lines | Thresholds:
+        asked.append(kind)
+        rest[-1](1.0)
+        return CURVES[goal]()
+
+    monkeypatch.setattr(PLAN, "simulate", simulate)
+    return asked
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two worlds, so that a plan is quick."""
+    monkeypatch.setattr(curves, "_WORLDS", 2)
+    monkeypatch.setattr(curves, "_WORLDS_EACH", 2)
+
+
+@pytest.fixture(scope="session")
+def pilot() -> tl.Statements:
+    rng = np.random.default_rng(3)
+    X = 3 * rng.standard_normal((12, 2))
+    world = World(ChoiceModel(X, 0.1, "central"))
+    return worlds.answered(world, 240, 1, rng)
+
+
+# --- curves -------------------------------------------------------------------------------------
+
+
+def test_answers_follow_the_model() -> None:
+    rng = np.random.default_rng(0)
+    for kind in KINDS:
+        model = ChoiceModel(2 * rng.standard_normal((6, 2)), 0.2, kind)
+        S = worlds.answered(World(model), 40_000, 1, rng)
+        assert S.kind == kind
+        P = model.probabilities(S)
+        # the mean of what was likely is that of what was chosen
+        expected = (P**2).sum(axis=1).mean()
+        assert abs(P[:, 0].mean() - expected) < 0.01
+
+
+def test_half_of_the_raters_see_objects_elsewhere() -> None:
+    X = np.arange(6.0)[:, None] * 20
+    Y = X.copy()
+    Y[0] = 100.5
+    world = World(ChoiceModel(X, 0.0, "central"), other=ChoiceModel(Y, 0.0, "central"))
+    S = worlds.answered(world, 4000, 4, np.random.default_rng(0))
+    assert S.raters is not None
+    of = np.asarray(S.raters) % 2
+    assert sorted(np.bincount(np.asarray(S.raters)).tolist()) == [1000] * 4
+    right = [
+        (S.triples[of == g, 0] == np.median(S.triples[of == g], axis=1)).mean() for g in (0, 1)
+    ]
+    assert right[0] > 0.95 > 0.8 > right[1]
+
+
+def test_lines_find_the_slope_and_the_spread_of_worlds() -> None:
+    rng = np.random.default_rng(1)
+    world = np.repeat(np.arange(40), 3)
+    x = np.tile(np.log([100.0, 400.0, 1600.0]), 40)
+    y = 2 + rng.standard_normal(40)[world] - 0.9 * x + 0.1 * rng.standard_normal(120)
+    found = curves._lines(x, y, world, goals.AIMS["rank"].prior, 0)  # type: ignore[arg-type]
+    assert abs(found.slope.mean() - 0.9) < 0.03
+    assert abs((found.at - (found.slope - found.slope.mean()) * x.mean()).std() - 1) < 0.25
+    assert abs(found.noise.std() - 0.1) < 0.03
+
+
+def test_what_is_needed_is_where_the_line_is() -> None:
+    lines = _lines(3.0)
+    m = np.exp(np.median(lines.needed(0.1)))
+    assert abs(np.median(lines.missing(m)) - 0.1) < 0.005
+
+
+def test_thresholds_are_found_again() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(4, 9, 200)
+    reached = x > 6.5 + 0.4 * rng.standard_normal(200)
+    found = curves._threshold_curve(x, reached, 10.0, 1.0, 0)
+    assert abs(found.middle.mean() - 6.5) < 0.15
+    assert abs(found.width.mean() - 0.4) < 0.15
+    assert abs(np.median(found.shares(np.exp(6.5))) - 0.5) < 0.2
+
+
+def test_groups_lie_as_far_apart_as_they_should() -> None:
+    rng = np.random.default_rng(0)
+    for d in (1, 2, 4):
+        X = rng.standard_normal((3000, d))
+        Y, labels = worlds._apart(X, 3, 6.0, rng)
+        within = np.mean([Y[labels == g].std(axis=0).mean() for g in range(3)])
+        centres = np.array([Y[labels == g].mean(axis=0) for g in range(3)])
+        apart = np.linalg.norm(centres[0] - centres[1]) / within
+        assert abs(apart - 6) < 0.3, d
+
+
+# --- from a curve to a plan ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("goal", goals.GOALS)
+def test_a_plan_of_every_goal(goal: goals.Goal, canned: list[str], tmp_path: Path) -> None:
+    shares: list[float] = []
+    made = tl.plan(30, goal, price=0.05, progress=shares.append)
+    assert isinstance(made, Plan)
+    assert canned == list(KINDS)
+    assert made.low < made.answers < made.high
+    assert made.total == made.raters * made.questions >= made.answers
+    assert made.kind == "closer"  # the quickest
+    assert [each.kind for each in made.kinds] == ["closer", "central", "odd"]
+    assert made.price == pytest.approx(0.05 * made.total)
+    assert made.price_interval is not None
+    assert made.price_interval[0] < made.price < made.price_interval[1]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    facts = json.loads(json.dumps(made.to_dict(), allow_nan=False))
+    assert facts["answers"] == made.answers
+    assert len(facts["curve"]) == len(made.curve) > 5
+    better = -1 if goal == "medoid" else 1
+    values = [better * point.value for point in made.curve]
+    assert values == sorted(values)
+    at = made.expected(made.answers)
+    assert at.low <= at.value <= at.high
+    if goal == "difference":
+        assert at.value == pytest.approx(0.8, abs=0.06)
+    assert f"{made.answers:,}" in made.sentences()[0]
+    (tmp_path / "study.yaml").write_text(made.study_yaml("things.csv"))
+    (tmp_path / "things.csv").write_text(
+        "name,text\n" + "".join(f"t{i},T {i}\n" for i in range(30))
+    )
+    assert check_study(tmp_path) == []
+
+
+def test_answers_are_enough_in_four_of_five_studies(canned: list[str]) -> None:
+    made = tl.plan(30, "rank", kind="odd")
+    assert canned == ["odd"]
+    lines = CURVES["rank"]()
+    assert isinstance(lines, Lines)
+    reached = 1 - lines.missing(made.answers) >= 0.95
+    assert abs(reached.mean() - 0.8) < 0.02
+
+
+def test_the_map_of_a_plan_predicts_answers(canned: list[str]) -> None:
+    made = tl.plan(30, "map", kind="central")
+    few, many = made.predicted(300), made.predicted(30_000)
+    assert 1 / 3 < few.value < many.value
+    assert many.value < 1 / 3 + 2 / 3 / (1 + np.exp(-0.5))
+    with pytest.raises(ParameterError, match="does not predict"):
+        tl.plan(30, "rank", kind="central").predicted(300)
+
+
+def test_raters_and_seconds(canned: list[str]) -> None:
+    made = tl.plan(30, kind="closer", raters=4, seconds=10)
+    assert (made.raters, made.seconds) == (4, 10.0)
+    assert made.minutes == pytest.approx(made.questions / 6)
+    assert any("long for one sitting" in remark for remark in made.remarks)
+    alone = tl.plan(30, kind="closer", raters=1)
+    assert alone.shared == 0
+    slow = tl.plan(30, seconds={"closer": 60})
+    assert slow.kind != "closer"
+    assert slow.kinds[-1].kind == "closer"
+
+
+def test_what_is_asked_again_is_no_part_of_the_least(canned: list[str]) -> None:
+    """With 15 raters the least is paid, but a part of it would be spent on repeats."""
+    least = tl.plan(30, kind="central", price=1, budget=200, raters=10)
+    assert least.bought is not None
+    assert least.bought.expected.answers >= 100
+    with pytest.raises(ParameterError, match="need 100 before anything can be said"):
+        tl.plan(30, kind="central", price=1, budget=101, raters=10)
+
+
+def test_short_rounds_ask_nothing_again(canned: list[str]) -> None:
+    made = tl.plan(8, "rank", kind="central", raters=10_000)
+    assert (made.repeats, made.shared) == (0, 0)
+    assert made.total < 2 * made.answers + 10_000
+
+
+def test_the_answers_are_in_their_interval(canned: list[str]) -> None:
+    made = tl.plan(30, "difference", kind="odd", target=0.99)
+    assert made.low <= made.answers <= made.high
+
+
+def test_a_budget_says_what_it_buys(canned: list[str]) -> None:
+    whole = tl.plan(30, kind="central", price=0.1)
+    assert whole.bought is None
+    assert whole.price is not None
+    half = tl.plan(30, kind="central", price=0.1, budget=whole.price / 2)
+    assert (half.answers, half.total, half.price) == (whole.answers, whole.total, whole.price)
+    assert half.bought is not None
+    assert 0.4 * whole.price < half.bought.price <= whole.price / 2
+    assert half.bought.expected.value > whole.expected(whole.answers).value
+    assert half.to_dict()["bought"]["total"] == half.bought.total
+    study = yaml.safe_load(half.study_yaml())
+    each = study["rounds"]["length"] * study["rounds"]["most"]
+    assert study["quota"]["participants"] * each == half.bought.total
+    assert f"# Expect {round(half.bought.expected.value)} objects" in half.study_yaml()
+    assert any("the budget pays for" in remark for remark in half.remarks)
+    with pytest.raises(ParameterError, match="too few for 300 raters"):
+        tl.plan(30, kind="central", price=0.1, budget=20, raters=300)
+    plenty = tl.plan(30, kind="central", price=0.1, budget=10 * whole.price)
+    assert (plenty.total, plenty.bought) == (whole.total, None)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [4, 5, 6, 8, 9, 12, 40])
+def test_nobody_is_asked_more_than_the_objects_offer(
+    n: int, kind: Kind, canned: list[str], tmp_path: Path
+) -> None:
+    made = tl.plan(n, "rank", kind=kind)
+    possible = n_questions(kind, n)
+    assert made.questions - made.repeats <= possible
+    assert made.total - made.raters * (made.repeats + made.shared) >= made.answers
+    (tmp_path / "study.yaml").write_text(made.study_yaml("things.csv"))
+    rows = "".join(f"t{i},T {i}\n" for i in range(n))
+    (tmp_path / "things.csv").write_text(f"name,text\n{rows}")
+    assert check_study(tmp_path) == []
+    study = yaml.safe_load(made.study_yaml())
+    rounds = study["rounds"]
+    assert study["quota"]["participants"] * rounds["length"] * rounds["most"] == made.total
+    again = study["shared"], study["repeated"], study["seed"]
+    names = tuple(f"t{i}" for i in range(n))
+    survey = Sampler(Design(kind, names, rounds["length"], rounds["most"], (), 1, *again))
+    before: set[int] = set()
+    for number in range(1, rounds["most"] + 1):  # the survey asks all that is planned
+        asked = survey.round(7, number, before)
+        assert len(asked) == rounds["length"]
+        before |= {rank(kind, each.objects) for each in asked}
+    assert len(before) == made.questions - made.repeats
+    said = [f"{n} objects make {possible:,} questions" in remark for remark in made.remarks]
+    assert any(said) == (possible < made.answers)
+    assert "different questions" not in " ".join(made.sentences())
+
+
+def test_too_few_raters_for_few_objects(canned: list[str]) -> None:
+    with pytest.raises(ParameterError, match="make 20 questions") as raised:
+        tl.plan(6, "rank", kind="central", raters=1)
+    assert str(raised.value).endswith("nobody is asked one twice; ask 32 or more")
+    assert tl.plan(6, "rank", kind="central", raters=32).raters == 32
+
+
+def test_the_least_is_no_interval(canned: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(CURVES, "rank", lambda: _lines(-1.0))
+    made = tl.plan(30, "rank", kind="closer", seconds=1)
+    assert made.low == made.answers == 100
+    assert "Half of all studies need no more than 100, without which" in made.sentences()[0]
+    assert "about 1 minute at" in made.sentences()[1]
+    monkeypatch.setitem(CURVES, "rank", lambda: _lines(2.2))
+    said = tl.plan(30, "rank", kind="closer").sentences()[0]
+    assert "need fewer than 180; 97.5 % need no more than" in said
+
+
+def test_more_objects_are_not_simulated_but_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+
+    def nothing(goal: str, world: World, fitted: Any, rng: Any) -> float:
+        made.append(len(world.model.embedding))
+        return float(1 / (1 + fitted / 500))
+
+    monkeypatch.setattr(curves, "missing", nothing)
+    monkeypatch.setattr(curves, "answer_model", lambda S, seed: len(S))
+    small = tl.plan(100, "rank", kind="central")
+    large = tl.plan(400, "rank", kind="central")
+    assert set(made) == {100}
+    assert large.answers == pytest.approx(4 * small.answers, rel=0.1)
+    assert any("100 objects were simulated" in remark for remark in large.remarks)
+
+
+# --- what cannot be planned ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ({"n_objects": None}, ParameterError, "how many objects are there"),
+        ({"n_objects": 3}, ParameterError, "from 4"),
+        ({"goal": "truth"}, ParameterError, "one of medoid, rank"),
+        ({"kind": "nearest"}, KindError, "one of central, odd, closer"),
+        ({"raters": 0}, ParameterError, "1 or more"),
+        ({"goal": "difference", "raters": 7}, ParameterError, "8 or more"),
+        ({"price": 0}, ParameterError, "positive"),
+        ({"price": float("nan")}, ParameterError, "positive"),
+        ({"price": 1, "budget": float("nan")}, ParameterError, "positive"),
+        ({"budget": 100}, ParameterError, "needs the price"),
+        ({"price": 0.1, "budget": 9.9}, ParameterError, "need 100 before anything"),
+        ({"seconds": 0}, ParameterError, "positive"),
+        ({"seconds": {"odd": -1}}, ParameterError, "positive"),
+        ({"seconds": {"even": 1}}, KindError, "one of central"),
+        ({"error_rate": 0.7, "kind": "odd"}, ParameterError, "guesses"),
+        ({"error_rate": 0.5, "kind": "closer"}, ParameterError, "guesses"),
+        ({"error_rate": float("nan")}, ParameterError, "from 0 to 1"),
+        ({"n_components": 30}, ParameterError, "from 1 to 29"),
+        ({"target": 30}, ParameterError, "less than the 30 objects"),
+        ({"goal": "map", "target": 1.5}, ParameterError, "from 0.1"),
+        ({"progress": 3}, ParameterError, "function"),
+        ({"pilot": [[0, 1, 2]] * 10}, StatementError, "10 answers about 3 objects"),
+        ({"pilot": [[0, 1, 2], [3, 4, 5]] * 50}, StatementError, "never compared"),
+        ({"pilot": [[0, 1, 2]] * 50, "kind": "odd"}, KindError, "of kind central"),
+    ],
+)
+def test_one_line_says_what_is_wrong(
+    given: dict[str, Any], error: type[TrilensError], said: str
+) -> None:
+    with pytest.raises(error, match=said) as raised:
+        tl.plan(**{"n_objects": 30, **given})
+    assert "\n" not in str(raised.value)
+
+
+def test_a_goal_that_the_kind_cannot_serve(
+    canned: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(CURVES, "groups", lambda: _thresholds(30.0))
+    with pytest.raises(KindError, match="answers of kind odd do not reach the goal groups"):
+        tl.plan(30, "groups", kind="odd")
+
+
+def test_a_pilot_of_guesses() -> None:
+    rng = np.random.default_rng(0)
+    guesses = np.array([rng.permutation(10)[:3] for _ in range(300)])
+    with pytest.raises(StatementError, match="cannot be told from guesses"):
+        tl.plan(pilot=guesses)
+
+
+# --- simulated ----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("goal", ["medoid", "rank", "map", "classes", "difference"])
+def test_studies_are_simulated(goal: goals.Goal, few: None) -> None:
+    made = tl.plan(10, goal, kind="central", error_rate=0.05, n_components=2)
+    assert made.low <= made.answers <= made.high
+    assert 33 < made.answers < 1_000_000
+
+
+@pytest.mark.slow
+def test_a_pilot_in_any_order_gives_the_same_plan(few: None, pilot: tl.Statements) -> None:
+    first = tl.plan(goal="map", pilot=pilot, n_components=2)
+    assert first.pilot == 240
+    assert first.n_objects == 12
+    rng = np.random.default_rng(0)
+    mixed = pilot.take(rng.permutation(len(pilot)))
+    shuffled = tl.plan(goal="map", pilot=mixed, n_components=2)
+    assert shuffled.to_dict() == first.to_dict()
+
+
+@pytest.mark.slow
+def test_a_pilot_about_some_of_the_objects(few: None, pilot: tl.Statements) -> None:
+    made = tl.plan(20, "map", pilot=pilot, n_components=2)
+    assert made.n_objects == 20
+    assert any("12 of the 20 objects" in remark for remark in made.remarks)
+    fewer = tl.plan(8, "map", pilot=pilot, n_components=2)
+    assert any("12 objects; the plan is for 8 of them" in remark for remark in fewer.remarks)
+    now = made.predicted(len(pilot))
+    assert 1 / 3 < now.value < made.predicted(100 * len(pilot)).value < 1
+
+
+@pytest.mark.slow
+def test_more_errors_take_more_answers(few: None) -> None:
+    few_errors, many = (
+        tl.plan(12, "map", kind="central", error_rate=rate, n_components=2).answers
+        for rate in (0.0, 0.4)
+    )
+    assert many > 2 * few_errors

@@ -1,0 +1,268 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from drawn import statements
+from trilens.answers import Answers
+from trilens.errors import ParameterError
+from trilens.files import write_statements
+from trilens.questions.model import answer_model
+from trilens.questions.reliability import FEW_ANSWERS, FEW_APPEARANCES, reliability
+from trilens.questions.reliability.agreement import Agreement, agreement_between, repeats_of
+from trilens.questions.reliability.raters import hold_out, judge_raters, looked_at
+from trilens.simulate import Raters, ask_raters, gaussian, simulate_statements, study
+from trilens.statements import Statements, select
+
+
+def _codes(found):
+    return {caution.code: caution for caution in found.cautions}
+
+
+def _survey(share, kind="central", rate=0.1, n_raters=40, per=50, seed=0):
+    rng = np.random.default_rng(seed)
+    rates = np.full(n_raters, rate)
+    rates[rng.permutation(n_raters) < round(share * n_raters)] = np.nan
+    raters = Raters(rates, np.ones(n_raters))
+    points = gaussian(30, 2, random_state=rng)
+    S = ask_raters(points, raters, n_raters * per, kind, round_size=per, random_state=rng)
+    return S, raters
+
+
+@pytest.fixture(scope="module")
+def shapes():
+    return study(n_objects=40, n_statements=3000, random_state=2)
+
+
+def test_a_sound_study_has_no_caution():
+    S, _ = _survey(0.0)
+    found = reliability(S)
+    assert found.cautions == ()
+    assert found.unit == "rater"
+    assert len(found.raters) == 40
+    assert found.predicted > 0.7
+    assert found.guessing_share < 0.1
+    low, high = found.error_rate_interval
+    assert low <= 0.1 <= high
+    assert low <= found.error_rate <= high < 0.25
+
+
+def test_raters_who_guess_are_found_and_no_others(shapes):
+    found = reliability(shapes.statements)
+    careless = {str(i) for i in np.flatnonzero(shapes.raters.careless)}
+    assert set(_codes(found)["guessing"].names) == careless
+    assert {check.rater for check in found.raters if check.guessing} == careless
+    assert "without them" in _codes(found)["guessing"].remedy
+    for check in found.raters:
+        assert check.blind_low <= check.blind <= check.blind_high
+        assert (check.blind_high > 0.9) == (check.rater in careless)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_many_who_guess_do_not_hide_each_other(kind):
+    S, raters = _survey(0.6, kind, n_raters=50, seed=1)
+    found = reliability(S)
+    flagged = np.array([check.guessing for check in found.raters])
+    assert flagged[raters.careless].mean() >= 0.8
+    assert not flagged[~raters.careless].any()
+    assert "most-guess" in _codes(found)
+    assert found.guessing_share == pytest.approx(0.6, abs=0.1)
+
+
+def test_raters_with_few_answers_are_not_judged():
+    S, raters = _survey(0.5, per=60, seed=3)
+    careless = np.flatnonzero(raters.careless)
+    own = np.flatnonzero(np.asarray(S.raters) == careless[0])
+    kept = np.setdiff1d(np.arange(len(S)), own[FEW_ANSWERS - 1 :])
+    found = reliability(S.take(kept))
+    assert found.not_judged == (str(careless[0]),)
+    assert not next(c for c in found.raters if c.rater == str(careless[0])).guessing
+
+
+def test_rounds_stand_in_for_raters(shapes):
+    S = shapes.statements
+    found = reliability(Statements(S.triples, names=S.names, rounds=S.raters))
+    assert found.unit == "round"
+    assert "rounds fit those of the others" in _codes(found)["guessing"].what
+
+
+def test_a_rater_of_one_place_is_found(shapes):
+    S = shapes.statements
+    places = np.random.default_rng(0).integers(3, size=len(S)).astype(np.int8)
+    places[np.asarray(S.raters) == 7] = 1
+    placed = Statements(S.triples, names=S.names, raters=S.raters)
+    object.__setattr__(placed, "places", places)
+    found = reliability(placed)
+    assert _codes(found)["same-place"].names == ("7",)
+    assert next(c for c in found.raters if c.rater == "7").same_place == 1.0
+
+
+def test_objects_seen_rarely_or_never():
+    S = study(n_objects=20, n_statements=900, random_state=3).statements
+    gone = np.flatnonzero(~(S.triples == 4).any(axis=1))
+    rare = np.flatnonzero((S.triples == 5).any(axis=1))[5:]
+    codes = _codes(reliability(S.take(np.setdiff1d(gone, rare))))
+    assert codes["unseen"].names == (S.names[4],)
+    assert codes["rare"].names == (S.names[5],)
+    assert str(FEW_APPEARANCES) in codes["rare"].remedy
+    assert "lists of candidates allow for that" in codes["rare"].therefore
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+def test_parts_that_nothing_connects(kind):
+    rng = np.random.default_rng(0)
+    left = np.array([rng.permutation(6)[:3] for _ in range(100)])
+    right = 6 + np.array([rng.permutation(5)[:3] for _ in range(100)])
+    found = reliability(Statements(np.concatenate([left, right]), kind=kind))
+    assert set(_codes(found)["apart"].names) == {"6", "7", "8", "9", "10"}
+    assert found.parts.tolist() == [0] * 6 + [1] * 5
+
+
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+@pytest.mark.parametrize("known", [False, True])
+def test_answers_at_random_are_noise(kind, known):
+    rng = np.random.default_rng(4)
+    triples = np.array([rng.permutation(15)[:3] for _ in range(1500)])
+    raters = np.arange(1500) % 30 if known else None
+    found = reliability(Statements(triples, kind=kind, raters=raters))
+    codes = _codes(found)
+    assert "noise" in codes
+    assert "guessing" not in codes
+    assert "contradictions" in codes
+    assert found.predicted == pytest.approx(found.chance, abs=0.06)
+    assert not any(check.judged for check in found.raters)
+
+
+def test_many_wrong_answers_are_said_but_are_not_noise():
+    points = gaussian(20, 2, random_state=0)
+    found = reliability(simulate_statements(points, 1100, error_rate=0.35, random_state=1))
+    codes = _codes(found)
+    assert "wrong" in codes
+    assert "noise" not in codes
+    assert found.error_rate_interval[0] <= 0.35 <= found.error_rate_interval[1]
+
+
+def test_every_repeated_question_counts_once():
+    often = [[0, 1, 2]] * 50 + [[1, 0, 2]] * 50
+    once = [[3, 4, 5]] * 2 + [[6, 7, 8]] * 2
+    found = agreement_between(Statements(often + once), None)
+    assert found.questions == 3
+    # two questions without contradiction, one in which 49 of 99 others agree
+    assert found.share == pytest.approx((1 + 1 + 49 / 99) / 3)
+
+
+def test_a_rater_is_not_compared_with_themselves():
+    triples = [[0, 1, 2], [0, 1, 2], [1, 0, 2], [3, 4, 5], [3, 4, 5]]
+    found = agreement_between(Statements(triples), np.array(["a", "a", "b", "c", "c"]))
+    assert (found.questions, found.share) == (1, 0.0)
+    assert agreement_between(Statements([[0, 1, 2], [3, 4, 5]]), None) is None
+
+
+@pytest.mark.parametrize(("kind", "rate"), [("central", 0.2), ("odd", 0.1), ("closer", 0.2)])
+def test_repeated_questions_tell_the_error_rate(kind, rate):
+    raters = Raters(np.full(20, rate), np.ones(20))
+    points = gaussian(10, 2, random_state=1)
+    S = ask_raters(points, raters, 3000, kind, "replacement", random_state=2)
+    found = repeats_of(agreement_between(S, S.raters), kind).error_rate
+    assert found.low <= rate <= found.high
+    assert found.estimate == pytest.approx(rate, abs=0.03)
+
+
+def test_held_out_maps_know_nothing_of_what_is_held_out():
+    rng = np.random.default_rng(7)
+    S = Statements(np.array([rng.permutation(30)[:3] for _ in range(2500)]), kind="closer")
+    found = hold_out(S, None, answer_model(S).map)
+    # guesses; a map that starts at that of all answers reaches 0.52
+    assert found.right.mean() == pytest.approx(0.5, abs=0.02)
+    assert found.fitted.mean() > 0.55
+
+
+def test_judging_from_known_chances():
+    rng = np.random.default_rng(0)
+    rater = np.repeat(np.arange(30), 50)
+    sharp = np.array([0.9, 0.05, 0.05])
+    # the first ten raters give any answer, the others those that the chances say
+    given = np.where(rater < 10, rng.integers(3, size=1500), rng.choice(3, 1500, p=sharp))
+    found = judge_raters(np.array([np.roll(sharp, -i) for i in given]), rater, 30)
+    assert (found.odds[:10] > found.bound).all()
+    assert (found.odds[10:] < found.bound).all()
+    assert found.share == pytest.approx(1 / 3, abs=0.05)
+    assert found.careless[:10].min() > 0.95 > 0.05 > found.careless[10:].max()
+
+
+def test_of_very_many_answers_a_part_is_looked_at():
+    few, many = (Statements(np.tile([[0, 1, 2]], (m, 1))) for m in (10, 200_000))
+    assert len(looked_at(few, 0)) == 10
+    rows = looked_at(many, 0)
+    assert len(rows) == len(np.unique(rows)) < 100_000
+
+
+@pytest.mark.slow
+def test_where_the_answers_lie_does_not_matter(shapes, tmp_path):
+    file = tmp_path / "answers.csv"
+    write_statements(shapes.statements, file)
+    S = Answers(file).read()
+    found = reliability(Answers(file, exclude_raters=["3"], min_seconds=0.8))
+    chosen = select(S, exclude_raters=["3"], min_seconds=0.8)
+    assert found.to_dict() == reliability(S, selection=chosen).to_dict()
+    assert [step.done for step in found.exclusions[:2]] == [True, True]
+    assert len(found.marks) == len(S)
+
+
+@pytest.mark.slow
+def test_of_large_files_only_what_counts_tell_is_said(shapes, tmp_path, monkeypatch):
+    file = tmp_path / "answers.parquet"
+    write_statements(shapes.statements, file)
+    monkeypatch.setattr("trilens.answers.STREAMED_BYTES", 0)
+    found = reliability(Answers(file))
+    assert found.cautions[0].code == "counted"
+    assert found.predicted > found.chance + 0.1
+    assert found.collected["answers"] == len(shapes.statements)
+    assert (found.ceiling, found.error_rate, found.raters) == (None, None, ())
+    assert "files of this size" in found.no_ceiling
+    with pytest.raises(ParameterError, match="needs the statements, not counts"):
+        reliability(Answers(file).count())
+
+
+def test_no_statements():
+    assert [c.code for c in reliability(Statements([], 5)).cautions] == ["no-statements"]
+
+
+@settings(max_examples=25, deadline=None)
+@given(statements())
+def test_any_statements_can_be_judged(S):
+    found = reliability(S)
+    assert len(found.parts) == S.n_objects
+    for caution in found.cautions:
+        assert caution.what
+        assert caution.therefore
+        assert caution.remedy
+    assert found.to_dict()["cautions"] == [
+        {"code": c.code, "what": c.what, "therefore": c.therefore, "remedy": c.remedy}
+        | {"names": list(c.names)}
+        for c in found.cautions
+    ]
+
+
+def test_one_rater_who_gave_much_is_told():
+    rng = np.random.default_rng(0)
+    triples = np.array([rng.permutation(8)[:3] for _ in range(220)])
+    who = np.r_[np.zeros(110, dtype=int), 1 + np.arange(110) % 11]
+    found = reliability(Statements(triples, raters=who))
+    caution = next(each for each in found.cautions if each.code == "one-rater")
+    assert caution.what == "One rater gave 50% of the answers."
+    assert caution.names == ("0",)
+    even = reliability(Statements(triples, raters=np.arange(220) % 4))
+    assert "one-rater" not in _codes(even)
+
+
+def test_an_interval_that_says_nothing_is_not_written_as_one():
+    found = reliability(study(n_objects=16, n_statements=60).statements)
+    wide = Agreement(share=1.0, low=0.0, high=1.0, questions=1, answers=2, raters=1)
+    said = replace(found, within=wide).methods
+    assert "agreed in 100% (too few answers to tell) of cases (1 question)" in said
+    assert "(60% to 90%)" in replace(found, within=replace(wide, low=0.6, high=0.9)).methods

@@ -1,0 +1,259 @@
+"""Test questions, exclusions, halves, groups, forecasts and the paragraph for a paper."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from people import survey
+from trilens.errors import ParameterError
+from trilens.maps.choice_map import ChoiceMap
+from trilens.questions.clouds import p_text
+from trilens.questions.group_test import differing_groups
+from trilens.questions.model import AnswerModel, answer_model
+from trilens.questions.reliability import reliability
+from trilens.questions.reliability.forecast import learning_curve
+from trilens.questions.reliability.groups import group_of_each, groups_of_raters
+from trilens.simulate import study
+from trilens.statements import Statements, select
+
+POINTS = np.random.default_rng(5).standard_normal((20, 3)) * [1, 1, 0]
+
+
+@pytest.fixture(scope="module")
+def shapes():
+    return study(n_objects=30, n_statements=2000, n_raters=20, random_state=2)
+
+
+@pytest.fixture(scope="module")
+def people():
+    return survey(POINTS, raters=24, per=80, seed=1)
+
+
+@pytest.mark.slow
+def test_test_questions_are_counted_apart(people):
+    asked = people.triples[0]
+    right = Statements([asked.tolist()], n_objects=20)
+    found = reliability(people, catch=right)
+    same = (np.sort(people.triples, axis=1) == np.sort(asked)).all(axis=1)
+    assert found.catch["asked"] == same.sum() > 1
+    assert found.catch["right"] == (same & (people.triples[:, 0] == asked[0])).sum()
+    assert found.collected["used"] == len(people) - same.sum()
+    assert (found.marks[same] == "test-question").all()
+    assert sum(check.catch_asked for check in found.raters) == same.sum()
+    by_column = [people.names[asked[0]] if s else "" for s in same]
+    again = reliability(people, catch=by_column)
+    assert again.to_dict() == found.to_dict()
+    assert again.between.questions == reliability(people).between.questions - 1
+
+
+@pytest.mark.parametrize(
+    ("catch", "words"),
+    [
+        (["a"], "1 values for"),
+        (Statements([[0, 1, 2]], names=["x", "y", "z"]), "not in the statements"),
+        (Statements([[0, 1, 2]], kind="odd"), "kind odd"),
+    ],
+)
+def test_bad_test_questions(people, catch, words):
+    with pytest.raises(ParameterError, match=words):
+        reliability(people, catch=catch)
+
+
+def test_the_right_answer_must_be_one_of_the_three():
+    with pytest.raises(ParameterError, match="it shows"):
+        reliability([[0, 1, 2], [3, 4, 5]], catch=["4", None])
+
+
+@pytest.mark.slow
+def test_nothing_is_deleted_and_every_step_says_what_is_left(shapes):
+    S = shapes.statements
+    chosen = select(S, exclude_raters=["3"], min_seconds=0.8)
+    found = reliability(S, selection=chosen)
+    left = [step.left for step in found.exclusions]
+    assert left == sorted(left, reverse=True)
+    assert [step.done for step in found.exclusions[:2]] == [True, True]
+    assert found.exclusions[1].left == chosen.kept.sum() == found.collected["used"]
+    assert len(found.marks) == len(S) == found.collected["answers"]
+    assert ((found.marks == "left-out") == ~chosen.kept).all()
+    guessing = {check.rater for check in found.raters if check.guessing}
+    assert guessing
+    marked = {str(r) for r in np.asarray(S.raters)[found.marks == "guessing"]}
+    assert marked == guessing
+    # the figures are those of the answers that are left
+    assert found.predicted == reliability(S.take(chosen.kept)).predicted
+
+
+@pytest.mark.slow
+def test_halves_of_guesses_do_not_agree():
+    rng = np.random.default_rng(0)
+    triples = np.array([rng.permutation(15)[:3] for _ in range(1500)])
+    raters = np.arange(1500) % 30
+    assert abs(reliability(Statements(triples, raters=raters)).split_half) < 0.6
+    found = reliability(study(n_statements=3000).statements)
+    assert found.split_half > 0.9
+    assert found.halves.unit == "rater"
+
+
+def test_what_people_disagree_about_most():
+    clear = [[i, i + 1, i + 2] for i in range(0, 30, 3)] * 6
+    open_ = [[30, 31, 32], [31, 30, 32], [32, 30, 31]] * 4
+    S = Statements(clear + open_, n_objects=33, raters=np.arange(72))
+    found = reliability(S)
+    assert found.questions[0].objects == ("30", "31", "32")
+    assert found.questions[0].agreement == pytest.approx(18 / 66)
+
+
+@pytest.mark.slow
+def test_groups_that_see_another_dimension_are_found_and_others_are_not():
+    X = np.random.default_rng(8).standard_normal((20, 3))
+    views = [X * [1, 1, 0] if r % 2 else X * [1, 0, 1] for r in range(24)]
+    S = survey(X, raters=24, per=60, views=views, seed=3)
+    found = reliability(S, by=[str(r % 2) for r in S.raters]).groups
+    assert found.p_value <= 0.01
+    assert [group.raters for group in found.groups] == [12, 12]
+    assert all(group.disparity > group.disparity_by_chance for group in found.groups)
+    assert found.across < min(group.agreement.share for group in found.groups)
+    # raters dealt to groups without regard to what they see
+    dealt = {r: str(r % 4 // 2) for r in range(24)}
+    assert reliability(S, by=dealt).groups.p_value > 0.05
+
+
+def test_the_permutation_test_is_about_raters_and_not_about_answers():
+    # one rater out of line in each of two groups of few: answers permuted would find them
+    X = np.random.default_rng(8).standard_normal((15, 3))
+    p_values = []
+    for seed in range(12):
+        S = survey(X, raters=8, per=50, tastes=1.0, common=0, again=0, seed=seed)
+        group = group_of_each(S, S.raters, {r: r < 4 for r in range(8)})
+        p = groups_of_raters(S, S.raters, group, None, seed, permutations=99).p_value
+        p_values.append(p)
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.25
+
+
+def _lists(design, seed, *, other=False, raters=16, per=40):
+    """Two halves of raters: one list for both, lists of their own, or a quarter in common."""
+    rng = np.random.default_rng([seed, other])
+    X = np.random.default_rng(8).standard_normal((15, 3))
+    n_shared = {"one list": per, "partly": per // 4, "own": 0}[design]
+    asked = rng.permuted(np.tile(np.arange(15), (3 * per, 1)), axis=1)[:, :3]
+    lists = [asked[:per], np.r_[asked[:n_shared], asked[per : 2 * per - n_shared]]]
+    rows, who = [], np.repeat(np.arange(raters), per)
+    for r in range(raters):
+        second = r >= raters // 2
+        a, b, c = T = lists[second].T
+        view = X * ([1, 0, 1] if other and second else [1, 1, 0])
+        D = np.sqrt(((view[:, None] - view[None]) ** 2).sum(axis=2))
+        scores = 3 * np.array([D[b, c], D[a, c], D[a, b]]) + rng.gumbel(size=(3, per))
+        order = (scores.argmax(axis=0) + np.arange(3)[:, None]) % 3
+        rows.append(np.take_along_axis(T, order, axis=0).T)
+    S = Statements(np.concatenate(rows), 15, raters=who)
+    group = (np.arange(raters) >= raters // 2).astype(np.int64)
+    fitted = ChoiceMap(2, l2=0.1, lapses="one", max_iter=20, tol=1e-3).fit(S)
+    return differing_groups(S, who, group[who], AnswerModel(S, fitted, 0), seed, permutations=99)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(("design", "shared"), [("one list", None), ("partly", 8)])
+def test_lists_of_their_own_do_not_make_groups_differ_or_alike(design, shared):
+    alike = [_lists(design, seed) for seed in range(16)]
+    assert all(found.shared is None or found.shared >= shared for found in alike)
+    p_values = np.array([found.p_value for found in alike])
+    assert (p_values <= 0.05).sum() <= 3
+    assert 0.25 < p_values.mean() < 0.75  # about uniform: whole lists in place of raters gave 1
+    different = [_lists(design, seed, other=True) for seed in range(4)]
+    assert all(found.p_value <= 0.05 for found in different)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_groups_without_common_questions_are_not_compared():
+    for other in (False, True):
+        found = _lists("own", 0, other=other)
+        assert found.p_value is None
+        assert found.shared <= 4
+        assert "cannot be told from one of questions; ask all groups" in found.why_not
+
+
+def test_questions_drawn_at_random_are_no_lists():
+    X = np.random.default_rng(8).standard_normal((15, 3))
+    S = survey(X, raters=12, per=30, common=0, again=0, seed=0)
+    who = np.asarray(S.raters)
+    assert differing_groups(S, who, who % 2, None, 0, 19).shared is None
+    alone = (who == 0).astype(np.int64)
+    assert "fewer than two" in differing_groups(S, who, alone, None).why_not
+
+
+@pytest.mark.parametrize(
+    ("by", "words"),
+    [
+        ({"nobody": "a"}, "none of the 1 raters"),
+        (["a"], "1 groups for"),
+        (dict.fromkeys(range(24), "a"), "one group"),
+        ({r: r for r in range(24)}, "24 groups"),
+    ],
+)
+def test_bad_groups(people, by, words):
+    with pytest.raises(ParameterError, match=words):
+        reliability(people, by=by)
+
+
+def test_a_rater_has_one_group(people):
+    by = ["a" if i % 2 else "b" for i in range(len(people))]
+    with pytest.raises(ParameterError, match="a rater has one group"):
+        reliability(people, by=by)
+    with pytest.raises(ParameterError, match="need two or more raters"):
+        reliability(Statements(people.triples), by=by)
+
+
+@pytest.mark.slow
+def test_the_forecast_is_near_what_a_continued_study_finds():
+    S = survey(POINTS, raters=64, per=60, common=0, again=0, seed=6)
+    first = S.take(np.arange(len(S) // 4))
+    found = learning_curve(first, answer_model(first))
+    sizes = [point.set_size for point in found.points]
+    assert sizes[0] > sizes[-1]
+    from trilens.questions.medoid import medoid
+
+    later = found.set_size(len(S))
+    assert later.low - 0.5 <= len(medoid(S).candidates) <= later.high + 0.5
+    near, far = found.map_accuracy(2 * len(first)), found.map_accuracy(8 * len(first))
+    assert near.value < far.value < 1
+    assert found.points[-2].map_accuracy < near.value
+    need = found.answers_for_map(0.5)
+    assert need.more == 0
+    assert found.answers_for_set(1).answers > found.answers_for_set(5).answers
+    with pytest.raises(ParameterError, match="size"):
+        found.answers_for_set(0)
+
+
+def test_too_few_answers_have_no_forecast():
+    S = survey(POINTS, raters=4, per=20, seed=1)
+    assert reliability(S, forecast=True).forecast is None
+
+
+def test_raters_predict_each_other(people):
+    found = reliability(people, cross=True).cross
+    assert found.predicted.shape == (24, 24)
+    assert np.isnan(np.diag(found.predicted)).all()
+    assert 0.4 < found.mean < 1
+    assert reliability(Statements(people.triples), cross=True).cross is None
+
+
+@pytest.mark.slow
+def test_the_facts_are_plain_and_the_paragraph_rests_on_them(people):
+    by = {r: "young" if r % 2 else "old" for r in range(24)}
+    found = reliability(people, by=by, forecast=True, cross=True)
+    facts = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert facts["ceiling"] == found.ceiling
+    assert f"{found.ceiling:.0%}" in facts["methods"]
+    assert f"{found.predicted:.0%}" in facts["methods"]
+    assert p_text(found.groups.p_value) in facts["methods"]
+    assert "24 raters" in facts["methods"]
+    assert facts["forecast"]["for_set"]["goal"] == 3
+
+
+def test_a_selection_is_of_these_statements(people):
+    with pytest.raises(ParameterError, match="select from these"):
+        reliability(people, selection=select(people.take(np.arange(5))))

@@ -1,0 +1,286 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import trilens as tl
+from trilens.cli import trilens
+from trilens.errors import LabelError
+from trilens.maps.streamed import stream_map
+from trilens.simulate import mixture, simulate_statements
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    drawn = mixture(200, [[0, 0], [9, 0], [0, 9]], random_state=1)
+    S = simulate_statements(drawn.points, 20_000, random_state=2)
+    file = tmp_path_factory.mktemp("study") / "answers.parquet"
+    tl.write_statements(S, file)
+    return file, drawn.labels
+
+
+def _labels(truth) -> dict[str, str]:
+    return {str(i): "abc"[truth[i]] for i in range(0, 200, 4)}
+
+
+@pytest.fixture
+def table(study, tmp_path: Path) -> Path:
+    rows = [f"{name},{label}" for name, label in _labels(study[1]).items()]
+    file = tmp_path / "labels.csv"
+    file.write_text("object,label\n" + "\n".join(rows) + "\n")
+    return file
+
+
+@pytest.fixture
+def large(monkeypatch) -> None:
+    """Every file counts as large, and none may be read whole."""
+    monkeypatch.setattr("trilens.answers.STREAMED_BYTES", 0)
+    monkeypatch.setattr("trilens.questions.data.PAIRED_OBJECTS", 100)
+    monkeypatch.setattr("trilens.questions.cluster.groups.PAIRED_OBJECTS", 100)
+    monkeypatch.setattr("trilens.questions.graph.PAIRED_OBJECTS", 4096)
+
+    def never(*arguments, **options):
+        raise AssertionError("the statements were read whole")
+
+    monkeypatch.setattr("trilens.answers.read_files", never)
+    monkeypatch.setattr("trilens.files.read.read_files", never)
+
+
+def _run(*line: object):
+    return CliRunner().invoke(trilens, [str(word) for word in line])
+
+
+def _told(*line: object):
+    done = _run(*line, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("method", ["auto", pytest.param("lensmap", marks=pytest.mark.slow)])
+def test_classes_of_all_objects(study, method: str, large) -> None:
+    file, truth = study
+    answers, labels = tl.Answers(file), _labels(truth)
+    found = tl.classify(answers, labels, method)
+    expected = np.array(["abc"[label] for label in truth])
+    assert set(found.predicted) == {str(i) for i in range(200)} - set(labels)
+    assert (found.labels == expected).mean() > 0.97
+    chosen = "choice" if method == "auto" else method
+    assert found.method == found.parameters["map"] == chosen
+    plane = tl.classify(answers, labels, method, n_components=2, classifier="svm-gauss")
+    assert plane.parameters["n_components"] == 2
+    assert (plane.labels == expected).mean() > 0.9
+    with pytest.raises(LabelError, match="none of the 1 objects is in the statements"):
+        tl.classify(answers, {"elsewhere": "a"}, method, n_components=1)
+    with pytest.raises(LabelError, match="all labelled objects are 'a'"):
+        tl.classify(answers, {"1": "a", "2": "a"}, method, n_components=1)
+
+
+def test_hidden_labels_say_how_good_the_classes_are(study) -> None:
+    file, truth = study
+    labels = _labels(truth)
+    labels["8"] = "abc"[(truth[8] + 1) % 3]
+    placed = stream_map(tl.Answers(file), None)
+    found = tl.classify(tl.Answers(file), labels, model=placed)
+    assert found.check.learnable
+    assert [one.object for one in found.contradictions] == ["8"]
+    assert found.check.error == pytest.approx(1 / 50, abs=0.03)
+    low, high = found.error_interval
+    assert low < found.check.error < high < 0.2
+    dealt = dict(
+        zip(labels, np.random.default_rng(0).permutation(list(labels.values())), strict=True)
+    )
+    chance = tl.classify(placed.counts, dealt, model=placed)
+    assert not chance.check.learnable
+    assert chance.contradictions == ()
+
+
+def test_the_medoid_and_the_outliers_are_counted_where_that_is_asked_for(study, large) -> None:
+    counts = tl.count_central(study[0])
+    answers = tl.Answers(study[0])
+    assert tl.medoid(answers, "depth").to_dict() == tl.medoid(counts).to_dict()
+    found = tl.outliers(answers, 5, method="depth")
+    assert found.to_dict() == tl.outliers(counts, 5).to_dict()
+    with pytest.raises(AssertionError, match="read whole"):
+        tl.medoid(tl.Answers(study[0]), "soe")
+
+
+def test_the_graph_and_the_groups_of_pairs_are_counted(study, large, monkeypatch) -> None:
+    answers, pairs = tl.Answers(study[0]), tl.Answers(study[0]).count(pairs=True).pairs
+    assert tl.neighbours(answers, 5).edges() == tl.neighbours(pairs, 5).edges()
+    monkeypatch.setattr("trilens.questions.cluster.groups.PAIRED_OBJECTS", 200)
+    for method in ("krng", "lensmap"):
+        found = tl.cluster(answers, 3, method)
+        assert np.array_equal(found.labels, tl.cluster(pairs, 3, method).labels)
+
+
+def test_the_commands_take_it_for_many_objects(study, table, tmp_path: Path, large) -> None:
+    file, truth = study
+    told = _told("classify", file, "--labels", table)
+    right = [told["labels"][name] == "abc"[truth[int(name)]] for name in told["labels"]]
+    assert np.mean(right) > 0.97
+    assert told["method"] == "choice"
+    assert 0 <= told["error_interval"][0] <= told["error"] <= told["error_interval"][1] < 0.2
+    out = tmp_path / "map.csv"
+    told = _told("embed", file, "--method", "lensmap", "-o", out)
+    assert told == {"method": "lensmap", "dim": 2, "violations": None}
+    assert len(out.read_text().splitlines()) == 201
+    told = _told("embed", file, "-o", out)
+    assert told["method"] == "choice"
+    assert told["predicted"] > 0.95
+    every = tmp_path / "every.csv"
+    done = _run("classify", file, "--labels", table, "-o", every)
+    assert "95% confidence interval" in done.stderr
+    assert len(every.read_text().splitlines()) == 201
+    done = _run("classify", file, "--labels", table, "-k", 3)
+    assert done.exit_code == 1
+    assert "-k" in done.stderr
+
+
+@pytest.mark.slow
+def test_groups_are_found_and_so_is_their_number(study, table, large) -> None:
+    file, truth = study
+    told = _told("cluster", file, "--n-clusters", 3, "--labels", table)
+    assert tl.purity([told["clusters"][str(i)] for i in range(200)], truth) > 0.97
+    assert told["purity"] > 0.97
+    assert told["method"] == "choice"
+    assert told["suggestion"]["n_clusters"] == 3
+    told = _told("cluster", file)
+    assert told["n_clusters"] == 3
+    assert not told["given"]
+    assert told["suggestion"]["p_value"] <= 0.05
+    assert told["agreement"] > 0.95
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["odd", "closer"])
+def test_other_kinds_with_names_in_several_files(tmp_path: Path, kind: str, large) -> None:
+    drawn = mixture(120, [[0, 0], [9, 0]], random_state=1)
+    S = simulate_statements(drawn.points, 12_000, kind=kind, random_state=2)
+    S = tl.Statements(S.triples, 120, [f"thing {i}" for i in range(120)], kind)
+    for i, rows in enumerate(np.split(np.arange(12_000), 3)):
+        tl.write_statements(S.take(rows), tmp_path / f"{i}.csv")
+    labels = {f"thing {i}": "ab"[drawn.labels[i]] for i in range(0, 120, 3)}
+    pattern = str(tmp_path / "*.csv")
+    answers = tl.Answers(pattern)
+    here = tl.classify(answers, labels)
+    there = tl.classify(answers, labels, model=stream_map(answers, None, cluster="local:2"))
+    assert here.predicted == there.predicted
+    right = [label == "ab"[drawn.labels[int(n.split()[1])]] for n, label in here.predicted.items()]
+    assert np.mean(right) > 0.95
+    groups = tl.cluster(answers, 2)
+    truth = [drawn.labels[int(name.split()[1])] for name in groups.names]
+    assert tl.purity(groups.labels, truth) > 0.95
+    told = _told("analyze", pattern)
+    assert told["kind"] == kind
+    assert told["describe"]["statements"] == 12_000
+
+
+@pytest.mark.slow
+def test_the_report_says_what_the_commands_say(study, table, tmp_path: Path, large) -> None:
+    file, _ = study
+    page = tmp_path / "report.html"
+    facts = _told("analyze", file, "-o", page, "--labels", table, "--n-clusters", 3)
+    assert facts["medoid"] == _told("medoid", file)
+    assert facts["outliers"] == _told("outliers", file)
+    assert facts["cluster"] == _told("cluster", file, "--n-clusters", 3, "--labels", table)
+    assert facts["classify"] == _told("classify", file, "--labels", table)
+    described = _told("describe", file)
+    shared = set(described) & set(facts["describe"])
+    assert {"statements", "triples_covered", "appearances"} <= shared
+    assert {key: described[key] for key in shared} == {
+        key: facts["describe"][key] for key in shared
+    }
+    depth = _told("depth", file)["depth"]
+    assert {row["object"]: row["counted"] for row in facts["objects"]} == depth
+    assert facts["reliability"]["predicted"] > 0.95
+    assert facts["reliability"]["cautions"][0]["code"] == "counted"
+    assert facts["reliability"]["raters"] == []
+    html = page.read_text()
+    assert "too large to hold" in html
+    assert "questions asked at least twice" not in html
+    text = re.sub(r"<[^>]*>", "", html)
+    assert re.search(r"Three groups of \d+, \d+ and \d+ objects, as the answers suggest", text)
+
+
+def test_the_report_claims_what_that_of_a_small_file_does(study, tmp_path: Path, large) -> None:
+    page = tmp_path / "report.html"
+    done = _run("analyze", study[0], "-o", page)
+    assert done.exit_code == 0, done.output
+    text = re.sub(r"<[^>]*>", "", page.read_text())
+    assert "cannot be told" not in text
+    assert "The objects form three groups" in text
+
+
+def test_guesses_in_large_files_support_no_claim(tmp_path: Path, large) -> None:
+    rng = np.random.default_rng(0)
+    triples = rng.permuted(np.tile(np.arange(60), (6000, 1)), axis=1)[:, :3]
+    tl.write_statements(tl.Statements(triples, 60), tmp_path / "a.parquet")
+    answers = tl.Answers(tmp_path / "a.parquet")
+    found = tl.cluster(answers)
+    assert found.n_clusters == 1
+    assert "cannot be told from guesses" in found.suggestion.caution
+    assert "cannot be told from guesses" in tl.outliers(answers).caution
+    central = tl.medoid(answers)
+    assert central.method == "depth"
+    assert len(central.candidates) > 40
+
+
+@pytest.mark.slow
+def test_a_page_of_many_objects_is_light(tmp_path: Path, large) -> None:
+    from trilens.simulate import simulate_statements
+
+    rng = np.random.default_rng(0)
+    for n in (2000, 12_000):
+        S = simulate_statements(rng.standard_normal((n, 2)), 20 * n, random_state=1)
+        tl.write_statements(S, tmp_path / f"{n}.parquet")
+        done = _run("analyze", tmp_path / f"{n}.parquet", "-o", tmp_path / f"{n}.html")
+        assert done.exit_code == 0, done.output
+    few, many = ((tmp_path / f"{n}.html").stat().st_size for n in (2000, 12_000))
+    assert many < 1.3 * few
+    assert "10,500 of 12,000 objects are not drawn" in (tmp_path / "12000.html").read_text()
+
+
+def test_bad_input_is_one_line(study, table, tmp_path: Path, large) -> None:
+    counts = tmp_path / "counts.npz"
+    tl.write_counts(tl.Answers(study[0]).count(), counts)
+    done = _run("analyze", counts)
+    assert (done.exit_code, done.stderr) == (
+        1,
+        f"Error: {counts} holds counts; analyze needs the statements that were counted\n",
+    )
+    bad = tmp_path / "bad.csv"
+    bad.write_text("a,b,c\na,a,b\n")
+    for command in ("analyze", "cluster", "embed"):
+        done = _run(command, bad, *(["-o", tmp_path / "x.csv"] if command == "embed" else []))
+        assert done.exit_code == 1
+        assert "appears twice" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    done = _run("analyze", study[0], "--n-clusters", 500)
+    assert done.exit_code == 1
+    assert "500 clusters of 200 objects" in done.stderr
+
+
+def test_many_objects_are_clustered_by_a_sample(monkeypatch) -> None:
+    from trilens.questions.cluster import spectral as clusters
+
+    drawn = mixture(3000, [[0, 0], [9, 0], [0, 9]], random_state=1)
+    whole = clusters.coordinate_clusters(drawn.points, 3, random_state=0)
+    monkeypatch.setattr(clusters, "_MOST_SPECTRAL", 600)
+    found = clusters.coordinate_clusters(drawn.points, 3, random_state=0)
+    assert tl.purity(found, drawn.labels) > 0.99
+    assert tl.purity(whole, found) > 0.99
+    again = clusters.coordinate_clusters(drawn.points, 3, random_state=0)
+    assert np.array_equal(found, again)
+
+
+def test_a_class_may_be_called_0(study, large) -> None:
+    file, truth = study
+    found = tl.classify(tl.Answers(file), {str(i): int(truth[i]) for i in range(60)})
+    assert set(found.labels.tolist()) == set(truth.tolist())
+    with pytest.raises(LabelError, match="a dict by name"):
+        tl.classify(tl.Answers(file), "labels.csv", n_components=1)

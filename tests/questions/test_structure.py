@@ -1,0 +1,262 @@
+"""Shapes of maps: each is named as what it is, and clouds of every sort are clouds."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import trilens as tl
+from commandline import facts, run
+from trilens.files import write_statements
+from trilens.questions.cluster.suggest import suggest_clusters
+from trilens.questions.shapes import fit_shapes, is_straight
+from trilens.questions.structure import structure_of_map
+from trilens.simulate import simulate_statements
+
+
+def _ring(rng, n=40):
+    angle = rng.uniform(0, 2 * np.pi, n)
+    radius = 1 + 0.08 * rng.standard_normal(n)
+    return np.c_[radius * np.cos(angle), radius * np.sin(angle)]
+
+
+def _arms(rng, n=42):
+    X = 0.1 * np.abs(rng.standard_normal((n, 3)))
+    X[np.arange(n), np.arange(n) % 3] += rng.uniform(0, 2, n)
+    return X
+
+
+def _horseshoe(rng, n=40):
+    angle = rng.uniform(0, np.pi, n)
+    return np.c_[np.cos(angle), np.sin(angle)] * (1 + 0.05 * rng.standard_normal((n, 1)))
+
+
+def _line(rng, n=40):
+    return np.c_[rng.uniform(0, 4, n), 0.05 * rng.standard_normal(n)]
+
+
+def _groups(rng, sizes=(14, 13, 13), apart=7.0):
+    angle = 2 * np.pi * np.arange(len(sizes)) / len(sizes)
+    radius = apart / (2 * np.sin(np.pi / len(sizes)))
+    centres = radius * np.c_[np.cos(angle), np.sin(angle)]
+    return np.repeat(centres, sizes, axis=0) + rng.standard_normal((sum(sizes), 2))
+
+
+def _nested(rng, each=10):
+    centres = np.array([[0, 0], [0, 7.0], [24.0, 0], [24.0, 7.0]])
+    return np.repeat(centres, each, axis=0) + rng.standard_normal((4 * each, 2))
+
+
+CLOUDS = {
+    "gaussian": lambda rng: rng.standard_normal((40, 2)),
+    "five dimensions": lambda rng: rng.standard_normal((40, 5)),
+    "square": lambda rng: rng.uniform(size=(40, 2)),
+    "log-normal": lambda rng: np.exp(rng.standard_normal((40, 2))),
+    "t3": lambda rng: rng.standard_normal((40, 2)) / np.sqrt(rng.chisquare(3, (40, 1)) / 3),
+    "halo": lambda rng: rng.standard_normal((40, 2)) * np.r_[[1] * 26, [4] * 14][:, None],
+}
+SHAPES = {
+    "line": _line,
+    "ring": _ring,
+    "arms": _arms,
+    "groups": _groups,
+    "groups in groups": _nested,
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_shape_is_named(shape):
+    found = structure_of_map(SHAPES[shape](np.random.default_rng(0)))
+    assert found.shape == shape
+    assert found.scores["cloud"] == 0
+    if shape != "line":  # a straight one is a long thin cloud as well
+        assert found.scores[shape.split()[0]] > 0
+
+
+@pytest.mark.parametrize("cloud", CLOUDS)
+def test_clouds_of_every_sort_are_clouds(cloud):
+    found = [
+        fit_shapes(X, np.zeros((40, d, d)), _divisions(X))
+        for seed in range(5)
+        for X in [CLOUDS[cloud](np.random.default_rng(seed))]
+        for d in [X.shape[1]]
+    ]
+    assert [shapes.curve for shapes in found].count(None) == 5
+    assert sum(shapes.groups > 0 for shapes in found) == 0
+
+
+def _divisions(X):
+    from trilens.questions.cluster.suggest import divide
+
+    return [part.labels for part in divide(X - X.mean(axis=0), range(2, 9))]
+
+
+@pytest.mark.parametrize("shape", ["line", "ring", "arms"])
+def test_what_is_not_groups_is_not_divided_and_the_reason_is_said(shape):
+    found = suggest_clusters(SHAPES[shape](np.random.default_rng(1)))
+    assert (found.n_clusters, found.p_value, found.shape) == (1, None, shape)
+    assert shape in found.caution
+    assert found.to_dict()["shape"] == shape
+
+
+@pytest.mark.slow
+def test_a_small_group_beside_a_large_one_is_found():
+    labels = np.repeat([0, 1], [24, 6])
+    right = 0
+    for seed in range(4):
+        X = _groups(np.random.default_rng(seed), (24, 6), apart=6.0)
+        found = structure_of_map(X)
+        right += found.shape == "groups" and (found.part == labels).mean() > 0.9
+    assert right >= 3
+
+
+def test_what_a_line_tells():
+    rng = np.random.default_rng(2)
+    X = _horseshoe(rng)
+    found = structure_of_map(X)
+    along = np.arctan2(X[:, 1], X[:, 0])
+    assert found.shape == "line"
+    assert abs(np.corrcoef(along, found.position)[0, 1]) > 0.98
+    assert (found.position.min(), found.position.max()) == (0, 1)
+    assert found.position[0] <= 0.5
+    assert [found.names[i] for i in np.argsort(found.position)] == list(found.order)
+    assert f"from {found.order[0]} to {found.order[-1]}." in found.sentence
+    assert structure_of_map(_line(rng)).sentence.startswith("The objects lie along a line, from")
+
+
+def test_what_a_ring_tells():
+    X = _ring(np.random.default_rng(3))
+    found = structure_of_map(X)
+    true = np.degrees(np.arctan2(X[:, 1], X[:, 0]))
+    off = [(found.position - sign * (true - true[0])) % 360 for sign in (1, -1)]
+    assert min(np.minimum(o, 360 - o).max() for o in off) < 15
+    assert found.position[0] == 0
+    assert "no most central object" in found.sentence
+    assert found.to_dict()["angle"]["0"] == 0
+
+
+def test_what_arms_tell():
+    rng = np.random.default_rng(4)
+    X = _arms(rng)
+    found = structure_of_map(X)
+    far = X.max(axis=1) > 0.5
+    assert (found.part[far] == (np.arange(42) % 3)[far]).mean() > 0.95
+    assert np.corrcoef(found.position, X.max(axis=1))[0, 1] > 0.9
+    assert "on 3 arms that meet near" in found.sentence
+    assert list(found.columns()) == ["object", "arm", "outwards"]
+
+
+@pytest.mark.slow
+def test_what_groups_tell_is_what_cluster_says():
+    X = _groups(np.random.default_rng(5))
+    found = structure_of_map(X)
+    assert found.part.tolist() == np.repeat([0, 1, 2], [14, 13, 13]).tolist()
+    assert found.sentence == "The objects form 3 groups, of 14, 13 and 13 objects."
+    assert suggest_clusters(X).n_clusters == 3
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_both_levels_of_groups_in_groups_are_told(seed):
+    found = structure_of_map(_nested(np.random.default_rng(seed)))
+    assert found.part.tolist() == np.repeat([0, 1], 20).tolist()
+    assert found.inner.tolist() == np.repeat([0, 1, 2, 3], 10).tolist()
+    assert "2 groups, which fall into 4 smaller ones" in found.sentence
+
+
+def test_errors_of_places_are_allowed_for():
+    rng = np.random.default_rng(6)
+    errors = np.tile(0.04 * np.eye(2), (40, 1, 1))
+    X = _ring(rng) + 0.2 * rng.standard_normal((40, 2))
+    known = fit_shapes(X, errors, _divisions(X))
+    unknown = fit_shapes(X, 0 * errors, _divisions(X))
+    assert known.fits["ring"].spread < 0.6 * unknown.fits["ring"].spread
+
+
+@pytest.mark.parametrize(("error", "straight"), [(0.1, True), (0.5, False)])
+def test_one_dimension_is_a_line_where_a_second_would_have_been_seen(error, straight):
+    X = np.random.default_rng(0).normal(size=(30, 1))
+    assert is_straight(X, np.full((30, 1, 1), error**2)) == straight
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 11])
+def test_few_objects_have_no_shape(n):
+    found = structure_of_map(np.random.default_rng(0).normal(size=(n, 2)))
+    assert found.shape == "cloud"
+    assert found.caution == (
+        "what shape the objects form cannot be told: there are fewer than 12 objects"
+    )
+    same = structure_of_map(np.zeros((20, 2)))
+    assert "too few objects differ" in same.sentence
+
+
+def test_guesses_and_no_answers_have_no_shape():
+    triples = np.random.default_rng(0).permuted(np.tile(np.arange(15), (400, 1)), axis=1)[:, :3]
+    found = tl.structure(tl.Statements(triples, 15))
+    assert (found.shape, found.p_value, found.scores) == ("cloud", None, {})
+    assert found.sentence.endswith("cannot be told: the answers cannot be told from guesses.")
+    nothing = tl.structure(tl.Statements(np.zeros((0, 3), dtype=int), names=list("abc")))
+    assert "there are no answers" in nothing.caution
+
+
+@pytest.fixture(scope="module")
+def ring_of_answers():
+    X = _ring(np.random.default_rng(7), 24)
+    return simulate_statements(X, 2000, "odd", error_rate=0.1, random_state=0)
+
+
+def test_the_order_of_answers_and_objects_does_not_matter(ring_of_answers):
+    S, rng = ring_of_answers, np.random.default_rng(0)
+    names = [f"thing {i:02d}" for i in range(24)]
+    new = rng.permutation(24)
+    moved = np.empty(24, dtype=object)
+    moved[new] = names
+    one = tl.structure(tl.Statements(S.triples, 24, names, S.kind))
+    rows = rng.permutation(len(S))
+    other = tl.structure(tl.Statements(new[S.triples][rows], 24, moved.tolist(), S.kind))
+    assert one.shape == "ring"
+    assert one.to_dict()["order"] == other.to_dict()["order"]
+    assert one.to_dict()["angle"] == pytest.approx(other.to_dict()["angle"])
+
+
+def test_the_command(ring_of_answers, tmp_path):
+    path, table = tmp_path / "answers.csv", tmp_path / "table.csv"
+    write_statements(ring_of_answers, path)
+    done = run("structure", path, "-o", table)
+    assert "The objects lie on a ring" in done.stderr
+    assert table.read_text().startswith('"object","angle"')
+    told = facts("structure", path)
+    assert told["shape"] == "ring"
+    assert len(told["angle"]) == len(told["order"]) == 24
+    assert json.dumps(told)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
+@pytest.mark.parametrize("shape", ["ring", "arms"])
+def test_rings_and_arms_in_answers_are_not_groups(shape, kind):
+    wrong = 0
+    for seed in range(3):
+        X = SHAPES[shape](np.random.default_rng([seed, 1]))
+        S = simulate_statements(X, 3000, kind, error_rate=0.15, random_state=seed)
+        wrong += tl.cluster(S).n_clusters > 1
+    assert wrong == 0
+
+
+def test_a_line_has_an_interval_for_each_object():
+    rng = np.random.default_rng(2)
+    X = np.c_[np.linspace(0, 9, 16), 0.05 * rng.normal(size=16)]
+    asked = simulate_statements(X, 900, kind="odd", sampling="replacement", random_state=3)
+    found = tl.structure(asked)
+    assert found.shape == "line"
+    assert (found.low <= found.position).all()
+    assert (found.position <= found.high).all()
+    # objects whose intervals do not overlap are in their order
+    order = np.arange(16) if found.position[0] < found.position[-1] else np.arange(16)[::-1]
+    first, then = np.nonzero(found.high[:, None] < found.low)
+    assert len(first) > 60
+    assert (order[first] < order[then]).all()
+    assert set(found.columns()) >= {"from", "to"}
+    facts = found.to_dict()["interval"]
+    assert facts[found.names[0]] == [found.low[0], found.high[0]]
