@@ -49,7 +49,7 @@ def test_every_public_name_is_on_one_api_page(fromcode):
 
 
 def test_an_api_page_has_a_table_of_its_names_and_what_they_return(fromcode):
-    page = fromcode.room_page("tasks.medoid")
+    page = fromcode.room_page("questions.medoid")
     assert "* - `medoid <trilens.medoid>`" in page
     assert ".. autoclass:: trilens.questions.medoid.Medoid" in page
     assert ".. automodule:: trilens.exact\n" in fromcode.room_page("exact")
