@@ -247,7 +247,7 @@ RESULTS = {
     *("CentralCounts", "ClassCounts", "LabelledPairCounts", "PairCounts", "Labels", "Scan"),
     *("Counted", "Reading", "Fault"),
     *("Summary", "RaterSummary", "Points", "Raters", "Study", "Survey", "Cars", "Things", "USPS"),
-    *("Collaboration", "DepthIntervals", "LensValues", "ChoiceModel", "ModelDepth", "Analysis"),
+    *("Collaboration", "DepthIntervals", "LensValues", "Map", "ModelDepth", "Analysis"),
     *("Dimension", "Places"),
     "Selection",
 }

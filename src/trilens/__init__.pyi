@@ -34,6 +34,9 @@ from .depth import (
     centrality as centrality,
     lens_depth as lens_depth,
 )
+from .design import (
+    design as design,
+)
 from .errors import (
     DatasetError as DatasetError,
     DeviceError as DeviceError,
@@ -67,9 +70,11 @@ from .maps import (
     STE as STE,
     TSTE as TSTE,
     ChoiceMap as ChoiceMap,
+    Fit as Fit,
     LensMap as LensMap,
     estimate_dimension as estimate_dimension,
-    load_map as load_map,
+    fit as fit,
+    load as load,
     neg_log_loss as neg_log_loss,
     procrustes_distance as procrustes_distance,
     violations as violations,
@@ -96,8 +101,8 @@ from .questions.cluster.spectral import (
 from .questions.compare_groups import (
     compare_groups as compare_groups,
 )
-from .questions.design import (
-    design as design,
+from .questions.depth import (
+    depth_intervals as depth_intervals,
 )
 from .questions.distances import (
     distances as distances,
@@ -115,9 +120,6 @@ from .questions.hierarchy import (
 )
 from .questions.individuals import (
     individuals as individuals,
-)
-from .questions.intervals import (
-    depth_intervals as depth_intervals,
 )
 from .questions.medoid import (
     medoid as medoid,

@@ -26,7 +26,7 @@ def command(answers: Answers, out: Output) -> None:
     Example: trilens depth answers.csv
     """
     from trilens.answers import central_counts, read_or_count
-    from trilens.questions.design import about_chosen
+    from trilens.design import about_chosen
     from trilens.questions.intervals import depth_intervals
 
     data = read_or_count(answers)

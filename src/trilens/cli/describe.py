@@ -35,7 +35,7 @@ def command(answers: Answers, out: Output) -> None:
     """
     from trilens.answers import read_or_count
     from trilens.counts import Counted
-    from trilens.questions.design import about_chosen
+    from trilens.design import about_chosen
     from trilens.questions.kind import doubt_kind
 
     # counts do not know the raters: for their table a large file too is read whole

@@ -39,7 +39,7 @@ def command(
     Example: trilens medoid answers.csv --labels classes.csv
     """
     from trilens.answers import read_or_count
-    from trilens.questions.design import about_chosen
+    from trilens.design import about_chosen
     from trilens.questions.medoid import medoid
     from trilens.statements import Statements
 

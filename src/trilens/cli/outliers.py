@@ -44,7 +44,7 @@ def command(
     \b
     Example: trilens outliers answers.csv --n 8
     """
-    from trilens.questions.design import about_chosen
+    from trilens.design import about_chosen
     from trilens.questions.outliers import outliers
 
     if n is not None and contamination is not None:

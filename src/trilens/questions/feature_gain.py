@@ -10,6 +10,7 @@ import numpy as np
 from trilens._parameters import seed_of
 from trilens._tabular import Tabular
 from trilens._typing import BoolArray, Progress
+from trilens.agreement import AsDict, plain
 from trilens.errors import StatementError
 from trilens.maps import ChoiceMap
 from trilens.maps.features import FeaturesLike, read_features
@@ -17,7 +18,6 @@ from trilens.maps.likelihood import in_order
 from trilens.questions.data import Data, statements_of
 from trilens.questions.evaluate.evaluation import Difference, Yardstick, compare_models, evaluated
 from trilens.questions.evaluate.predictions import Predictions
-from trilens.questions.reliability.agreement import AsDict, plain
 from trilens.statements import Statements
 from trilens.statements.combine import question_keys
 

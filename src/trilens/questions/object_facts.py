@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
+from trilens.agreement import AsDict, raters_of
 from trilens.questions.model import AnswerModel
-from trilens.questions.reliability.agreement import AsDict, raters_of
 from trilens.statements import Statements
 from trilens.statements.combine import questions
 

@@ -12,6 +12,15 @@ import numpy as np
 from trilens._parameters import one_of, seed_of, wrong
 from trilens._tabular import Tabular
 from trilens._typing import AnyArray, FloatArray, IntArray, RandomState
+from trilens.agreement import (
+    Agreement,
+    AsDict,
+    agreement_of,
+    freedom_of,
+    plain,
+    share_interval,
+    spread,
+)
 from trilens.errors import ParameterError, StatementError, option
 from trilens.questions.data import Data, statements_of
 from trilens.questions.evaluate.alignment import by_aligned_embedding
@@ -25,15 +34,6 @@ from trilens.questions.evaluate.predictions import (
 )
 from trilens.questions.method import choose_method
 from trilens.questions.model import answer_model
-from trilens.questions.reliability.agreement import (
-    Agreement,
-    AsDict,
-    agreement_of,
-    freedom_of,
-    plain,
-    share_interval,
-    spread,
-)
 from trilens.questions.reliability.cautions import gave_much
 from trilens.questions.reliability.reliability import reachable_share
 from trilens.statements import Kind, Statements

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from trilens._typing import AnyArray, IntArray
+from trilens.agreement import AsDict, Rate, Repeats
+from trilens.design import Design
 from trilens.kinds import KINDS, Kind
-from trilens.questions.design import Design
-from trilens.questions.reliability.agreement import AsDict, Rate, Repeats
 from trilens.questions.reliability.raters import RaterCheck
 from trilens.statements import Statements
 from trilens.statements.table import POOLED
