@@ -3,14 +3,14 @@ from . import (
     analysis as analysis,
     counts as counts,
     datasets as datasets,
-    depth as depth,
     errors as errors,
     exact as exact,
     files as files,
-    graph as graph,
+    lens as lens,
     maps as maps,
     plots as plots,
     questions as questions,
+    reference as reference,
     report as report,
     simulate as simulate,
     statements as statements,
@@ -29,10 +29,6 @@ from .counts import (
     merge_counts as merge_counts,
     read_counts as read_counts,
     write_counts as write_counts,
-)
-from .depth import (
-    centrality as centrality,
-    lens_depth as lens_depth,
 )
 from .errors import (
     DatasetError as DatasetError,
@@ -58,8 +54,10 @@ from .files import (
     scan_statements as scan_statements,
     write_statements as write_statements,
 )
-from .graph import (
+from .lens import (
+    centrality as centrality,
     k_rng as k_rng,
+    lens_depth as lens_depth,
 )
 from .maps import (
     GNMDS as GNMDS,

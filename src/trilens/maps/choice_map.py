@@ -26,7 +26,6 @@ from trilens._parameters import (
 )
 from trilens._typing import FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers, AnswersLike
-from trilens.depth import LEAST_RATERS
 from trilens.errors import KindError, ParameterError, StatementError
 from trilens.kinds import Kind, n_answers, n_questions, wrong_by_chance
 from trilens.maps.choice_model import ChoiceModel, ModelDepth, ResampledModels
@@ -70,6 +69,7 @@ from trilens.maps.rater_fit import FittedRaters, choose_weights, fit_raters
 from trilens.maps.rater_weights import RaterWeights, weighed_likelihood
 from trilens.maps.raters import estimate_lapses, group_raters
 from trilens.maps.selection import HeldOutScores, MapSettings, Shares, alpha_of, select
+from trilens.shares import LEAST_RATERS
 from trilens.statements import Statements, as_statements
 from trilens.statements.combine import questions
 from trilens.statements.value import same_kind

@@ -9,11 +9,11 @@ from trilens._parameters import one_of, real_number, seed_of, wrong
 from trilens._typing import RandomState
 from trilens.answers import Answers, read_or_count
 from trilens.counts import CentralCounts, Counted, PairCounts
-from trilens.depth import DepthIntervals, counted_intervals
 from trilens.errors import ParameterError
 from trilens.questions.data import Data
 from trilens.questions.design import design
 from trilens.questions.method import check_model, choose_method
+from trilens.shares import DepthIntervals, counted_intervals
 from trilens.statements import as_statements
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def depth_intervals(
     What each interval is about is the expected centrality of its object: the share of all
     questions about it, asked or not, in which answers like these single it out. Counts speak for
     all questions if these were drawn at random (`trilens.questions.design`); then the intervals are
-    those of `trilens.depth.counted_intervals`. Elsewhere (one list for all raters, blocks,
+    those of `trilens.shares.counted_intervals`. Elsewhere (one list for all raters, blocks,
     landmarks, uneven frequencies, questions that follow from answers) the choice model speaks,
     whose likelihood does not mind which questions were asked: the interval is that of the depth
     on maps drawn from the posterior, lapses included.

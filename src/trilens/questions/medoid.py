@@ -73,7 +73,7 @@ class Medoid(Tabular):
     candidates : tuple of str
         The confidence set: the objects that may be the true medoid, the most central first.
         By the model for ``method="choice"``, see `medoid_set`; otherwise by
-        counting, see `trilens.depth.counted_intervals`.
+        counting, see `trilens.shares.counted_intervals`.
     level : float
         Of the confidence set.
     tied : tuple of str
@@ -238,7 +238,8 @@ def _medoid(
     chosen = choose_method("medoid", given, method)
     if chosen == "choice":
         return _medoid_by_model(given, random_state, model)
-    from trilens.depth import centrality, counted_intervals
+    from trilens.lens import centrality
+    from trilens.shares import counted_intervals
 
     if chosen == "depth":
         score = centrality(given)
@@ -265,7 +266,8 @@ def _medoid(
 
 
 def _medoid_of_counts(counts: CentralCounts, method: str, labels: Any) -> Medoid:
-    from trilens.depth import centrality, counted_intervals
+    from trilens.lens import centrality
+    from trilens.shares import counted_intervals
 
     check_counted(method)
     if labels is not None:
