@@ -17,7 +17,6 @@ from trilens._parameters import check_progress, seed_of
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers
 from trilens.counts import Counted
-from trilens.depth import DepthIntervals, counted_shares
 from trilens.errors import MissingExtraError
 from trilens.maps.features import FeaturesLike
 from trilens.maps.registry import coordinates
@@ -46,6 +45,7 @@ from trilens.questions.object_facts import ObjectFacts, object_facts
 from trilens.questions.outliers import Outliers, outliers
 from trilens.questions.reliability import Reliability, reliability
 from trilens.questions.structure import Structure, structure
+from trilens.shares import DepthIntervals, counted_shares
 from trilens.statements import Statements, Summary
 
 if TYPE_CHECKING:

@@ -48,7 +48,7 @@ def command(
     \b
     Example: trilens graph answers.csv -k 5 -o graph.graphml
     """
-    from trilens.graph import check_ending
+    from trilens.files.graph import check_ending
     from trilens.questions.graph import neighbours
 
     assert out.path is not None

@@ -97,7 +97,7 @@ class Graph(Tabular):
 
     def write(self, path: str) -> None:
         """An edge list, GraphML or NPZ file, by the ending."""
-        from trilens.graph import write_graph
+        from trilens.files.graph import write_graph
 
         write_graph(self.matrix, self.names, path)
 
@@ -196,7 +196,7 @@ def _krng(
     sigma: float | None,
 ) -> Graph:
     """The k-RNG; without k the smallest that connects it."""
-    from trilens.graph import lens_values
+    from trilens.lens import lens_values
 
     values = lens_values(given)
     if k is None:

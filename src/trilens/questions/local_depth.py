@@ -8,7 +8,7 @@ import numpy as np
 
 from trilens._parameters import one_of, real_number
 from trilens._typing import FloatArray, RandomState
-from trilens.depth import ratio
+from trilens.lens import ratio
 from trilens.questions.data import Data, statements_of
 from trilens.questions.embed import points_of
 from trilens.questions.method import check_model, choose_method

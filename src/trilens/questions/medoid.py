@@ -13,7 +13,6 @@ from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import central_counts
 from trilens.ask import Data, Points, Question, ask, objects_of, opened, register, statements_of
 from trilens.counts import CentralCounts, Counted, PairCounts
-from trilens.depth import centrality, counted_intervals
 from trilens.errors import ParameterError, StatementError
 from trilens.maps.fitted import Fit
 from trilens.maps.geometry import total_distance
@@ -26,6 +25,7 @@ from trilens.questions.depth import (
     medoid_set,
 )
 from trilens.questions.labels import label_of_each, sorted_classes
+from trilens.shares import centrality, counted_intervals
 
 LEVEL = 0.95
 
@@ -53,7 +53,7 @@ class Medoid(Tabular):
     candidates : tuple of str
         The confidence set: the objects that may be the true medoid, the most central first.
         By the model for ``method="choice"``, see `medoid_set`; otherwise by
-        counting, see `trilens.depth.counted_intervals`.
+        counting, see `trilens.shares.counted_intervals`.
     level : float
         Of the confidence set.
     tied : tuple of str

@@ -14,7 +14,6 @@ from trilens._parameters import check_progress, one_of, real_number, seed_of, wh
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.agreement import plain
-from trilens.depth import LEAST_RATERS
 from trilens.errors import KindError, ParameterError, StatementError, option, parameter_name
 from trilens.kinds import KINDS, Kind, check_kind, n_questions
 from trilens.questions.data import Data, in_order, statements_of
@@ -32,6 +31,7 @@ from trilens.questions.plan.worlds import CLASSES, ELSEWHERE, ERROR_RATES, GROUP
 from trilens.questions.reliability.cautions import counted
 from trilens.questions.reliability.forecast import Expected
 from trilens.questions.stopping import MOST_MONEY
+from trilens.shares import LEAST_RATERS
 from trilens.statements import Statements
 
 #: Median seconds of an answer: `closer`, 20,240 answers about faces (the R package tripletTools);
