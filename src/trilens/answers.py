@@ -124,6 +124,8 @@ class Answers:
             exclude_raters = (exclude_raters,)
         self.exclude_raters = tuple(as_list(exclude_raters, "exclude_raters"))
         self.min_seconds, self.min_checks = min_seconds, min_checks
+        #: The fit of these answers, where one was made or read: questions ask it.
+        self.fitted: Any = None
         self._statements: Statements | None = None
         self._found: ReadTables | None = None
         self._selection: Selection | None = None

@@ -158,6 +158,9 @@ def ask(
 
 def opened(data: Any) -> Opened:
     """Data of any kind as one of a few; a path is opened, a fitted `ChoiceMap` has its fit."""
+    if isinstance(data, Answers) and data.fitted is not None:
+        known: Fit = data.fitted
+        return known
     if isinstance(data, Fit | Answers | Statements | Counted | CentralCounts | PairCounts):
         return data
     if isinstance(data, ChoiceMap):

@@ -48,7 +48,7 @@ class DepthIntervals(Tabular):
         The confidence level of each interval, and of the set.
     names : tuple of str or None
         The objects, where they are known by name.
-    method : {"counting", "choice"}
+    method : {"depth", "choice"}
         Whether shares of the answers were counted, or the choice model was asked.
     about : str
         What the intervals are about, in words.
@@ -60,7 +60,7 @@ class DepthIntervals(Tabular):
     medoid_set: BoolArray
     level: float
     names: tuple[str, ...] | None = None
-    method: str = "counting"
+    method: str = "depth"
     about: str = "all questions"
 
     def columns(self) -> dict[str, Sequence[Any]]:

@@ -26,12 +26,21 @@ def command(answers: Answers, out: Output) -> None:
     Example: trilens depth answers.csv
     """
     from trilens.answers import central_counts, read_or_count
-    from trilens.design import about_chosen
-    from trilens.questions.intervals import depth_intervals
+    from trilens.ask import is_enough
+    from trilens.design import about_chosen, design
+    from trilens.questions.depth import depth_intervals
+    from trilens.statements import Statements
+    from trilens.words import about_depth
 
     data = read_or_count(answers)
     counts, names = central_counts(data), data.names
-    interval = depth_intervals(data)
+    asked = design(data) if isinstance(data, Statements) else None
+    method = "depth"
+    if asked is not None and not asked.counts_hold and is_enough(data):
+        method = "choice"
+        options.fit_if_needed(answers, method, 0)
+    interval = depth_intervals(answers if method == "choice" else data, method=method)
+    about = about_depth(method, asked)
     depth = interval.depth
     order = (-depth).argsort(kind="stable").tolist()
     columns = {
@@ -45,7 +54,7 @@ def command(answers: Answers, out: Output) -> None:
         "depth": dict(zip(names, depth.tolist(), strict=True)),
         "appearances": dict(zip(names, counts.appears.tolist(), strict=True)),
     }
-    facts |= {"interval_method": interval.method, "about": interval.about}
-    plain = interval.method == "counting" and interval.about == "all questions"
-    said = () if plain else (f"The intervals are about {interval.about}.",)
+    facts |= {"interval_method": interval.method, "about": about}
+    plain = asked is None or asked.counts_hold
+    said = () if plain else (f"The intervals are about {about}.",)
     out.show(columns, facts, [*about_chosen(answers), *said])

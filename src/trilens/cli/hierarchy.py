@@ -22,7 +22,7 @@ _FIGURES = (".svg", ".png", ".pdf")
 
 @options.command("hierarchy")
 @options.statement_options
-@options.model_options
+@options.fit_options
 @options.output_options(
     "Write the tree: a picture (.svg, .png, .pdf), Newick for other programs (.nwk), or a table "
     "of its branches (.csv, .tsv, .json, .parquet)."
@@ -30,7 +30,7 @@ _FIGURES = (".svg", ".png", ".pdf")
 @click.option("--images", metavar="DIR", help="Pictures of the objects, one file per name.")
 @options.seed_option
 def command(
-    answers: Answers, using: dict[str, Any], images: str | None, random_state: int, out: Output
+    answers: Answers, images: str | None, random_state: int, out: Output
 ) -> None:
     """Draw the objects as a tree.
 
@@ -50,8 +50,8 @@ def command(
         )
     if images is not None and not Path(images).is_dir():
         raise FormatError(f"the folder {images} of --images does not exist")
-    with bar("a tree") as progress:
-        found = hierarchy(answers, random_state=random_state, progress=progress, **using)
+    options.fit_if_needed(answers, "choice", random_state)
+    found = hierarchy(answers, random_state=random_state)
     if out.path is not None:
         if ending in _FIGURES:
             _draw(found, out.path, images)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from trilens.cli.output import ENDINGS, Output, counted, note, status
+from trilens.cli.output import ENDINGS, Output, bar, counted, note, status
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
     from trilens.files.side_tables import Labels
-    from trilens.questions.method import Question
+    from trilens.maps.fitted import Fit
     from trilens.statements.comparisons import Comparisons
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -27,9 +27,9 @@ READING, SELECTING = "Reading FILE", "Which answers to use"
 #: As in `trilens.statements.layout`, without loading it.
 PRESETS = ("salmon", "things", "jspsych", "cblearn", "tripletools", "survey")
 KINDS = ("central", "odd", "closer")
-#: As in `trilens.questions.method`, without loading it.
+#: As in `trilens.ask`, without loading it.
 _MAPS = ("choice", "lensmap", "soe", "ste", "tste", "gnmds")
-METHODS: dict[Question, tuple[str, ...]] = {
+METHODS: dict[str, tuple[str, ...]] = {
     "medoid": ("depth", *_MAPS),
     "outliers": ("depth", *_MAPS),
     "classify": ("depth", "krng", *_MAPS),
@@ -125,7 +125,7 @@ comparisons_option = click.option(
 )
 
 
-def method_option(question: Question, help: str) -> Callable[[F], F]:
+def method_option(question: str, help: str) -> Callable[[F], F]:
     """--method, with the methods of a question to choose from."""
     methods = click.Choice(["auto", *METHODS[question]])
     return click.option("--method", type=methods, default="auto", show_default=True, help=help)
@@ -158,11 +158,11 @@ def _table_ending(ctx: click.Context, param: click.Parameter, value: str | None)
     return value
 
 
-def map_or_table_ending(
+def fit_or_table_ending(
     ctx: click.Context, param: click.Parameter, value: str | None
 ) -> str | None:
-    """As for a table, or .npz."""
-    if value is not None and Path(value).suffix.lower() == ".npz":
+    """As for a table, or .fit."""
+    if value is not None and Path(value).suffix.lower() == ".fit":
         return value
     return _table_ending(ctx, param, value)
 
@@ -394,6 +394,18 @@ def statement_options(
             reading["skip_bad"] = bad_rows
         listed = csv.reader(exclude_raters, skipinitialspace=True)
         raters = [name.strip() for line in listed for name in line]
+        stored = _of_fit(file)
+        if stored is not None:
+            chosen = Answers(
+                file,
+                **reading,
+                where=where,
+                min_seconds=min_seconds,
+                min_checks=min_checks,
+                exclude_raters=list(exclude_raters),
+            )
+            _refuse(chosen, _READING_NAMES, "a fit")
+            return command(answers=stored, **rest)
         answers = Answers(
             file,
             **reading,
@@ -488,68 +500,79 @@ features_option = click.option(
 )
 
 
-def model_options(command: F) -> F:
-    """--features and --map; the command gets what a question takes of them as ``using``."""
+def fit_options(command: F) -> F:
+    """--features, by which the answers are fitted before the question is asked."""
 
     @wraps(command)
-    def with_model(
-        answers: Answers, features: tuple[str, ...], map_file: str | None, **rest: Any
-    ) -> Any:
-        using: dict[str, Any] = {}
-        if features and map_file is not None:
-            raise click.UsageError("--features and --map cannot be used together")
+    def with_features(answers: Answers, features: tuple[str, ...], **rest: Any) -> Any:
         if features:
-            using["features"] = read_features_of(features, answers)
-        if map_file is not None:
-            from trilens.maps import load_map
+            fit_answers(answers, rest.get("random_state", 0), features)
+        return command(answers=answers, **rest)
 
-            using["model"] = load_map(map_file)
-            _check_names(using["model"], answers, map_file)
-        return command(answers=answers, using=using, **rest)
-
-    return several(  # type: ignore[return-value]
-        features_option,
-        click.option(
-            "--map",
-            "map_file",
-            metavar="FILE",
-            help="Map to look at instead of a new one, as trilens embed -o map.npz writes it.",
-        ),
-    )(with_model)
+    return features_option(with_features)
 
 
-def _check_names(model: Any, answers: Answers, map_file: str) -> None:
-    """Refuse a map of other objects: those of a file are matched by their names alone."""
-    if answers.streamed:
-        return
-    given, on_map = answers.read(), model.names_
-    if given._names is not None and on_map is not None:
-        return  # the map itself looks them up
-    if on_map is None:
-        on_map = tuple(map(str, range(len(model.embedding_))))
-    other = next(
-        (pair for pair in zip(given.names, on_map, strict=False) if len({*pair}) > 1), None
-    )
-    if other is not None:
-        from trilens.errors import ParameterError
+def fit_answers(
+    answers: Answers,
+    random_state: int,
+    features: tuple[str, ...] = (),
+    **settings: Any,
+) -> Fit:
+    """Fit the answers while a bar is shown; questions about them ask the fit from then on."""
+    from trilens.maps.fitted import fit
 
-        raise ParameterError(
-            f"the answers are about {', '.join(given.names[:3])}, ... and the map {map_file} has "
-            f"{', '.join(on_map[:3])}, ...; give the map of these objects",
-            parameter="model",
+    given = read_features_of(features, answers) if features else None
+    with bar("fitting") as progress:
+        answers.fitted = fit(
+            answers, features=given, random_state=random_state, progress=progress, **settings
         )
+    return answers.fitted
+
+
+def fit_if_needed(answers: Answers, method: str, random_state: int) -> None:
+    """Fit the answers for a question that needs a map, unless they are fitted already."""
+    from trilens.ask import is_enough
+
+    if answers.fitted is None and not answers.in_counts and method in ("auto", "choice"):
+        if method == "choice" or is_enough(answers):
+            fit_answers(answers, random_state)
+
+
+def n_used(answers: Answers, method: str) -> int:
+    """How many answers were used: counting leaves out those that earlier answers asked for."""
+    if answers.fitted is not None and method == "choice":
+        return int(answers.fitted.n_answers)
+    from trilens.answers import read_or_count
+    from trilens.counts import Counted
+
+    given = read_or_count(answers)
+    return given.statements if isinstance(given, Counted) else len(given.at_random())
+
+
+def _of_fit(file: str) -> Answers | None:
+    """The answers of a fit that stands in place of FILE; None for any other file."""
+    path = Path(file)
+    if not path.is_file():
+        return None
+    with path.open("rb") as stream:
+        if stream.read(2) != b"PK":
+            return None
+    from trilens.answers import Answers
+    from trilens.maps.fit_file import is_fit, load
+
+    if not is_fit(file):
+        return None
+    fitted = load(file)
+    answers = Answers(fitted.sample if fitted.statements is None else fitted.statements)
+    answers.fitted = fitted
+    return answers
 
 
 def read_features_of(files: tuple[str, ...], answers: Answers) -> Any:
     """The features in files, block by block; rows without names are those of the objects."""
     from trilens.files import read_features
 
-    if answers.streamed:
-        from trilens.errors import ParameterError
-        from trilens.maps.estimator import NOT_STREAMED
-
-        raise ParameterError(f"features are not available: {NOT_STREAMED}", parameter="features")
-    names = answers.read().names
+    names = answers.read().names if answers.held else answers.count().names
     listed = answers.objects is not None or all(name.isdigit() for name in names)
     table = answers.object_table
     called = {} if table is None else dict(zip(table.ids or (), table.names, strict=False))

@@ -230,6 +230,7 @@ class Fit:
         if stored is not None:
             found: Design = stored
             return found
+        # the order in which questions were asked tells whether answers led to them
         return design(self.sample if self.rows_given is None else self.rows_given)
 
     @cached_property
@@ -779,7 +780,8 @@ def fit_answers(
     sample = ordered
     if len(ordered) > MOST_FITTED:
         passes = Passes.over(ordered, n_threads=threads_of(how.n_jobs))
-        sample, own = _sampled(passes, ordered._names), None
+        unsorted, own = _sampled(passes, ordered._names), None
+        sample = unsorted.take(row_order(unsorted))
     found = _fitted(
         sample,
         own,
@@ -791,7 +793,7 @@ def fit_answers(
         statements=ordered,
         source=answers,
         asked=ordered.appearances,
-        rows_given=unsorted if passes is None else None,
+        rows_given=unsorted,
         passes=passes,
     )
     if ordered is given:
@@ -826,8 +828,9 @@ def _fit_by_passes(
         read = read_features(features, counts.known_names, counts.n_objects).take(order)
     if how.init is not None:
         how = replace(how, init=np.asarray(how.init, dtype=np.float64)[order])
+    unsorted = _sampled(passes, names)
     found = _fitted(
-        _sampled(passes, names),
+        unsorted.take(row_order(unsorted)),
         None,
         read,
         how,
@@ -837,14 +840,14 @@ def _fit_by_passes(
         statements=None,
         source=answers,
         asked=passes.counts.appearances,
-        rows_given=None,
+        rows_given=unsorted,
         passes=passes,
     )
     return found.among(None, counts.known_names, np.argsort(order))
 
 
 def _sampled(passes: Passes, names: Any) -> Statements:
-    """At most `MOST_FITTED` statements, in the order that a fit has; all answers to a question."""
+    """At most `MOST_FITTED` statements as they were asked; of a question all answers."""
     counts = passes.counts
     share = MOST_FITTED / max(counts.statements, 1)
     meant = QuestionSample(0.0, share if share < 1.0 else 2.0)
@@ -857,9 +860,7 @@ def _sampled(passes: Passes, names: Any) -> Statements:
     if who is not None and not who.any():
         who = None
     # a rater is a number here; 0 stands for one who is not known
-    drawn = Statements(triples, counts.n_objects, names=names, kind=counts.kind, raters=who)
-    rows = row_order(drawn)
-    return drawn.take(rows)
+    return Statements(triples, counts.n_objects, names=names, kind=counts.kind, raters=who)
 
 
 def _fitted(
