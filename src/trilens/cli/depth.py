@@ -29,7 +29,7 @@ def command(answers: Answers, out: Output) -> None:
     from trilens.questions.design import about_chosen
     from trilens.questions.intervals import depth_intervals
 
-    data = read_or_count(answers)
+    data = read_or_count(answers, enough=True)
     counts, names = central_counts(data), data.names
     interval = depth_intervals(data)
     depth = interval.depth

@@ -54,7 +54,7 @@ def command(
             **using,
         )
     classes = found.per_class or {}
-    given = read_or_count(answers)
+    given = read_or_count(answers, enough=True)
     if found.method == "depth" and isinstance(given, Statements):
         used = len(given.at_random())
     else:

@@ -64,7 +64,9 @@ def depth_intervals(
     if not 0 < real_number("level", level) < 1:
         raise wrong("level", level, "between 0 and 1")
     one_of("method", method, ("auto", "counting", "choice"))
-    data = read_or_count(statements) if isinstance(statements, Answers) else statements
+    data = statements
+    if isinstance(data, Answers):
+        data = read_or_count(data, enough=True)
     if isinstance(data, PairCounts):
         raise ParameterError("intervals of depth need the counts per object, not of pairs")
     if isinstance(data, Counted | CentralCounts):
