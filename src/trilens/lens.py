@@ -574,7 +574,7 @@ def pairs_of(statements: OfPairs) -> PairCounts:
     """Pair counts of ``central`` answers; other kinds are refused, in memory before counting."""
     given = statements
     if isinstance(given, Answers):
-        given = read_or_count(given, pairs=True)
+        given = read_or_count(given, enough=True, pairs=True)
     if not isinstance(given, Counted | PairCounts):
         given = as_statements(given)
     instead = f"the lens map serves every kind: {option('method', 'lensmap')}"

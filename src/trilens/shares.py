@@ -118,7 +118,9 @@ def counted_intervals(
     """
     if not 0 < real_number("level", level) < 1:
         raise wrong("level", level, "between 0 and 1")
-    data = read_or_count(statements) if isinstance(statements, Answers) else statements
+    data = statements
+    if isinstance(data, Answers):
+        data = read_or_count(data, enough=True)
     effect = names = None
     if not isinstance(data, Counted | CentralCounts):
         data = as_statements(data).at_random()

@@ -32,7 +32,7 @@ def command(answers: Answers, out: Output) -> None:
     from trilens.statements import Statements
     from trilens.words import about_depth
 
-    data = read_or_count(answers)
+    data = read_or_count(answers, enough=True)
     counts, names = central_counts(data), data.names
     asked = design(data) if isinstance(data, Statements) else None
     method = "depth"

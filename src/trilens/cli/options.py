@@ -419,7 +419,8 @@ def statement_options(
             _refuse(answers, ("kind", "columns", "objects"), "a file of counts")
         # whoever watches sees at once how the file is read; elsewhere it follows the result, and
         # where the command fails the one line that says why stands alone
-        watched = sys.stderr.isatty() and answers.held and not answers.in_counts
+        in_memory = answers.held and not answers.in_counts and not answers.countable
+        watched = sys.stderr.isatty() and in_memory
         if watched and not rest.get("comparisons"):
             with status(f"reading {file}"):
                 answers.read()
