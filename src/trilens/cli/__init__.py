@@ -34,7 +34,6 @@ COMMANDS = (
     "graph",
     "embed",
     "place",
-    "features",
     "plan",
     "next",
     "stop",

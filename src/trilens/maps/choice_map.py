@@ -142,9 +142,9 @@ class ChoiceMap(MapEstimator):
     n_jobs : int, optional
         Threads; by default, and with -1, one per core. The answer does not depend on it.
     device : str, optional
-        ``"cuda"`` or ``"cuda:1"``: fit on an NVIDIA GPU by PyTorch (the extra ``torch``), which
-        pays from about 100,000 answers on; ``"torch"``: the same on the processor. By default,
-        or with ``"cpu"``, by the compiled loops, without PyTorch. What is chosen by held-out
+        ``"cuda"`` or ``"cuda:1"``: fit on an NVIDIA GPU by CuPy (the extra ``gpu``), which
+        pays from about 100,000 answers on; ``"numpy"``: the same code on the processor. By
+        default, or with ``"cpu"``, by the compiled loops. What is chosen by held-out
         answers is chosen on the processor.
     kind : {"central", "odd", "closer"}, optional
         What was asked, for arrays, which do not tell: cblearn's triplets (anchor, near, far) are
