@@ -225,7 +225,7 @@ def counts_of(
     """Answers to be counted: their counts, or the answers of a small file or in memory."""
     if isinstance(given, Statements):
         return given
-    found = read_or_count(given, pairs=pairs, progress=progress)
+    found = read_or_count(given, enough=True, pairs=pairs, progress=progress)
     return found.with_names() if isinstance(found, Counted) else found
 
 

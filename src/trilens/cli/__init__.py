@@ -35,7 +35,6 @@ COMMANDS = (
     "graph",
     "embed",
     "place",
-    "features",
     "plan",
     "next",
     "stop",
