@@ -151,8 +151,9 @@ def ask(
     if method == "choice":
         return _of_fit(question, given, random_state, progress, parameters)
     if method == question.by_counting and question.of_counts is not None:
-        counts = counts_of(given, pairs=question.needs_pairs, progress=progress)
-        return question.of_counts(counts, **parameters)
+        assert not isinstance(given, Fit)
+        countable = counts_of(given, pairs=question.needs_pairs, progress=progress)
+        return question.of_counts(countable, **parameters)
     return _of_points(question, given, method, random_state, parameters)
 
 

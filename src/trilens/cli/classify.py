@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, bar
+from trilens.cli.output import Output, status
 
 if TYPE_CHECKING:
     from trilens.answers import Answers

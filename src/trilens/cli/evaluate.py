@@ -78,9 +78,9 @@ def command(
     \b
     Example: trilens evaluate answers.csv clip.npy words.csv
     """
+    from trilens.ask import statements_of
     from trilens.files import read_statements
     from trilens.files.vectors import read_matched_matrix, read_vector_table
-    from trilens.ask import statements_of
     from trilens.maps.fit_file import is_fit, load
     from trilens.questions.evaluate.evaluation import compare_all
     from trilens.questions.evaluate.predictions import BY_NAME

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, bar, listed, note
+from trilens.cli.output import Output, listed, note
 from trilens.errors import FormatError
 
 if TYPE_CHECKING:
@@ -29,9 +29,7 @@ _FIGURES = (".svg", ".png", ".pdf")
 )
 @click.option("--images", metavar="DIR", help="Pictures of the objects, one file per name.")
 @options.seed_option
-def command(
-    answers: Answers, images: str | None, random_state: int, out: Output
-) -> None:
+def command(answers: Answers, images: str | None, random_state: int, out: Output) -> None:
     """Draw the objects as a tree.
 
     Prints the branches that the answers support: at least 95 % of the maps that the answers allow

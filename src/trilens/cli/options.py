@@ -534,9 +534,10 @@ def fit_if_needed(answers: Answers, method: str, random_state: int) -> None:
     """Fit the answers for a question that needs a map, unless they are fitted already."""
     from trilens.ask import is_enough
 
-    if answers.fitted is None and not answers.in_counts and method in ("auto", "choice"):
-        if method == "choice" or is_enough(answers):
-            fit_answers(answers, random_state)
+    if answers.fitted is not None or answers.in_counts:
+        return
+    if method == "choice" or (method == "auto" and is_enough(answers)):
+        fit_answers(answers, random_state)
 
 
 def n_used(answers: Answers, method: str) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, bar, listed
+from trilens.cli.output import Output, listed
 
 if TYPE_CHECKING:
     from trilens.answers import Answers

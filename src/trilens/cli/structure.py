@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trilens.cli import options
-from trilens.cli.output import Output, bar
+from trilens.cli.output import Output
 
 if TYPE_CHECKING:
     from trilens.answers import Answers

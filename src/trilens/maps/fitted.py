@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from trilens.files.source import PathLike
     from trilens.questions.classify.classes import Classification
     from trilens.questions.cluster.groups import Clusters
-    from trilens.questions.depth import DepthIntervals
     from trilens.questions.distances import Distances
     from trilens.questions.graph import Graph
     from trilens.questions.hierarchy import Hierarchy
@@ -71,6 +70,7 @@ if TYPE_CHECKING:
     from trilens.questions.outliers import Outliers
     from trilens.questions.reliability import Reliability
     from trilens.questions.stopping import Stopping
+    from trilens.shares import DepthIntervals
 
 #: Of more statements a random part is fitted in memory; passes over all of them refine the map.
 MOST_FITTED = 10_000_000
@@ -94,6 +94,9 @@ _LEFT_OUT_WORK, _LEAST_LEFT_OUT = 1_000_000, 20
 _MOST_WEIGHT = 100.0
 #: Stands for no penalty.
 _NO_L2 = 1e-6
+
+#: Objects that a notebook shows of a map.
+_MOST_DRAWN = 2000
 
 #: What a fit is made of.
 FitLike: TypeAlias = "Fit | AnswersLike | str"
@@ -403,7 +406,7 @@ class Fit:
         if self.n_draws is not None:
             return self.n_draws
         usual = next((draws for most, draws in _DRAWS if n <= most), FEWER_DRAWS)
-        return min(usual, max(_MOST_NUMBERS // (n * (d + 1)), _LEAST_DRAWS))
+        return int(min(usual, max(_MOST_NUMBERS // (n * (d + 1)), _LEAST_DRAWS)))
 
     @property
     def _passes(self) -> Passes:
@@ -668,11 +671,27 @@ class Fit:
         found: Analysis = self._ask("analyze", **parameters)
         return found
 
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        plane = self.plane - self.plane.min(axis=0)
+        size = max(float(plane.max()), 1e-300)
+        dots = [
+            f'<circle cx="{20 + 360 * x / size:.0f}" cy="{20 + 360 * y / size:.0f}" r="4">'
+            f"<title>{escape(name)}</title></circle>"
+            for name, (x, y) in zip(self.names, plane[:_MOST_DRAWN].tolist(), strict=False)
+        ]
+        return (
+            f"<p>{escape(repr(self).splitlines()[0])}</p>"
+            f'<svg width="400" height="400" role="img" aria-label="map of the objects" '
+            f'fill="#31688e" fill-opacity="0.7">{"".join(dots)}</svg>'
+        )
+
     def __repr__(self) -> str:
         d = self.map.n_components
         return (
             f"Fit of {self.n_answers:,} {self.kind} answers about {self.n_objects:,} objects: "
-            f"{d} dimension{'s' if d > 1 else ''}, {self.error_rate:.0%} of answers careless\n"
+            f"{d} dimension{'s' if d > 1 else ''}, {self.map.lapse:.0%} of the answers careless\n"
             "ask it: F.medoid(), F.outliers(), F.cluster(), F.analyze(), F.save(path)"
         )
 

@@ -14,6 +14,7 @@ from trilens.answers import central_counts
 from trilens.ask import Data, Points, Question, ask, objects_of, opened, register, statements_of
 from trilens.counts import CentralCounts, Counted, PairCounts
 from trilens.errors import ParameterError, StatementError
+from trilens.lens import centrality
 from trilens.maps.fitted import Fit
 from trilens.maps.geometry import total_distance
 from trilens.maps.likelihood import object_order
@@ -25,7 +26,7 @@ from trilens.questions.depth import (
     medoid_set,
 )
 from trilens.questions.labels import label_of_each, sorted_classes
-from trilens.shares import centrality, counted_intervals
+from trilens.shares import counted_intervals
 
 LEVEL = 0.95
 
