@@ -118,6 +118,9 @@ from .questions.individuals import (
 from .questions.intervals import (
     depth_intervals as depth_intervals,
 )
+from .questions.local_depth import (
+    local_depth as local_depth,
+)
 from .questions.medoid import (
     medoid as medoid,
 )

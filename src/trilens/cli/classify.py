@@ -38,6 +38,13 @@ if TYPE_CHECKING:
 )
 @options.error_rate_option
 @click.option(
+    "--alone",
+    type=click.Choice(["nearest", "random"]),
+    help="With --method krng, the class of an object without a labelled neighbor: that of the "
+    "nearest ones, or any, as in the paper.",
+    show_default="nearest",
+)
+@click.option(
     "--dim",
     "--n-components",
     "n_components",
@@ -56,6 +63,7 @@ def command(
     classifier: str | None,
     k: int | None,
     error_rate: Any,
+    alone: str | None,
     n_components: int | None,
     random_state: int,
     out: Output,
@@ -83,6 +91,7 @@ def command(
             classifier=classifier,
             k=k,
             error_rate=error_rate,
+            alone=alone,
             n_components=n_components,
             random_state=random_state,
             progress=progress,
