@@ -6,6 +6,9 @@ out; counts are small, so that depths tie and shares meet their threshold.
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
@@ -132,3 +135,8 @@ def test_what_the_reference_refuses():
         reference.lens_depth(tl.Statements([[0, 1, 2]], kind="odd"))
     with pytest.raises(tl.errors.ParameterError, match="n is 2"):
         reference.k_rng([[0, 1, 2]], 1, n=2)
+
+
+def test_the_page_shows_every_function_literally():
+    page = (Path(__file__).parents[1] / "docs" / "paper.md").read_text(encoding="utf-8")
+    assert set(re.findall(r":pyobject: (\w+)", page)) >= set(reference.__all__)

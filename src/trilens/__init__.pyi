@@ -120,6 +120,9 @@ from .questions.hierarchy import (
 from .questions.individuals import (
     individuals as individuals,
 )
+from .questions.local_depth import (
+    local_depth as local_depth,
+)
 from .questions.medoid import (
     medoid as medoid,
 )

@@ -37,6 +37,13 @@ if TYPE_CHECKING:
     "-k", "k", type=click.IntRange(min=1), help="k of the k-RNG.", show_default="by leave-one-out"
 )
 @options.error_rate_option
+@click.option(
+    "--alone",
+    type=click.Choice(["nearest", "random"]),
+    help="With --method krng, the class of an object without a labelled neighbor: that of the "
+    "nearest ones, or any, as in the paper.",
+    show_default="nearest",
+)
 @options.seed_option
 @options.cluster_option
 @options.table_output("the classes of all objects to a label file")
@@ -47,6 +54,7 @@ def command(
     classifier: str | None,
     k: int | None,
     error_rate: Any,
+    alone: str | None,
     random_state: int,
     out: Output,
 ) -> None:
@@ -74,6 +82,7 @@ def command(
             classifier=classifier,
             k=k,
             error_rate=error_rate,
+            alone=alone,
             random_state=random_state,
         )
     predicted = found.predicted

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     "-k",
     "k",
     type=click.IntRange(min=1),
-    help="Number of neighbours.",
-    show_default="the smallest that connects the k-RNG",
+    help="In the k-RNG, two objects are neighbors when fewer than K others lie in their lens; on a "
+    "map, each object is joined to the K nearest.",
+    show_default="the smallest that connects the k-RNG; 5 on a map",
 )
 @options.method_option(
     "graph", "The k-RNG of central statements, or the nearest neighbours on a map."

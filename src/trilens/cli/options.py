@@ -510,7 +510,7 @@ def fit_options(command: F) -> F:
             fit_answers(answers, rest.get("random_state", 0), features)
         return command(answers=answers, **rest)
 
-    return features_option(with_features)
+    return features_option(with_features)  # type: ignore[return-value]
 
 
 def fit_answers(
@@ -524,10 +524,11 @@ def fit_answers(
 
     given = read_features_of(features, answers) if features else None
     with bar("fitting") as progress:
-        answers.fitted = fit(
+        fitted = fit(
             answers, features=given, random_state=random_state, progress=progress, **settings
         )
-    return answers.fitted
+    answers.fitted = fitted
+    return fitted
 
 
 def fit_if_needed(answers: Answers, method: str, random_state: int) -> None:

@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 @options.command("outliers")
 @options.statement_options
 @options.fit_options
-@click.option("--n", "n", type=click.IntRange(min=0), help="Number of outliers to list.")
+@click.option(
+    "--n",
+    "n",
+    type=click.IntRange(min=0),
+    help="Number of outliers to list.",
+    show_default="those that are confirmed",
+)
 @click.option("--contamination", type=click.FloatRange(0, 0.5), help="Or their share.")
 @options.method_option("outliers", "Lowest depth (Algorithm 2), or local outlier factor on a map.")
 @options.seed_option

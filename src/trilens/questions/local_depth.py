@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from trilens._parameters import one_of, real_number
@@ -11,13 +9,9 @@ from trilens._typing import FloatArray, RandomState
 from trilens.lens import ratio
 from trilens.questions.data import Data, statements_of
 from trilens.questions.embed import points_of
-from trilens.questions.method import check_model, choose_method
+from trilens.questions.method import choose_method
 from trilens.statements import Statements
 from trilens.statements.value import require_kind
-
-if TYPE_CHECKING:
-    from trilens.maps.choice_map import ChoiceMap
-    from trilens.questions.model import AnswerModel
 
 
 def local_depth(
@@ -26,11 +20,9 @@ def local_depth(
     *,
     method: str = "auto",
     by: str = "map",
-    n_components: int | None = None,
     random_state: RandomState = 0,
-    model: AnswerModel | ChoiceMap | None = None,
 ) -> FloatArray:
-    """How crowded it is about each object: local lens depth (the paper's eq. 23).
+    """How crowded it is around each object: local lens depth (the paper's eq. 23).
 
     Answers do not tell which pairs are near (the paper's Section 7): a lens may be empty because
     its pair is near, or because it lies where nothing is. A map tells.
@@ -48,8 +40,8 @@ def local_depth(
         statements: of the answers about an object the share in which it is the most central of
         a near pair; the map decides what is near and nothing else. With few answers most of
         these shares are 0, and wrong answers add to them where they should be 0.
-    n_components, random_state, model
-        Of the map, as for `trilens.outliers`.
+    random_state : int, Generator or None
+        Of the map.
 
     Returns
     -------
@@ -66,7 +58,6 @@ def local_depth(
     (True, 0.0)
     """
     given = statements_of(statements, "local depth")
-    model = check_model(model, given, random_state)
     one_of("by", by, ("map", "answers"))
     real_number("share", share, 0, 1)
     if by == "answers":
@@ -75,7 +66,7 @@ def local_depth(
     n = given.n_objects
     if n < 3:
         return np.zeros(n)
-    points = points_of(given, chosen, n_components, random_state, model)
+    points = points_of(given, chosen, None, random_state)
     from trilens.exact import local_lens_depth
 
     if by == "map":

@@ -208,6 +208,7 @@ def classify(
     classifier: Any = None,
     k: int | None = None,
     error_rate: Any = 0.0,
+    alone: str | None = None,
     n_components: Any = None,
     model: AnswerModel | ChoiceMap | StreamedMap | None = None,
     features: FeaturesLike | None = None,
@@ -233,6 +234,9 @@ def classify(
         Of the k-RNG; by default by leave-one-out.
     error_rate : float or "estimate"
         Of the k-RNG; see `KRNGClassifier`.
+    alone : {"nearest", "random"}, optional
+        Of the k-RNG: what becomes of an object without a labelled neighbor. By default those of
+        least V vote; ``"random"`` draws a class, as the paper's empty vote has it.
     n_components : optional
         Of the map; by default cross-validated.
     model : AnswerModel, ChoiceMap or StreamedMap, optional
@@ -255,7 +259,12 @@ def classify(
     >>> found.predicted == {"1": drawn.labels[1]}
     True
     """
-    parameters = {"k": k, "error_rate": error_rate, "random_state": random_state}
+    parameters = {
+        "k": k,
+        "error_rate": error_rate,
+        "alone": alone,
+        "random_state": random_state,
+    }
     check_method("classify", method)
     if features is not None:
         model = featured_model(
@@ -396,6 +405,7 @@ def make_classifier(
     *,
     k: int | None = None,
     error_rate: Any = 0.0,
+    alone: str | None = None,
     n_components: Any = None,
     model: AnswerModel | StreamedMap | None = None,
     random_state: RandomState = 0,
@@ -408,10 +418,15 @@ def make_classifier(
     KRNGClassifier(k=5)
     """
     if method == "krng":
-        given = "loo" if k is None else k
-        return KRNGClassifier(given, error_rate=error_rate, random_state=random_state)
-    for name, given in (("k", k is not None), ("error_rate", error_rate != 0)):
-        if given:
+        return KRNGClassifier(
+            "loo" if k is None else k,
+            error_rate=error_rate,
+            alone="nearest" if alone is None else alone,
+            random_state=random_state,
+        )
+    given = {"k": k is not None, "error_rate": error_rate != 0, "alone": alone is not None}
+    for name, is_given in given.items():
+        if is_given:
             raise ParameterError(
                 f"{parameter_name(name)} is for the method krng, not for {method}", parameter=name
             )
@@ -461,6 +476,7 @@ def _remarks(model: Any, names: tuple[str, ...]) -> tuple[str, ...]:
     for code, text in (
         ("nearest", "no neighbour in the graph, so the class of the nearest object"),
         ("unknown", "never compared with two labelled objects, so the most frequent class"),
+        ("random", "no neighbor in the graph, so a class at random"),
     ):
         those = [name for name, h in zip(names, how, strict=True) if h == code]
         if those:
