@@ -37,11 +37,6 @@ def test_rooms_are_there_from_the_start():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_the_classifier_on_a_map_keeps_its_old_name():
-    assert issubclass(tl.LensMapClassifier, tl.MapClassifier)
-    assert tl.LensMapClassifier().map == "lensmap"
-
-
 def public_parameters(name: str) -> list[tuple[str, inspect.Parameter]]:
     """Every public function, class and method that has the parameter, and the parameter."""
     found: dict[int, list[tuple[str, Any]]] = {}

@@ -28,14 +28,13 @@ ROOMS = (
 LATER = ("exact", "plots", "report")
 
 #: Not called: the loaders read whole data sets, and take hardly an argument.
-#: `LensMapClassifier` is `MapClassifier` with another default, `neighbors` is `neighbours`.
+#: `neighbors` is `neighbours`.
 LEFT_OUT = {
     # they read files time after time; tests/questions/test_streamed_classes.py has their bad input
     *("load_cars", "load_usps", "load_ca_hepth", "load_things_odd_one_out", "load_food"),
     *("load_material", "load_musicians", "load_nights", "load_imagenet_similarity"),
     # what loaders return, and are asked about
     *("About", "Musicians", "Nights"),
-    "LensMapClassifier",
     *("neighbors", "neighbor_statements"),
     # they start processes and wait for addresses and for files
     "follow",

@@ -82,11 +82,12 @@ from .maps import (
 from .questions.classify.classes import (
     classify as classify,
 )
-from .questions.classify.classifiers import (
+from .questions.classify.map_classifier import (
+    MapClassifier as MapClassifier,
+)
+from .questions.classify.paper import (
     KRNGClassifier as KRNGClassifier,
     LensDepthClassifier as LensDepthClassifier,
-    LensMapClassifier as LensMapClassifier,
-    MapClassifier as MapClassifier,
 )
 from .questions.cluster.groups import (
     cluster as cluster,

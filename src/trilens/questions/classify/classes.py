@@ -21,13 +21,9 @@ from trilens.errors import LabelError, ParameterError, option, parameter_name
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.features import FeaturesLike
 from trilens.maps.streamed import StreamedMap
-from trilens.questions.classify.classifiers import (
-    DIMENSIONS,
-    KRNGClassifier,
-    LensDepthClassifier,
-    MapClassifier,
-    TransductiveClassifier,
-)
+from trilens.questions.classify.map_classifier import DIMENSIONS, MapClassifier
+from trilens.questions.classify.paper import KRNGClassifier, LensDepthClassifier
+from trilens.questions.classify.transductive import TransductiveClassifier
 from trilens.questions.data import (
     MAPS_OF_FILES,
     Data,
