@@ -112,7 +112,6 @@ from .questions.evaluate import (
 )
 from .questions.graph import (
     neighbors as neighbors,
-    neighbours as neighbours,
 )
 from .questions.hierarchy import (
     hierarchy as hierarchy,

@@ -7,9 +7,9 @@ from sklearn.linear_model import LogisticRegression
 
 from trilens.errors import LabelError, ParameterError
 from trilens.files import read_statements
+from trilens.maps.fitted import fit
 from trilens.maps.geometry import local_outliers
 from trilens.questions.classify.map_classifier import MapClassifier
-from trilens.questions.model import answer_model
 from trilens.simulate import mixture, simulate_statements
 
 CLASSES = (
@@ -112,10 +112,11 @@ def test_other_maps(two_groups):
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
 def test_the_choice_map_chooses_its_dimensions_without_labels(two_groups, kind):
     S = statements(two_groups, kind, m=1500)
-    model = answer_model(S)
+    fitted = fit(S)
     y = half_hidden(two_groups.labels)
-    found = MapClassifier(map="choice", model=model, random_state=0).fit(S, y)
-    assert found.n_components_ == model.map.n_components_
+    found = MapClassifier(random_state=0).fit(fitted, y)
+    assert found.n_components_ == fitted.map.n_components
+    assert (found.map_, found.fit_, found.error_rate_) == ("choice", fitted, fitted.error_rate)
     assert found.cv_scores_ == {}
     assert (found.transduction_ == two_groups.labels).mean() >= 0.95
     fixed = MapClassifier(map="choice", n_components=3, random_state=0).fit(S, y)

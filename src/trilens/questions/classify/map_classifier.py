@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -13,30 +13,27 @@ from sklearn.utils.validation import check_is_fitted
 
 from trilens._parameters import generator, is_whole, one_of, seed_of, shown, whole_number, wrong
 from trilens._typing import FloatArray, IntArray, RandomState
-from trilens.counts import (
-    PairCounts,
-    count_pairs,
-)
+from trilens.ask import is_enough
+from trilens.counts import ClassCounts, LabelledPairCounts, PairCounts, count_pairs
 from trilens.errors import ParameterError
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.estimator import MapEstimator, asked_from_outside, warn_of_unmentioned
+from trilens.maps.features import FeaturesLike
+from trilens.maps.fitted import Fit, fit
 from trilens.maps.geometry import rescaled
 from trilens.maps.lens_map import LensMap
 from trilens.maps.registry import MAPS, make_map
-from trilens.maps.streamed import StreamedMap
 from trilens.questions.classify.transductive import (
     ObjectsLike,
     TransductiveClassifier,
     alike,
     nearest_labelled,
+    nothing_about,
 )
 from trilens.questions.classify.tuning import chosen_parameters, cross_validated, tuned_classifier
-from trilens.questions.labels import (
-    ClassCodes,
-)
-from trilens.questions.method import check_model, choose_method, known_error_rate
-from trilens.questions.model import AnswerModel, answer_model
-from trilens.statements import Kind, Statements
+from trilens.questions.labels import ClassCodes, LabelsLike
+from trilens.questions.method import known_error_rate
+from trilens.statements import Kind, Statements, StatementsLike
 
 #: Dimensions that cross-validation chooses from, as far as there are objects for them.
 DIMENSIONS = (2, 5, 10, 20)
@@ -76,8 +73,6 @@ class MapClassifier(TransductiveClassifier):
         Where the coordinates come from. ``"auto"``: as `trilens.classify` has it, the choice map
         where there are enough answers, and else the lens map. An estimator, such as
         ``SOE(3)``, is cloned; its dimensions are its own.
-    model : AnswerModel, ChoiceMap or StreamedMap, optional
-        The map of the same statements, where it has been made already.
     shrinkage, error_rate, power
         Of `LensMap`, which is what ``"auto"`` takes where one of them is given; the other maps do
         not use them. ``error_rate="estimate"`` takes what `trilens.reliability` finds.
@@ -96,6 +91,11 @@ class MapClassifier(TransductiveClassifier):
         The map that was taken.
     embedding_ : (n_objects, n_components_) float64
     n_components_ : int
+    fit_ : Fit or None
+        The fit behind a choice map.
+    error_rate_ : float
+        The share of answers that are wrong by the choice map; of the lens map the one that it
+        corrects for.
     cv_scores_ : dict of int to float
         The cross-validated accuracy of each candidate; empty where there was no choice.
     chosen_parameters_ : dict
@@ -119,7 +119,6 @@ class MapClassifier(TransductiveClassifier):
     n_components: Any = "cv"
     _: KW_ONLY
     map: str | MapEstimator = "auto"
-    model: AnswerModel | ChoiceMap | StreamedMap | None = None
     shrinkage: float = 1.0
     error_rate: Any = 0.0
     power: Any = "auto"
@@ -149,45 +148,114 @@ class MapClassifier(TransductiveClassifier):
             )
         return found
 
+    def fit(
+        self,
+        X: Fit | StatementsLike | ClassCounts | LabelledPairCounts | PairCounts,
+        y: LabelsLike,
+        *,
+        features: FeaturesLike | None = None,
+    ) -> Self:
+        """Learn from statements and the labels of some objects.
+
+        Parameters
+        ----------
+        X : Fit, Statements, a table, (m, 3) array, ``S.objects`` or PairCounts
+            Statements, or some of their objects: all others are then unlabelled. A fit is taken
+            as it is. Counts of pairs suffice for the lens map.
+        y : dict of labels by name, or (n_objects,) iterable
+            Labels of any type; -1, None or NaN for an unlabelled object.
+        features : array, table or dict, optional
+            Vectors of all objects, for the choice map: see `ChoiceMap.fit`.
+        """
+        self._features = features
+        self.fit_: Fit | None = None
+        if not isinstance(X, Fit):
+            return super().fit(X, y)
+        if features is not None:
+            raise ParameterError(
+                "a fit has its own features; give them to tl.fit", parameter="features"
+            )
+        self.fit_ = X
+        held = X.statements
+        return super().fit(
+            nothing_about(X.map.names, X.n_objects, X.map.kind) if held is None else held, y
+        )
+
     def _prepare(self, statements: Statements) -> None:
-        self._answers: AnswerModel | None = None
         rng = generator(self.random_state)
         self._seed, map_seed = (int(part) for part in rng.integers(2**31, size=2))
         self.map_ = self._name_of_map(statements)
-        if asked_from_outside(self) and not isinstance(self.map, MapEstimator):
-            warn_of_unmentioned(statements, "their labels mean nothing")
-        if isinstance(self.map, MapEstimator):
-            self._maps = [rescaled(self._fitted(self.map, statements, map_seed))]
+        self._fits: list[Fit] = []
+        if self.map_ == "choice" or isinstance(self.map, ChoiceMap):
+            if self.map_ == "choice" and is_whole(self.random_state):
+                map_seed = seed_of(self.random_state)  # as `classify` has it
+            self._fits = self._choice_maps(statements, map_seed)
+            self._maps = [rescaled(each.map.X) for each in self._fits]
             return
-        if self.map_ == "choice" and is_whole(self.random_state):
-            map_seed = seed_of(self.random_state)  # as `classify` has it
-        if isinstance(self.model, StreamedMap):
-            self._maps = self._of_files(self.model)
-            return
-        model = check_model(self.model, statements, map_seed)
-        self.error_rate_ = known_error_rate(self.error_rate, statements, map_seed, model)
-        if self.map_ == "choice" and isinstance(self.n_components, str):
-            if self.n_components != "cv":
-                raise ParameterError(
-                    f"n_components is {shown(self.n_components)}; of the choice map it must be "
-                    f"'cv' or whole numbers from 1 on"
-                )
-            self._answers = model or answer_model(statements, map_seed)
-            self._maps = [rescaled(self._answers.map.embedding_)]
-            return
+        if self.fit_ is not None:
+            raise ParameterError(
+                f"a fit is a choice map; leave map={self.map_!r} out, or give the answers",
+                parameter="map",
+            )
+        if self._features is not None:
+            raise ParameterError(
+                f"features are for the choice map, not for {self.map_}", parameter="features"
+            )
         given: Any = statements
         if isinstance(self.counts_, PairCounts):
-            if self.map_ != "lensmap":
+            if not (self.map_ == "lensmap" or isinstance(self.map, LensMap)):
                 raise ParameterError(
                     f"{self.map_} needs the statements; counts suffice for lensmap"
                 )
             given = self.counts_
-        elif self.map_ == "lensmap":
+        if isinstance(self.map, MapEstimator):
+            fitted: Any = clone(self.map)
+            fitted.fit(given)
+            fitted.tell_doubts()
+            self._maps = [rescaled(fitted.embedding_)]
+            return
+        self._tell_of_unmentioned(statements)
+        self.error_rate_ = known_error_rate(self.error_rate, statements, map_seed)
+        if self.map_ == "lensmap" and given is statements:
             given = count_pairs(statements)
         self._maps = [
             rescaled(self._map(d, map_seed).fit(given).embedding_)
             for d in self._candidates(statements.n_objects)
         ]
+
+    def _choice_maps(self, statements: Statements, seed: int) -> list[Fit]:
+        """The fit that was given, or fits in every number of dimensions to choose from."""
+        if isinstance(self.counts_, PairCounts):
+            raise ParameterError(f"{self.map_} needs the statements; counts suffice for lensmap")
+        numbers: list[Any] = ["auto"]
+        if isinstance(self.map, str) and not isinstance(self.n_components, str):
+            numbers = self._candidates(statements.n_objects)
+        elif self.n_components != "cv":
+            raise ParameterError(
+                f"n_components is {shown(self.n_components)}; of the choice map it must be "
+                f"'cv' or whole numbers from 1 on"
+            )
+        if self.fit_ is not None:
+            if isinstance(self.map, ChoiceMap) or numbers != ["auto"]:
+                raise ParameterError(
+                    "a fit has its own dimensions; leave map and n_components out, or give the "
+                    "answers"
+                )
+            return [self.fit_]
+        if isinstance(self.map, ChoiceMap):
+            fitted = clone(self.map).fit(statements, features=self._features)
+            fitted.tell_doubts()
+            return [fitted.fit_]
+        if self._features is None:
+            self._tell_of_unmentioned(statements)
+        return [
+            fit(statements, features=self._features, n_components=d, random_state=seed)
+            for d in numbers
+        ]
+
+    def _tell_of_unmentioned(self, statements: Statements) -> None:
+        if asked_from_outside(self):
+            warn_of_unmentioned(statements, "their labels mean nothing")
 
     def _name_of_map(self, statements: Statements) -> str:
         if isinstance(self.map, MapEstimator):
@@ -201,38 +269,13 @@ class MapClassifier(TransductiveClassifier):
         one_of("map", self.map, ("auto", *MAPS))
         if self.map != "auto":
             return self.map
-        if isinstance(self.model, StreamedMap):
-            return self.model.method
-        if self.model is not None:
+        if self.fit_ is not None or self._features is not None:
             return "choice"
         of_lens_map = (self.shrinkage, self.error_rate, self.power) != (1.0, 0.0, "auto")
         gap = isinstance(self.n_components, str) and self.n_components == "gap"
         if of_lens_map or gap or isinstance(self.counts_, PairCounts):
             return "lensmap"
-        return choose_method("classify", statements)
-
-    def _fitted(self, wanted: MapEstimator, statements: Statements, seed: int) -> FloatArray:
-        """The coordinates of a map that was given, not fitted."""
-        given: Any = statements
-        if isinstance(self.counts_, PairCounts):
-            if not isinstance(wanted, LensMap):
-                raise ParameterError(
-                    f"{self.map_} needs the statements; counts suffice for lensmap"
-                )
-            given = self.counts_
-        fitted: Any = clone(wanted)
-        fitted.fit(given)
-        fitted.tell_doubts()
-        if isinstance(fitted, ChoiceMap):
-            self._answers = AnswerModel(statements, fitted, seed)
-        return np.asarray(fitted.embedding_)
-
-    def _of_files(self, placed: StreamedMap) -> list[FloatArray]:
-        """The map of files, and of a lens map its leading dimensions."""
-        widths = [placed.embedding.shape[1]]
-        if self.map_ == "lensmap" and isinstance(self.n_components, str):
-            widths = [d for d in DIMENSIONS if d < widths[0]] + widths
-        return [rescaled(placed.embedding[:, :width]) for width in widths]
+        return "choice" if is_enough(statements) else "lensmap"
 
     def _learn(self, labels: ClassCodes, wanted: IntArray | None = None) -> IntArray:
         labelled = labels.labelled
@@ -250,7 +293,10 @@ class MapClassifier(TransductiveClassifier):
                 self.cv_scores_[points.shape[1]] = score
             found.append((score, points, model))
         # of equally good ones the first, in the fewest dimensions
-        _, self.embedding_, self.classifier_ = max(found, key=lambda each: each[0])
+        best = max(range(len(found)), key=lambda i: found[i][0])
+        _, self.embedding_, self.classifier_ = found[best]
+        if self._fits:
+            self.fit_, self.error_rate_ = self._fits[best], self._fits[best].error_rate
         if len(some) < len(labelled):
             self.classifier_.fit(self.embedding_[labelled], codes)
         self.n_components_ = int(self.embedding_.shape[1])
@@ -276,10 +322,8 @@ class MapClassifier(TransductiveClassifier):
         return some
 
     def _agreeing(self, labels: ClassCodes, objects: IntArray, k: int) -> FloatArray:
-        maps = [self.embedding_]
-        if self._answers is not None:
-            # a place on the map that other answers would not confirm contradicts nothing
-            maps = self._answers.resampled_maps
+        # a place on the map that the answers do not hold fast contradicts nothing
+        maps = [self.embedding_] if self.fit_ is None else self.fit_.draws
         found = [alike(points, labels, objects, k) for points in maps]
         return np.asarray(np.mean(found, axis=0))
 

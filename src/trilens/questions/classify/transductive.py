@@ -20,7 +20,6 @@ from trilens.counts import (
     PairCounts,
 )
 from trilens.errors import LabelError, ParameterError
-from trilens.maps.streamed import StreamedMap
 from trilens.questions.labels import (
     ClassCodes,
     LabelsLike,
@@ -36,6 +35,9 @@ from trilens.statements.value import statements_to_fit
 
 #: What a classifier is asked about: ids, names, or statements whose objects are meant.
 ObjectsLike: TypeAlias = ArrayLike | Sequence[str] | Objects | StatementsLike | Answers
+
+#: Labelled objects whose distances to others are sorted; among more a tree finds the nearest.
+_MANY = 2000
 
 
 class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -55,7 +57,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
 
     def fit(
         self,
-        X: StatementsLike | ClassCounts | LabelledPairCounts | PairCounts | StreamedMap,
+        X: StatementsLike | ClassCounts | LabelledPairCounts | PairCounts,
         y: LabelsLike,
     ) -> Self:
         """Learn from statements and the labels of some objects.
@@ -72,8 +74,6 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
         if hasattr(X, "appears"):
             self.counts_ = X
             X = objects_of(X)
-        elif isinstance(X, StreamedMap):
-            X = _nothing_about(X.names, len(X.names), X.counts.kind)
         statements = statements_to_fit(X, self.kind, self)
         self._check_kind(statements.kind)
         return self._fit(statements, encode_labels(labels_of_all(X, y), statements.names))
@@ -169,10 +169,10 @@ def objects_of(counts: Any) -> Statements:
         )
     kind: Kind = counts.kind if isinstance(counts, PairCounts) else "central"
     names = counts.names if isinstance(counts, PairCounts) else None
-    return _nothing_about(names, int(counts.appears.shape[0]), kind)
+    return nothing_about(names, int(counts.appears.shape[0]), kind)
 
 
-def _nothing_about(names: Sequence[str] | None, n_objects: int, kind: Kind) -> Statements:
+def nothing_about(names: Sequence[str] | None, n_objects: int, kind: Kind) -> Statements:
     """No statements about objects of which only counts, or a map, are there."""
     return Statements(np.empty((0, 3), dtype=np.int32), n_objects, names, kind)
 
@@ -203,9 +203,15 @@ def alike(points: FloatArray, labels: ClassCodes, objects: IntArray, k: int) -> 
 
 def nearest_labelled(points: FloatArray, labels: ClassCodes, objects: IntArray, k: int) -> IntArray:
     """The k nearest labelled others of each object, as places among the labelled ones."""
+    from scipy.spatial import KDTree
     from scipy.spatial.distance import cdist
 
     labelled = labels.labelled
+    if len(labelled) > _MANY:
+        near = np.asarray(KDTree(points[labelled]).query(points[objects], k + 1)[1])
+        others = labelled[near] != objects[:, None]
+        others[others.all(axis=1), -1] = False
+        return np.asarray(near[others].reshape(len(objects), k))
     distance = cdist(points[objects], points[labelled])
     distance[objects[:, None] == labelled] = np.inf
     return distance.argsort(axis=1, kind="stable")[:, :k]
