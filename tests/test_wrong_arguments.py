@@ -35,7 +35,7 @@ LEFT_OUT = {
     *("load_cars", "load_usps", "load_ca_hepth", "load_things_odd_one_out", "load_food"),
     *("load_material", "load_musicians", "load_nights", "load_imagenet_similarity"),
     # what loaders return, and are asked about
-    *("About", "Musicians", "Nights"),
+    *("About", "PublicStudy", "Material", "ImageNetSimilarity", "Musicians", "Nights"),
     "neighbors",
     # they start processes and wait for addresses and for files
     "follow",
