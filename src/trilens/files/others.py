@@ -338,12 +338,20 @@ def open_sheet(source: Source, options: ReadOptions) -> NamedTable:
         raise
     except (Exception, MemoryError) as error:
         raise undecodable(source, "an Excel workbook", error) from error
-    table = open_text(as_text_source(rows, source), options)
     unread = [name for name in names if name != sheet.title]
-    if source.part is None and unread:
-        listed = one_line(", ".join(unread), 80)
-        table = replace(table, notes={"unread": f"read sheet {sheet.title}; not read: {listed}"})
-    return table
+    if source.part is not None or not unread:
+        return open_text(as_text_source(rows, source), options)
+    listed = one_line(", ".join(unread), 80)
+    elsewhere = (
+        f"; this is sheet {sheet.title} of the workbook: to read another ({listed}), give "
+        f"{source.label}::{one_line(unread[0], 40)}"
+    )
+    try:
+        table = open_text(as_text_source(rows, source), options)
+    except FormatError as error:
+        raise FormatError(f"{error.message}{elsewhere}") from None
+    notes = {"unread": f"read sheet {sheet.title}; not read: {listed}"}
+    return replace(table, notes=notes, elsewhere=elsewhere)
 
 
 def _rows(sheet: Any) -> Iterator[list[str]]:

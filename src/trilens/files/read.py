@@ -10,7 +10,7 @@ from itertools import chain, islice
 import numpy as np
 
 from trilens._parameters import whole_number, wrong
-from trilens.errors import ParameterError
+from trilens.errors import FormatError, ParameterError
 from trilens.files.objects import ObjectsLike, object_list
 from trilens.files.questions import QuestionsLike, question_table
 from trilens.files.source import PathLike, Source, names_of, skipped_files, sources
@@ -183,7 +183,10 @@ def open_table(source: Source, options: ReadOptions) -> AnswerTable:
         options = with_preset(options, "jspsych")
         table = opened(source, options)
         table = replace(table, notes={**table.notes, "preset": "a file of jsPsych"})
-    return answer_table(table, options)
+    try:
+        return answer_table(table, options)
+    except FormatError as error:
+        raise FormatError(f"{error.message}{table.elsewhere}") from None
 
 
 def opened(source: Source, options: ReadOptions) -> NamedTable:

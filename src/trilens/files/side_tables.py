@@ -32,6 +32,7 @@ from trilens.files.text import records, whole_text
 from trilens.statements import Statements, as_statements
 from trilens.statements.comparisons import Comparisons, first_wrong
 from trilens.statements.names import in_order, is_integer, is_missing
+from trilens.statements.roles import LABELS
 from trilens.statements.value import shown
 
 #: Formats that have their own columns.
@@ -202,10 +203,7 @@ def cell_text(value: Any) -> str:
 
 
 _LABELS = SideTable(
-    {
-        "object": ("name", "item", "image", "stimulus", "word", "id"),
-        "label": ("class", "category", "group", "cluster", "type"),
-    },
+    LABELS,
     "object and label",
     "a label file has the columns object,label",
     LabelError,

@@ -279,6 +279,8 @@ def _arrays(source: Source) -> dict[str, VectorTable]:
     try:
         loaded = np.load(BytesIO(source.read()), allow_pickle=False)
         arrays = {"": loaded} if isinstance(loaded, np.ndarray) else dict(loaded.items())
+    except FormatError:
+        raise  # it cannot be opened
     except (ValueError, OSError, EOFError, KeyError, BadZipFile) as error:
         raise FormatError(f"{source.label} contains no numpy arrays: {one_line(error)}") from error
     if {"indices", "indptr", "shape", "data"} <= set(arrays):

@@ -24,6 +24,7 @@ from trilens.statements.roles import (
     Role,
     Shape,
     Unit,
+    are_labels,
     complete_shapes,
     key,
     roles,
@@ -329,6 +330,14 @@ def find_layout(
         The file's row with the names, where that is a row of text.
     """
     spec, kind, n = options.columns, options.kind, len(names)
+    if not names:
+        raise layout_error(label, "the table is empty: it has no columns")
+    if are_labels(names if header else rows[0] if rows else ()):
+        raise layout_error(
+            label,
+            f"this is a file of labels, by its columns {_listed(names if header else rows[0])}: "
+            f"give it with {option('labels')}, beside a file of answers",
+        )
     if spec is not None and spec.names is not None and len(spec.names) != n:
         raise layout_error(
             label,

@@ -262,6 +262,25 @@ def _add_sides(keys: Sequence[str], found: dict[int, Role]) -> None:
         found[center] = Role("central", "central", BY_SIDE)
 
 
+#: What the columns of a file of labels may be called.
+LABELS: dict[str, tuple[str, ...]] = {
+    "object": ("name", "item", "image", "stimulus", "word", "id"),
+    "label": ("class", "category", "group", "cluster", "type"),
+}
+
+
+def are_labels(names: Sequence[str]) -> bool:
+    """Whether two columns are those of a file of labels.
+
+    >>> are_labels(["Object", "class"]), are_labels(["object", "answer"])
+    (True, False)
+    """
+    plain = [name.strip().casefold() for name in names]
+    return len(plain) == 2 and all(
+        plain[i] in (name, *also) for i, (name, also) in enumerate(LABELS.items())
+    )
+
+
 #: ``statement``: three objects in order; ``shown``: the chosen one and the three shown;
 #: ``pair``: the chosen one, the anchor and the two that stood beside it.
 Form = Literal["statement", "shown", "pair"]

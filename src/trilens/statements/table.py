@@ -152,6 +152,8 @@ class NamedTable:
         What else the columns are called, such as the questions below the names of Qualtrics.
     read_from
         Columns that others were made of, and those made beside the answers: they are not unused.
+    elsewhere
+        What to do if the answers are in another part of the file, such as another sheet.
     """
 
     label: str | None
@@ -170,6 +172,7 @@ class NamedTable:
     notes: Mapping[str, str] = field(default_factory=dict)
     titles: tuple[str, ...] = ()
     read_from: frozenset[str] = frozenset()
+    elsewhere: str = ""
 
 
 class FirstRows(Sequence[Sequence[str]]):
