@@ -19,7 +19,7 @@ from trilens.files.pictures import images_in
 from trilens.files.source import Source, one_line, owned
 from trilens.files.text import invalid_utf8, open_text, records
 from trilens.statements.layout import ReadOptions
-from trilens.statements.names import is_missing
+from trilens.statements.names import is_integer, is_missing
 from trilens.statements.roles import complete_shapes, role_of, roles
 from trilens.statements.table import NamedTable, Request, Rows, named_table
 
@@ -47,8 +47,10 @@ def open_json(source: Source, options: ReadOptions) -> NamedTable:
         found = found[source.part]
         if _is_rows(found):
             return open_text(_as_csv(found, source), options)
-    if isinstance(found, dict) and _is_columns(found):
-        return named_table(source.label, table_of_columns(found))
+    if isinstance(found, dict):
+        found = _of_pandas(found)
+        if _is_columns(found):
+            return named_table(source.label, table_of_columns(found))
     answered = _next_answers(found)
     if answered:
         return _with_notes(source, table_of_columns(answered[0]), answered[1])
@@ -251,8 +253,10 @@ def _open_lines(source: Source) -> NamedTable:
 def json_table(source: Source) -> Any:
     """The records of a JSON file, or of JSON lines, as a table; or its columns by name."""
     found = _parsed(source.read().removeprefix(b"\xef\xbb\xbf"), source.label)
-    if isinstance(found, dict) and _is_columns(found, least=1):
-        return table_of_columns(found)
+    if isinstance(found, dict):
+        found = _of_pandas(found)
+        if _is_columns(found, least=1):
+            return table_of_columns(found)
     return table_of_records(list(_records([found], source.label)))
 
 
@@ -372,6 +376,33 @@ def _is_columns(found: dict[str, Any], least: int = 3) -> bool:
         and len({len(value) for value in values}) == 1
         and not any(isinstance(cell, dict | list) for value in values for cell in value)
     )
+
+
+def _of_pandas(found: dict[str, Any]) -> dict[str, Any]:
+    """The columns of what pandas' ``to_json`` writes; anything else as it is.
+
+    >>> _of_pandas({"odd": {"0": "a", "1": "b"}, "other_1": {"0": "b", "1": "c"}})
+    {'odd': ['a', 'b'], 'other_1': ['b', 'c']}
+    >>> _of_pandas({"0": {"odd": "a", "other_1": "b"}})
+    {'odd': ['a'], 'other_1': ['b']}
+    >>> _of_pandas({"columns": ["odd", "other_1"], "index": [0], "data": [["a", "b"]]})
+    {'odd': ['a'], 'other_1': ['b']}
+    """
+    if found.keys() == {"columns", "index", "data"} and _width(found["data"]) is not None:
+        columns = map(list, zip(*found["data"], strict=True))
+        return dict(zip(map(str, found["columns"]), columns, strict=True))
+    first = next(iter(found.values()), None)
+    if not isinstance(first, dict) or not first:
+        return found
+    within = first.keys()
+    for one in found.values():
+        if not isinstance(one, dict) or one.keys() != within:
+            return found
+        if any(isinstance(cell, dict | list) for cell in one.values()):
+            return found
+    if all(map(is_integer, found)) and not any(map(is_integer, within)):
+        return {name: [row[name] for row in found.values()] for name in within}
+    return {name: [column[row] for row in within] for name, column in found.items()}
 
 
 def _as_csv(rows: Sequence[Sequence[Any]], source: Source) -> Source:
