@@ -18,9 +18,11 @@ from trilens.errors import FormatError
 from trilens.files.pictures import images_in
 from trilens.files.source import Source, one_line, owned
 from trilens.files.text import invalid_utf8, open_text, records
+from trilens.statements.cells import cell_text
 from trilens.statements.layout import ReadOptions
 from trilens.statements.names import is_integer, is_missing
-from trilens.statements.roles import complete_shapes, role_of, roles
+from trilens.statements.roles import role_of, roles
+from trilens.statements.rules import complete
 from trilens.statements.table import NamedTable, Request, Rows, named_table
 
 #: Levels of brackets in a row.
@@ -84,8 +86,8 @@ def _main_records(found: dict[str, Any]) -> tuple[Any, list[str]]:
     def worth(name: str) -> tuple[bool, int]:
         flat = dict(_flattened(found[name][0], "", False))
         names = [each.rsplit(".", 1)[-1] for each in flat]
-        told = {role.name: role.kind for role in roles(names).values()}
-        return bool(complete_shapes(told)), len(found[name])
+        told = {role.name for role in roles(names).values()}
+        return bool(complete(told)), len(found[name])
 
     main = max(lists, key=worth)
     unread = [name for name in lists if name != main]
@@ -481,19 +483,6 @@ def _column(values: Sequence[Any]) -> Any:
         return pa.array([cell_text(value) for value in values], pa.string())
     except UnicodeError as error:
         raise FormatError(f"a cell is not valid Unicode ({one_line(error, 80)})") from error
-
-
-def cell_text(value: Any) -> str | None:
-    """A cell as text would have it; None where it is missing."""
-    if value is None:
-        return None
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float) and value % 1 == 0 and abs(value) < 2**53:
-        return str(int(value))
-    if isinstance(value, bytes):
-        return value.decode()
-    return json.dumps(value, ensure_ascii=True) if isinstance(value, dict | list) else str(value)
 
 
 def _blocks(source: Source, block_bytes: int | None) -> Iterator[tuple[bytes, int]]:

@@ -25,6 +25,7 @@ from trilens.files.source import Source, one_line, quoted
 from trilens.files.text import open_text
 from trilens.kinds import KINDS, Kind, columns
 from trilens.statements import Statements
+from trilens.statements.cells import cell_text
 from trilens.statements.columns import are_whole, as_written
 from trilens.statements.layout import ReadOptions
 from trilens.statements.names import CheckedNames
@@ -355,21 +356,13 @@ def open_sheet(source: Source, options: ReadOptions) -> NamedTable:
 
 
 def _rows(sheet: Any) -> Iterator[list[str]]:
-    rows = [[_cell(cell) for cell in row] for row in sheet.iter_rows(values_only=True)]
+    rows = [[cell_text(cell) or "" for cell in row] for row in sheet.iter_rows(values_only=True)]
     width = max((i + 1 for row in rows for i, cell in enumerate(row) if cell), default=0)
     for row in rows:
         if any(row):
             yield [*row[:width], *[""] * (width - len(row))]
         else:
             yield []  # a blank line: rows keep their numbers
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float) and value % 1 == 0 and abs(value) < 2**53:
-        return str(int(value))
-    return str(value)
 
 
 def open_spss(source: Source) -> NamedTable:
