@@ -341,6 +341,8 @@ class Statements:
             check_kind(kind)
         if columns is not None and not is_table(triples):
             raise ParameterError("only a table has columns; rows are three objects in their order")
+        if kind is None and isinstance(triples, Statements):
+            kind = triples.kind
         is_frame = not isinstance(triples, np.ndarray) and is_table(triples)
         bare = None
         if is_frame and columns is None:
