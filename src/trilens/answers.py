@@ -70,7 +70,7 @@ class Answers:
         counts (`write_counts`) serves those questions that counts can answer.
     kind, columns, objects, preset, header
         As in `read_statements`, and so are those that follow.
-    counts_from, encoding, rater_from_name, questions, skip_bad
+    counts_from, encoding, rater_from_name, questions, reason_random, skip_bad
     where : list of str
         Use only the answers for which all these conditions hold, such as ``"country = DE"``.
         Objects that only other answers name stay; of files too large to hold they are left out,
@@ -111,6 +111,7 @@ class Answers:
         encoding: str | None = None,
         rater_from_name: bool = False,
         questions: QuestionsLike | None = None,
+        reason_random: Sequence[str] | str = (),
         skip_bad: bool | PathLike = False,
         where: Sequence[str] | str = (),
         exclude_raters: Sequence[Any] | str = (),
@@ -123,6 +124,7 @@ class Answers:
         self.preset, self.header, self.counts_from = preset, header, counts_from
         self.encoding, self.skip_bad = encoding, skip_bad
         self.rater_from_name, self.questions = rater_from_name, questions
+        self.reason_random = reason_random
         self.where = (where,) if isinstance(where, str) else tuple(as_list(where, "where"))
         if isinstance(exclude_raters, str):
             exclude_raters = (exclude_raters,)
@@ -237,6 +239,7 @@ class Answers:
             "encoding": self.encoding,
             "rater_from_name": self.rater_from_name,
             "questions": self.questions,
+            "reason_random": self.reason_random,
             "skip_bad": self.skip_bad,
         }
 
@@ -305,6 +308,7 @@ class Answers:
             preset=self.preset,
             header=self.header,
             questions=question_table(self.questions),
+            reason_random=self.reason_random,
             objects=object_list(self.objects),
         )
         first = sources(file_paths(self.source)[0], encoding=self.encoding)[0]
@@ -500,6 +504,7 @@ class Answers:
             counts_from=self.counts_from,
             rater_from_name=self.rater_from_name,
             questions=question_table(self.questions),
+            reason_random=self.reason_random,
             skip_bad=skips,
             objects=listed,
         )

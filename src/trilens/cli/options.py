@@ -107,9 +107,10 @@ labels_option = click.option(
 )
 by_option = click.option(
     "--by",
-    metavar="COLUMN|FILE",
-    help="Compare groups of raters, or conditions, given by a column of FILE or by a table with "
-    "the columns rater,group.",
+    metavar="COLUMN|FILE[::COLUMN]",
+    help="Compare groups of raters, or conditions, given by a column of FILE or by a table of "
+    "raters and groups, whose columns may be named: people.csv::country, or "
+    "people.csv::rater=code,group=country.",
 )
 kind_option = click.option(
     "--kind",
@@ -267,6 +268,14 @@ _READING_OPTIONS = (
     ),
     _of_section(
         READING,
+        "--reason-random",
+        multiple=True,
+        metavar="WORD",
+        help="What the column reason calls questions asked at random; any other word stands for "
+        "questions that earlier answers chose. May be repeated.",
+    ),
+    _of_section(
+        READING,
         "--skip-bad",
         is_flag=True,
         help="Skip invalid rows and report how many.",
@@ -274,7 +283,7 @@ _READING_OPTIONS = (
 )
 _READING_NAMES = (
     "kind", "columns", "objects", "preset", "header", "counts_from", "encoding",
-    "rater_from_name", "questions", "skip_bad",
+    "rater_from_name", "questions", "reason_random", "skip_bad",
 )  # fmt: skip
 quiet_option = _of_section(
     READING, "--quiet", is_flag=True, help="Do not report how FILE was read."
@@ -479,6 +488,8 @@ def _report_reading(answers: Answers, quiet: bool, reported: bool, by: str | Non
         note(f"read {replace(known, left_out=left_out)}")
         for fault in known.named_faults():
             note(f"skipped {fault}")
+        for concern in known.concerns:
+            note(f"caution: {concern}")
     if known.caution is not None:
         caution(known.caution)
 
@@ -604,11 +615,14 @@ def read_comparisons_of(answers: Answers) -> Comparisons:
 
 def groups_of(by: str | None) -> str | dict[str, str] | None:
     """The groups of raters in a table; a column's name as it is."""
-    if by is None or not Path(by).is_file():
+    if by is None:
         return by
-    from trilens.files.side_tables import read_mapping
+    path, _, columns = by.partition("::")
+    if not Path(path).is_file():
+        return by
+    from trilens.files.side_tables import read_groups
 
-    return read_mapping(by, "rater", "group")
+    return read_groups(path, columns or None)
 
 
 def read_labels_of(

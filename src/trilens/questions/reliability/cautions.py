@@ -13,6 +13,7 @@ from trilens.design import Design
 from trilens.kinds import KINDS, Kind
 from trilens.questions.reliability.raters import RaterCheck
 from trilens.statements import Statements
+from trilens.statements.reading import Reading
 from trilens.statements.table import POOLED
 
 #: Below this many statements an object's 95 % interval is wider than +-0.2.
@@ -86,6 +87,12 @@ def about_kind(kind: Kind, fits: Kind | None = None, doubt: str = "") -> list[Ca
             f"Give the kind that was asked: --kind {kind}, or {other} (in Python: kind=).",
         )
     ]
+
+
+def about_reading(reading: Reading | None) -> list[Caution]:
+    """What only those can decide who know the study, as reading the file has named it."""
+    found = () if reading is None else reading.concerns
+    return [Caution(each.code, each.what, each.therefore, each.remedy) for each in found]
 
 
 def about_conditions(notes: Sequence[str]) -> list[Caution]:

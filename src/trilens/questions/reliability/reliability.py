@@ -53,6 +53,7 @@ from trilens.questions.reliability.cautions import (
     about_noise,
     about_parts,
     about_raters,
+    about_reading,
     counted,
 )
 from trilens.questions.reliability.exclusions import (
@@ -414,6 +415,7 @@ def reliability(
         collected=collected,
         cautions=(
             *assumed,
+            *about_reading(reading),
             *(() if reading is None else about_conditions(reading.notes)),
             *about_appearances(given.names, given.appearances),
             *about_parts(given, parts),
