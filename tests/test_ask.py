@@ -30,6 +30,10 @@ NEEDED: dict[str, dict[str, Any]] = {
 }
 
 
+#: Questions that look at single answers, which are not kept of files too large to hold.
+NEEDS_ANSWERS = ("reliability", "individuals")
+
+
 def study(kind: str, seed: int = 3) -> Statements:
     """24 objects in a plane, 900 answers of which a tenth are wrong, names in no order."""
     rng = np.random.default_rng(seed)
@@ -146,11 +150,11 @@ def test_the_same_in_memory_by_passes_and_from_a_fit(
     same(expected, by_name(answered(question, loaded, S.names), question, S.names))
     streamed = tl.fit(passes(S))
     assert streamed.statements is None
-    try:
-        found = answered(question, streamed, streamed.names)
-    except ParameterError as error:
-        assert "hold" in str(error) or "memory" in str(error), error
+    if name in NEEDS_ANSWERS:
+        with pytest.raises(ParameterError, match="too large to hold"):
+            answered(question, streamed, streamed.names)
         return
+    found = answered(question, streamed, streamed.names)
     same(expected, by_name(found, question, streamed.names))
 
 

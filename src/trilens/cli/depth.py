@@ -48,10 +48,11 @@ def command(answers: Answers, share: float | None, random_state: int, out: Outpu
 
     data = read_or_count(answers, enough=True)
     counts, names = central_counts(data), data.names
-    asked = design(data) if isinstance(data, Statements) else None
-    method = "depth"
-    if asked is not None and not asked.counts_hold and is_enough(data):
-        method = "choice"
+    asked, method = None, "depth"
+    if isinstance(data, Statements):
+        asked = design(data)
+        method = "depth" if asked.counts_hold or not is_enough(data) else "choice"
+    if method == "choice":
         options.fit_if_needed(answers, method, 0)
     interval = depth_intervals(answers if method == "choice" else data, method=method)
     about = about_depth(method, asked)

@@ -149,7 +149,8 @@ error_rate_option = click.option(
 )
 
 
-def _table_ending(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+def table_ending(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse a table whose format its ending does not tell."""
     if value not in (None, "-") and Path(str(value)).suffix.lower() not in ENDINGS:
         raise click.BadParameter(
             f"cannot tell the format of {value} from its ending; use one of {', '.join(ENDINGS)}",
@@ -165,7 +166,7 @@ def fit_or_table_ending(
     """As for a table, or .fit."""
     if value is not None and Path(value).suffix.lower() == ".fit":
         return value
-    return _table_ending(ctx, param, value)
+    return table_ending(ctx, param, value)
 
 
 def table_output(what: str, *, required: bool = False) -> Callable[[F], F]:
@@ -173,7 +174,7 @@ def table_output(what: str, *, required: bool = False) -> Callable[[F], F]:
     return output_options(
         f"Write {what} (.csv, .tsv, .json or .parquet; - for CSV on standard output).",
         required=required,
-        callback=_table_ending,
+        callback=table_ending,
     )
 
 
