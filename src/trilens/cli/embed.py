@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,12 +31,6 @@ if TYPE_CHECKING:
     help="Write the distances of all pairs of objects: a matrix with names and one of standard "
     "errors beside it (.csv, .tsv), pairs (.json, .parquet), or an RDM for rsatoolbox (.h5).",
 )
-@click.option(
-    "--to",
-    "layout",
-    type=click.Choice(["tripletools"]),
-    help="Name the columns of -o as the R package tripletTools does.",
-)
 @options.features_option
 @options.cluster_option
 @options.output_options(
@@ -52,7 +45,6 @@ def command(
     method: str,
     n_components: int | None,
     distances: str | None,
-    layout: str | None,
     features: tuple[str, ...],
     random_state: int,
     out: Output,
@@ -65,19 +57,16 @@ def command(
     Example: trilens embed answers.csv --dim 2 -o map.csv
     Example: trilens embed answers.csv --distances distances.csv
     Example: trilens embed answers.csv --features clip.npz -o map.npz
-    Example: trilens embed answers.csv -o atlas.parquet   (opens in Embedding Atlas)
     """
     if out.path is None and distances is None:
         raise click.UsageError("say what to write: -o for coordinates, --distances for distances")
-    if layout is not None and out.path is None:
-        raise click.UsageError("--to is about the coordinates; give -o too")
     vectors = None
     if features:
         if comparisons:
             raise click.UsageError("--features is about a map of answers, not of comparisons")
         vectors = options.read_features_of(features, answers)
     whole = out.path is not None and out.path.endswith(".npz")
-    if whole and (comparisons or method not in ("auto", "choice") or layout is not None):
+    if whole and (comparisons or method not in ("auto", "choice")):
         raise click.UsageError("-o map.npz is the choice map of answers, as it is")
     if distances is not None:
         if comparisons:
@@ -87,7 +76,7 @@ def command(
         _write_map(answers, n_components, vectors, random_state, out)
     elif out.path is not None:
         dim = 2 if n_components is None else n_components
-        _write_coordinates(answers, comparisons, dim, method, layout, vectors, random_state, out)
+        _write_coordinates(answers, comparisons, dim, method, vectors, random_state, out)
 
 
 def _write_distances(
@@ -155,21 +144,11 @@ def _write_map(
     out.report(facts, *notes)
 
 
-def _known(answers: Answers, comparisons: bool, names: Sequence[str]) -> dict[str, Any]:
-    """What a table of objects tells of each: its class, its picture, the picture in words."""
-    table = None if comparisons or answers.in_counts else answers.object_table
-    if table is None:
-        return {}
-    told = {"group": table.labels, "picture": table.pictures, "alt": table.alts}
-    return {key: [of.get(name) for name in names] for key, of in told.items() if of}
-
-
 def _write_coordinates(
     answers: Answers,
     comparisons: bool,
     n_components: int,
     method: str,
-    layout: str | None,
     features: Any,
     random_state: int,
     out: Output,
@@ -187,13 +166,7 @@ def _write_coordinates(
             features=features,
             progress=progress,
         )
-    if layout is not None:
-        save_table(found.for_triplet_tools(), out.path)
-    elif out.path.endswith(".parquet"):
-        save_table(found.for_atlas() | _known(answers, comparisons, found.names), out.path)
-        note(f"open it: embedding-atlas {out.path} --x x --y y --text object --neighbors neighbors")
-    else:
-        save_table(found.columns(), out.path)
+    save_table(found.columns(), out.path)
     text = f"{found.method}, {counted(n_components, 'dimension')}"
     if found.violations is None:
         notes = [f"{text}, {len(found.names):,} objects: {out.path}"]
