@@ -145,7 +145,10 @@ class Map:
         return attentive * np.asarray(attended)[:, None]
 
     def score(
-        self, triples: AnyArray, lapse: float | FloatArray | None = None
+        self,
+        triples: AnyArray,
+        lapse: float | FloatArray | None = None,
+        slopes: FloatArray | None = None,
     ) -> tuple[IntArray, FloatArray]:
         """How each answer pulls at the places of its objects: the slope of its -log likelihood.
 
@@ -153,6 +156,8 @@ class Map:
         ----------
         triples, lapse
             As for `slopes`.
+        slopes : (m, 2 or 3) array, optional
+            In place of those, where something other than the map says what is expected.
 
         Returns
         -------
@@ -160,7 +165,7 @@ class Map:
             Of objects; the answers come in their order, as often as they have ends of sides.
         force : (k m, d) array
         """
-        pull = self.slopes(triples, lapse)
+        pull = self.slopes(triples, lapse) if slopes is None else slopes
         ids: list[AnyArray] = []
         found: list[FloatArray] = []
         for side, (i, j) in enumerate(sides(self.kind, triples)):

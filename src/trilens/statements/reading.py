@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -63,8 +64,10 @@ class Reading:
         The kind that fits them, where that is known.
     likely_rater
         The column that looks like the raters, where none is known.
-    aside
-        How many answers to test and repeated questions of a survey are no statements.
+    set_aside
+        The answers of a survey that are no statements: how many, by the reason for the question.
+    conditions
+        The conditions of a survey that are taken together; empty where there is one.
     """
 
     files: tuple[str, ...]
@@ -82,7 +85,13 @@ class Reading:
     doubt: str = ""
     fits: Kind | None = None
     likely_rater: str | None = None
-    aside: int = 0
+    set_aside: dict[str, int] = field(default_factory=dict)
+    conditions: tuple[str, ...] = ()
+
+    @property
+    def aside(self) -> int:
+        """How many answers to test and repeated questions of a survey are no statements."""
+        return sum(n for why, n in self.set_aside.items() if why != "practice")
 
     def __str__(self) -> str:
         """One line.
@@ -260,9 +269,8 @@ def read_tables(
             checks_of(batch, kind) for table in tables for batch in table.decided.checks
         ),
         likely_rater=tables[0].likely_rater if len(tables) == 1 else None,
-        aside=sum(
-            n for table in tables for why, n in table.decided.aside.items() if why != "practice"
-        ),
+        set_aside=dict(sum((table.decided.aside for table in tables), Counter[str]())),
+        conditions=_pooled(set().union(*(table.decided.conditions for table in tables))),
     )
     if not told:
         doubt = doubt_about(statements)
@@ -272,6 +280,10 @@ def read_tables(
         {name: _joined([texts_of(b.extra[name], b.words) for b in batches]) for name in extra},
         reading,
     )
+
+
+def _pooled(conditions: set[str]) -> tuple[str, ...]:
+    return tuple(sorted(conditions)) if len(conditions) > 1 else ()
 
 
 def one_kind(tables: Sequence[AnswerTable]) -> Kind:
