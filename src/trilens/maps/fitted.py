@@ -234,7 +234,9 @@ class Fit:
             found: Design = stored
             return found
         # the order in which questions were asked tells whether answers led to them
-        return design(self.sample if self.rows_given is None else self.rows_given)
+        if self.rows_given is None:
+            return design(self.sample, in_time=False)
+        return design(self.rows_given)
 
     @cached_property
     def support(self) -> Support:
@@ -500,13 +502,16 @@ class Fit:
         *,
         weights: ArrayLike | None = None,
         n_components: int | None = None,
+        l2: float | None = None,
+        lapse: float | Literal["one"] | None = None,
         start: FloatArray | None = None,
         max_iter: int = 1000,
         tol: float = 1e-6,
     ) -> Map:
         """The map of other answers, other weights or in other dimensions, as this one was chosen.
 
-        The penalty, the length, the shares of features and the lapse stay as they are.
+        The penalty, the length, the shares of features and the lapse stay as they are, where
+        nothing else is said.
 
         Parameters
         ----------
@@ -514,6 +519,9 @@ class Fit:
             About the objects of this fit; by default those that were fitted.
         weights : (m,) array, optional
         n_components : int, optional
+        l2 : float, optional
+        lapse : float or "one", optional
+            ``"one"``: fitted anew, one for all raters.
         start : (n, n_components) array, optional
             Where to start; by default anew.
         """
@@ -521,8 +529,8 @@ class Fit:
         how = replace(
             self.how,
             n_components=n_components or self.map.n_components,
-            l2=self.settings.l2,
-            lapses=self.map.lapse,
+            l2=self.settings.l2 if l2 is None else l2,
+            lapses=self.map.lapse if lapse is None else lapse,
             raters="one",
             feature_share=dict(zip(self.features.names, self.settings.shares, strict=True))
             if self.features is not None and self.settings.shares

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -64,8 +65,10 @@ class Reading:
         The kind that fits them, where that is known.
     concerns
         What only those can decide who know the study.
-    aside
-        How many answers to test and repeated questions of a survey are no statements.
+    set_aside
+        The answers of a survey that are no statements: how many, by the reason for the question.
+    conditions
+        The conditions of a survey that are taken together; empty where there is one.
     """
 
     files: tuple[str, ...]
@@ -82,8 +85,14 @@ class Reading:
     checks: Checks | None = None
     doubt: str = ""
     fits: Kind | None = None
-    aside: int = 0
     concerns: tuple[Concern, ...] = ()
+    set_aside: dict[str, int] = field(default_factory=dict)
+    conditions: tuple[str, ...] = ()
+
+    @property
+    def aside(self) -> int:
+        """How many answers to test and repeated questions of a survey are no statements."""
+        return sum(n for why, n in self.set_aside.items() if why != "practice")
 
     def __str__(self) -> str:
         """One line.
@@ -268,7 +277,8 @@ def read_tables(
         faults=tuple(faults),
         notes=(*_noted(passes), *_lost(tables), *notes),
         checks=Checks.joined(checks_of(batch, kind) for each in passes for batch in each.checks),
-        aside=sum(n for each in passes for why, n in each.aside.items() if why != "practice"),
+        set_aside=dict(sum((each.aside for each in passes), Counter[str]())),
+        conditions=_pooled(set().union(*(each.conditions for each in passes))),
         concerns=concerns_about(passes[0], statements, left_out),
     )
     if not told:
@@ -293,6 +303,10 @@ def _refuse_unseen(batches: Sequence[Batch], words: Sequence[str]) -> None:
                 f"{', '.join(sorted(seen)[:8])}",
                 parameter="reason_random",
             )
+
+
+def _pooled(conditions: set[str]) -> tuple[str, ...]:
+    return tuple(sorted(conditions)) if len(conditions) > 1 else ()
 
 
 def one_kind(tables: Sequence[AnswerTable]) -> Kind:

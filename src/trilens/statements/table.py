@@ -393,7 +393,7 @@ class Pass:
     aside: Counter[str] = field(default_factory=Counter)
     faults: list[Fault] = field(default_factory=list)
     slow: float | None = None
-    _conditions: set[str] = field(default_factory=set)
+    conditions: set[str] = field(default_factory=set)
     _empty: int = 0
     _unit: str | None = None
     _positions: Positions | None = None
@@ -501,9 +501,9 @@ class Pass:
     def _note_conditions(self, rows: Rows, at: int) -> None:
         """Say that several conditions are taken together, and how to take one."""
         values = pc.unique(decoded(rows.table.column(at)).cast(pa.string())).to_pylist()
-        self._conditions.update(value for value in values if value)
-        if len(self._conditions) > 1:
-            found = sorted(self._conditions)
+        self.conditions.update(value for value in values if value)
+        if len(self.conditions) > 1:
+            found = sorted(self.conditions)
             one = f"--where 'condition={found[0]}'"
             self.notes["condition"] = f"{pooled(found)}; to take one: {one}"
 
