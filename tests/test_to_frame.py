@@ -33,7 +33,7 @@ def test_every_result_has_to_frame(drawn):
         tl.outliers(S, 3, method="depth"),
         tl.cluster(S, 2, "lensmap"),
         tl.classify(S, y, "lensmap"),
-        tl.neighbours(S, 3, "krng"),
+        tl.neighbors(S, 3, "krng"),
     ):
         assert len(result.to_frame()) > 0
 

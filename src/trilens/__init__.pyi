@@ -3,14 +3,14 @@ from . import (
     analysis as analysis,
     counts as counts,
     datasets as datasets,
-    depth as depth,
     errors as errors,
     exact as exact,
     files as files,
-    graph as graph,
+    lens as lens,
     maps as maps,
     plots as plots,
     questions as questions,
+    reference as reference,
     report as report,
     simulate as simulate,
     statements as statements,
@@ -29,10 +29,6 @@ from .counts import (
     merge_counts as merge_counts,
     read_counts as read_counts,
     write_counts as write_counts,
-)
-from .depth import (
-    centrality as centrality,
-    lens_depth as lens_depth,
 )
 from .design import (
     design as design,
@@ -61,8 +57,10 @@ from .files import (
     scan_statements as scan_statements,
     write_statements as write_statements,
 )
-from .graph import (
+from .lens import (
+    centrality as centrality,
     k_rng as k_rng,
+    lens_depth as lens_depth,
 )
 from .maps import (
     GNMDS as GNMDS,
@@ -82,11 +80,12 @@ from .maps import (
 from .questions.classify.classes import (
     classify as classify,
 )
-from .questions.classify.classifiers import (
+from .questions.classify.map_classifier import (
+    MapClassifier as MapClassifier,
+)
+from .questions.classify.paper import (
     KRNGClassifier as KRNGClassifier,
     LensDepthClassifier as LensDepthClassifier,
-    LensMapClassifier as LensMapClassifier,
-    MapClassifier as MapClassifier,
 )
 from .questions.cluster.groups import (
     cluster as cluster,
@@ -113,13 +112,15 @@ from .questions.evaluate import (
 )
 from .questions.graph import (
     neighbors as neighbors,
-    neighbours as neighbours,
 )
 from .questions.hierarchy import (
     hierarchy as hierarchy,
 )
 from .questions.individuals import (
     individuals as individuals,
+)
+from .questions.local_depth import (
+    local_depth as local_depth,
 )
 from .questions.medoid import (
     medoid as medoid,

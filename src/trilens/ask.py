@@ -79,6 +79,10 @@ class Question:
         The method for answers too few for a map.
     per_object : tuple of str
         The fields of the result that have an entry for each object, in the last axis.
+    per_row : tuple of str
+        The fields that have a row for each object.
+    per_pair : tuple of str
+        The fields, dense or sparse, that have a row and a column for each object.
     ids : tuple of str
         The fields that hold ids of objects.
     labels : tuple of str
@@ -93,6 +97,8 @@ class Question:
     needs_pairs: bool = False
     of_few: str = "lensmap"
     per_object: tuple[str, ...] = ()
+    per_row: tuple[str, ...] = ()
+    per_pair: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
 
@@ -101,7 +107,7 @@ class Question:
         """What ``method`` may be, beside ``"auto"``."""
         counting = () if self.by_counting is None else (self.by_counting,)
         maps = MAPS if self.of_points is not None else ("choice",)
-        return (*counting, *maps)
+        return (*counting, *(name for name in maps if name not in counting))
 
 
 #: Every question that was registered, by name.
@@ -151,13 +157,17 @@ def ask(
     if method == "choice":
         return _of_fit(question, given, random_state, progress, parameters)
     if method == question.by_counting and question.of_counts is not None:
-        counts = counts_of(given, pairs=question.needs_pairs, progress=progress)
-        return question.of_counts(counts, **parameters)
+        assert not isinstance(given, Fit)
+        countable = counts_of(given, pairs=question.needs_pairs, progress=progress)
+        return question.of_counts(countable, **parameters)
     return _of_points(question, given, method, random_state, parameters)
 
 
 def opened(data: Any) -> Opened:
     """Data of any kind as one of a few; a path is opened, a fitted `ChoiceMap` has its fit."""
+    if isinstance(data, Answers) and data.fitted is not None:
+        known: Fit = data.fitted
+        return known
     if isinstance(data, Fit | Answers | Statements | Counted | CentralCounts | PairCounts):
         return data
     if isinstance(data, ChoiceMap):
@@ -222,7 +232,7 @@ def counts_of(
     """Answers to be counted: their counts, or the answers of a small file or in memory."""
     if isinstance(given, Statements):
         return given
-    found = read_or_count(given, pairs=pairs, progress=progress)
+    found = read_or_count(given, enough=True, pairs=pairs, progress=progress)
     return found.with_names() if isinstance(found, Counted) else found
 
 
@@ -295,7 +305,7 @@ def _of_points(
     held = statements_of(given, question.name)
     ordered, rank = in_own_order(held)
     order = np.argsort(rank)
-    dim = dimensions(None, ordered.n_objects)
+    dim = dimensions(parameters.get("n_components"), ordered.n_objects)
     X = coordinates(ordered, method, dim, seed_of(random_state))
     inside = {
         name: _reordered(value, order) if name in question.labels else value
@@ -321,6 +331,12 @@ def in_order_of(result: Any, rank: IntArray, question: Question) -> Any:
             changed[name] = value[..., rank]
         elif value is not None:
             changed[name] = tuple(value[i] for i in rank.tolist())
+    for name in question.per_row:
+        changed[name] = getattr(result, name)[rank]
+    for name in question.per_pair:
+        value = getattr(result, name)
+        if value is not None:
+            changed[name] = value[rank][:, rank]
     for name in question.ids:
         value = getattr(result, name)
         changed[name] = order[value] if isinstance(value, np.ndarray) else int(order[value])

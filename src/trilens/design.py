@@ -182,7 +182,7 @@ def about_chosen(answers: Any) -> list[str]:
     '1 of 3 questions were chosen by earlier answers (depths by counting use the other 2; \
 agreement and ceilings leave them out too)'
     """
-    given = read_or_count(answers) if isinstance(answers, Answers) else answers
+    given = read_or_count(answers, enough=True) if isinstance(answers, Answers) else answers
     if not isinstance(given, Statements) or given.chosen is None:
         return []
     return [_chosen_of(int(given.chosen.sum()), len(given))]

@@ -49,14 +49,6 @@ def test_names_are_matched_in_every_table():
     same(pd.DataFrame(ROWS))  # rows counted from 0 have no names
 
 
-@pytest.mark.slow
-def test_a_tensor_on_which_a_gradient_hangs():
-    import torch
-
-    same(torch.tensor(ROWS, requires_grad=True))
-    read_features(torch.tensor(ROWS, dtype=torch.bfloat16), NAMES, 5)
-
-
 def test_other_numbers_are_the_same_features():
     same(ROWS.tolist())
     same(sparse.csr_array(ROWS))

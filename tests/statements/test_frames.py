@@ -153,7 +153,7 @@ def test_one_chosen_of_more_than_three():
     shown = {f"image{i + 1}": [c] for i, c in enumerate("abcd")}
     S = Statements(pd.DataFrame({"chosen": ["a"], **shown}), kind="odd")
     assert list(S) == [("a", "b", "c"), ("a", "b", "d"), ("a", "c", "d")]
-    with pytest.raises(StatementError, match=r"three objects at a time; .*questions"):
+    with pytest.raises(StatementError, match=r"more than three objects are shown at a time"):
         Statements(pd.DataFrame({"score": ["a"], **shown}))
 
 
@@ -177,9 +177,9 @@ def test_a_frame_of_three_counted_columns_is_a_file_without_header():
         (
             {"a": ["x"], "b": ["y"], "c": ["z"]},
             {},
-            "no columns central, other_1, other_2; the columns seen are a, b, c",
+            "no columns central, other_1, other_2; the columns are a",
         ),
-        ({"x1": ["x"], "x2": ["y"], "x3": ["z"]}, {}, "say what they hold with columns="),
+        ({"x1": ["x"], "x2": ["y"], "x3": ["z"]}, {}, "fill in columns="),
         (
             {"anchor": ["x"], "near": ["y"], "far": ["z"]},
             {"kind": "central"},
@@ -190,7 +190,7 @@ def test_a_frame_of_three_counted_columns_is_a_file_without_header():
             {},
             "as central, other_1, other_2 or as odd, .*; say which with kind=",
         ),
-        ({"central": ["x"], "Central ": ["x"]}, {}, "two columns mean the same"),
+        ({"central": ["x"], "Central ": ["x"]}, {}, "may both hold central"),
         (
             {"central": ["x"], "other_1": ["y"], "other_2": [None]},
             {},

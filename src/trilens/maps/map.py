@@ -142,7 +142,8 @@ class Map:
         chosen = (1 - share) * attentive[:, 0]
         attended = chosen / (chosen + share / attentive.shape[1])
         attentive[:, 0] -= 1.0
-        return attentive * np.asarray(attended)[:, None]
+        attentive *= np.asarray(attended)[:, None]
+        return attentive
 
     def score(
         self,

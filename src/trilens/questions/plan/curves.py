@@ -9,13 +9,13 @@ import numpy as np
 
 from trilens._typing import FloatArray, IntArray, Progress
 from trilens.ask import LEAST_PER_OBJECT
-from trilens.depth import LEAST_RATERS
 from trilens.kinds import Kind, chance
 from trilens.maps.fitted import Fit, fit
 from trilens.questions.depth import medoid_set
 from trilens.questions.plan.goals import AIMS, ASKED, Goal, Prior, missing, reached
 from trilens.questions.plan.worlds import People, World, answered, asked_of
 from trilens.questions.reliability.raters import FOLDS, can_hold_out, hold_out
+from trilens.shares import LEAST_RATERS
 from trilens.statements import Statements
 
 #: Simulated people and objects: where one kind is planned for, and where three are compared.

@@ -15,7 +15,6 @@ from trilens._tabular import Tabular
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.agreement import plain
 from trilens.ask import LEAST_PER_OBJECT, Data, statements_of
-from trilens.depth import LEAST_RATERS
 from trilens.errors import KindError, ParameterError, StatementError, option, parameter_name
 from trilens.kinds import KINDS, Kind, check_kind, n_questions
 from trilens.maps.likelihood import in_own_order
@@ -30,6 +29,7 @@ from trilens.questions.plan.curves import (
 from trilens.questions.plan.goals import AIMS, GOALS, Goal
 from trilens.questions.plan.worlds import CLASSES, ELSEWHERE, ERROR_RATES, GROUPS, SHARPNESS, People
 from trilens.questions.stopping import MOST_MONEY
+from trilens.shares import LEAST_RATERS
 from trilens.statements import Statements
 from trilens.words import counted
 

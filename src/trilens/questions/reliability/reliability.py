@@ -42,7 +42,6 @@ from trilens.questions.reliability.cautions import (
     Caution,
     about_amounts,
     about_appearances,
-    about_conditions,
     about_contradictions,
     about_design,
     about_duplicates,
@@ -50,6 +49,7 @@ from trilens.questions.reliability.cautions import (
     about_noise,
     about_parts,
     about_raters,
+    about_reading,
 )
 from trilens.questions.reliability.exclusions import (
     Catch,
@@ -453,7 +453,7 @@ def _checked(
         collected=collected,
         cautions=(
             *told,
-            *(() if reading is None else about_conditions(reading.conditions)),
+            *about_reading(reading),
             *about_appearances(given.names, given.appearances),
             *about_parts(given, parts),
             *about_duplicates(given),
