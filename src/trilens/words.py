@@ -341,12 +341,7 @@ def _these(raters: int, unit: str) -> str:
     return f"this {unit}" if raters == 1 else f"these {unit}s"
 
 
-def _reading(what: str, therefore: str, remedy: str) -> Said:
-    return what, therefore, remedy
-
-
 _CAUTIONS: dict[str, Callable[..., Said]] = {
-    "reading": _reading,
     "no-statements": _no_statements,
     "counted": _not_held,
     "kind": _kind,

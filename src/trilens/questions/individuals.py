@@ -238,11 +238,12 @@ def individuals(
     source = data.source if isinstance(data, Fit) else data
     if isinstance(source, Answers) and given.raters is None:
         reading = source.reading
-        if reading is not None and reading.likely_rater is not None:
+        concerns = () if reading is None else reading.concerns
+        columns = next((each.names for each in concerns if each.code == "raters"), ())
+        if columns:
             raise ParameterError(
-                f"individuals needs to know who gave each answer; the column "
-                f"{reading.likely_rater} looks like the raters: say so with "
-                f"{option('columns', f'rater={reading.likely_rater}')}",
+                f"individuals needs to know who gave each answer; the column {columns[0]} looks "
+                f"like the raters: say so with {option('columns', f'rater={columns[0]}')}",
                 parameter="answers",
             )
     _raters(given)  # refuses, before anything is fitted

@@ -85,9 +85,9 @@ class Reading:
     checks: Checks | None = None
     doubt: str = ""
     fits: Kind | None = None
-    concerns: tuple[Concern, ...] = ()
     set_aside: dict[str, int] = field(default_factory=dict)
     conditions: tuple[str, ...] = ()
+    concerns: tuple[Concern, ...] = ()
 
     @property
     def aside(self) -> int:
@@ -291,6 +291,10 @@ def read_tables(
     )
 
 
+def _pooled(conditions: set[str]) -> tuple[str, ...]:
+    return tuple(sorted(conditions)) if len(conditions) > 1 else ()
+
+
 def _refuse_unseen(batches: Sequence[Batch], words: Sequence[str]) -> None:
     """Refuse a word for random questions that no row has: most often it is a slip."""
     if not words or not batches:
@@ -303,10 +307,6 @@ def _refuse_unseen(batches: Sequence[Batch], words: Sequence[str]) -> None:
                 f"{', '.join(sorted(seen)[:8])}",
                 parameter="reason_random",
             )
-
-
-def _pooled(conditions: set[str]) -> tuple[str, ...]:
-    return tuple(sorted(conditions)) if len(conditions) > 1 else ()
 
 
 def one_kind(tables: Sequence[AnswerTable]) -> Kind:

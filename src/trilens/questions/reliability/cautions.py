@@ -39,51 +39,56 @@ class Caution:
     code : str
         ``no-statements``, ``kind``, ``unseen``, ``rare``, ``apart``, ``copies``, ``noise``,
         ``wrong``, ``guessing``, ``differs``, ``inverted``, ``unclear``, ``most-guess``,
-        ``same-place``, ``one-rater``, ``pooled``, ``contradictions``, ``design`` or ``counted``.
+        ``same-place``, ``one-rater``, ``pooled``, ``contradictions``, ``design`` or ``counted``;
+        or that of a `trilens.statements.concerns.Concern`.
     facts : dict
         The numbers that the sentences are made of.
     names : tuple of str
         The objects or raters it is about.
+    said : (str, str, str) or None
+        The sentences, where reading the file has made them.
     """
 
     code: str
     facts: dict[str, Any] = field(default_factory=dict)
     names: tuple[str, ...] = ()
+    said: tuple[str, str, str] | None = None
+
+    @property
+    def sentences(self) -> tuple[str, str, str]:
+        """What was seen, what cannot be concluded, and what to do."""
+        return words.caution(self.code, self.facts) if self.said is None else self.said
 
     @property
     def what(self) -> str:
         """What was seen."""
-        return words.caution(self.code, self.facts)[0]
+        return self.sentences[0]
 
     @property
     def therefore(self) -> str:
         """What cannot be concluded."""
-        return words.caution(self.code, self.facts)[1]
+        return self.sentences[1]
 
     @property
     def remedy(self) -> str:
         """What to do."""
-        return words.caution(self.code, self.facts)[2]
+        return self.sentences[2]
 
     def to_dict(self) -> dict[str, Any]:
         """The code and the sentences."""
-        what, therefore, remedy = words.caution(self.code, self.facts)
-        return {
-            "code": self.code,
-            "what": what,
-            "therefore": therefore,
-            "remedy": remedy,
-            "names": list(self.names),
-        }
+        said = dict(zip(("what", "therefore", "remedy"), self.sentences, strict=True))
+        return {"code": self.code, **said, "names": list(self.names)}
 
 
 def about_reading(reading: Reading | None) -> list[Caution]:
-    """What only those can decide who know the study, as reading the file has named it."""
-    found = () if reading is None else reading.concerns
-    return [
-        Caution("reading", {"what": each.what, "therefore": each.therefore, "remedy": each.remedy})
-        for each in found
+    """What only those can decide who know the study, and that conditions are taken together."""
+    if reading is None:
+        return []
+    found = [
+        Caution(each.code, names=each.names, said=(each.what, each.therefore, each.remedy))
+        for each in reading.concerns
     ]
+    return [*found, *about_conditions(reading.conditions)]
 
 
 def about_conditions(pooled: Sequence[str]) -> list[Caution]:

@@ -42,7 +42,6 @@ from trilens.questions.reliability.cautions import (
     Caution,
     about_amounts,
     about_appearances,
-    about_conditions,
     about_contradictions,
     about_design,
     about_duplicates,
@@ -455,7 +454,6 @@ def _checked(
         cautions=(
             *told,
             *about_reading(reading),
-            *(() if reading is None else about_conditions(reading.conditions)),
             *about_appearances(given.names, given.appearances),
             *about_parts(given, parts),
             *about_duplicates(given),
