@@ -132,8 +132,8 @@ def _of_counts(data: Any, n_components: int, seed: int) -> Embedding:
 
 
 def _of_points(points: Points, n_components: int, seed: int) -> Embedding:
-    share = violations(points.X, points.statements)
-    return Embedding(points.names, points.X, points.method, share)
+    X = coordinates(points.statements, points.method, n_components, seed)
+    return Embedding(points.names, X, points.method, violations(X, points.statements))
 
 
 EMBED = register(

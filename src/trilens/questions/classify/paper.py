@@ -39,7 +39,7 @@ from trilens.questions.labels import (
     LabelsLike,
     encode_labels,
 )
-from trilens.questions.method import known_error_rate
+from trilens.questions.error_rate import known_error_rate
 from trilens.statements import Kind, Statements, StatementsLike
 from trilens.statements.value import statements_to_fit
 
