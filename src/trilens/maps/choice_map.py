@@ -265,7 +265,7 @@ class ChoiceMap(MapEstimator):
     n_components: int | Literal["cv"] = "cv"
     _: KW_ONLY
     l2: float | Literal["cv"] = "cv"
-    length: Length | Literal["cv"] = "distance"
+    length: Length = "distance"
     lapses: Literal["raters", "one"] | float = "raters"
     raters: Literal["one", "weights", "auto"] = "one"
     feature_share: Literal["cv"] | float | Mapping[str, float] = "cv"
@@ -956,7 +956,7 @@ class ChoiceMap(MapEstimator):
         d = check_components(self.n_components, n, "cv")
         if not _is_cv(self.l2):
             real_number("ChoiceMap: l2", self.l2, 0)
-        one_of("ChoiceMap: length", self.length, ("distance", "student", "cv"))
+        one_of("ChoiceMap: length", self.length, ("distance", "student"))
         if not isinstance(self.lapses, str):
             real_number("ChoiceMap: lapses", self.lapses, 0, 1)
         elif self.lapses not in ("raters", "one"):
@@ -989,16 +989,15 @@ class ChoiceMap(MapEstimator):
         shares = None if features is None else self._given_shares(features)
         d = None if _is_cv(self.n_components) else int(self.n_components)
         l2 = None if _is_cv(self.l2) else float(self.l2)
-        length = None if self.length == "cv" else self.length
         known = features is None or shares is not None
-        if d is not None and l2 is not None and length is not None and known:
-            return MapSettings(d, l2, length, HeldOutScores({}), None, shares or ())
+        if d is not None and l2 is not None and known:
+            return MapSettings(d, l2, self.length, HeldOutScores({}), None, shares or ())
         return select(
             statements,
             weights,
             n_components=d,
             l2=l2,
-            length=length,
+            length=self.length,
             rng=rng,
             n_threads=threads_of(self.n_jobs),
             progress=progress,
@@ -1058,8 +1057,6 @@ class ChoiceMap(MapEstimator):
                 start = Start(f.standard(without_unseen(init, statements.triples)))
             elif evidence is not None:
                 start = Start(evidence.X)
-            elif chosen.start is not None:
-                start = chosen.start
             else:
                 start = prepare_start(statements, f, d, l2, rng)
             lapse = start.lapse if evidence is None else evidence.lapse

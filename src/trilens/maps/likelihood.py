@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
@@ -68,6 +68,9 @@ Link: TypeAlias = Literal["hinge", "squared hinge", "logistic"]
 
 #: The least that a probability is taken for.
 LEAST = 1e-300
+
+#: A symmetric matrix, as what it makes of (n, d, K) vectors.
+Products: TypeAlias = Callable[[AnyArray], AnyArray]
 
 
 def mixture(chosen: Any, total: Any, lapse: Any, share: Any) -> tuple[Any, Any, Any]:
@@ -291,6 +294,10 @@ class Likelihood(ABC):
     alpha: float
     #: Whether it is evaluated by PyTorch, see `trilens.maps.device`.
     on_device = False
+    #: What features say of the places beforehand; their coordinates are then those of the prior.
+    prior: Any = None
+    #: Whether a map that is turned says the same.
+    turns_freely = True
     _work: Work
 
     @abstractmethod
@@ -357,6 +364,44 @@ class Likelihood(ABC):
             H,
         )
         return H + H.T if whole else H.reshape(n, d, d)
+
+    def products(self, X: FloatArray, lapse: FloatArray) -> Products:
+        """A function that multiplies (n, d, K) vectors with the information of the coordinates.
+
+        In single precision, and without ever forming the matrix.
+        """
+        from trilens.maps import _kernels
+
+        work, cuts = self._work, self._work.cuts(len(self.choices))
+        triples = self.choices.triples
+        terms = np.empty((len(triples), 6), dtype=np.float32)
+        X = np.ascontiguousarray(X)
+        narrow = X.astype(np.float32)
+        how = _kernels.LENGTHS[self.length], self.alpha, self.n_sides == 3, self.sign
+
+        def prepare(k: int) -> None:
+            span = cuts[k], cuts[k + 1]
+            _kernels.information_terms(X, triples, self.weight, lapse, *how, *span, terms)
+
+        list(work.each(prepare, work.parts))
+
+        def times(V: AnyArray) -> AnyArray:
+            V = np.ascontiguousarray(V, dtype=np.float32)
+            out = np.zeros((len(work.parts), *V.shape), dtype=np.float32)
+
+            def add(k: int) -> None:
+                span = cuts[k], cuts[k + 1]
+                _kernels.information_times(narrow, triples, terms, V, *span, out[k])
+
+            list(work.each(add, work.parts))
+            total: AnyArray = out[0] if len(out) == 1 else out.sum(axis=0)
+            return total
+
+        return times
+
+    def of_places(self) -> Likelihood:
+        """The likelihood of the places themselves, whatever is known of them beforehand."""
+        return self
 
     def _by_rows(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
         """An evaluation straight from the coordinates, whatever the range of the lengths."""
