@@ -8,7 +8,6 @@ from trilens._parameters import one_of, real_number, seed_of
 from trilens.ask import fit_of, is_enough
 from trilens.errors import ParameterError
 from trilens.maps.fitted import Fit
-from trilens.statements import Statements
 
 ESTIMATE = "estimate"
 #: At 2/3 answers say nothing about lenses any more, and the correction divides by zero.
