@@ -14,7 +14,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 import trilens as tl
-from trilens.maps.choice_model import ChoiceModel
+from trilens.maps.map import Map
 from trilens.plots import plan_curve, save_figure
 from trilens.plots.style import PALETTE
 
@@ -22,13 +22,13 @@ IMAGES = Path(__file__).parent / "images"
 OBJECTS, PILOT, BATCH, PRICE = 30, 300, 90, 0.05
 
 
-def people() -> ChoiceModel:
+def people() -> Map:
     """Who will answer: what nobody knows before the study."""
     X = np.random.default_rng(2).standard_normal((OBJECTS, 2))
-    return ChoiceModel(X * 6 / pdist(X).mean(), 0.12, "central")
+    return Map(X * 6 / pdist(X).mean(), 0.12, "central")
 
 
-def answer(crowd: ChoiceModel, triples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def answer(crowd: Map, triples: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """The triples with the chosen object first."""
     asked = tl.Statements(triples, OBJECTS, kind="central")
     chances = crowd.probabilities(asked).cumsum(axis=1)

@@ -17,7 +17,7 @@ import trilens as tl
 from trilens.errors import KindError, ParameterError, StatementError, UnmentionedObjectsWarning
 from trilens.maps import (
     ChoiceMap,
-    ChoiceModel,
+    Map,
     choice_model,
     pairs as pairs_module,
     selection,
@@ -123,7 +123,7 @@ def test_right_answers_have_no_error_rate(kind):
 def test_distances_that_are_hard_to_tell_are_no_blind_answers():
     points = gaussian(30, 2, random_state=1).points
     questions = simulate_statements(points, 4000, random_state=2)
-    chances = ChoiceModel(3 * points, 0.0, "central").probabilities(questions)
+    chances = Map(3 * points, 0.0, "central").probabilities(questions)
     u = np.random.default_rng(3).random(len(chances))
     answer = (u[:, None] > chances.cumsum(axis=1)).sum(axis=1)
     order = np.array([[0, 1, 2], [1, 0, 2], [2, 1, 0]])[answer]
@@ -457,7 +457,7 @@ def test_no_statements_are_refused():
     with pytest.raises(StatementError, match="at least one statement"):
         ChoiceMap().fit(np.empty((0, 3), int))
     with pytest.raises(ParameterError, match="three objects or more"):
-        ChoiceModel(np.zeros((2, 1)), 0.0, "central").depth()
+        Map(np.zeros((2, 1)), 0.0, "central").depth()
 
 
 def test_the_cars_are_mapped_without_a_compiler(data_dir):
@@ -483,7 +483,7 @@ def test_the_public_name():
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
 def test_errors_of_places_are_about_right(kind):
     true = 2 * np.random.default_rng(3).standard_normal((16, 2))
-    model = ChoiceModel(true - true.mean(axis=0), 0.1, kind)
+    model = Map(true - true.mean(axis=0), 0.1, kind)
     made, claimed = [], []
     for seed in range(4):
         rng = np.random.default_rng(seed)

@@ -13,7 +13,7 @@ from trilens import answers
 from trilens.counts.partition import Plan, partitions
 from trilens.errors import ParameterError
 from trilens.maps import lens_map, passes, streamed
-from trilens.maps.choice_model import ChoiceModel
+from trilens.maps.map import Map
 from trilens.maps.streamed import (
     HeldOutAnswers,
     HeldRows,
@@ -168,7 +168,7 @@ def test_answers_that_are_held_are_read(tmp_path: Path, Map) -> None:
 
 
 def _loss(X: np.ndarray, lapse: float, kind: str, triples: np.ndarray) -> float:
-    return -float(np.log(ChoiceModel(X, lapse, kind).chosen(triples)).sum())
+    return -float(np.log(Map(X, lapse, kind).chosen(triples)).sum())
 
 
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
@@ -199,7 +199,7 @@ def test_the_slopes_and_the_information_are_those_of_the_model(kind: str, d: int
     for answer in np.array(answers, dtype=np.int32):
         one = score(HeldRows(kind, answer[None]), None, X, lapse, None)
         slopes = one.of_object[:, :d]
-        chance = ChoiceModel(X, lapse, kind).chosen(answer[None])[0]
+        chance = Map(X, lapse, kind).chosen(answer[None])[0]
         expected += chance * slopes[:, :, None] * slopes[:, None, :]
     low = np.tril_indices(d)
     whole = score(HeldRows(kind, question), None, X, lapse, None).of_object[:, d:]
@@ -327,7 +327,7 @@ def test_the_scale_is_that_of_answers_kept_aside() -> None:
     rng = np.random.default_rng(0)
     X = 3 * rng.standard_normal((50, 2))
     triples = np.argsort(rng.random((20_000, 50)), axis=1)[:, :3].astype(np.int32)
-    P = ChoiceModel(X, 0.3, "central").probabilities(triples)
+    P = Map(X, 0.3, "central").probabilities(triples)
     answer = (P.cumsum(axis=1) < rng.random((len(P), 1))).sum(axis=1).clip(max=2)
     rows = np.arange(len(P))
     chosen = triples[rows, answer]

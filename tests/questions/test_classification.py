@@ -12,14 +12,11 @@ from sklearn.semi_supervised import LabelSpreading
 
 import drawn
 from trilens.counts import count_central, count_classes, count_labelled_pairs
-from trilens.depth import class_depth
 from trilens.errors import KindError, LabelError, ParameterError
+from trilens.lens import class_depth
 from trilens.questions.classify.classes import classify, make_classifier
-from trilens.questions.classify.classifiers import (
-    KRNGClassifier,
-    LensDepthClassifier,
-    MapClassifier,
-)
+from trilens.questions.classify.map_classifier import MapClassifier
+from trilens.questions.classify.paper import KRNGClassifier, LensDepthClassifier
 from trilens.questions.labels import encode_labels
 from trilens.simulate import mixture, simulate_statements
 from trilens.statements import Statements

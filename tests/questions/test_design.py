@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import trilens as tl
-from trilens.questions.design import design
+from trilens.design import design
 from trilens.questions.reliability.cautions import about_design
 from trilens.questions.reliability.forecast import learning_curve
 from trilens.simulate import gaussian, simulate_statements

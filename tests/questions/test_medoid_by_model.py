@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from trilens.depth import centrality, counted_intervals
+from trilens.lens import centrality
 from trilens.maps import ChoiceMap
 from trilens.maps.geometry import total_distance
 from trilens.questions.medoid import (
@@ -22,6 +22,7 @@ from trilens.questions.model import (
     pair_dispersion,
     without_own,
 )
+from trilens.shares import counted_intervals
 from trilens.simulate import gaussian, simulate_statements
 from trilens.statements import Statements
 

@@ -15,7 +15,7 @@ import yaml
 import trilens as tl
 from trilens.errors import KindError, ParameterError, StatementError, TrilensError
 from trilens.kinds import KINDS, Kind, n_questions
-from trilens.maps.choice_model import ChoiceModel
+from trilens.maps.map import Map
 from trilens.questions.plan import Plan, curves, goals, worlds
 from trilens.questions.plan.curves import Lines, Thresholds
 from trilens.questions.plan.worlds import World
@@ -72,7 +72,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 def pilot() -> tl.Statements:
     rng = np.random.default_rng(3)
     X = 3 * rng.standard_normal((12, 2))
-    world = World(ChoiceModel(X, 0.1, "central"))
+    world = World(Map(X, 0.1, "central"))
     return worlds.answered(world, 240, 1, rng)
 
 
@@ -82,7 +82,7 @@ def pilot() -> tl.Statements:
 def test_answers_follow_the_model() -> None:
     rng = np.random.default_rng(0)
     for kind in KINDS:
-        model = ChoiceModel(2 * rng.standard_normal((6, 2)), 0.2, kind)
+        model = Map(2 * rng.standard_normal((6, 2)), 0.2, kind)
         S = worlds.answered(World(model), 40_000, 1, rng)
         assert S.kind == kind
         P = model.probabilities(S)
@@ -95,7 +95,7 @@ def test_half_of_the_raters_see_objects_elsewhere() -> None:
     X = np.arange(6.0)[:, None] * 20
     Y = X.copy()
     Y[0] = 100.5
-    world = World(ChoiceModel(X, 0.0, "central"), other=ChoiceModel(Y, 0.0, "central"))
+    world = World(Map(X, 0.0, "central"), other=Map(Y, 0.0, "central"))
     S = worlds.answered(world, 4000, 4, np.random.default_rng(0))
     assert S.raters is not None
     of = np.asarray(S.raters) % 2

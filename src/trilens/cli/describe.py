@@ -35,7 +35,7 @@ def command(answers: Answers, out: Output) -> None:
     """
     from trilens.answers import read_or_count
     from trilens.counts import Counted
-    from trilens.questions.design import about_chosen
+    from trilens.design import about_chosen
     from trilens.questions.kind import doubt_kind
 
     # counts do not know the raters: for their table a large file too is read whole
@@ -65,6 +65,8 @@ def command(answers: Answers, out: Output) -> None:
         print_facts(_read(reading) | collected | {"kind": collected["kind"] + assumed})
     for said in about_chosen(data):
         note(said)
+    for concern in reading.concerns:
+        note(f"caution: {concern}")
     if reading.caution is not None:
         options.caution(reading.caution)
     for fault in reading.named_faults():
@@ -82,6 +84,7 @@ def _read(reading: Reading) -> dict[str, str]:
         "header": "" if reading.header else "none: columns by their number",
         "left out": ", ".join(reading.left_out),
         "inferred from the values": "; ".join(reading.notes),
+        "checks": "" if reading.checks is None else str(reading.checks),
         "bad rows skipped": f"{len(reading.faults):,}" if reading.faults else "",
     }
     return {name: value for name, value in facts.items() if value}

@@ -92,7 +92,7 @@ def count_classes(
         S.kind,
         ["central"],
         "count_classes",
-        "LensMapClassifier serves every kind, and to_central() converts similarity triplets",
+        "MapClassifier serves every kind, and to_central() converts similarity triplets",
     )
     labels = _check_labels(given, S.n_objects, n_classes)
     shape = (S.n_objects, n_classes)
@@ -230,7 +230,7 @@ def count_labelled_pairs(
         S.kind,
         ["central"],
         "count_labelled_pairs",
-        "LensMapClassifier serves every kind, and to_central() converts similarity triplets",
+        "MapClassifier serves every kind, and to_central() converts similarity triplets",
     )
     ids = _check_ids(as_array(labelled, "labelled"), S.n_objects)
     column = np.full(S.n_objects, -1, dtype=np.int32)

@@ -21,7 +21,6 @@ from itertools import combinations
 import numpy as np
 
 from trilens._typing import FloatArray
-from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.features import FeaturePrior, with_prior
 from trilens.maps.fit import (
     ATTENTIVE,
@@ -35,6 +34,7 @@ from trilens.maps.fit import (
     penalised,
 )
 from trilens.maps.likelihood import Likelihood, collect_choices, likelihood
+from trilens.maps.map import Map
 from trilens.maps.pairs import Path
 from trilens.maps.rater_weights import RaterWeights, weighed_likelihood
 from trilens.statements import Statements
@@ -166,7 +166,7 @@ def surface_of(likelihood: Likelihood, X: FloatArray, fixed_l2: bool = False) ->
 def lapse_interval(
     statements: Statements,
     weights: FloatArray | None,
-    model: ChoiceModel,
+    model: Map,
     l2: float,
     n_threads: int | None = None,
     raters: RaterWeights | None = None,
@@ -177,13 +177,13 @@ def lapse_interval(
     Where the evidence of the whole is too dear, that of the statements among some of the
     objects, and where those are too few the likelihood alone, with room for its bias.
     """
-    n, d = model.embedding.shape
+    n, d = model.X.shape
     if raters is not None:
         with (
             one_blas_thread(),
             _seen(statements, weights, model, raters, n_threads, prior=prior) as (f, scale),
         ):
-            X, few = f.standard(model.embedding * scale), n * d / float(f.weight.sum())
+            X, few = f.standard(model.X * scale), n * d / float(f.weight.sum())
             if not is_affordable(n * d, len(f.choices)):
                 return _likelihood_interval(f, X, model.lapse, l2, few)
             found = maximise_evidence(f, X, l2, fixed_l2=True, share=model.lapse)
@@ -203,14 +203,14 @@ def lapse_interval(
         else:
             with one_blas_thread(), likelihood(choices, model.length, model.alpha, n_threads) as f:
                 f = with_prior(f, prior)
-                X = f.standard(model.embedding)
+                X = f.standard(model.X)
                 return _likelihood_interval(f, X, model.lapse, l2, few)
     seen = np.unique(choices.triples).astype(np.int64)
     triples = np.searchsorted(seen, choices.triples).astype(np.int32)
     inner = replace(choices, triples=triples, n_objects=len(seen))
     with one_blas_thread(), likelihood(inner, model.length, model.alpha, n_threads) as f:
         f = with_prior(f, None if prior is None else prior.among(seen))
-        X = f.standard(model.embedding[seen])
+        X = f.standard(model.X[seen])
         low, high = maximise_evidence(f, X, l2, fixed_l2=True, share=model.lapse).interval
     # A share that was fitted together with a map of everything may lie a little below.
     return min(low, model.lapse), max(high, model.lapse)
@@ -219,7 +219,7 @@ def lapse_interval(
 def place_errors(
     statements: Statements,
     weights: FloatArray | None,
-    model: ChoiceModel,
+    model: Map,
     l2: float,
     raters: RaterWeights | None = None,
     prior: FeaturePrior | None = None,
@@ -233,7 +233,7 @@ def place_errors(
     ----------
     statements, weights
         That the map was fitted to.
-    model : ChoiceModel
+    model : Map
     l2
         The penalty of the fit.
     raters
@@ -242,11 +242,11 @@ def place_errors(
         What features say, where it was fitted with them.
     """
     l2 = max(l2, _NO_L2)
-    n, d = model.embedding.shape
+    n, d = model.X.shape
     whole = is_affordable(n * d, len(collect_choices(statements, weights)))
     path: Path | None = None if whole else "rows"
     with one_blas_thread(), _seen(statements, weights, model, raters, 1, path) as (f, scale):
-        X = model.embedding * scale
+        X = model.X * scale
         unscaled = 1.0 / np.multiply.outer(np.ones(d) * scale, np.ones(d) * scale)
         H = f.information(X, np.array([model.lapse]), whole=whole)
         if not whole:
@@ -303,7 +303,7 @@ def _likelihood_interval(
 def _seen(
     statements: Statements,
     weights: FloatArray | None,
-    model: ChoiceModel,
+    model: Map,
     raters: RaterWeights | None,
     n_threads: int | None = None,
     path: Path | None = None,

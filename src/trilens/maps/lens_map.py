@@ -28,7 +28,7 @@ from trilens.statements.value import same_kind
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
 
-    from trilens.maps.streamed import StreamedMap
+    from trilens.maps.streamed import LensVectors
 
 #: Up to so many objects the values are smoothed, which takes an (n, n) array.
 SMOOTHED_OBJECTS = 4096
@@ -275,7 +275,7 @@ class LensMap(MapEstimator):
     n_objects_ : int
     counts_ : PairCounts
         What `partial_fit` adds to.
-    streamed_ : StreamedMap or None
+    streamed_ : LensVectors or None
         How the map was made, where it was by passes over files; ``counts_``, ``power_`` and
         ``explained_variance_ratio_`` are then not there.
 
@@ -336,7 +336,7 @@ class LensMap(MapEstimator):
         self.n_objects_ = n
         self.counts_ = pairs
         self.names_, self.kind_ = names, pairs.kind
-        self.streamed_: StreamedMap | None = None
+        self.streamed_: LensVectors | None = None
         self._find_unknown(np.asarray(pairs.appears.sum(axis=1)))
         self._tell_doubts()
         return self
@@ -360,20 +360,25 @@ class LensMap(MapEstimator):
 
     def _stream(self, answers: Answers) -> LensMap:
         """Fit by passes over files of very many objects."""
-        from trilens.maps.streamed import stream_map
+        from trilens.maps.streamed import stream_lens_map
 
         refuse_for_streams(self, {"error_rate": 0.0, "power": "auto"})
-        found = stream_map(
+        d = check_components(self.n_components, answers.count().n_objects, "gap")
+        if d is None:
+            raise ParameterError(
+                "LensMap: n_components='gap' needs counts of pairs, and of so many objects they "
+                "are too many; give a whole number",
+                parameter="n_components",
+            )
+        found = stream_lens_map(
             answers,
-            check_components(self.n_components, answers.count().n_objects, "gap"),
-            method="lensmap",
+            d,
             shrinkage=self.shrinkage,
             random_state=self.random_state,
         )
         same_kind(self.kind, found.counts.kind, self)
         for name in ("explained_variance_ratio_", "power_", "counts_"):
             self.__dict__.pop(name, None)
-        assert found.eigenvalues is not None
         self.embedding_, self.eigenvalues_ = found.embedding, found.eigenvalues
         self.n_objects_, self.n_components_ = found.embedding.shape
         self.names_, self.kind_ = found.counts.known_names, found.counts.kind

@@ -146,24 +146,24 @@ def row_order(statements: Statements) -> IntArray:
     return np.lexsort((groups.of, codes))
 
 
-def in_order(
-    statements: Statements, weights: FloatArray | None
-) -> tuple[Statements, FloatArray | None, IntArray]:
-    """Statements, and their weights, as a fit sees them: objects and rows in an order of their own.
+def in_own_order(statements: Statements) -> tuple[Statements, IntArray]:
+    """Statements in an order that does not depend on how they were given.
 
-    Also returned: the `object_order`. Rows without raters stay where they are: choices are
-    sorted anyway, and `selection` orders the rows that it draws from.
+    Objects by their names; rows by their objects, and by raters where known. Random numbers are
+    drawn in this order, so that the same answers say the same. Also returned: the place of each
+    given object in it, (n,).
+
+    >>> found, rank = in_own_order(Statements([[1, 2, 0], [0, 1, 2]], names=["c", "b", "a"]))
+    >>> found.names, found.triples.tolist(), rank.tolist()
+    (('a', 'b', 'c'), [[2, 1, 0], [1, 0, 2]], [2, 1, 0])
     """
     order = object_order(statements._names, statements.n_objects)
-    rows = None
-    if statements.raters is not None:
-        rows = row_order(statements)
-    if (np.diff(order) < 0).any():
+    if (np.diff(order) != 1).any():
         statements = statements.subset(order)
-    if rows is not None:
+    rows = row_order(statements)
+    if (np.diff(rows) != 1).any():
         statements = statements.take(rows)
-        weights = None if weights is None else weights[rows]
-    return statements, weights, order
+    return statements, np.argsort(order)
 
 
 # ---- the choice model ---------------------------------------------------------------------------

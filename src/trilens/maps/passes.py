@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from trilens._typing import AnyArray, BoolArray, FloatArray, Int32Array
+from trilens._typing import AnyArray, BoolArray, FloatArray, Int32Array, IntArray, Progress
 from trilens.answers import Answers
 from trilens.counts import Counted, counted
 from trilens.counts.engines import Engine, open_engine
@@ -88,6 +88,7 @@ class Passes:
         counts: Counted | None = None,
         n_threads: int | None = None,
         cluster: Any = None,
+        progress: Progress | None = None,
     ) -> Passes:
         """Over files, or over statements in memory.
 
@@ -106,20 +107,34 @@ class Passes:
             held = HeldRows(given.kind, np.asarray(given.triples), who)
             return cls(counts or counted(given), held.parts(), None, n_threads)
         if not given.in_files or given.in_counts:
-            raise ParameterError(
-                "a map is streamed from files of answers; fit ChoiceMap or LensMap"
-            )
+            raise ParameterError("a map is made of answers, not of counts of them")
         if given.objects is not None:
             raise ParameterError(
-                f"a streamed map takes the objects from the files; leave out {option('objects')}"
+                "files too large to hold name their objects themselves; leave out "
+                f"{option('objects')}"
             )
         cluster = given.cluster if cluster is None else cluster
         if counts is None:
-            counts = given.count(n_threads=n_threads, cluster=cluster)
+            counts = given.count(n_threads=n_threads, cluster=cluster, progress=progress)
         how = given.options | {"skip_bad": bool(given.skip_bad), "where": given.where}
         plan = replace(Plan.of(**how), n_objects=counts.n_objects, names=counts.known_names)
         paths = partitions(given.source, plan.options.rater_from_name)
         return cls(counts, paths, plan, n_threads, cluster)
+
+    def among(self, order: IntArray) -> Passes:
+        """The same files with their objects in another order: object ``order[i]`` comes i-th."""
+        if self.plan is None or (np.diff(order) == 1).all():
+            return self
+        c = self.counts
+        names = None if c.known_names is None else tuple(c.known_names[i] for i in order)
+        counts = replace(
+            c,
+            first=c.first[order],
+            rest=c.rest[order],
+            near=None if c.near is None else c.near[order],
+            known_names=names,
+        )
+        return replace(self, counts=counts, plan=replace(self.plan, names=names))
 
     @contextmanager
     def engines(self) -> Iterator[tuple[Engine, Engine]]:
@@ -189,9 +204,14 @@ def _readonly(column: AnyArray) -> AnyArray:
     return view
 
 
-def sampled_rows(part: StreamPart, plan: Plan | None, draw: QuestionSample) -> list[Int32Array]:
-    """The statements of a part whose questions are meant, (m, 3) some at a time."""
-    return [np.stack(columns, axis=1) for _, columns in batches(part, plan, draw)]
+def sampled_rows(
+    part: StreamPart, plan: Plan | None, draw: QuestionSample
+) -> list[tuple[Int32Array, AnyArray | None]]:
+    """The statements of a part whose questions are meant, (m, 3), and who gave each."""
+    return [
+        (np.stack(columns, axis=1), raters)
+        for _, columns, raters in rated_batches(part, plan, draw)
+    ]
 
 
 def product(part: StreamPart, plan: Plan | None, X: AnyArray, on: float, off: float) -> AnyArray:
@@ -254,11 +274,6 @@ def score(
         loss += _kernels.score(a, b, c, kind == "closer", sign(kind), X, lapse, sums)
         many += len(a)
     return Sums(loss, many, sums)
-
-
-def prior_of(X: FloatArray) -> float:
-    """The precision of the Gaussian prior of places, which is as wide as the map."""
-    return 1.0 / max(float(X.var(axis=0).mean()), 1e-300)
 
 
 def total(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,14 +11,14 @@ import numpy as np
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray
 from trilens.errors import ParameterError, StatementError
-from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.features import Block, Features, FeaturesLike, read_new_features
 from trilens.maps.fit import minimise, one_blas_thread
 from trilens.maps.likelihood import collect_choices, likelihood
+from trilens.maps.map import Map
 from trilens.statements import Statements
 
 if TYPE_CHECKING:
-    from trilens.maps.choice_map import ChoiceMap
+    from trilens.maps.fitted import Fit
 
 #: Stands for no penalty.
 _NO_L2 = 1e-6
@@ -97,22 +97,22 @@ class NewObjects:
     features: Features | None
 
 
-def new_objects(M: ChoiceMap, S: Statements | None, features: FeaturesLike | None) -> NewObjects:
+def new_objects(M: Fit, S: Statements | None, features: FeaturesLike | None) -> NewObjects:
     """What answers and features say about objects that the map does not have."""
-    n = len(M.embedding_)
-    on_map = {name: i for i, name in enumerate(M.names_ or map(str, range(n)))}
+    n = len(M.map.X)
+    on_map = {name: i for i, name in enumerate(M.map.names or map(str, range(n)))}
     if S is None and features is None:
         raise ParameterError("place needs answers about new objects, or their features")
     told = None
     if features is not None:
-        if M.features_ is None or M._prior is None:
-            why = "was fitted without features" if M.features_ is None else "does not use features"
+        if M.features is None or M.prior is None:
+            why = "was fitted without features" if M.features is None else "does not use features"
             raise ParameterError(
                 f"the map {why}, so that they say nothing about places; give answers about the "
                 "new objects",
                 parameter="features",
             )
-        told = read_new_features(features, M.features_)
+        told = read_new_features(features, M.features)
     names: list[str] = []
     if S is not None:
         names = [name for name in S.names if name not in on_map]
@@ -141,14 +141,14 @@ def new_objects(M: ChoiceMap, S: Statements | None, features: FeaturesLike | Non
     if not names:
         raise ParameterError("all objects of the features are on the map already")
     new = None
-    if told is not None and called is not None and M.features_ is not None:
+    if told is not None and called is not None and M.features is not None:
         row_of = {name: i for i, name in enumerate(called)}
         at = np.array([row_of.get(name, -1) for name in names], dtype=np.int64)
         blocks = []
-        for block, (rows, known) in zip(M.features_.blocks, told[1], strict=True):
+        for block, (rows, known) in zip(M.features.blocks, told[1], strict=True):
             has = (at >= 0) & known[np.maximum(at, 0)] & (block.scale > 0)
             blocks.append(Block(rows[np.maximum(at, 0)], has, block.centre, block.scale))
-        new = Features(M.features_.names, tuple(blocks))
+        new = Features(M.features.names, tuple(blocks))
     return NewObjects(tuple(names), None if S is None else _about(S, names, on_map), new)
 
 
@@ -166,19 +166,17 @@ def _about(S: Statements, names: Sequence[str], on_map: dict[str, int]) -> State
     return Statements(triples[rows].astype(np.int32), len(number), kind=S.kind, raters=raters)
 
 
-def find_places(M: ChoiceMap, new: NewObjects) -> Places:
+def find_places(M: Fit, new: NewObjects) -> Places:
     """The likeliest places of new objects, and how sure they are."""
-    k, d = len(new.names), M.n_components_
-    l2 = max(getattr(M, "l2_", 0.0), _NO_L2)
+    k, d = len(new.names), M.map.n_components
+    l2 = max(M.settings.l2, _NO_L2)
     mean, spread, drawn = _expected(M, new)
     answers = np.zeros(k, dtype=np.int64)
     if new.statements is None:
         own = np.diag(spread)[:, None, None] / (2 * l2) * np.eye(d)
         return Places(new.names, mean, own + drawn, answers)
-    model, S, n = M.model_, new.statements, len(M.embedding_)
-    replaced = ChoiceModel(
-        np.vstack([M.embedding_, mean]), model.lapse, model.kind, model.length, model.alpha
-    )
+    model, S, n = M.map, new.statements, len(M.map.X)
+    replaced = Map(np.vstack([M.map.X, mean]), model.lapse, model.kind, model.length, model.alpha)
     replaced.triples_of(S)
     answers = np.bincount(S.triples.ravel(), minlength=n + k)[n:].astype(np.int64)
     precision: FloatArray = np.asarray(2 * l2 * np.linalg.inv(spread), dtype=np.float64)
@@ -193,7 +191,7 @@ def find_places(M: ChoiceMap, new: NewObjects) -> Places:
     assert choices.row is not None
     lapse = np.empty(len(choices))
     lapse[choices.row] = lapse_of
-    X = replaced.embedding[seen].copy()
+    X = replaced.X[seen].copy()
     with one_blas_thread(), likelihood(choices, model.length, model.alpha, 1) as f:
 
         def loss(Y: FloatArray) -> tuple[float, FloatArray]:
@@ -226,17 +224,17 @@ def find_places(M: ChoiceMap, new: NewObjects) -> Places:
     return Places(new.names, found.X, np.asarray(covariance), answers)
 
 
-def _expected(M: ChoiceMap, new: NewObjects) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _expected(M: Fit, new: NewObjects) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Where the features expect new objects, and how far they may be off.
 
     The latter in two parts: (k, k) by what the features leave open, times 1 / (2 l2), and
     (k, d, d) by the errors of the map's own places.
     """
-    k, d, prior = len(new.names), M.n_components_, M._prior
+    k, d, prior = len(new.names), M.map.n_components, M.prior
     if prior is None or new.features is None:
         return np.zeros((k, d)), np.eye(k), np.zeros((k, d, d))
     C = np.diag(np.full(k, max(1.0 - sum(prior.shares), 1e-6)))
-    across = np.zeros((len(M.embedding_), k))
+    across = np.zeros((len(M.map.X), k))
     for block, own, share in zip(
         prior.features.blocks, new.features.blocks, prior.shares, strict=True
     ):
@@ -247,29 +245,29 @@ def _expected(M: ChoiceMap, new: NewObjects) -> tuple[FloatArray, FloatArray, Fl
     weights = prior.solved(across)
     left = C - across.T @ weights
     left = (left + left.T) / 2 + 1e-9 * np.eye(k)
-    drawn = np.einsum("nk,nab->kab", weights**2, M.place_errors_)
-    return np.asarray(weights.T @ M.embedding_), left, np.asarray(drawn)
+    drawn = np.einsum("nk,nab->kab", weights**2, M.place_cov)
+    return np.asarray(weights.T @ M.map.X), left, np.asarray(drawn)
 
 
 def _starts(
-    M: ChoiceMap, S: Statements, lapse: FloatArray, mean: FloatArray, precision: FloatArray
+    M: Fit, S: Statements, lapse: FloatArray, mean: FloatArray, precision: FloatArray
 ) -> FloatArray:
     """For each new object the likeliest of the places of the map's own ones, and the expected."""
-    n, model, start = len(M.embedding_), M.model_, mean.copy()
-    tried = M.embedding_[:: max(len(M.embedding_) // _TRIED, 1)]
+    n, model, start = len(M.map.X), M.map, mean.copy()
+    tried = M.map.X[:: max(len(M.map.X) // _TRIED, 1)]
     alone = (S.triples >= n).sum(axis=1) == 1
     for i in range(len(mean)):
         rows = np.flatnonzero(alone & (S.triples == n + i).any(axis=1))
         if not len(rows):
             continue
         points = np.vstack([tried, mean[i]])
-        everything = np.vstack([M.embedding_, points])
+        everything = np.vstack([M.map.X, points])
         # every answer about every place that the object might have
         triples = S.triples[rows].astype(np.int64)
         asked = np.repeat(triples[None], len(points), axis=0)
         own = n + np.arange(len(points))
         asked = np.where(asked == n + i, own[:, None, None], asked).reshape(-1, 3)
-        attentive = ChoiceModel(everything, 0.0, model.kind, model.length, model.alpha)
+        attentive = Map(everything, 0.0, model.kind, model.length, model.alpha)
         chance = attentive.chosen(asked).reshape(len(points), len(rows))
         sides = 2 if model.kind == "closer" else 3
         chance = (1 - lapse[rows]) * chance + lapse[rows] / sides
@@ -277,3 +275,29 @@ def _starts(
         value -= 0.5 * precision[i, i] * ((points - mean[i]) ** 2).sum(axis=1)
         start[i] = points[int(value.argmax())]
     return start
+
+
+def extended(M: Fit, new: NewObjects, placed: Places) -> Fit:
+    """The fit with new objects at their places; its answers are those about its own objects."""
+    names = M.names + placed.names
+    X = np.vstack([M.map.X, placed.coordinates])
+    nothing = Statements(np.empty((0, 3), np.int32), len(X), names=list(names), kind=M.map.kind)
+    features = None
+    if M.features is not None:
+        features = M.features.extended(new.features, len(placed.names))
+    return replace(
+        M,
+        map=replace(M.map, X=X, names=names),
+        asked=np.append(M.asked, placed.answers),
+        statements=nothing,
+        sample=nothing,
+        features=features,
+        passes=None,
+        stored={
+            "lapse_interval": M.lapse_interval,
+            "violations": M.violations,
+            "place_cov": np.concatenate([M.place_cov, placed.covariance]),
+        },
+        base=None,
+        rank=None,
+    )

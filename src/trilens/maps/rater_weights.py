@@ -16,7 +16,6 @@ import numpy as np
 
 from trilens._typing import FloatArray, IntArray
 from trilens.kinds import n_answers, sides, sign
-from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.features import FeaturePrior
 from trilens.maps.likelihood import (
     Likelihood,
@@ -25,6 +24,7 @@ from trilens.maps.likelihood import (
     information_of_answer,
     likelihood,
 )
+from trilens.maps.map import Map
 from trilens.maps.pairs import Length, lengths
 from trilens.maps.raters import group_raters
 from trilens.statements import Statements
@@ -76,10 +76,10 @@ class RaterWeights:
         found = [row.get(name, nobody) for name in groups.names]
         return np.array([*found, nobody], dtype=np.int64)[groups.of]
 
-    def probabilities(self, model: ChoiceModel, statements: Statements) -> FloatArray:
-        """As `ChoiceModel.probabilities`, of the rater of each statement."""
+    def probabilities(self, model: Map, statements: Statements) -> FloatArray:
+        """As `Map.probabilities`, of the rater of each statement."""
         triples, rows = model.triples_of(statements), self.rows_of(statements)
-        X, stretch, lapses = model.embedding, self.stretch, np.append(self.lapses, model.lapse)
+        X, stretch, lapses = model.X, self.stretch, np.append(self.lapses, model.lapse)
         out = np.empty((len(triples), n_answers(model.kind)))
         for start in range(0, len(triples), _CHUNK):
             part = slice(start, start + _CHUNK)

@@ -18,7 +18,6 @@ from typing import TypeAlias
 import numpy as np
 
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
-from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.features import FeaturePrior, Features, with_prior
 from trilens.maps.fit import Start, fit_choices, one_blas_thread, prepare_start
 from trilens.maps.laplace import (
@@ -35,6 +34,7 @@ from trilens.maps.likelihood import (
     likelihood,
     row_order,
 )
+from trilens.maps.map import Map
 from trilens.maps.pairs import Length
 from trilens.maps.raters import group_raters
 from trilens.statements import Statements
@@ -655,7 +655,7 @@ class _HeldOutScores:
                 tol=_TOL,
             )
             self._last[key] = last = Start(f.places(found.X), float(found.lapse[0]))
-            model = ChoiceModel(last.X, last.lapse, self.choices.kind, point.length, alpha)
+            model = Map(last.X, last.lapse, self.choices.kind, point.length, alpha)
             values[test] = np.log(model.chosen(self.choices.triples[test]))
         return values[self._held]
 

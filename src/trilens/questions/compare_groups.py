@@ -12,6 +12,7 @@ import numpy as np
 from trilens._parameters import check_progress, seed_of, wrong
 from trilens._tabular import Tabular, and_list
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress, RandomState
+from trilens.agreement import AsDict, agreement_between, plain
 from trilens.answers import Answers
 from trilens.errors import ParameterError, option
 from trilens.kinds import chance
@@ -24,7 +25,6 @@ from trilens.questions.group_test import PERMUTATIONS, GroupTest, differing_grou
 from trilens.questions.medoid import medoid
 from trilens.questions.method import check_model, choose_method
 from trilens.questions.model import AnswerModel, answer_model, quick_map
-from trilens.questions.reliability.agreement import AsDict, agreement_between, plain
 from trilens.questions.reliability.cautions import counted
 from trilens.questions.reliability.groups import GroupsLike, group_names, group_of_answers
 from trilens.questions.reliability.raters import is_best, natural

@@ -45,7 +45,7 @@ def statements_of(data: Data, question: str) -> Statements:
 def counts_of(
     data: Data, suffice: bool, *, pairs: bool = False, progress: Progress | None = None
 ) -> Counted | None:
-    """What was counted, or is to be counted of files too large to hold; None: read them.
+    """What was counted, or is to be counted of large files; None: read them.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def counts_of(
         return None
     if not (suffice or data.in_counts):
         return None
-    found = read_or_count(data, pairs=pairs, progress=progress)
+    found = read_or_count(data, enough=True, pairs=pairs, progress=progress)
     return found.with_names() if isinstance(found, Counted) else None
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from trilens._parameters import seed_of, wrong
 from trilens._tabular import Tabular, and_list
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
+from trilens.agreement import AsDict, plain
 from trilens.answers import Answers
 from trilens.errors import ParameterError, option
 from trilens.kinds import chance
@@ -23,7 +24,6 @@ from trilens.questions.medoid import medoid
 from trilens.questions.method import check_model, choose_method
 from trilens.questions.model import AnswerModel, answer_model, quick_map
 from trilens.questions.reliability.affinity import Excess
-from trilens.questions.reliability.agreement import AsDict, plain
 from trilens.questions.reliability.raters import (
     by_number,
     can_hold_out,

@@ -162,16 +162,19 @@ def is_zero(error_rate: Any) -> bool:
     return isinstance(error_rate, (int, float)) and error_rate == 0
 
 
-def known_error_rate(
-    error_rate: Any,
-    statements: Statements,
-    random_state: Any = 0,
-    model: AnswerModel | None = None,
-) -> float:
+def known_error_rate(error_rate: Any, answers: Any, random_state: Any = 0) -> float:
     """``error_rate`` as a number; ``"estimate"`` asks `trilens.reliability` for it.
 
     What is estimated is the share of wrong answers to clear questions, as Noise model I has
     them. A near tie that goes the other way is no error in this sense.
+
+    Parameters
+    ----------
+    error_rate : float or "estimate"
+    answers : Fit, Answers or Statements
+        A fit is not made again.
+    random_state
+        Of the fit, where one is made.
 
     >>> known_error_rate(0.2, Statements([[0, 1, 2]]))
     0.2
@@ -181,9 +184,7 @@ def known_error_rate(
     one_of("error_rate", error_rate, (ESTIMATE,))
     from trilens.questions.reliability import reliability
 
-    found = reliability(statements, model=model, random_state=seed_of(random_state)).error_rate
+    found = reliability(answers, random_state=seed_of(random_state)).error_rate
     if found is None:
-        raise ParameterError(
-            f"{len(statements):,} statements are too few to estimate the error rate; give a number"
-        )
+        raise ParameterError("the answers are too few to estimate the error rate; give a number")
     return min(found, _MOST)

@@ -14,11 +14,11 @@ from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.errors import ParameterError, StatementError, option
 from trilens.kinds import Kind, check_kind, n_questions, sides, sign, wrong_by_chance
 from trilens.maps.choice_map import ChoiceMap
-from trilens.maps.choice_model import ChoiceModel
 from trilens.maps.features import Features, FeaturesLike, read_features
 from trilens.maps.fit import principal_axes
 from trilens.maps.geometry import total_distance
 from trilens.maps.likelihood import information_of_answer
+from trilens.maps.map import Map
 from trilens.maps.pairs import lengths
 from trilens.maps.posterior import MOST_COORDINATES, depths_of
 from trilens.questions.data import Data, in_order, statements_of
@@ -339,7 +339,7 @@ def _questions(
 class _Belief:
     """A map, and how its places may be off together."""
 
-    model: ChoiceModel
+    model: Map
     covariance: FloatArray
 
     def draws(self, count: int, rng: np.random.Generator) -> FloatArray:
@@ -439,7 +439,7 @@ def _first_belief(features: Features, inner: Statements) -> _Belief:
     X[:, : axes.shape[1]] = axes
     mean = total_distance(X).mean() / max(inner.n_objects - 1, 1)
     X *= _FIRST_DISTANCE / max(float(mean), 1e-12)
-    model = ChoiceModel(X, _FIRST_LAPSE, inner.kind)
+    model = Map(X, _FIRST_LAPSE, inner.kind)
     return _Belief(model, _FIRST_OWN * float((X**2).mean()) * np.eye(X.size))
 
 
@@ -739,7 +739,7 @@ def _highest(values: FloatArray, count: int) -> tuple[IntArray, float]:
     return order[:count], float(values[order[count]])
 
 
-def _information(model: ChoiceModel, draws: FloatArray, questions: IntArray) -> FloatArray:
+def _information(model: Map, draws: FloatArray, questions: IntArray) -> FloatArray:
     """The Fisher information of each question about its places, (c, 3 d, 3 d), a mean of maps."""
     c, d = len(questions), draws.shape[2]
     ends = sides(model.kind, np.broadcast_to(np.arange(3), (1, 3)))

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from trilens._typing import BoolArray, FloatArray, IntArray
-from trilens.maps.choice_model import ChoiceModel
+from trilens.maps.map import Map
 from trilens.questions.clouds import CLOUDS, LEVEL, clouds, p_value
 from trilens.questions.model import AnswerModel
 from trilens.questions.tails import Tail
@@ -184,9 +184,7 @@ def factors_by_chance(model: AnswerModel) -> Iterator[FloatArray]:
     for cloud in clouds(M.embedding_, "gaussian", _MOST_POINTS, rng):
         if refit:
             m = M.model_
-            answers = simulated_answers(
-                ChoiceModel(cloud, m.lapse, m.kind, m.length, m.alpha), S, rng
-            )
+            answers = simulated_answers(Map(cloud, m.lapse, m.kind, m.length, m.alpha), S, rng)
             again = ChoiceMap(
                 cloud.shape[1],
                 l2=M.l2_,
@@ -202,9 +200,7 @@ def factors_by_chance(model: AnswerModel) -> Iterator[FloatArray]:
         yield outlier_factors(cloud)
 
 
-def simulated_answers(
-    model: ChoiceModel, statements: Statements, rng: np.random.Generator
-) -> Statements:
+def simulated_answers(model: Map, statements: Statements, rng: np.random.Generator) -> Statements:
     """Answers to the questions of the statements, drawn from a model."""
     triples = np.array(statements.triples)
     chance = model.probabilities(statements).cumsum(axis=1)

@@ -15,8 +15,8 @@ from trilens._tabular import Tabular
 from trilens._typing import FloatArray, IntArray, Progress, RandomState
 from trilens.answers import central_counts
 from trilens.counts import CentralCounts, count_central
-from trilens.depth import centrality, counted_shares
 from trilens.errors import ParameterError
+from trilens.lens import centrality
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.features import FeaturesLike
 from trilens.maps.likelihood import object_order
@@ -48,6 +48,7 @@ from trilens.questions.outlier_test import (
 )
 from trilens.questions.preconditions import why_nothing_can_be_claimed, why_nothing_on_map
 from trilens.questions.tails import Tail
+from trilens.shares import counted_shares
 from trilens.statements import Kind, Statements, StatementsLike, as_statements
 from trilens.statements.value import refuse_answers, statements_to_fit
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from trilens._tabular import shorten
-from trilens.questions.reliability.agreement import SAYS_NOTHING, TOO_FEW
+from trilens.agreement import SAYS_NOTHING, TOO_FEW
 from trilens.report.page import OTHER_VIEWS, Facts
 
 #: How the page speaks of the kinds of question.

@@ -31,11 +31,11 @@ class Objects:
     Examples
     --------
     >>> from sklearn.model_selection import cross_val_score
-    >>> from trilens import LensMapClassifier
+    >>> from trilens import MapClassifier
     >>> from trilens.simulate import mixture, simulate_statements
     >>> points = mixture(40, means=[[0, 0], [9, 0]], random_state=0)
     >>> S = simulate_statements(points, 2000, random_state=1)
-    >>> model = LensMapClassifier(n_components=2, random_state=0)
+    >>> model = MapClassifier(map="lensmap", n_components=2, random_state=0)
     >>> float(cross_val_score(model, S.objects, points.labels, cv=4).mean()) > 0.9
     True
     """

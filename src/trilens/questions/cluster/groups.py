@@ -16,6 +16,7 @@ from trilens._typing import FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers
 from trilens.counts import PairCounts, count_pairs
 from trilens.errors import ParameterError, option
+from trilens.lens import spectral_clusters
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.features import FeaturesLike
 from trilens.maps.likelihood import object_order
@@ -30,7 +31,6 @@ from trilens.questions.cluster.spectral import (
     map_parameters,
     neighbour_graph,
     purity,
-    spectral_clusters,
 )
 from trilens.questions.cluster.suggest import ClusterSuggestion, suggest_clusters
 from trilens.questions.data import (

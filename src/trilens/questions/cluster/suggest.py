@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray
+from trilens.lens import laplacian_eigenvectors
 from trilens.questions.clouds import CLOUDS, LEVEL, Shape, clouds, nearest_of, p_value
-from trilens.questions.cluster.spectral import laplacian_eigenvectors, neighbour_graph
+from trilens.questions.cluster.spectral import neighbour_graph
 from trilens.questions.shapes import Shape as MapShape, Shapes, fit_shapes, is_straight
 
 _MOST_CLUSTERS = 8

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray, Progress
-from trilens.depth import LEAST_RATERS
 from trilens.kinds import Kind, chance
 from trilens.questions.medoid import medoid_set
 from trilens.questions.method import LEAST_PER_OBJECT
@@ -17,6 +16,7 @@ from trilens.questions.plan.goals import AIMS, ASKED, Goal, missing, reached
 from trilens.questions.plan.worlds import People, World, answered, asked_of
 from trilens.questions.reliability.forecast import Prior, fit_line
 from trilens.questions.reliability.raters import FOLDS, can_hold_out, hold_out
+from trilens.shares import LEAST_RATERS
 from trilens.statements import Statements
 
 #: Simulated people and objects: where one kind is planned for, and where three are compared.

@@ -13,7 +13,7 @@ import numpy as np
 from trilens._parameters import check_progress, one_of, real_number, seed_of, whole_number, wrong
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, Progress, RandomState
-from trilens.depth import LEAST_RATERS
+from trilens.agreement import plain
 from trilens.errors import KindError, ParameterError, StatementError, option, parameter_name
 from trilens.kinds import KINDS, Kind, check_kind, n_questions
 from trilens.questions.data import Data, in_order, statements_of
@@ -28,10 +28,10 @@ from trilens.questions.plan.curves import (
 )
 from trilens.questions.plan.goals import AIMS, GOALS, Goal
 from trilens.questions.plan.worlds import CLASSES, ELSEWHERE, ERROR_RATES, GROUPS, SHARPNESS, People
-from trilens.questions.reliability.agreement import plain
 from trilens.questions.reliability.cautions import counted
 from trilens.questions.reliability.forecast import Expected
 from trilens.questions.stopping import MOST_MONEY
+from trilens.shares import LEAST_RATERS
 from trilens.statements import Statements
 
 #: Median seconds of an answer: `closer`, 20,240 answers about faces (the R package tripletTools);

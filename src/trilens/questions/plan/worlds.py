@@ -11,7 +11,7 @@ from trilens._parameters import real_number, whole_number, wrong
 from trilens._typing import FloatArray, IntArray
 from trilens.errors import StatementError
 from trilens.kinds import KINDS, Kind, answer_column, check_kind, wrong_by_chance
-from trilens.maps.choice_model import ChoiceModel
+from trilens.maps.map import Map
 from trilens.questions.model import AnswerModel, answer_model
 from trilens.questions.preconditions import why_nothing_can_be_claimed
 from trilens.simulate.stream import simulate_statements
@@ -36,16 +36,16 @@ class World:
 
     Attributes
     ----------
-    model : ChoiceModel
+    model : Map
     labels : (n,) array of int or None
         Groups or classes.
-    other : ChoiceModel or None
+    other : Map or None
         What the second group of people sees.
     """
 
-    model: ChoiceModel
+    model: Map
     labels: IntArray | None = None
-    other: ChoiceModel | None = None
+    other: Map | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ class People:
             labels = None
             if goal in ("groups", "classes"):
                 X, labels = _apart(X, *(GROUPS if goal == "groups" else CLASSES), rng)
-            model = ChoiceModel(X, min(rate / wrong_by_chance(kind), 1.0), kind)
+            model = Map(X, min(rate / wrong_by_chance(kind), 1.0), kind)
             other = None
             if goal == "difference":
                 moved = rng.permutation(n)[: max(round(ELSEWHERE * n), 1)]
@@ -172,7 +172,7 @@ def _mean_distance(X: FloatArray) -> float:
     return float(pdist(X).mean())
 
 
-def asked_of(model: ChoiceModel, m: int, rng: np.random.Generator) -> Statements:
+def asked_of(model: Map, m: int, rng: np.random.Generator) -> Statements:
     """Questions at random; how these statements answer them does not matter."""
     n = len(model.embedding)
     return simulate_statements(

@@ -1,6 +1,6 @@
 """How good the answers are, and what they can support."""
 
-from trilens.questions.reliability.agreement import (
+from trilens.agreement import (
     Agreement,
     Disagreement,
     Rate,

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from trilens._typing import AnyArray, IntArray
+from trilens.agreement import AsDict, Rate, Repeats, gave_much
+from trilens.design import Design
 from trilens.kinds import KINDS, Kind
-from trilens.questions.design import Design
-from trilens.questions.reliability.agreement import AsDict, Rate, Repeats
 from trilens.questions.reliability.raters import RaterCheck
 from trilens.statements import Statements
+from trilens.statements.reading import Reading
 from trilens.statements.table import POOLED
 
 #: Below this many statements an object's 95 % interval is wider than +-0.2.
@@ -25,8 +26,6 @@ _MANY_WRONG = 0.25
 _FEW_REPEATS = 50
 #: With fewer different rows equal numbers of them may be chance or design.
 _FEW_ROWS = 20
-#: More than this share of the answers, and than twice an equal share, is much for one rater.
-MUCH = 0.2
 #: Beyond, telling rows apart takes seconds.
 _MOST_ROWS = 300_000
 
@@ -88,6 +87,12 @@ def about_kind(kind: Kind, fits: Kind | None = None, doubt: str = "") -> list[Ca
             f"Give the kind that was asked: --kind {kind}, or {other} (in Python: kind=).",
         )
     ]
+
+
+def about_reading(reading: Reading | None) -> list[Caution]:
+    """What only those can decide who know the study, as reading the file has named it."""
+    found = () if reading is None else reading.concerns
+    return [Caution(each.code, each.what, each.therefore, each.remedy) for each in found]
 
 
 def about_conditions(notes: Sequence[str]) -> list[Caution]:
@@ -313,15 +318,6 @@ def about_amounts(who: AnyArray | None, unit: str) -> list[Caution]:
             (str(names[most]),),
         )
     ]
-
-
-def gave_much(share: float, raters: int) -> bool:
-    """Whether a share of the answers is much for one of so many raters.
-
-    >>> gave_much(0.3, 12), gave_much(0.3, 4), gave_much(0.15, 100)
-    (True, False, False)
-    """
-    return share > max(MUCH, 2 / raters)
 
 
 def _about_misfits(checks: Sequence[RaterCheck], unit: str) -> list[Caution]:

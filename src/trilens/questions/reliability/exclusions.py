@@ -10,9 +10,9 @@ import numpy as np
 
 from trilens._parameters import shown, wrong
 from trilens._typing import AnyArray, BoolArray, IntArray
+from trilens.agreement import AsDict
 from trilens.errors import ParameterError, parameter_name
 from trilens.kinds import answer_column
-from trilens.questions.reliability.agreement import AsDict
 from trilens.questions.reliability.raters import RaterCheck
 from trilens.statements import Statements
 from trilens.statements.columns import as_array, as_list, is_missing

@@ -10,11 +10,11 @@ import numpy as np
 
 from trilens._parameters import real_number, whole_number
 from trilens._typing import FloatArray, IntArray, Progress
-from trilens.depth import LEAST_RATERS
+from trilens.agreement import AsDict, plain
 from trilens.questions.medoid import medoid_set
 from trilens.questions.method import LEAST_PER_OBJECT, choose_method
 from trilens.questions.model import AnswerModel, quick_map
-from trilens.questions.reliability.agreement import AsDict, plain
+from trilens.shares import LEAST_RATERS
 from trilens.statements import Statements
 from trilens.statements.combine import questions
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from trilens._parameters import shown
 from trilens._typing import AnyArray, FloatArray, IntArray
+from trilens.agreement import Agreement, AsDict, agreement_between, cells_of
 from trilens.errors import ParameterError, parameter_name
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.geometry import procrustes
 from trilens.questions.group_test import PERMUTATIONS, differing_groups
 from trilens.questions.method import choose_method
 from trilens.questions.model import AnswerModel, quick_map
-from trilens.questions.reliability.agreement import Agreement, AsDict, agreement_between, cells_of
 from trilens.questions.reliability.raters import natural
 from trilens.statements import Statements
 from trilens.statements.columns import as_list, is_missing

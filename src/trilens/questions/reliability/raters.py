@@ -15,11 +15,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
+from trilens.agreement import MOST_ANSWERS, AsDict, Rate, cells_of
 from trilens.kinds import chance, n_answers, wrong_by_chance
 from trilens.maps.choice_map import ChoiceMap
 from trilens.questions.model import quick_map
 from trilens.questions.reliability.affinity import sense_of, usual_sense
-from trilens.questions.reliability.agreement import MOST_ANSWERS, AsDict, Rate, cells_of
 from trilens.statements import Kind, Statements
 from trilens.statements.combine import question_keys
 

@@ -11,18 +11,7 @@ import numpy as np
 from trilens._parameters import check_progress, real_number, seed_of, whole_number, wrong
 from trilens._tabular import Tabular
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress, RandomState
-from trilens.answers import Answers
-from trilens.errors import ParameterError
-from trilens.kinds import chance
-from trilens.maps.choice_map import ChoiceMap
-from trilens.maps.streamed import StreamedMap
-from trilens.questions.clouds import p_text
-from trilens.questions.data import Data, is_streamed, statements_of, streamed_map
-from trilens.questions.design import design
-from trilens.questions.kind import doubt_kind
-from trilens.questions.method import check_model, choose_method
-from trilens.questions.model import AnswerModel, answer_model
-from trilens.questions.reliability.agreement import (
+from trilens.agreement import (
     SAYS_NOTHING,
     TOO_FEW,
     Agreement,
@@ -38,6 +27,17 @@ from trilens.questions.reliability.agreement import (
     repeats_of,
     split_half,
 )
+from trilens.answers import Answers
+from trilens.design import design
+from trilens.errors import ParameterError
+from trilens.kinds import chance
+from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.streamed import StreamedMap
+from trilens.questions.clouds import p_text
+from trilens.questions.data import Data, is_streamed, statements_of, streamed_map
+from trilens.questions.kind import doubt_kind
+from trilens.questions.method import check_model, choose_method
+from trilens.questions.model import AnswerModel, answer_model
 from trilens.questions.reliability.cautions import (
     NO_STATEMENTS,
     NOT_HELD,
@@ -53,6 +53,7 @@ from trilens.questions.reliability.cautions import (
     about_noise,
     about_parts,
     about_raters,
+    about_reading,
     counted,
 )
 from trilens.questions.reliability.exclusions import (
@@ -120,7 +121,7 @@ class Reliability(Tabular):
         Why ``between`` is None.
     reachable : float or None
         The share of answers that the best model could predict, by ``between``; see
-        `trilens.questions.reliability.agreement.reachable`. With ``reachable_interval``.
+        `trilens.agreement.reachable`. With ``reachable_interval``.
     halves : SplitHalf or None
         How well the depths from two halves of the answers agree.
     unit : {"rater", "round"} or None
@@ -414,6 +415,7 @@ def reliability(
         collected=collected,
         cautions=(
             *assumed,
+            *about_reading(reading),
             *(() if reading is None else about_conditions(reading.notes)),
             *about_appearances(given.names, given.appearances),
             *about_parts(given, parts),

@@ -1,11 +1,9 @@
-"""A fitted choice model: how likely each answer is, and the depth that follows from it."""
+"""A map as a model of answers: how likely each one is, and the depth that follows from it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
 
 import numpy as np
 
@@ -46,31 +44,52 @@ class ModelDepth:
 
 
 @dataclass(frozen=True, eq=False)
-class ChoiceModel:
-    """Coordinates and a share of lapses, which give every answer a probability.
+class Map:
+    """A map: coordinates and a share of careless answers, which give every answer a probability.
 
     Attributes
     ----------
-    embedding : (n, d) float64
+    X : (n, d) float64
     lapse : float
         The share of answers that are given without looking.
     kind : {"central", "odd", "closer"}
     length : {"distance", "student"}
     alpha : float
         Degrees of freedom of the Student length.
+    names : tuple of str or None
+        Of the objects; None where they have only ids.
 
     Examples
     --------
-    >>> line = ChoiceModel(np.array([[0.0], [1.0], [3.0]]), 0.0, "central")
+    >>> line = Map(np.array([[0.0], [1.0], [3.0]]), 0.0, "central")
     >>> line.probabilities([[1, 0, 2]]).round(2).tolist()
     [[0.67, 0.24, 0.09]]
     """
 
-    embedding: FloatArray
+    X: FloatArray
     lapse: float
     kind: Kind
     length: Length = "distance"
     alpha: float = 1.0
+    names: tuple[str, ...] | None = None
+
+    @property
+    def n_objects(self) -> int:
+        """How many objects the map has."""
+        return len(self.X)
+
+    @property
+    def n_components(self) -> int:
+        """How many dimensions the map has."""
+        return int(self.X.shape[1])
+
+    def at(self, X: FloatArray) -> Map:
+        """The same model with its objects in other places."""
+        return replace(self, X=X)
+
+    def among(self, order: IntArray, names: tuple[str, ...] | None) -> Map:
+        """The same map with its objects in another order: object ``order[i]`` comes i-th."""
+        return replace(self, X=self.X[order], names=names)
 
     @property
     def error_rate(self) -> float:
@@ -97,12 +116,61 @@ class ChoiceModel:
                 f"how questions of kind {given.kind} are answered; fit one to those, or, for an "
                 f"array, give Statements(array, kind={self.kind!r})"
             )
-        if given.n_objects > len(self.embedding):
+        if given.n_objects > len(self.X):
             raise ParameterError(
                 f"the statements are about {given.n_objects:,} objects, but the map has "
-                f"{len(self.embedding):,}"
+                f"{len(self.X):,}"
             )
         return given.triples
+
+    def slopes(self, triples: AnyArray, lapse: float | FloatArray | None = None) -> FloatArray:
+        """The slope of -log P of each answer in the logarithm of the odds of each side.
+
+        Parameters
+        ----------
+        triples : (m, 3) array of int
+        lapse : float or (m,) array, optional
+            Of each answer's rater, where that is known.
+
+        Returns
+        -------
+        (m, 2 or 3) array
+            The side that was chosen first.
+        """
+        attentive = replace(self, lapse=0.0)._chances(triples)
+        share = self.lapse if lapse is None else lapse
+        chosen = (1 - share) * attentive[:, 0]
+        attended = chosen / (chosen + share / attentive.shape[1])
+        attentive[:, 0] -= 1.0
+        attentive *= np.asarray(attended)[:, None]
+        return attentive
+
+    def score(
+        self, triples: AnyArray, lapse: float | FloatArray | None = None
+    ) -> tuple[IntArray, FloatArray]:
+        """How each answer pulls at the places of its objects: the slope of its -log likelihood.
+
+        Parameters
+        ----------
+        triples, lapse
+            As for `slopes`.
+
+        Returns
+        -------
+        ids : (k m,) array of int
+            Of objects; the answers come in their order, as often as they have ends of sides.
+        force : (k m, d) array
+        """
+        pull = self.slopes(triples, lapse)
+        ids: list[AnyArray] = []
+        found: list[FloatArray] = []
+        for side, (i, j) in enumerate(sides(self.kind, triples)):
+            _, slope = lengths(squared(self.X, i, j), self.length, self.alpha)
+            way = self.X[i] - self.X[j]
+            force = (2 * sign(self.kind) * pull[:, side] * slope)[:, None] * way
+            ids += [i, j]
+            found += [force, -force]
+        return np.concatenate(ids).astype(np.int64), np.concatenate(found)
 
     def depth(self, n_triples: int | None = None, random_state: RandomState = 0) -> ModelDepth:
         """The depth of every object that the model expects of attentive answers.
@@ -122,7 +190,7 @@ class ChoiceModel:
         random_state
             For the draw.
         """
-        n = len(self.embedding)
+        n = len(self.X)
         if n < 3:
             raise ParameterError(f"depth needs three objects or more; the map has {n}")
         of_one = (n - 1) * (n - 2) // (1 if self.kind == "closer" else 2)
@@ -138,7 +206,7 @@ class ChoiceModel:
 
     def _side(self, i: AnyArray, j: AnyArray) -> FloatArray:
         """The logarithms of the odds of choosing the sides (i, j)."""
-        v, _ = lengths(squared(self.embedding, i, j), self.length, self.alpha)
+        v, _ = lengths(squared(self.X, i, j), self.length, self.alpha)
         return sign(self.kind) * v
 
     def _chances(self, triples: AnyArray) -> FloatArray:
@@ -160,8 +228,8 @@ class ChoiceModel:
         """The sum, over all triples with an object, of the probability that it is chosen."""
         from scipy.spatial.distance import pdist, squareform
 
-        n = len(self.embedding)
-        v, _ = lengths(pdist(self.embedding, "sqeuclidean"), self.length, self.alpha)
+        n = len(self.X)
+        v, _ = lengths(pdist(self.X, "sqeuclidean"), self.length, self.alpha)
         u = sign(self.kind) * v
         if np.ptp(u) > ODDS_RANGE:  # exponentials of all would overflow: triangle by triangle
             return self._shares_one_by_one(squareform(u))
@@ -214,12 +282,12 @@ class ChoiceModel:
         """
         from trilens.maps import _kernels
 
-        n = len(self.embedding)
+        n = len(self.X)
         j = rng.integers(n, size=n_pairs)
         k = (j + rng.integers(1, n, size=n_pairs)) % n
         who = np.arange(n) if who is None else who
         mean, square = np.empty(len(who)), np.empty(len(who))
-        X = np.ascontiguousarray(self.embedding, dtype=np.float64)
+        X = np.ascontiguousarray(self.X, dtype=np.float64)
         if self.length != "distance":
             return self._drawn_one_by_one(j, k, who)
         _kernels.drawn_shares(
@@ -245,49 +313,6 @@ class ChoiceModel:
             mean[at] = chance.mean() if len(chance) else np.nan
             error[at] = chance.std() / np.sqrt(len(chance)) if len(chance) else np.nan
         return mean, error
-
-
-@dataclass(frozen=True, eq=False)
-class ResampledModels(Sequence[ChoiceModel]):
-    """Models refitted to answers drawn anew; a sequence of these.
-
-    Attributes
-    ----------
-    models : tuple of ChoiceModel
-        Their axes are near those of the map.
-    rows : tuple of (k,) int64
-        The statements that each model was fitted to; one that was drawn twice stands there twice.
-    shrink : float
-        What deviations of the models from the map are to be multiplied with, because each saw
-        fewer answers than there are; 1 where it saw as many.
-    n_raters : int
-        Raters that were drawn with all their answers; 0 where statements were drawn.
-    """
-
-    models: tuple[ChoiceModel, ...]
-    rows: tuple[IntArray, ...]
-    shrink: float
-    n_raters: int
-
-    @property
-    def embeddings(self) -> FloatArray:
-        """(copies, n, d): the coordinates of every model."""
-        return np.stack([model.embedding for model in self.models])
-
-    @property
-    def lapse(self) -> float:
-        """The mean share of lapses."""
-        return float(np.mean([model.lapse for model in self.models]))
-
-    def pairs(self) -> Iterator[tuple[ChoiceModel, IntArray]]:
-        """Each model with its statements."""
-        return zip(self.models, self.rows, strict=True)
-
-    def __len__(self) -> int:
-        return len(self.models)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.models[index]
 
 
 def _softmax_first(first: FloatArray, *others: FloatArray) -> FloatArray:

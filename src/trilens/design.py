@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
-from trilens.answers import Answers, read_or_count
+from trilens.answers import Answers, AnswersLike, read_or_count
 from trilens.kinds import answer_column
-from trilens.questions.data import Data, statements_of
-from trilens.statements import Statements
+from trilens.statements import Statements, as_statements
 from trilens.statements.combine import questions
 
 #: A rater with a larger share of the answers is named.
@@ -175,14 +174,14 @@ class Design:
         }
 
 
-def about_chosen(answers: Data) -> list[str]:
+def about_chosen(answers: Any) -> list[str]:
     """That questions were chosen by earlier answers, and how many are counted; empty if not.
 
     >>> about_chosen(Statements([[0, 1, 2], [1, 0, 2], [2, 0, 1]], chosen=[True, False, False]))[0]
     '1 of 3 questions were chosen by earlier answers (depths by counting use the other 2; \
 agreement and ceilings leave them out too)'
     """
-    given = read_or_count(answers) if isinstance(answers, Answers) else answers
+    given = read_or_count(answers, enough=True) if isinstance(answers, Answers) else answers
     if not isinstance(given, Statements) or given.chosen is None:
         return []
     return [_chosen_of(int(given.chosen.sum()), len(given))]
@@ -195,7 +194,7 @@ def _chosen_of(chosen: int, answers: int) -> str:
     )
 
 
-def design(statements: Data) -> Design:
+def design(statements: AnswersLike) -> Design:
     """Look at the design of a study: what was asked of whom.
 
     Parameters
@@ -213,7 +212,7 @@ def design(statements: Data) -> Design:
     >>> listed.one_list, listed.counts_hold
     (True, False)
     """
-    given = statements_of(statements, "design")
+    given = as_statements(statements)
     m, n = len(given), given.n_objects
     if m == 0:
         return Design(0, 0, 0, 0.0, False, False, 0.0, 0.0, 1, (), False, 0, None, 0.0)

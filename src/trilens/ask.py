@@ -1,0 +1,343 @@
+"""The one door to the questions: what data they take, in which order, by which method.
+
+A question is a function of a `Fit`, of counts, or of the points of another map. `ask` takes data
+of any kind, puts rows and objects into an order of their own, finds the method, refuses what
+cannot be, calls the function, and puts what it says of each object back into the caller's order.
+Below this door nothing asks where the answers lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from trilens._parameters import one_of, seed_of
+from trilens._typing import FloatArray, IntArray, Progress, RandomState
+from trilens.answers import Answers, read_or_count
+from trilens.counts import CentralCounts, Counted, PairCounts
+from trilens.counts.central import is_path
+from trilens.errors import FormatError, ParameterError, option
+from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.fit_file import is_fit, load
+from trilens.maps.fitted import Fit, fit
+from trilens.maps.likelihood import in_own_order
+from trilens.maps.registry import MAPS, coordinates, dimensions
+from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.statements.names import CheckedNames, ObjectList
+
+#: What every question takes; the table of `trilens.ask.QUESTIONS` says which counts suffice.
+Data: TypeAlias = (
+    "Fit | ChoiceMap | Answers | StatementsLike | Counted | CentralCounts | PairCounts | str"
+)
+#: What is left of data once it is opened.
+Opened: TypeAlias = Fit | Answers | Statements | Counted | CentralCounts | PairCounts
+
+#: With fewer answers for each object, or fewer objects, a map has nothing to hold on to.
+LEAST_PER_OBJECT, LEAST_OBJECTS = 10, 4
+
+
+@dataclass(frozen=True)
+class Points:
+    """A map other than the fit's own, which ranks and shows but has no model of the answers.
+
+    Attributes
+    ----------
+    names : tuple of str
+    X : (n, d) array
+    method : str
+    statements : Statements
+        What it was made of.
+    """
+
+    names: tuple[str, ...]
+    X: FloatArray
+    method: str
+    statements: Statements
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a question takes, and who answers it.
+
+    Attributes
+    ----------
+    name : str
+    of_fit : callable, optional
+        Takes a `Fit` in the order of its own.
+    of_counts : callable, optional
+        Takes counts, or statements that it counts; by a method of the paper.
+    of_points : callable, optional
+        Takes `Points`.
+    by_counting : str, optional
+        The name of the method that needs only counts.
+    needs_pairs : bool
+        Whether those are counts of pairs.
+    of_few : str
+        The method for answers too few for a map.
+    per_object : tuple of str
+        The fields of the result that have an entry for each object, in the last axis.
+    per_row : tuple of str
+        The fields that have a row for each object.
+    per_pair : tuple of str
+        The fields, dense or sparse, that have a row and a column for each object.
+    ids : tuple of str
+        The fields that hold ids of objects.
+    labels : tuple of str
+        The parameters that have an entry for each object.
+    """
+
+    name: str
+    of_fit: Callable[..., Any] | None = None
+    of_counts: Callable[..., Any] | None = None
+    of_points: Callable[..., Any] | None = None
+    by_counting: str | None = None
+    needs_pairs: bool = False
+    of_few: str = "lensmap"
+    per_object: tuple[str, ...] = ()
+    per_row: tuple[str, ...] = ()
+    per_pair: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """What ``method`` may be, beside ``"auto"``."""
+        counting = () if self.by_counting is None else (self.by_counting,)
+        maps = MAPS if self.of_points is not None else ("choice",)
+        return (*counting, *(name for name in maps if name not in counting))
+
+
+#: Every question that was registered, by name.
+QUESTIONS: dict[str, Question] = {}
+
+
+def register(question: Question) -> Question:
+    """Make a question known: to the documentation, and to the tests that ask all of them."""
+    QUESTIONS[question.name] = question
+    return question
+
+
+def ask(
+    question: Question,
+    data: Data,
+    method: str = "auto",
+    random_state: RandomState = 0,
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> Any:
+    """The answer to a question about data of any kind.
+
+    Parameters
+    ----------
+    question : Question
+    data : Fit, path, Answers, Statements, a table, (m, 3) array, or counts
+    method : str
+        ``"auto"``, or one of the question's methods.
+    random_state
+    progress : callable, optional
+        Of the fit, where one is made.
+    parameters
+        Of the question. Those that have an entry for each object are a list in the order of the
+        objects, or None.
+    """
+    one_of("method", method, ("auto", *question.methods))
+    given = opened(data)
+    if isinstance(given, Fit) and method not in ("auto", "choice"):
+        given = answers_of(given)
+    if isinstance(given, Counted | CentralCounts | PairCounts):
+        return _of_counts(question, given, method, parameters)
+    if isinstance(given, Answers) and given.in_counts:
+        counts = given.count(pairs=question.needs_pairs and question.of_counts is not None)
+        return _of_counts(question, counts.with_names(), method, parameters)
+    if method == "auto":
+        method = "choice" if isinstance(given, Fit) or is_enough(given) else question.of_few
+    if method == "choice":
+        return _of_fit(question, given, random_state, progress, parameters)
+    if method == question.by_counting and question.of_counts is not None:
+        assert not isinstance(given, Fit)
+        countable = counts_of(given, pairs=question.needs_pairs, progress=progress)
+        return question.of_counts(countable, **parameters)
+    return _of_points(question, given, method, random_state, parameters)
+
+
+def opened(data: Any) -> Opened:
+    """Data of any kind as one of a few; a path is opened, a fitted `ChoiceMap` has its fit."""
+    if isinstance(data, Answers) and data.fitted is not None:
+        known: Fit = data.fitted
+        return known
+    if isinstance(data, Fit | Answers | Statements | Counted | CentralCounts | PairCounts):
+        return data
+    if isinstance(data, ChoiceMap):
+        if not hasattr(data, "fit_"):
+            raise ParameterError(
+                "this ChoiceMap is not fitted; fit it, or give the answers themselves"
+            )
+        return data.fit_
+    if is_path(data) and not isinstance(data, list | tuple):
+        return load(data) if is_fit(data) else Answers(data)
+    return as_statements(data)
+
+
+def fit_of(
+    data: Any,
+    question: str,
+    random_state: RandomState = 0,
+    progress: Progress | None = None,
+) -> Fit:
+    """The fit behind a question that needs one: the one given, or one that is made."""
+    given = opened(data)
+    if isinstance(given, Fit):
+        return given
+    if isinstance(given, Counted | CentralCounts | PairCounts):
+        raise ParameterError(f"{question} needs the statements, not counts of them")
+    if isinstance(given, Answers) and given.in_counts:
+        raise FormatError(
+            f"{given.source} holds counts; {question} needs the statements that were counted"
+        )
+    return fit(given, random_state=random_state, progress=progress)
+
+
+def answers_of(fitted: Fit) -> Answers | Statements:
+    """The answers behind a fit, in the caller's order."""
+    if fitted.statements is not None:
+        return fitted.statements
+    source: Any = fitted.source
+    if isinstance(source, Answers | Statements):
+        return source
+    raise ParameterError("this fit was saved without its answers; give the answers themselves")
+
+
+def statements_of(data: Any, question: str) -> Statements:
+    """The statements themselves, read where they lie in files; refuses counts."""
+    given = opened(data)
+    if isinstance(given, Fit):
+        given = answers_of(given)
+    if isinstance(given, Answers):
+        if given.in_counts:
+            raise FormatError(
+                f"{given.source} holds counts; {question} needs the statements that were counted"
+            )
+        return given.read()
+    if isinstance(given, Counted | CentralCounts | PairCounts):
+        raise ParameterError(f"{question} needs the statements, not counts of them")
+    return given
+
+
+def counts_of(
+    given: Answers | Statements, *, pairs: bool = False, progress: Progress | None = None
+) -> Statements | Counted:
+    """Answers to be counted: their counts, or the answers of a small file or in memory."""
+    if isinstance(given, Statements):
+        return given
+    found = read_or_count(given, enough=True, pairs=pairs, progress=progress)
+    return found.with_names() if isinstance(found, Counted) else found
+
+
+def is_enough(given: Answers | Statements) -> bool:
+    """Whether there are enough answers, and objects, for a map."""
+    if isinstance(given, Answers) and not given.held:
+        counts = given.count()
+        n, m = counts.n_objects, counts.statements
+    else:
+        held = given.read() if isinstance(given, Answers) else given
+        n, m = held.n_objects, len(held)
+    return n >= LEAST_OBJECTS and LEAST_PER_OBJECT * n <= 3 * m
+
+
+def objects_of(counts: Counted | CentralCounts | PairCounts) -> ObjectList:
+    """The objects that were counted."""
+    return ObjectList(
+        None if counts.names is None else CheckedNames(counts.names), counts.n_objects
+    )
+
+
+def _of_fit(
+    question: Question,
+    given: Fit | Answers | Statements,
+    random_state: RandomState,
+    progress: Progress | None,
+    parameters: dict[str, Any],
+) -> Any:
+    if question.of_fit is None:
+        raise ParameterError(f"{question.name} has no choice map", parameter="method")
+    fitted = fit_of(given, question.name, random_state, progress)
+    inner, rank = fitted.canonical
+    order = np.argsort(rank)
+    inside = {
+        name: _reordered(value, order) if name in question.labels else value
+        for name, value in parameters.items()
+    }
+    return in_order_of(question.of_fit(inner, **inside), rank, question)
+
+
+def _of_counts(
+    question: Question,
+    counts: Counted | CentralCounts | PairCounts,
+    method: str,
+    parameters: dict[str, Any],
+) -> Any:
+    if question.of_counts is None:
+        raise ParameterError(f"{question.name} needs the statements, not counts of them")
+    if method not in ("auto", question.by_counting):
+        raise ParameterError(
+            f"counts suffice for the method {question.by_counting}; {method} needs the statements"
+        )
+    if question.needs_pairs:
+        pairs = counts if isinstance(counts, PairCounts) else getattr(counts, "pairs", None)
+        if pairs is None:
+            raise ParameterError(
+                f"there are no counts of pairs; count the statements with {option('pairs', True)}"
+            )
+    return question.of_counts(counts, **parameters)
+
+
+def _of_points(
+    question: Question,
+    given: Fit | Answers | Statements,
+    method: str,
+    random_state: RandomState,
+    parameters: dict[str, Any],
+) -> Any:
+    assert question.of_points is not None
+    held = statements_of(given, question.name)
+    ordered, rank = in_own_order(held)
+    order = np.argsort(rank)
+    dim = dimensions(parameters.get("n_components"), ordered.n_objects)
+    X = coordinates(ordered, method, dim, seed_of(random_state))
+    inside = {
+        name: _reordered(value, order) if name in question.labels else value
+        for name, value in parameters.items()
+    }
+    found = question.of_points(Points(ordered.names, X, method, ordered), **inside)
+    return in_order_of(found, rank, question)
+
+
+def _reordered(value: Any, order: IntArray) -> Any:
+    return None if value is None else [value[i] for i in order.tolist()]
+
+
+def in_order_of(result: Any, rank: IntArray, question: Question) -> Any:
+    """A result with what it says of each object in the caller's order: rank i comes i-th."""
+    if (np.diff(rank) == 1).all():
+        return result
+    order = np.argsort(rank)
+    changed: dict[str, Any] = {}
+    for name in question.per_object:
+        value = getattr(result, name)
+        if isinstance(value, np.ndarray):
+            changed[name] = value[..., rank]
+        elif value is not None:
+            changed[name] = tuple(value[i] for i in rank.tolist())
+    for name in question.per_row:
+        changed[name] = getattr(result, name)[rank]
+    for name in question.per_pair:
+        value = getattr(result, name)
+        if value is not None:
+            changed[name] = value[rank][:, rank]
+    for name in question.ids:
+        value = getattr(result, name)
+        changed[name] = order[value] if isinstance(value, np.ndarray) else int(order[value])
+    return replace(result, **changed)

@@ -1,0 +1,474 @@
+"""Maps that the answers allow: draws from the posterior of a fitted map, at every size.
+
+The likelihood of answers does not depend on which questions were asked, nor how often: what the
+answers leave open, these draws show. There are two engines.
+
+**Few answers.** Where answers are few for the coordinates, or come from few questions, the maps
+that explain them fill a region with corners; a chain walks through it that moves object by object
+and finds the sharpness of the answers as it goes. The region may fall into parts, which no such
+chain leaves. So many maps go side by side: the answers count for little at first, when every part
+can be reached, and for more from stage to stage, and at each the maps that explain the answers
+badly give way to copies of the others (annealed importance sampling with resampling; Neal, 2001;
+Del Moral, Doucet and Jasra, 2006).
+
+**Many answers.** There the region is an ellipsoid, that of the Fisher information H. A draw is
+x + H^-1 e, where e varies as H does: by a factor of H where H is small enough to be factored, and
+otherwise as the sum of the answers' scores with a random sign for each question, and of the
+prior's, solved by conjugate gradients with the objects' own blocks as preconditioner (Papandreou
+and Yuille, 2010). Scores, blocks and products with H are sums over the statements: they need no
+more memory than the map, and the statements may lie in files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from trilens._typing import AnyArray, FloatArray, Int32Array, IntArray
+from trilens.counts.engines import Engine
+from trilens.counts.partition import Plan
+from trilens.kinds import Kind, sides, sign
+from trilens.maps.features import FeaturePrior
+from trilens.maps.fit import one_blas_thread
+from trilens.maps.likelihood import Choices, collect_choices, likelihood
+from trilens.maps.map import Map
+from trilens.maps.pairs import ODDS_RANGE, number_pairs, pair_code
+from trilens.maps.passes import HeldRows, Passes, StreamPart, Sums, batches, rated_batches, total
+from trilens.statements import Statements
+
+#: Coordinates whose information is factored; of more it is multiplied with vectors.
+MOST_FACTORED = 3000
+#: Different answers beyond which the region is taken for an ellipsoid.
+MOST_ANNEALED = 950
+#: Maps that are drawn side by side, the rounds in which each moves at a stage, and those in which
+#: it moves at the first and at the end.
+_MAPS, _ROUNDS, _LAST_ROUNDS = 32, 3, 20
+#: For how many answers about each object all of them count at the first stage; at the next they
+#: count for as much more as leaves this share of the maps in the running.
+_FIRST_ANSWERS, _LEFT = 1.0, 0.9
+#: Standard deviations of the coordinates between which the chain moves: answers that hardly
+#: depend on the places, and answers that the distances decide.
+_SPREAD = (0.1, 1000.0)
+#: A lapse of less is taken for this.
+_LEAST_LAPSE = 1e-4
+#: Raters who lapse more often are kept apart from the others; within either class the mean
+#: lapse serves, so that equal answers are looked at once.
+_CARELESS = 0.5
+#: Stands for no penalty.
+_NO_L2 = 1e-6
+#: Conjugate gradients stop where the residual is this share of what it was, or after so many
+#: steps.
+_EXACT, _MOST_STEPS = 0.03, 12
+
+
+def draw_maps(
+    statements: Statements,
+    model: Map,
+    l2: float,
+    lapse_of: FloatArray | None,
+    n_draws: int,
+    rng: np.random.Generator,
+    dispersion: float = 1.0,
+    effort: float = 1.0,
+    prior: FeaturePrior | None = None,
+) -> FloatArray | None:
+    """Coordinates drawn from the posterior, (draws, n, d); None where sums have to serve.
+
+    Parameters
+    ----------
+    statements, model, l2
+        A fitted map, the answers it was fitted to, and the penalty.
+    lapse_of : (m,) array of float, optional
+        The lapse of each answer's rater.
+    n_draws, rng
+    dispersion
+        Answers count for this many times less, as by a quasi-likelihood.
+    effort
+        Maps are annealed for up to so many times as many answers.
+    prior
+        What features say, where the map was fitted with them.
+    """
+    if model.X.size > MOST_FACTORED and len(statements) > effort * MOST_ANNEALED**2:
+        return None
+    choices, lapse = _in_classes(statements, model, lapse_of)
+    if len(choices) <= effort * MOST_ANNEALED:
+        return _annealed(choices, lapse, model, n_draws, rng, dispersion, prior)
+    if model.X.size > MOST_FACTORED:
+        return None
+    from scipy.linalg import solve_triangular
+
+    with one_blas_thread():
+        root = np.linalg.cholesky(_curvature(choices, lapse, model, l2, dispersion, prior))
+        moved = solve_triangular(
+            root, rng.standard_normal((n_draws, len(root))).T, lower=True, trans="T"
+        )
+    return np.asarray(model.X + moved.T.reshape(n_draws, *model.X.shape), dtype=np.float64)
+
+
+def place_covariance(
+    statements: Statements,
+    model: Map,
+    l2: float,
+    lapse_of: FloatArray | None,
+    prior: FeaturePrior | None = None,
+) -> FloatArray:
+    """How the places of all objects may be off together, (n d, n d); parameters as above."""
+    choices, lapse = _in_classes(statements, model, lapse_of)
+    with one_blas_thread():
+        H = _curvature(choices, lapse, model, l2, 1.0, prior)
+        return np.asarray(np.linalg.inv(H), dtype=np.float64)
+
+
+def _in_classes(
+    statements: Statements, model: Map, lapse_of: FloatArray | None
+) -> tuple[Choices, FloatArray]:
+    """Different answers of raters who lapse about as often, and their mean lapse."""
+    different = collect_choices(statements, keep_rows=True)
+    lapses = np.full(len(statements), model.lapse) if lapse_of is None else lapse_of
+    lapses = np.maximum(lapses, _LEAST_LAPSE)
+    assert different.row is not None
+    codes, place = np.unique(2 * different.row + (lapses > _CARELESS), return_inverse=True)
+    count = np.bincount(place).astype(np.float64)
+    triples = different.triples[codes // 2]
+    found = Choices(triples, count, different.kind, different.n_objects, place)
+    return found, np.bincount(place, lapses) / count
+
+
+def _curvature(
+    choices: Choices,
+    lapse: FloatArray,
+    model: Map,
+    l2: float,
+    dispersion: float,
+    prior: FeaturePrior | None,
+) -> FloatArray:
+    """The expected curvature of -log posterior; shifts and turns of the whole are held."""
+    with likelihood(choices, model.length, model.alpha, 1, "rows") as f:
+        H = f.information(model.X, lapse) / dispersion
+    hold_still(H, model.X)
+    add_penalty(H, max(l2, _NO_L2), prior)
+    return H
+
+
+def hold_still(H: FloatArray, X: FloatArray, turns: bool = True) -> None:
+    """Keep the curvature from letting the whole map shift and turn, about which nothing is known.
+
+    Parameters
+    ----------
+    H : (n d, n d) array of float
+    X : (n, d) array of float
+    turns : bool
+        Whether the map may be turned; not where raters' weights tell how it lies.
+    """
+    n, d = X.shape
+    moves = [np.tile(axis, (n, 1)) for axis in np.eye(d)]
+    for a, b in combinations(range(d if turns else 0), 2):
+        turn = np.zeros((n, d))
+        turn[:, a], turn[:, b] = X[:, b], -X[:, a]
+        moves.append(turn)
+    free = np.linalg.qr(np.array(moves).reshape(len(moves), n * d).T)[0]
+    H += 1e3 * np.trace(H) / len(H) * (free @ free.T)
+
+
+def add_penalty(H: FloatArray, l2: float, prior: FeaturePrior | None) -> None:
+    """Add the curvature of the penalty of places, (n d, n d), to that of the likelihood."""
+    if prior is None:
+        H[np.diag_indices(len(H))] += 2 * l2
+        return
+    n = len(prior.own)
+    own = H.reshape(n, len(H) // n, n, len(H) // n)
+    for k in range(own.shape[1]):
+        own[:, k, :, k] += 2 * l2 * prior.precision
+
+
+# ---- few answers --------------------------------------------------------------------------------
+
+
+def _annealed(
+    choices: Choices,
+    lapse: FloatArray,
+    model: Map,
+    n_draws: int,
+    rng: np.random.Generator,
+    dispersion: float,
+    prior: FeaturePrior | None,
+) -> FloatArray:
+    from trilens.maps import _kernels
+
+    n = len(model.X)
+    codes = [pair_code(i, j, n) for i, j in sides(choices.kind, choices.triples)]
+    pairs, numbers = number_pairs(codes, n)
+    chosen_from = np.ascontiguousarray(np.stack(numbers, axis=1))
+    starts, rows = _of_each(choices.triples, n)
+    pair_starts, own_pairs = _of_each(np.stack([pairs.first, pairs.second], axis=1), n)
+    together = np.zeros((0, 0)) if prior is None else np.ascontiguousarray(prior.precision)
+
+    def walk(X: FloatArray, count: int, each: int, counts: float) -> tuple[FloatArray, float]:
+        """Draws if answers count for so much, and what the last makes of all of them."""
+        out = np.empty((count, *X.shape))
+        fits = _kernels.slice_chain(
+            X,
+            pairs.first,
+            pairs.second,
+            pair_starts,
+            own_pairs,
+            chosen_from,
+            choices.weight,
+            counts / dispersion,
+            lapse,
+            starts,
+            rows,
+            _kernels.LENGTHS[model.length],
+            model.alpha,
+            sign(choices.kind),
+            _SPREAD,
+            together,
+            each,
+            rng,
+            out,
+        )
+        return out, fits / dispersion
+
+    # from anywhere: a start at the fitted map would stay in its part
+    size = np.sqrt((model.X**2).mean())
+    maps = max(size, _SPREAD[0]) * rng.standard_normal((_MAPS, *model.X.shape))
+    counts = min(1.0, _FIRST_ANSWERS * n * dispersion / float(choices.weight.sum()))
+    fits = np.array([walk(X, 1, _LAST_ROUNDS, counts)[1] for X in maps])
+    while counts < 1:
+        following = _next_stage(fits, counts)
+        chance = _chances(fits, following - counts)
+        # systematic resampling: as evenly as whole numbers of copies can be
+        at = (rng.random() + np.arange(_MAPS)) / _MAPS
+        maps = maps[np.minimum(np.searchsorted(chance.cumsum(), at), _MAPS - 1)]
+        counts = following
+        fits = np.array([walk(X, 1, _ROUNDS, counts)[1] for X in maps])
+    maps = maps[rng.permutation(_MAPS)]  # neighbours may be copies of one
+    parts = np.bincount(np.arange(n_draws) % _MAPS, minlength=_MAPS).tolist()
+    drawn = [
+        walk(X, part, max(_LAST_ROUNDS // part, 1), 1.0)[0]
+        for X, part in zip(maps, parts, strict=True)
+        if part
+    ]
+    found = np.concatenate(drawn)
+    # answers do not tell which way a map is turned: as the fitted one is
+    U, _, V = np.linalg.svd(np.swapaxes(found, 1, 2) @ model.X)
+    return np.asarray(found @ (U @ V))
+
+
+def _of_each(objects: Int32Array, n: int) -> tuple[IntArray, IntArray]:
+    """The rows in which each object is: those of i are ``rows[starts[i]:starts[i + 1]]``."""
+    ids = objects.ravel()
+    order = np.argsort(ids, kind="stable")
+    starts = np.searchsorted(ids[order], np.arange(n + 1)).astype(np.int64)
+    return starts, (order // objects.shape[1]).astype(np.int64)
+
+
+def _next_stage(fits: FloatArray, counts: float) -> float:
+    """For how much answers count next: as much as leaves enough maps in the running."""
+
+    def leaves_enough(following: float) -> bool:
+        left = 1 / (_chances(fits, following - counts) ** 2).sum()
+        return bool(left >= _LEFT * len(fits))
+
+    low, high = counts, 1.0
+    if leaves_enough(high):
+        return high
+    while high - low > 1e-3 * low:
+        middle = (low + high) / 2
+        low, high = (middle, high) if leaves_enough(middle) else (low, middle)
+    return high
+
+
+def _chances(fits: FloatArray, more: float) -> FloatArray:
+    """Of each map to be kept, if the answers count for so much more."""
+    chance = np.exp(more * (fits - fits.max()))
+    return np.asarray(chance / chance.sum())
+
+
+# ---- any number of answers: sums over statements ------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """What one pass over all statements tells at a map; ``+`` merges.
+
+    Attributes
+    ----------
+    sums : Sums
+        The slope of the likelihood, and the information about each object's own place.
+    expected : (n, 2) float64
+        How often each object is expected to be singled out, and the variance of that.
+    signed : (n, d + 1, draws) float32
+        Scores of the answers with a random sign for each question; the last row is for how often
+        each object is singled out.
+    """
+
+    sums: Sums
+    expected: FloatArray
+    signed: AnyArray
+
+    def __add__(self, other: Sweep) -> Sweep:
+        return Sweep(
+            self.sums + other.sums, self.expected + other.expected, self.signed + other.signed
+        )
+
+
+def sweep(
+    part: StreamPart, plan: Plan | None, X: FloatArray, lapse: float, salt: int, n_draws: int
+) -> Sweep:
+    """The sums of a part of the statements."""
+    from trilens.maps import _kernels
+
+    n, d = X.shape
+    sums, expected = np.zeros((n, d + d * (d + 1) // 2)), np.zeros((n, 2))
+    signed = np.zeros((n, d + 1, n_draws), dtype=np.float32)
+    loss, many = 0.0, 0
+    for kind, (a, b, c) in batches(part, plan):
+        how = (a, b, c, kind == "closer", sign(kind), X, lapse)
+        loss += _kernels.score(*how, sums)
+        many += len(a)
+        _kernels.expect(*how, expected)
+        keys = np.empty(len(a), dtype=np.uint64)
+        _kernels.question_keys(a, b, c, salt, keys)
+        _kernels.pull(*how, keys, signed)
+    return Sweep(Sums(loss, many, sums), expected, signed)
+
+
+def draw_by_sums(
+    passes: Passes,
+    sample: Statements,
+    model: Map,
+    l2: float,
+    swept: Sweep,
+    rng: np.random.Generator,
+    dispersion: float,
+    prior: FeaturePrior | None = None,
+) -> AnyArray:
+    """Maps that the answers allow, (draws, n, d) float32, from what `sweep` found.
+
+    Parameters
+    ----------
+    passes : Passes
+        Over all statements.
+    sample : Statements
+        Those that stand for all in the products with H.
+    """
+    X, lapse = model.X, model.lapse
+    n, d = X.shape
+    held = 2 * max(l2, _NO_L2) * dispersion
+    own = np.ones(n) if prior is None else prior.own_precision
+    blocks = swept.sums.information(d) + held * own[:, None, None] * np.eye(d)
+    signed = swept.signed[:, :d].astype(np.float32)
+    n_draws = signed.shape[2]
+    noise = rng.standard_normal((n, d * n_draws)).astype(np.float32)
+    if prior is not None:
+        noise = np.linalg.cholesky(prior.precision).astype(np.float32) @ noise
+    slopes = np.float32(np.sqrt(dispersion)) * signed
+    slopes += np.float32(np.sqrt(held * dispersion)) * noise.reshape(n, d, n_draws)
+    parts = HeldRows(sample.kind, np.asarray(sample.triples)).parts()
+    scale = passes.counts.statements / max(len(sample), 1)
+    with passes.engines() as (_, here):
+        if scale == 1.0:
+            moved = _solve(here, parts, X, lapse, blocks, held, scale, slopes, prior)
+        else:
+            # how objects hang together is taken from some statements, what is known of each
+            # object by itself from all: a far object may be in few that tell
+            from trilens.maps.passes import score
+
+            some = total(here, parts, score, None, X, lapse, None).information(d) * scale
+            some += held * own[:, None, None] * np.eye(d)
+            A, B = np.linalg.cholesky(some), np.linalg.cholesky(blocks)
+            turned = (A @ np.linalg.solve(B, slopes.astype(np.float64))).astype(np.float32)
+            found = _solve(here, parts, X, lapse, some, held, scale, turned, prior)
+            back = A.transpose(0, 2, 1) @ found.astype(np.float64)
+            moved = np.linalg.solve(B.transpose(0, 2, 1), back).astype(np.float32)
+    # places that were fitted follow the answers: what is left varies less than it did
+    freedom = passes.counts.statements * (1 if model.kind == "closer" else 2)
+    moved *= np.float32(np.sqrt(freedom / max(freedom - n * d, freedom / 2)))
+    moved += X[:, :, None].astype(np.float32)
+    return np.ascontiguousarray(moved.transpose(2, 0, 1))
+
+
+def _solve(
+    engine: Engine,
+    parts: list[HeldRows],
+    X: FloatArray,
+    lapse: float,
+    blocks: FloatArray,
+    held: float,
+    scale: float,
+    G: AnyArray,
+    prior: FeaturePrior | None,
+) -> AnyArray:
+    """H^-1 G by conjugate gradients, the blocks of each object going before; (n, d, K) float32.
+
+    Parameters
+    ----------
+    blocks : (n, d, d) float64
+        The blocks on the diagonal of H.
+    held : float
+        The curvature of the prior.
+    scale : float
+        How many statements each of those in ``parts`` stands for.
+    """
+    inverse = np.linalg.inv(blocks).astype(np.float32)
+    residual = np.array(G, dtype=np.float32)
+    found = np.zeros_like(residual)
+    near = np.einsum("nij,njk->nik", inverse, residual)
+    way = near.copy()
+    size = np.einsum("nik,nik->k", residual, near, dtype=np.float64)
+    first = np.maximum(size, 1e-300)
+    for _ in range(_MOST_STEPS):
+        turned = np.float32(scale) * total(engine, parts, _times_information, X, lapse, way)
+        if prior is None:
+            turned += np.float32(held) * way
+        else:
+            flat = way.reshape(len(way), -1)
+            turned += np.float32(held) * (prior.precision.astype(np.float32) @ flat).reshape(
+                way.shape
+            )
+        curved = np.einsum("nik,nik->k", way, turned, dtype=np.float64)
+        step = np.where(curved > 0, size / np.maximum(curved, 1e-300), 0.0).astype(np.float32)
+        found += step * way
+        residual -= step * turned
+        near = np.einsum("nij,njk->nik", inverse, residual)
+        before, size = size, np.einsum("nik,nik->k", residual, near, dtype=np.float64)
+        if (size <= _EXACT**2 * first).all():
+            break
+        way = near + (size / np.maximum(before, 1e-300)).astype(np.float32) * way
+    return found
+
+
+def _times_information(part: HeldRows, X: FloatArray, lapse: float, V: AnyArray) -> AnyArray:
+    """The information of all places together times some vectors, over a part; (n, d, K)."""
+    from trilens.maps import _kernels
+
+    out = np.zeros_like(V)
+    kind: Kind = part.kind
+    for _, (a, b, c), _ in rated_batches(part, None, raters=False):
+        _kernels.bend(a, b, c, kind == "closer", sign(kind), X, lapse, V, out)
+    return out
+
+
+def depths_of(maps: AnyArray, model: Map) -> FloatArray:
+    """The depth of each object on each of many maps, over all triples; (draws, n)."""
+    from scipy.spatial.distance import pdist, squareform
+
+    from trilens.maps import _kernels
+    from trilens.maps.pairs import lengths
+
+    n = maps.shape[1]
+    of_one = (n - 1) * (n - 2) // (1 if model.kind == "closer" else 2)
+    add: Any = _kernels.rank_shares if model.kind == "closer" else _kernels.triangle_shares
+    out = np.zeros((len(maps), n))
+    for X, own in zip(maps, out, strict=True):
+        v, _ = lengths(pdist(X, "sqeuclidean"), model.length, model.alpha)
+        u = sign(model.kind) * (v - v.mean())
+        # answers that are as good as certain need not be more so
+        u *= min(1.0, ODDS_RANGE / max(float(np.ptp(u)), 1e-300))
+        add(squareform(np.exp(u)), own)
+    out /= of_one
+    return 1 - out if model.kind == "odd" else out

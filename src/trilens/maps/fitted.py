@@ -1,0 +1,1110 @@
+"""`fit`: one map of the answers, and everything that the questions ask of it.
+
+Every question is a function of a `Fit`; the answers may be in memory or in files too large to
+hold, few or very many. A fit has its rows and objects in an order of their own, in which random
+numbers are drawn, so that the same answers say the same in any order; `Fit.among` puts the
+objects into the caller's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from trilens._parameters import (
+    check_progress,
+    generator,
+    sample_weights,
+    seed_of,
+    threads_of,
+    wrong,
+)
+from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress, RandomState
+from trilens.answers import Answers, AnswersLike
+from trilens.counts import Counted
+from trilens.counts.central import is_path
+from trilens.design import Design, design
+from trilens.errors import FormatError, ParameterError, StatementError
+from trilens.kinds import n_answers, wrong_by_chance
+from trilens.maps.comparisons import violations, weighted_violations
+from trilens.maps.draws import (
+    MOST_FACTORED,
+    Sweep,
+    add_penalty,
+    draw_by_sums,
+    draw_maps,
+    hold_still,
+    place_covariance,
+    sweep,
+)
+from trilens.maps.features import FeaturePrior, Features, FeaturesLike, read_features, with_prior
+from trilens.maps.fit import fit_choices, one_blas_thread, part_of
+from trilens.maps.fitting import How, Placed, Raters, fit_statements
+from trilens.maps.laplace import lapse_interval
+from trilens.maps.likelihood import collect_choices, likelihood, object_order, row_order
+from trilens.maps.map import Map
+from trilens.maps.passes import Passes, QuestionSample, sampled_rows, score, total
+from trilens.maps.rater_weights import weighed_likelihood
+from trilens.maps.raters import group_raters
+from trilens.maps.selection import MapSettings
+from trilens.maps.support import Support, support_of
+from trilens.statements import Statements, as_statements
+from trilens.statements.combine import side_pairs
+
+if TYPE_CHECKING:
+    from trilens.analysis import Analysis
+    from trilens.files.source import PathLike
+    from trilens.questions.classify.classes import Classification
+    from trilens.questions.cluster.groups import Clusters
+    from trilens.questions.distances import Distances
+    from trilens.questions.graph import Graph
+    from trilens.questions.hierarchy import Hierarchy
+    from trilens.questions.individuals import Individuals
+    from trilens.questions.medoid import Medoid
+    from trilens.questions.next_questions import NextQuestions
+    from trilens.questions.outliers import Outliers
+    from trilens.questions.reliability import Reliability
+    from trilens.questions.stopping import Stopping
+    from trilens.shares import DepthIntervals
+
+#: Of more statements a random part is fitted in memory; passes over all of them refine the map.
+MOST_FITTED = 10_000_000
+_MOST_PASSES = 4
+#: A pass that moves places by less than this share of their standard errors is the last one.
+_SETTLED = 0.1
+#: Steps of a pass are no longer than this share of the map's breadth.
+_LONGEST = 0.5
+#: Draws from the posterior, of up to so many objects; the last number is for more.
+_DRAWS = ((100, 200), (250, 100))
+FEWER_DRAWS = 40
+#: Of so many numbers (objects times dimensions) on there are fewer draws, at least these.
+_MOST_NUMBERS, _LEAST_DRAWS = 40_000_000, 16
+#: Parts that few questions link may lie the other way round: the draws take more trouble.
+_EFFORT_FOR_BLOCKS = 5.0
+#: Answers by which the dispersion is told.
+_DISPERSED = 300_000
+#: Answers whose probabilities without them are looked at in all draws; of more, in fewer draws.
+_LEFT_OUT_WORK, _LEAST_LEFT_OUT = 1_000_000, 20
+#: A single answer does not weigh more than this in a draw without it.
+_MOST_WEIGHT = 100.0
+#: Stands for no penalty.
+_NO_L2 = 1e-6
+
+#: Objects that a notebook shows of a map.
+_MOST_DRAWN = 2000
+
+#: What a fit is made of.
+FitLike: TypeAlias = "Fit | AnswersLike | str"
+
+
+@dataclass(frozen=True, eq=False)
+class Residual:
+    """By how much each object was more central than the map expects of the same questions.
+
+    Attributes
+    ----------
+    mean : (n,) array
+        The counted centrality less the expected one, careless answers apart; 0 where an object
+        has no answers.
+    variance : (n,) array
+        Of the mean if the map is right; infinite where an object has no answers.
+    """
+
+    mean: FloatArray
+    variance: FloatArray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit:
+    """One map of the answers; made by `trilens.fit`, or read by `trilens.load`.
+
+    Every question takes a fit in place of answers, and is a method of it: ``F.medoid()`` is
+    ``trilens.medoid(F)``. What is costly is worked out when it is first needed.
+
+    Attributes
+    ----------
+    map : Map
+        Names, coordinates ``X`` (centred, the widest axis first), kind, and the share of careless
+        answers (``lapse``).
+    asked : (n,) array of int
+        How many answers name each object.
+    source : Answers or Statements
+        What was fitted.
+    statements : Statements or None
+        All answers; None where they are too large to hold.
+    sample : Statements
+        Those that the map was fitted to in memory: all of them up to ten million.
+    how : How
+        What was asked for.
+    settings : MapSettings
+        What was chosen: dimensions, penalty, length, shares of features.
+    raters : Raters
+        The share of careless answers of each rater, and their weights where these were fitted.
+    features : Features or None
+    weights : (m,) array or None
+        How often each statement counts.
+    log_likelihood : float
+    n_iter : int
+    converged : bool
+    seed : int
+    n_draws : int or None
+        Maps that are drawn from the posterior; by default as many as the number of objects allows.
+    """
+
+    map: Map
+    asked: IntArray
+    source: Any
+    statements: Statements | None
+    sample: Statements
+    how: How
+    settings: MapSettings
+    raters: Raters
+    features: Features | None
+    weights: FloatArray | None
+    log_likelihood: float
+    n_iter: int
+    converged: bool
+    seed: int
+    n_draws: int | None = None
+    passes: Passes | None = None
+    rows_given: Statements | None = None
+    stored: dict[str, Any] = field(default_factory=dict)
+    base: Fit | None = None
+    rank: IntArray | None = None
+
+    # ---- the answers -----------------------------------------------------------------------
+
+    @property
+    def kind(self) -> str:
+        """What was asked."""
+        return self.map.kind
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The objects."""
+        return self.map.names or tuple(str(i) for i in range(self.map.n_objects))
+
+    @property
+    def n_objects(self) -> int:
+        """How many objects there are."""
+        return self.map.n_objects
+
+    @cached_property
+    def n_answers(self) -> int:
+        """How many answers there are."""
+        if "answers" in self.stored:
+            return int(self.stored["answers"])
+        return len(self.sample) if self.passes is None else self.passes.counts.statements
+
+    def among(self, statements: Statements | None, names: Any, rank: IntArray) -> Fit:
+        """The same fit with the objects in the caller's order: that of rank i comes i-th."""
+        if self.base is not None:
+            raise ParameterError("a fit is put into an order once")
+        if statements is None and (np.diff(rank) == 1).all():
+            return self
+        return replace(
+            self,
+            map=self.map.among(rank, names),
+            asked=self.asked[rank],
+            statements=statements,
+            features=None if self.features is None else self.features.take(rank),
+            base=self,
+            rank=rank,
+        )
+
+    @property
+    def canonical(self) -> tuple[Fit, IntArray]:
+        """The fit with its objects in an order of their own, and the place of each object there."""
+        if self.base is None or self.rank is None:
+            return self, np.arange(self.n_objects)
+        return self.base, self.rank
+
+    @cached_property
+    def design(self) -> Design:
+        """What was asked of whom."""
+        if self.base is not None:
+            return self.base.design
+        stored = self.stored.get("design")
+        if stored is not None:
+            found: Design = stored
+            return found
+        # the order in which questions were asked tells whether answers led to them
+        return design(self.sample if self.rows_given is None else self.rows_given)
+
+    @cached_property
+    def support(self) -> Support:
+        """Whether claims about all objects can be made."""
+        if self.base is not None:
+            return self.base.support
+        if "support" in self.stored:
+            return Support(self.stored["support"])
+        return support_of(self)
+
+    # ---- the model -------------------------------------------------------------------------
+
+    @property
+    def error_rate(self) -> float:
+        """The share of answers that are wrong because they were given without looking."""
+        return self.map.error_rate
+
+    @cached_property
+    def lapse_interval(self) -> tuple[float, float]:
+        """The 95 % interval of the share of careless answers."""
+        if self.base is not None:
+            return self.base.lapse_interval
+        if "lapse_interval" in self.stored:
+            low, high = self.stored["lapse_interval"]
+            return low, high
+        evidence = self.settings.evidence
+        if evidence is not None and self.raters.weights is None:
+            return evidence.interval
+        return lapse_interval(
+            self.sample,
+            self.weights,
+            self.map,
+            self.settings.l2,
+            threads_of(self.how.n_jobs),
+            self.raters.weights,
+            self.prior,
+        )
+
+    @property
+    def error_rate_interval(self) -> tuple[float, float]:
+        """The 95 % interval of the error rate."""
+        low, high = self.lapse_interval
+        share = wrong_by_chance(self.map.kind)
+        return low * share, high * share
+
+    @cached_property
+    def prior(self) -> FeaturePrior | None:
+        """What features say of the places; None without features, or where they do not help."""
+        return None if self.features is None else self.features.prior(self.settings.shares)
+
+    def probabilities(self, statements: Statements) -> FloatArray:
+        """The probability of each possible answer, the one that was given first.
+
+        Statements are about the objects of this fit, in its order; raters' weights are used where
+        they were fitted.
+        """
+        if self.raters.weights is not None:
+            return self.raters.weights.probabilities(self.map, statements)
+        return self.map.probabilities(statements)
+
+    def known_lapses(self, statements: Statements) -> FloatArray | None:
+        """The lapse of each statement's rater; None where the fit has no raters."""
+        groups = group_raters(statements) if self.raters.lapses else None
+        if groups is None:
+            return None
+        own = [self.raters.lapses.get(name, self.map.lapse) for name in groups.names]
+        lapses: FloatArray = np.append(own, self.map.lapse)[groups.of]
+        return lapses
+
+    def lapse_of(self, statements: Statements) -> FloatArray:
+        """The lapse of the rater of each statement, (m,); that of all where it is not known."""
+        known = self.known_lapses(statements)
+        return np.full(len(statements), self.map.lapse) if known is None else known
+
+    @cached_property
+    def unknown(self) -> BoolArray | None:
+        """The objects of which nothing is known; None where there are none."""
+        found = np.asarray(self.asked == 0)
+        if self.features is not None and self.prior is not None:
+            found &= ~self.features.known
+        return found if found.any() else None
+
+    @cached_property
+    def violations(self) -> float:
+        """The share of similarity triplets (anchor, near, far) that the coordinates violate."""
+        if self.base is not None:
+            return self.base.violations
+        if "violations" in self.stored:
+            return float(self.stored["violations"])
+        if self.weights is not None:
+            return weighted_violations(self.map.X, self.sample, self.weights)
+        return violations(self.map.X, self.sample)
+
+    # ---- what the answers leave open -------------------------------------------------------
+
+    @cached_property
+    def dispersion(self) -> float:
+        """How much more the answers vary from pair to pair than the model expects; about 1."""
+        if self.base is not None:
+            return self.base.dispersion
+        if "dispersion" in self.stored:
+            return float(self.stored["dispersion"])
+        return pair_dispersion(self.map, self._dispersed)
+
+    @cached_property
+    def overdispersion(self) -> float:
+        """By how many times less the answers count than independent ones would; at least 1.
+
+        The largest of three: answers that share a pair, that are by one rater, or that are from
+        one screen may pull together where the model leaves something out.
+        """
+        if self.base is not None:
+            return self.base.overdispersion
+        if "overdispersion" in self.stored:
+            return float(self.stored["overdispersion"])
+        S = self._dispersed
+        found = [1.0, self.dispersion]
+        for clusters in (S.raters, S.questions):
+            if clusters is not None:
+                _, of = np.unique(clusters, return_inverse=True)
+                lapse = self.lapse_of(S)
+                found.append(cluster_dispersion(self.map, S, of.astype(np.int64), lapse))
+        return max(found)
+
+    @cached_property
+    def _dispersed(self) -> Statements:
+        """Answers by which the dispersion is told: all, or a part of very many."""
+        S = self.sample
+        if len(S) <= _DISPERSED:
+            return S
+        rng = np.random.default_rng([self.seed, 23])
+        return S.take(np.sort(rng.choice(len(S), _DISPERSED, replace=False)))
+
+    @cached_property
+    def draws(self) -> AnyArray:
+        """Maps that the answers allow, (draws, n, d): see `trilens.maps.draws`."""
+        if self.base is not None:
+            return self.base.draws[:, self.rank]
+        if "draws" in self.stored:
+            return np.asarray(self.stored["draws"])
+        rng = np.random.default_rng([self.seed, 29])
+        drawn = draw_maps(
+            self.sample,
+            self.map,
+            self.settings.l2,
+            self.known_lapses(self.sample),
+            self._usual_draws,
+            rng,
+            self.overdispersion,
+            _EFFORT_FOR_BLOCKS if self.design.blocks > 1 else 1.0,
+            self.prior,
+        )
+        if drawn is not None:
+            return drawn
+        return draw_by_sums(
+            self._passes,
+            self.sample,
+            self.map,
+            self.settings.l2,
+            self._swept,
+            rng,
+            self.overdispersion,
+            self.prior,
+        )
+
+    @property
+    def _usual_draws(self) -> int:
+        n, d = self.map.X.shape
+        if self.n_draws is not None:
+            return self.n_draws
+        usual = next((draws for most, draws in _DRAWS if n <= most), FEWER_DRAWS)
+        return int(min(usual, max(_MOST_NUMBERS // (n * (d + 1)), _LEAST_DRAWS)))
+
+    @property
+    def _passes(self) -> Passes:
+        if self.passes is not None:
+            return self.passes
+        return Passes.over(self.sample, n_threads=threads_of(self.how.n_jobs))
+
+    @cached_property
+    def _swept(self) -> Sweep:
+        """What one pass over all statements tells."""
+        salt = int(np.random.default_rng([self.seed, 41]).integers(2**31))
+        passes = self._passes
+        with passes.engines() as (engine, _):
+            found: Sweep = total(
+                engine,
+                passes.parts,
+                sweep,
+                passes.plan,
+                self.map.X,
+                self.map.lapse,
+                salt,
+                self._usual_draws,
+            )
+        return found
+
+    @cached_property
+    def place_cov(self) -> FloatArray:
+        """How far the place of each object may be off: covariances, (n, d, d).
+
+        By the Fisher information of the answers and the penalty; what would shift or turn the
+        whole map is left out. With thirty answers for each coordinate they are about right, apart
+        from the scale of the map; with five they are two to four times too small.
+        """
+        if self.base is not None:
+            return self.base.place_cov[self.rank]
+        if "place_cov" in self.stored:
+            return np.asarray(self.stored["place_cov"])
+        n, d = self.map.X.shape
+        if self.map.X.size > MOST_FACTORED:
+            # the information of each place alone, and by how much the draws vary more
+            l2 = max(self.settings.l2, _NO_L2)
+            own = np.ones(n) if self.prior is None else self.prior.own_precision
+            blocks = self._swept.sums.information(d) + 2 * l2 * own[:, None, None] * np.eye(d)
+            moved = (self.draws - self.map.X) / np.sqrt(self.overdispersion)
+            size = np.einsum("kni,nij,knj->", moved, blocks, moved) / (len(moved) * n * d)
+            return np.asarray(np.linalg.inv(blocks) * max(float(size), 1.0))
+        return _place_errors(self)
+
+    @cached_property
+    def place_cov_of_all(self) -> FloatArray:
+        """How the places of all objects may be off together, (n d, n d); raters' weights apart."""
+        if self.map.X.size > MOST_FACTORED:
+            raise ParameterError(
+                f"the map has {self.map.X.size:,} coordinates; their covariance is too expensive "
+                f"beyond {MOST_FACTORED:,}"
+            )
+        S = self.sample
+        return place_covariance(S, self.map, self.settings.l2, self.known_lapses(S), self.prior)
+
+    @cached_property
+    def residual(self) -> Residual:
+        """By how much each object was more central than the map expects."""
+        if self.base is not None:
+            found = self.base.residual
+            return Residual(found.mean[self.rank], found.variance[self.rank])
+        if "residual" in self.stored:
+            return Residual(*self.stored["residual"])
+        if self.map.X.size > MOST_FACTORED or self.n_answers > len(self.sample):
+            return _residual_of_sums(self._passes.counts, self.map, self._swept)
+        return _residual(self)
+
+    @cached_property
+    def plane(self) -> FloatArray:
+        """The map in two dimensions, to look at; (n, 2)."""
+        if self.base is not None:
+            return self.base.plane[self.rank]
+        if "plane" in self.stored:
+            return np.asarray(self.stored["plane"])
+        plane = np.zeros((self.n_objects, 2))
+        if self.map.n_components <= 2:
+            plane[:, : self.map.n_components] = self.map.X
+            return plane
+        # what was chosen for the map serves the plane as well
+        return self.refit(n_components=2).X
+
+    # ---- other fits ------------------------------------------------------------------------
+
+    def refit(
+        self,
+        statements: Statements | None = None,
+        *,
+        weights: ArrayLike | None = None,
+        n_components: int | None = None,
+        start: FloatArray | None = None,
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+    ) -> Map:
+        """The map of other answers, other weights or in other dimensions, as this one was chosen.
+
+        The penalty, the length, the shares of features and the lapse stay as they are.
+
+        Parameters
+        ----------
+        statements : Statements, optional
+            About the objects of this fit; by default those that were fitted.
+        weights : (m,) array, optional
+        n_components : int, optional
+        start : (n, n_components) array, optional
+            Where to start; by default anew.
+        """
+        S = self.sample if statements is None else statements
+        how = replace(
+            self.how,
+            n_components=n_components or self.map.n_components,
+            l2=self.settings.l2,
+            lapses=self.map.lapse,
+            raters="one",
+            feature_share=dict(zip(self.features.names, self.settings.shares, strict=True))
+            if self.features is not None and self.settings.shares
+            else None,
+            init=start,
+            max_iter=max_iter,
+            tol=tol,
+            device=None,
+        )
+        given = sample_weights(weights, len(S))
+        used = self.features if self.settings.shares else None
+        return fit_statements(S, given, used, how, np.random.default_rng(self.seed)).map
+
+    def refits(self, statements: Statements | None = None) -> Callable[[ArrayLike], Map]:
+        """Quick refits to the same statements with other weights, from this map.
+
+        Parameters
+        ----------
+        statements : Statements, optional
+            About the objects of this fit; by default those that were fitted.
+        """
+        S = self.sample if statements is None else statements
+        lapse_of = self.known_lapses(S)
+        choices = collect_choices(S, keep_rows=True, keep_repeats=lapse_of is not None)
+        lapse = np.array([self.map.lapse])
+        if lapse_of is not None:
+            lapse = np.empty(len(choices))
+            lapse[choices.row] = lapse_of
+
+        def refit(weights: ArrayLike) -> Map:
+            given = sample_weights(weights, len(S))
+            assert given is not None
+            with (
+                one_blas_thread(),
+                likelihood(choices, self.map.length, self.map.alpha) as answers,
+            ):
+                f = with_prior(answers, self.prior).weighing(choices.weights_of(given))
+                found = fit_choices(
+                    f,
+                    f.standard(self.map.X),
+                    lapse,
+                    self.settings.l2,
+                    fixed_lapse=True,
+                    max_iter=60,
+                    tol=1e-5,
+                )
+                return self.map.at(f.places(found.X))
+
+        return refit
+
+    def in_dimensions(self, d: int) -> Fit:
+        """The fit of the same answers in so many dimensions, the rest chosen anew."""
+        placed = fit_statements(
+            self.sample,
+            self.weights,
+            self.features if self.settings.shares else None,
+            replace(self.how, n_components=d, init=None),
+            np.random.default_rng(self.seed),
+        )
+        return _with_places(self, placed)
+
+    # ---- files -----------------------------------------------------------------------------
+
+    def save(self, path: PathLike) -> None:
+        """Write the fit to a file that `trilens.load` reads; it appears whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+            ``study.fit`` is a good name. The file holds the answers, where they are held in
+            memory, and the map with all that the questions need.
+        """
+        from trilens.maps.fit_file import save_fit
+
+        save_fit(self, path)
+
+    # ---- the questions ---------------------------------------------------------------------
+
+    def _ask(self, question: str, *given: Any, **parameters: Any) -> Any:
+        import trilens
+
+        return getattr(trilens, question)(self, *given, **parameters)
+
+    def medoid(self, **parameters: Any) -> Medoid:
+        """The most central object: `trilens.medoid`."""
+        found: Medoid = self._ask("medoid", **parameters)
+        return found
+
+    def depth_intervals(self, **parameters: Any) -> DepthIntervals:
+        """How central each object is: `trilens.depth_intervals`."""
+        found: DepthIntervals = self._ask("depth_intervals", **parameters)
+        return found
+
+    def outliers(self, n: int | None = None, **parameters: Any) -> Outliers:
+        """The objects that fit the others least: `trilens.outliers`."""
+        found: Outliers = self._ask("outliers", n, **parameters)
+        return found
+
+    def cluster(self, n_clusters: int | None = None, **parameters: Any) -> Clusters:
+        """The groups of the objects: `trilens.cluster`."""
+        found: Clusters = self._ask("cluster", n_clusters, **parameters)
+        return found
+
+    def classify(self, labels: Any, **parameters: Any) -> Classification:
+        """The class of each object: `trilens.classify`."""
+        found: Classification = self._ask("classify", labels, **parameters)
+        return found
+
+    def neighbors(self, **parameters: Any) -> Graph:
+        """Which objects are neighbors: `trilens.neighbors`."""
+        found: Graph = self._ask("neighbors", **parameters)
+        return found
+
+    def hierarchy(self, **parameters: Any) -> Hierarchy:
+        """The tree of the objects: `trilens.hierarchy`."""
+        found: Hierarchy = self._ask("hierarchy", **parameters)
+        return found
+
+    def distances(self, **parameters: Any) -> Distances:
+        """How far apart objects are: `trilens.distances`."""
+        found: Distances = self._ask("distances", **parameters)
+        return found
+
+    def reliability(self, **parameters: Any) -> Reliability:
+        """How good the answers are: `trilens.reliability`."""
+        found: Reliability = self._ask("reliability", **parameters)
+        return found
+
+    def individuals(self, **parameters: Any) -> Individuals:
+        """Whether raters see the same things: `trilens.individuals`."""
+        found: Individuals = self._ask("individuals", **parameters)
+        return found
+
+    def next_questions(self, **parameters: Any) -> NextQuestions:
+        """Which questions tell most: `trilens.next_questions`."""
+        found: NextQuestions = self._ask("next_questions", **parameters)
+        return found
+
+    def stopping(self, goal: str, **parameters: Any) -> Stopping:
+        """Whether the answers suffice: `trilens.stopping`."""
+        found: Stopping = self._ask("stopping", goal, **parameters)
+        return found
+
+    def analyze(self, **parameters: Any) -> Analysis:
+        """Every question at once: `trilens.analyze`."""
+        found: Analysis = self._ask("analyze", **parameters)
+        return found
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        plane = self.plane - self.plane.min(axis=0)
+        size = max(float(plane.max()), 1e-300)
+        dots = [
+            f'<circle cx="{20 + 360 * x / size:.0f}" cy="{20 + 360 * y / size:.0f}" r="4">'
+            f"<title>{escape(name)}</title></circle>"
+            for name, (x, y) in zip(self.names, plane[:_MOST_DRAWN].tolist(), strict=False)
+        ]
+        return (
+            f"<p>{escape(repr(self).splitlines()[0])}</p>"
+            f'<svg width="400" height="400" role="img" aria-label="map of the objects" '
+            f'fill="#31688e" fill-opacity="0.7">{"".join(dots)}</svg>'
+        )
+
+    def __repr__(self) -> str:
+        d = self.map.n_components
+        return (
+            f"Fit of {self.n_answers:,} {self.kind} answers about {self.n_objects:,} objects: "
+            f"{d} dimension{'s' if d > 1 else ''}, {self.map.lapse:.0%} of the answers careless\n"
+            "ask it: F.medoid(), F.outliers(), F.cluster(), F.analyze(), F.save(path)"
+        )
+
+
+def fit(
+    answers: Any,
+    *,
+    features: FeaturesLike | None = None,
+    raters: Literal["auto", "one", "weights"] = "auto",
+    n_components: int | Literal["auto"] = "auto",
+    device: str | None = None,
+    random_state: RandomState = 0,
+    progress: Progress | None = None,
+) -> Fit:
+    """Fit one map to the answers, of which every question can then be asked.
+
+    Parameters
+    ----------
+    answers : path, Answers, Statements, a table or (m, 3) array
+        In memory, or in files too large to hold: the fit is the same.
+    features : array, table or dict, optional
+        Vectors of the objects: (n_objects, q) numbers, dense or sparse, in the order of the
+        objects; a table with the names of the objects; or a dict from name to vector. A dict of
+        tables holds several blocks, each with a share of its own.
+    raters : {"auto", "one", "weights"}
+        ``"auto"``: one map, and a share of careless answers for each rater where raters are
+        known. ``"one"``: one such share for all. ``"weights"``: each rater also weighs the
+        dimensions in their own way.
+    n_components : int or "auto"
+        Dimensions; by default as many as the evidence asks for.
+    device : str, optional
+        ``"cuda"`` or ``"cuda:1"``: fit on an NVIDIA GPU.
+    random_state : int, Generator or None
+    progress : callable, optional
+        Called with the share of the work that is done.
+
+    Returns
+    -------
+    Fit
+
+    Examples
+    --------
+    >>> from trilens.simulate import study
+    >>> F = fit(study().statements)
+    >>> F.map.X.shape, round(F.error_rate, 2)
+    ((60, 3), 0.18)
+    >>> F.medoid().name in F.medoid().candidates
+    True
+    """
+    if raters not in ("auto", "one", "weights"):
+        raise wrong("raters", raters, "'auto', 'one' or 'weights'")
+    how = How(
+        n_components=None if isinstance(n_components, str) else n_components,
+        lapses="one" if raters == "one" else "raters",
+        raters="weights" if raters == "weights" else "one",
+        device=device,
+    )
+    if isinstance(n_components, str) and n_components != "auto":
+        raise wrong("n_components", n_components, "'auto' or a whole number, 1 or more")
+    return fit_answers(answers, how, features, None, random_state, progress)
+
+
+def fit_answers(
+    answers: Any,
+    how: How,
+    features: FeaturesLike | None = None,
+    weights: ArrayLike | None = None,
+    random_state: RandomState = 0,
+    progress: Progress | None = None,
+) -> Fit:
+    """`fit` with everything that can be asked for; see `How`."""
+    check_progress(progress)
+    if isinstance(answers, Fit):
+        raise ParameterError("these answers have been fitted already; ask the fit itself")
+    if isinstance(answers, Answers) or (is_path(answers) and not isinstance(answers, list)):
+        handle = answers if isinstance(answers, Answers) else Answers(answers)
+        if handle.in_counts:
+            raise FormatError(
+                f"{handle.source} holds counts; a fit needs the statements that were counted"
+            )
+        if not handle.held:
+            return _fit_by_passes(handle, how, features, weights, random_state, progress)
+        answers = handle
+    given = as_statements(answers)
+    if len(given) == 0:
+        raise StatementError("a fit needs at least one statement; there are none")
+    how.check(given.n_objects)
+    own = sample_weights(weights, len(given))
+    if own is not None and (own == 0).any():
+        given, own = given.take(own > 0), own[own > 0]
+    order = object_order(given._names, given.n_objects)
+    rank = np.argsort(order)
+    rows = row_order(given)
+    ordered = given if (np.diff(order) == 1).all() else given.subset(order)
+    unsorted = ordered
+    if (np.diff(rows) != 1).any():
+        ordered = ordered.take(rows)
+        own = None if own is None else own[rows]
+    read = None
+    if features is not None:
+        read = read_features(features, given._names, given.n_objects).take(order)
+    if how.init is not None:
+        how = replace(how, init=np.asarray(how.init, dtype=np.float64)[order])
+    seed, passes = seed_of(random_state), None
+    sample = ordered
+    if len(ordered) > MOST_FITTED:
+        passes = Passes.over(ordered, n_threads=threads_of(how.n_jobs))
+        unsorted, own = _sampled(passes, ordered._names), None
+        sample = unsorted.take(row_order(unsorted))
+    found = _fitted(
+        sample,
+        own,
+        read,
+        how,
+        generator(random_state),
+        seed,
+        progress,
+        statements=ordered,
+        source=answers,
+        asked=ordered.appearances,
+        rows_given=unsorted,
+        passes=passes,
+    )
+    if ordered is given:
+        return found
+    return found.among(given, given._names, rank)
+
+
+def _fit_by_passes(
+    answers: Answers,
+    how: How,
+    features: FeaturesLike | None,
+    weights: ArrayLike | None,
+    random_state: RandomState,
+    progress: Progress | None,
+) -> Fit:
+    """The fit of files that are too large to hold."""
+    if weights is not None:
+        raise ParameterError(
+            "sample_weight needs answers that are held in memory; these files are too large",
+            parameter="sample_weight",
+        )
+    passes = Passes.over(answers, n_threads=threads_of(how.n_jobs), progress=progress)
+    counts = passes.counts
+    if counts.statements == 0:
+        raise StatementError("a fit needs at least one statement; there are none")
+    how.check(counts.n_objects)
+    order = object_order(counts.known_names, counts.n_objects)
+    passes = passes.among(order)
+    names = passes.counts.known_names
+    read = None
+    if features is not None:
+        read = read_features(features, counts.known_names, counts.n_objects).take(order)
+    if how.init is not None:
+        how = replace(how, init=np.asarray(how.init, dtype=np.float64)[order])
+    unsorted = _sampled(passes, names)
+    found = _fitted(
+        unsorted.take(row_order(unsorted)),
+        None,
+        read,
+        how,
+        generator(random_state),
+        seed_of(random_state),
+        part_of(progress, 0.2, 0.8),
+        statements=None,
+        source=answers,
+        asked=passes.counts.appearances,
+        rows_given=unsorted,
+        passes=passes,
+    )
+    return found.among(None, counts.known_names, np.argsort(order))
+
+
+def _sampled(passes: Passes, names: Any) -> Statements:
+    """At most `MOST_FITTED` statements as they were asked; of a question all answers."""
+    counts = passes.counts
+    share = MOST_FITTED / max(counts.statements, 1)
+    meant = QuestionSample(0.0, share if share < 1.0 else 2.0)
+    with passes.engines() as (engine, _):
+        found = total(engine, passes.parts, sampled_rows, passes.plan, meant)
+    triples = np.concatenate([rows for rows, _ in found])
+    who = None
+    if all(raters is not None for _, raters in found):
+        who = np.concatenate([raters for _, raters in found])
+    if who is not None and not who.any():
+        who = None
+    # a rater is a number here; 0 stands for one who is not known
+    return Statements(triples, counts.n_objects, names=names, kind=counts.kind, raters=who)
+
+
+def _fitted(
+    sample: Statements,
+    weights: FloatArray | None,
+    features: Features | None,
+    how: How,
+    rng: np.random.Generator,
+    seed: int,
+    progress: Progress | None,
+    *,
+    statements: Statements | None,
+    source: Any,
+    asked: IntArray,
+    rows_given: Statements | None,
+    passes: Passes | None,
+) -> Fit:
+    placed = fit_statements(sample, weights, features, how, rng, progress)
+    if passes is not None and passes.counts.statements > len(sample):
+        placed = replace(placed, map=_refined(passes, placed))
+    if progress is not None:
+        progress(1.0)
+    raters = placed.raters if statements is not None else Raters()
+    return Fit(
+        placed.map,
+        asked,
+        source,
+        statements,
+        sample,
+        how,
+        placed.settings,
+        raters,
+        features,
+        weights,
+        placed.log_likelihood,
+        placed.n_iter,
+        placed.converged,
+        seed,
+        passes=passes,
+        rows_given=rows_given,
+    )
+
+
+def _with_places(fitted: Fit, placed: Placed) -> Fit:
+    """The same answers with another map."""
+    return replace(
+        fitted,
+        map=placed.map,
+        settings=placed.settings,
+        raters=placed.raters,
+        log_likelihood=placed.log_likelihood,
+        n_iter=placed.n_iter,
+        converged=placed.converged,
+        stored={},
+    )
+
+
+def _refined(passes: Passes, placed: Placed) -> Map:
+    """A map of some statements moved to where all of them are likeliest, by a few passes.
+
+    Given all others, an object's place has a likelihood of its own, whose slope and information
+    are sums over the statements that name it: a pass moves every object at once by a Newton step.
+    """
+    model, l2 = placed.map, max(placed.settings.l2, _NO_L2)
+    X, (n, d) = model.X, model.X.shape
+    longest = _LONGEST * float(np.sqrt(X.var(axis=0).mean()))
+    best, least = X, np.inf
+    with passes.engines() as (engine, _):
+        for _ in range(_MOST_PASSES):
+            sums = total(engine, passes.parts, score, passes.plan, X, model.lapse, None)
+            loss = sums.loss + l2 * float((X**2).sum())
+            if loss >= least:
+                X = (X + best) / 2
+                continue
+            best, least = X, loss
+            slope = sums.gradient(d) + 2 * l2 * X
+            blocks = sums.information(d) + 2 * l2 * np.eye(d)
+            move = np.linalg.solve(blocks, slope[:, :, None])[:, :, 0]
+            if float((move * slope).sum()) < _SETTLED**2 * n * d:
+                return model.at(X - move)
+            length: FloatArray = np.sqrt((move**2).sum(axis=1, keepdims=True))
+            X = X - move * np.minimum(1.0, longest / np.maximum(length, 1e-300))
+    return model.at(X)
+
+
+# ---- residuals and dispersion -------------------------------------------------------------------
+
+
+def _residual(fitted: Fit) -> Residual:
+    """By leaving each answer out: what maps expect of it as if it had not been given.
+
+    Of draws from the posterior, each is weighted with one by the probability of the answer
+    (leave-one-out by importance sampling; Gelfand, Dey and Chang, 1992).
+    """
+    S, maps = fitted.sample, fitted.draws
+    m = max(len(S), 1)
+    some = max(_LEFT_OUT_WORK // m, _LEAST_LEFT_OUT)
+    maps = maps[:: max(len(maps) // some, 1)]
+    expected, weights = np.zeros((m, n_answers(S.kind))), np.zeros(m)
+    for X in maps:
+        P = fitted.map.at(X).probabilities(S)
+        weight = np.minimum(1 / np.maximum(P[:, 0], 1e-300), _MOST_WEIGHT)
+        expected += weight[:, None] * P
+        weights += weight
+    return residual_of(expected / weights[:, None], S, fitted.map.lapse)
+
+
+def residual_of(expected: FloatArray, statements: Statements, lapse: float) -> Residual:
+    """By how much each object was more central than expected, and the variance of that.
+
+    Parameters
+    ----------
+    expected : (m, 2 or 3) array
+        The probability of each possible answer; rows of NaN are left out.
+    statements : Statements
+    lapse : float
+        The share of careless answers, which draw all centralities together; the result is about
+        the others.
+    """
+    n = statements.n_objects
+    known = ~np.isnan(expected[:, 0])
+    P = expected[known]
+    ids = statements.triples[known][:, 3 - P.shape[1] :].ravel()
+    more = -P
+    more[:, 0] += 1.0
+    if statements.kind == "odd":
+        more *= -1.0
+    spread = P * (1 - P)
+    count = np.bincount(ids, minlength=n).astype(np.float64)
+    divisor = np.maximum(count, 1e-9) * (1 - lapse)
+    mean = np.bincount(ids, more.ravel(), n) / divisor
+    variance = np.bincount(ids, spread.ravel(), n) / divisor**2
+    variance[count == 0] = np.inf
+    return Residual(mean, variance)
+
+
+def _residual_of_sums(counts: Counted, model: Map, swept: Sweep) -> Residual:
+    central = counts.central
+    asked = central.appears.astype(np.float64)
+    divisor = np.maximum(asked, 1e-9) * (1 - model.lapse)
+    turn = -1.0 if model.kind == "odd" else 1.0
+    mean = turn * (central.singled - swept.expected[:, 0]) / divisor
+    variance = swept.expected[:, 1] / divisor**2
+    variance[asked == 0] = np.inf
+    mean[asked == 0] = 0.0
+    return Residual(mean, variance)
+
+
+def pair_dispersion(model: Map, statements: Statements) -> float:
+    """The variance of the answers' pull on each pair, by that of independent answers.
+
+    An answer pulls at the two or three pairs that it compares: the slope of its likelihood in
+    their lengths. If the model is right, the pulls of different answers at the same pair are
+    independent, and this is about 1. They pull together where something else bears on the
+    pair: noise on the dissimilarities themselves (Noise model II), too few dimensions, a
+    question that is asked and answered twice in the same way. Then coordinates vary more than
+    draws tell, and variances are to be multiplied with this factor, as with the dispersion of
+    a quasi-likelihood (McCullagh and Nelder, 1989, ch. 9).
+
+    The fit has already given in to part of the pull, hence the correction for the number of
+    coordinates.
+    """
+    pull = model.slopes(statements.triples)
+    n, n_sides = statements.n_objects, pull.shape[1]
+    together = np.bincount(side_pairs(statements).ravel(), pull.ravel())
+    alone = float((pull**2).sum())
+    if alone == 0.0:
+        return 1.0
+    d = model.n_components
+    # more than half of the pairs' freedom is never taken for the coordinates'
+    taken = min(n * d - d * (d + 1) / 2 + 1, len(together) / 2)
+    left_of_answers = max(1 - taken / (len(statements) * (n_sides - 1)), 0.5)
+    factor = left_of_answers / (1 - taken / len(together))
+    return float((together**2).sum() / alone * factor)
+
+
+def cluster_dispersion(
+    model: Map, statements: Statements, cluster: IntArray, lapse: FloatArray
+) -> float:
+    """The variance of the answers' pull on the objects, by that of independent answers.
+
+    As `pair_dispersion`, of clusters of answers: those of one rater, or from one screen.
+
+    Parameters
+    ----------
+    model : Map
+    statements : Statements
+    cluster : (m,) array of int
+    lapse : (m,) array
+        Of the rater of each answer.
+    """
+    n = statements.n_objects
+    at, force = model.score(statements.triples, lapse)
+
+    def squares(of: IntArray) -> float:
+        _, place = np.unique(np.tile(of, len(at) // len(of)) * n + at, return_inverse=True)
+        return float(sum((np.bincount(place, axis) ** 2).sum() for axis in force.T))
+
+    count = len(np.unique(cluster))
+    alone = squares(np.arange(len(statements), dtype=np.int64))
+    if count < 2 or alone == 0.0:
+        return 1.0
+    return squares(cluster) / alone * count / (count - 1)
+
+
+def _place_errors(fitted: Fit) -> FloatArray:
+    """The inverse of the Fisher information plus the penalty, without shifts and turns."""
+    l2, model, raters = max(fitted.settings.l2, _NO_L2), fitted.map, fitted.raters.weights
+    n, d = model.X.shape
+    S, scale = fitted.sample, np.ones(d)
+    lapse = np.array([model.lapse])
+    with one_blas_thread():
+        if raters is None:
+            choices = collect_choices(S, fitted.weights)
+            with likelihood(choices, model.length, model.alpha, 1) as f:
+                H = f.information(model.X, lapse)
+        else:
+            rows, R = raters.rows_of(S), len(raters.names)
+            with weighed_likelihood(
+                S, fitted.weights, rows, R, model.length, model.alpha, 1, None
+            ) as weighed:
+                levelled, scale = weighed.levelled(raters.stretch)
+                H = levelled.information(model.X * scale, lapse)
+        # weights tell how the map lies: it cannot be turned
+        hold_still(H, model.X * scale, turns=raters is None)
+        add_penalty(H, l2, fitted.prior)
+        errors = np.asarray(np.linalg.inv(H), dtype=np.float64).reshape(n, d, n, d)
+    return np.asarray(errors[np.arange(n), :, np.arange(n)] / np.multiply.outer(scale, scale))
