@@ -8,9 +8,10 @@ import pytest
 
 from carlabels import car_classes
 from commandline import facts, run
+from trilens.ask import QUESTIONS
 from trilens.cli import COMMANDS, options
 from trilens.files import write_statements
-from trilens.questions import method
+from trilens.questions.classify.classes import METHODS
 from trilens.simulate import gaussian, mixture, simulate_statements
 
 
@@ -35,7 +36,9 @@ def test_every_command_has_help_with_an_example():
 
 
 def test_the_commands_offer_every_method():
-    assert options.METHODS == method.METHODS
+    for name in ("medoid", "outliers", "embed", "cluster"):
+        assert set(options.METHODS[name]) == set(QUESTIONS[name].methods)
+    assert options.METHODS["classify"] == METHODS
 
 
 def test_describe(t_all, cars):
