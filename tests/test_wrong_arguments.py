@@ -227,9 +227,7 @@ def methods() -> dict[str, Any]:
             *("take", "subset", "object_ids", "reduce", "from_choices", "from_responses"),
             *("from_questions", "from_frame"),
         ),
-        CHOICE: (
-            *("predict_proba", "score", "depth", "predict", "transform", "fit_transform"),
-        ),
+        CHOICE: (*("predict_proba", "score", "depth", "predict", "transform", "fit_transform"),),
         CHOICE.fit_.map: ("probabilities", "depth"),
         trilens.lens.lens_values(S): ("below", "connecting_k", "graph"),
         classifier: ("predict", "predict_proba", "score"),

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import html
-from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -127,15 +126,6 @@ def test_embed(t_all, tmp_path):
     lines = out.read_text().splitlines()
     assert lines[0].replace('"', "") == "object,x1,x2,x3"
     assert len(lines) == 61
-
-
-def test_the_bar_of_embed_moves(t_all, tmp_path, monkeypatch):
-    shares = []
-    monkeypatch.setattr("trilens.cli.embed.bar", lambda what: nullcontext(shares.append))
-    run("embed", t_all, "--method", "ste", "-o", tmp_path / "map.csv")
-    assert len(set(shares)) > 3
-    assert shares == sorted(shares)
-    assert shares[-1] == 1
 
 
 def test_convert_and_reduce(t_all, tmp_path):
