@@ -106,8 +106,8 @@ class ChoiceMap(MapEstimator):
 
     The coordinates maximise the likelihood less ``l2`` times the sum of their squares (L-BFGS
     from the lens map; for ``odd`` and ``closer`` from a rough fit in three more dimensions).
-    What is ``"cv"`` is chosen by the likelihood of held-out answers and by the evidence, the
-    likelihood with the coordinates integrated out: see Notes.
+    What is ``"cv"`` is chosen by the evidence, the likelihood with the coordinates integrated
+    out: see Notes.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class ChoiceMap(MapEstimator):
         Weight of the sum of squared coordinates. A float makes the fit quick: the lapse
         is then fitted together with the map, and is too small where answers are few for the
         coordinates.
-    length : {"distance", "student", "cv"}
+    length : {"distance", "student"}
         The length of a side: the distance, or t-STE's (alpha + 1) / 2 log(1 + distance^2 / alpha)
         with alpha = n_components - 1, and at least 1. The latter can be better for few
         ``closer`` answers about many objects.
@@ -144,8 +144,8 @@ class ChoiceMap(MapEstimator):
     device : str, optional
         ``"cuda"`` or ``"cuda:1"``: fit on an NVIDIA GPU by PyTorch (the extra ``torch``), which
         pays from about 100,000 answers on; ``"torch"``: the same on the processor. By default,
-        or with ``"cpu"``, by the compiled loops, without PyTorch. What is chosen by held-out
-        answers is chosen on the processor.
+        or with ``"cpu"``, by the compiled loops, without PyTorch. What is chosen by the
+        evidence is chosen on the processor.
     kind : {"central", "odd", "closer"}, optional
         What was asked, for arrays, which do not tell: cblearn's triplets (anchor, near, far) are
         ``"closer"``. Statements and tables tell it.
@@ -161,9 +161,9 @@ class ChoiceMap(MapEstimator):
     l2_ : float
     length_ : str
     cv_scores_ : dict
-        The log-likelihood per held-out answer for each number of dimensions that was tried, with
-        the chosen penalty; empty where none was. Computed when it is first asked for, where the
-        evidence has decided.
+        The log-likelihood per held-out answer for each number of dimensions that was tried, each
+        with its own best penalty and lapse; empty where none was. It checks the choice, and is
+        computed when it is first asked for.
     lapse_ : float
         The share of answers that are given without looking.
     error_rate_ : float
@@ -193,9 +193,8 @@ class ChoiceMap(MapEstimator):
         With features, the share of each block, by its name (``"features"`` for the only one); 0
         for what does not help. Empty without features.
     feature_gain_ : (float, float) or None
-        What features gain: the log-likelihood per held-out answer beyond that of the map without,
-        and its standard error; where the evidence decides, the logarithm of its ratio per answer,
-        and 0. None where it was not asked.
+        What features gain: the logarithm of the evidence per answer beyond that of the map
+        without, and 0. None where it was not asked.
     features_ : Features or None
         The features themselves, as they were read.
     linear_part_ : (n_objects, n_components_) float64
@@ -225,18 +224,17 @@ class ChoiceMap(MapEstimator):
     they would leak. Where six raters or more are known, a fold is a third of the raters, and
     the questions that they answered are left out of the training too, so that answers of
     new raters to new questions are predicted; unless that left less than half of the answers to
-    learn from. From 50,000 answers on one part is held out, and at most 300 answers per object
-    are looked at (but 50,000 at least).
+    learn from. From 50,000 answers on one part is held out.
 
-    Up to 1000 coordinates and 50,000 answers the dimensions, the penalty and the lapse
-    maximise the evidence; in simulated studies it finds the dimensions from fewer
-    answers than held-out ones do. Beyond, held-out answers decide: of the dimensions that are
-    within one standard error of the best, the fewest are taken.
+    The dimensions, the penalty and the lapse maximise the evidence, at every size; in simulated
+    studies it finds the dimensions from fewer answers than held-out ones do. At most 150 answers
+    per object are looked at (but 50,000 at least); of very many an eighth may then ask for more
+    dimensions. See `trilens.maps.laplace`.
 
     With features f every place is W f + r, a linear part and a remainder of its own, with normal
     priors: see `trilens.maps.features`. Features are centred, and each block is scaled to a mean
     squared length of 1; nothing else is done to single columns. The shares of the blocks are
-    chosen with the penalty and the dimensions, by the evidence or by held-out answers. If the map
+    chosen with the penalty and the dimensions, by the evidence. If the map
     with features is not better than the one without, the latter is kept, and ``feature_shares_``
     are 0. Objects that no statement names are placed by their features.
 
@@ -566,8 +564,8 @@ class ChoiceMap(MapEstimator):
 
         By the Fisher information of the answers; what would shift or turn the whole map is left
         out. With thirty answers for each coordinate they are about right, apart from the scale of
-        the map; with five they are two to four times too small. Beyond 1000 coordinates or 50,000
-        answers the other objects' places are taken as known, which makes them smaller still.
+        the map; with five they are two to four times too small. Beyond 1000 coordinates the other
+        objects' places are taken as known, which makes them smaller still.
 
         >>> S = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
         >>> M = ChoiceMap(1, l2=0.1, kind="central").fit(S)

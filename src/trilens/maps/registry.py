@@ -114,7 +114,7 @@ def estimate_dimension(
     dimensions : iterable of int
         To choose from.
     method : {"choice", "lensmap", "soe", "ste", "tste", "gnmds"}
-        The map. ``ChoiceMap("cv")`` chooses by the likelihood of held-out answers, which is
+        The map. ``ChoiceMap("cv")`` chooses by the evidence, which is
         sharper and quicker; this is for any map, and says what each number gives.
     n_folds : int
     random_state

@@ -273,7 +273,10 @@ class _Search:
         """The evidence in ``d`` dimensions, near that in other ones or with other shares."""
         key = (d, shares)
         if key not in self._surfaces:
-            surface = self._surfaces[key] = self._surface(d, shares, near)
+            surface = self._surface(d, shares, near)
+            for other in list(self._surfaces.values())[-1:]:
+                surface.learn_from(other)
+            self._surfaces[key] = surface
             if near is None:
                 surface.walk(surface.begin())
             else:
