@@ -72,7 +72,7 @@ _LESS = 0.7
 _PER_COORDINATE = 0.05
 #: A penalty is the best one where another could raise the evidence by less than this. The first
 #: step towards it is at least and at most so long, as a logarithm, and so many are made.
-_SAME, _LEAST_STEP, _LONGEST_STEP, _MOST_PENALTIES = 0.5, 0.3, 2.3, 8
+_SAME, _LEAST_STEP, _LONGEST_STEP, _MOST_PENALTIES = 0.2, 0.3, 2.3, 8
 #: Penalties as near as this, as logarithms, are one.
 _SAME_L2 = 0.01
 #: The same for each coordinate, where it is only to be compared with that in other dimensions.
