@@ -20,8 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from trilens.counts import count_pairs
-from trilens.datasets.cars import load_cars
-from trilens.datasets.usps import load_usps
+from trilens.datasets import load_cars, load_usps
 from trilens.maps import LensMap
 from trilens.maps.geometry import local_outliers
 from trilens.questions.classify.map_classifier import MapClassifier

@@ -17,12 +17,12 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from claims_run import run_studies
+from trilens.agreement import agreement_between, agreement_within, cells_of
 from trilens.maps.choice_map import ChoiceMap
 from trilens.questions.evaluate import compare_models
 from trilens.questions.evaluate.evaluation import evaluations_of
 from trilens.questions.medoid import medoid_set
 from trilens.questions.model import AnswerModel, answer_model
-from trilens.agreement import agreement_between, agreement_within, cells_of
 from trilens.questions.reliability.forecast import learning_curve
 from trilens.questions.reliability.groups import _by_model, _permutation_test
 from trilens.statements import Statements

@@ -120,8 +120,9 @@ ROOMS = (
     "answers",
     "files",
     "counts",
-    "depth",
-    "graph",
+    "lens",
+    "shares",
+    "reference",
     "questions",
     "maps",
     "exact",
@@ -145,7 +146,7 @@ TABLES = {
 def room_names(room: str) -> list[str]:
     """The public names of a room, dotted: those of the package first, then the room's own.
 
-    >>> room_names("depth")[0]
+    >>> room_names("lens")[0]
     'trilens.centrality'
     """
     at_top = [

@@ -256,7 +256,7 @@ def _measure_thresholding(point: Point, seeds: Seeds) -> Iterator[Measure]:
     from scipy.spatial.distance import cdist
 
     from trilens.exact import k_rng, lens_counts
-    from trilens.graph import correct_errors, lens_values
+    from trilens.lens import correct_errors, lens_values
     from trilens.simulate import simulate_statements
 
     X = seeds.rng("points").standard_normal((N_BIASED, 2))
@@ -271,7 +271,7 @@ def _measure_thresholding(point: Point, seeds: Seeds) -> Iterator[Measure]:
     )
     values = lens_values(S)
     inside = lens_counts(D, n_threads=1)[values.i, values.j] / (N_BIASED - 2)
-    estimated = correct_errors(values.share, WRONG)
+    estimated = correct_errors(values.V, WRONG)
     yield Measure(KRNG, BIAS, float((estimated - inside).mean()))
     # the mean over all pairs is 1/3 whatever is answered: a bias shows in how it goes with p
     yield Measure(KRNG, SLOPE, float(np.polyfit(inside, estimated, 1)[0]))

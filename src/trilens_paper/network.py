@@ -10,7 +10,7 @@ import numpy as np
 
 from trilens._typing import AnyArray, FloatArray
 from trilens.counts import CentralCounts, count_central
-from trilens.depth import centrality
+from trilens.lens import centrality
 from trilens.simulate import stream_statements
 from trilens.statements import Kind
 from trilens_paper.framework.experiment import Experiment, Measure, Point, Seeds

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import sqlite3
+import time
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -371,3 +372,23 @@ def test_integer_names_of_many_files_are_ordered_by_number(tmp_path: Path) -> No
     (tmp_path / "1.csv").write_text("10,9,100\n")
     (tmp_path / "2.csv").write_text("2,9,100\n")
     assert read_statements(tmp_path).names == ("2", "9", "10", "100")
+
+
+def test_json_as_pandas_writes_it(tmp_path: Path) -> None:
+    import pandas as pd
+
+    n = 20_000
+    frame = pd.DataFrame(
+        {name: [f"o{(i + 7 * j) % 50}" for i in range(n)] for j, name in enumerate(RECORDS[0])}
+    )
+    expected = frame.to_numpy().tolist()
+    for orient in ("columns", "records", "split", "values"):
+        frame.to_json(tmp_path / "s.json", orient=orient)
+        start = time.process_time()
+        S = read_statements(tmp_path / "s.json", kind="odd")
+        assert time.process_time() - start < 2
+        assert named(S) == expected
+    frame.to_json(tmp_path / "s.json", orient="index")
+    assert named(read_statements(tmp_path / "s.json")) == expected
+    frame[:3].to_json(tmp_path / "s.json", orient="columns")
+    assert named(read_statements(tmp_path / "s.json")) == expected[:3]

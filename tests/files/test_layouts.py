@@ -54,7 +54,7 @@ def test_wide_with_a_table_of_questions(tmp_path, design):
     assert sets(S) == [("bus", "car", "van"), ("ski", "bus", "van"), ("car", "bus", "van")]
     assert S.raters.tolist() == ["R1", "R1", "R2"]
     assert S.seconds.tolist() == [1.5, 2.5, 1.0]
-    assert "1 empty cells skipped" in str(told[0])
+    assert "cells without an answer (empty or -99) skipped: 1" in str(told[0])
     assert "raters from ResponseId" in str(told[0])
     frame = pd.read_csv(file)
     assert sets(tl.Answers(frame, kind="odd", questions=pd.read_csv(design)).read()) == sets(S)
@@ -359,9 +359,9 @@ def test_votes(tmp_path):
     file = written(tmp_path / "v.csv", ["anchor", "near", "far", "n"], ["r", "a", "b", "3"])
     hints: list[Reading] = []
     assert len(read_statements(file, tell=hints.append)) == 1
-    assert "n may be a number of answers: if so, give columns count=n" in hints[0].notes
+    assert any("add --columns count=n" in each.remedy for each in hints[0].concerns)
     assert len(read_statements(file, columns="count=n", tell=hints.append)) == 3
-    assert not any("may be" in note for note in hints[1].notes)
+    assert not any(each.code == "count" for each in hints[1].concerns)
     hertz = written(
         tmp_path / "v.csv", ["anchor", "near", "far", "frequency"], ["r", "a", "b", "440"]
     )

@@ -179,7 +179,7 @@ def test_every_rule_can_fail(name: str, monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_wrong_correction_is_biased(
     wrong: Callable[..., Any], expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trilens.graph.correct_errors", wrong)
+    monkeypatch.setattr("trilens.lens.correct_errors", wrong)
     experiment = EXPERIMENTS["illustrations"]
     cells = [c for c in experiment.cells(runs=40) if c.point == illustrations.THRESHOLD]
     rows = tuple(row for cell in cells for row in cell.measured(experiment.measure))

@@ -12,8 +12,8 @@ from sklearn.semi_supervised import LabelSpreading
 
 import drawn
 from trilens.counts import count_central, count_classes, count_labelled_pairs
-from trilens.depth import class_depth
 from trilens.errors import KindError, LabelError, ParameterError
+from trilens.lens import class_depth
 from trilens.questions.classify.classes import classify, make_classifier
 from trilens.questions.classify.map_classifier import MapClassifier
 from trilens.questions.classify.paper import KRNGClassifier, LensDepthClassifier

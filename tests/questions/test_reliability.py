@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 
 from drawn import statements
+from trilens.agreement import Agreement, agreement_between, repeats_of
 from trilens.answers import Answers
 from trilens.errors import ParameterError
 from trilens.files import write_statements
 from trilens.questions.model import answer_model
 from trilens.questions.reliability import FEW_ANSWERS, FEW_APPEARANCES, reliability
-from trilens.agreement import Agreement, agreement_between, repeats_of
 from trilens.questions.reliability.raters import hold_out, judge_raters, looked_at
 from trilens.simulate import Raters, ask_raters, gaussian, simulate_statements, study
 from trilens.statements import Statements, select

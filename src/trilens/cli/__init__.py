@@ -21,6 +21,7 @@ from trilens.errors import AssumedKindWarning, Reference, TrilensError
 COMMANDS = (
     "analyze",
     "describe",
+    "fit",
     "reliability",
     "individuals",
     "evaluate",
@@ -34,7 +35,6 @@ COMMANDS = (
     "graph",
     "embed",
     "place",
-    "features",
     "plan",
     "next",
     "stop",

@@ -91,7 +91,7 @@ def held_or_counted(
         if from_path:
             return Answers(given).count(pairs=pairs, n_threads=n_threads, cluster=cluster)
         found = read_or_count(
-            cast(Answers, given), pairs=pairs, n_threads=n_threads, cluster=cluster
+            cast(Answers, given), enough=True, pairs=pairs, n_threads=n_threads, cluster=cluster
         )
         if not isinstance(found, Statements):
             return found

@@ -165,7 +165,8 @@ class ChoiceMap(MapEstimator):
     priors: see `trilens.maps.features`. Features are centred, and each block is scaled to a mean
     squared length of 1; nothing else is done to single columns. The shares of the blocks are
     chosen with the penalty and the dimensions, by the evidence. If the map with features is not
-    better than the one without, the latter is kept, and ``feature_shares_`` are 0. Objects that no statement names are placed by their features.
+    better than the one without, the latter is kept, and ``feature_shares_`` are 0. Objects that no
+    statement names are placed by their features.
 
     With weights a rater sees every coordinate in dimension d multiplied by the rater's sharpness
     and weight. Their logarithms have normal priors about 0 whose spreads are learnt and may be 0,

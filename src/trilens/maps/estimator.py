@@ -36,7 +36,7 @@ from trilens.maps.comparisons import (
 from trilens.maps.pairs import squared
 from trilens.statements import Objects, Statements, as_statements
 from trilens.statements.names import ids_among, is_integer
-from trilens.statements.value import refuse_answers, statements_to_fit
+from trilens.statements.value import refuse_answers, statements_to_fit, warn_of_kind
 
 #: Statements whose sides are measured at a time.
 _CHUNK = 1 << 17
@@ -180,6 +180,7 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """
         told = tells_kind(S)
         if kind is None and self._assumes_central and not told:
+            warn_of_kind()
             kind = "central"
         data = as_data(S, kind)
         if isinstance(data, Statements) and len(data) and not told:

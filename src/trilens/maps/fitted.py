@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from trilens.maps.places import Places
     from trilens.questions.classify.classes import Classification
     from trilens.questions.cluster.groups import Clusters
-    from trilens.questions.depth import DepthIntervals
     from trilens.questions.distances import Distances
     from trilens.questions.graph import Graph
     from trilens.questions.hierarchy import Hierarchy
@@ -72,6 +71,7 @@ if TYPE_CHECKING:
     from trilens.questions.outliers import Outliers
     from trilens.questions.reliability import Reliability
     from trilens.questions.stopping import Stopping
+    from trilens.shares import DepthIntervals
 
 #: Of more statements a random part is fitted in memory; passes over all of them refine the map.
 MOST_FITTED = 10_000_000
@@ -95,6 +95,9 @@ _LEFT_OUT_WORK, _LEAST_LEFT_OUT = 1_000_000, 20
 _MOST_WEIGHT = 100.0
 #: Stands for no penalty.
 _NO_L2 = 1e-6
+
+#: Objects that a notebook shows of a map.
+_MOST_DRAWN = 2000
 
 #: What a fit is made of.
 FitLike: TypeAlias = "Fit | AnswersLike | str"
@@ -231,7 +234,10 @@ class Fit:
         if stored is not None:
             found: Design = stored
             return found
-        return design(self.sample if self.rows_given is None else self.rows_given)
+        # the order in which questions were asked tells whether answers led to them
+        if self.rows_given is None:
+            return design(self.sample, in_time=False)
+        return design(self.rows_given)
 
     @cached_property
     def support(self) -> Support:
@@ -403,7 +409,7 @@ class Fit:
         if self.n_draws is not None:
             return self.n_draws
         usual = next((draws for most, draws in _DRAWS if n <= most), FEWER_DRAWS)
-        return min(usual, max(_MOST_NUMBERS // (n * (d + 1)), _LEAST_DRAWS))
+        return int(min(usual, max(_MOST_NUMBERS // (n * (d + 1)), _LEAST_DRAWS)))
 
     @property
     def _passes(self) -> Passes:
@@ -497,13 +503,16 @@ class Fit:
         *,
         weights: ArrayLike | None = None,
         n_components: int | None = None,
+        l2: float | None = None,
+        lapse: float | Literal["one"] | None = None,
         start: FloatArray | None = None,
         max_iter: int = 1000,
         tol: float = 1e-6,
     ) -> Map:
         """The map of other answers, other weights or in other dimensions, as this one was chosen.
 
-        The penalty, the length, the shares of features and the lapse stay as they are.
+        The penalty, the length, the shares of features and the lapse stay as they are, where
+        nothing else is said.
 
         Parameters
         ----------
@@ -511,6 +520,9 @@ class Fit:
             About the objects of this fit; by default those that were fitted.
         weights : (m,) array, optional
         n_components : int, optional
+        l2 : float, optional
+        lapse : float or "one", optional
+            ``"one"``: fitted anew, one for all raters.
         start : (n, n_components) array, optional
             Where to start; by default anew.
         """
@@ -518,8 +530,8 @@ class Fit:
         how = replace(
             self.how,
             n_components=n_components or self.map.n_components,
-            l2=self.settings.l2,
-            lapses=self.map.lapse,
+            l2=self.settings.l2 if l2 is None else l2,
+            lapses=self.map.lapse if lapse is None else lapse,
             raters="one",
             feature_share=dict(zip(self.features.names, self.settings.shares, strict=True))
             if self.features is not None and self.settings.shares
@@ -687,11 +699,27 @@ class Fit:
         found: Analysis = self._ask("analyze", **parameters)
         return found
 
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        plane = self.plane - self.plane.min(axis=0)
+        size = max(float(plane.max()), 1e-300)
+        dots = [
+            f'<circle cx="{20 + 360 * x / size:.0f}" cy="{20 + 360 * y / size:.0f}" r="4">'
+            f"<title>{escape(name)}</title></circle>"
+            for name, (x, y) in zip(self.names, plane[:_MOST_DRAWN].tolist(), strict=False)
+        ]
+        return (
+            f"<p>{escape(repr(self).splitlines()[0])}</p>"
+            f'<svg width="400" height="400" role="img" aria-label="map of the objects" '
+            f'fill="#31688e" fill-opacity="0.7">{"".join(dots)}</svg>'
+        )
+
     def __repr__(self) -> str:
         d = self.map.n_components
         return (
             f"Fit of {self.n_answers:,} {self.kind} answers about {self.n_objects:,} objects: "
-            f"{d} dimension{'s' if d > 1 else ''}, {self.error_rate:.0%} of answers careless\n"
+            f"{d} dimension{'s' if d > 1 else ''}, {self.map.lapse:.0%} of the answers careless\n"
             "ask it: F.medoid(), F.outliers(), F.cluster(), F.analyze(), F.save(path)"
         )
 
@@ -804,7 +832,8 @@ def fit_answers(
                 parameter="sample_weight",
             )
         passes = Passes.over(ordered, n_threads=threads_of(how.n_jobs))
-        sample = _sampled(passes, ordered._names)
+        unsorted = _sampled(passes, ordered._names)
+        sample = unsorted.take(row_order(unsorted))
     found = _fitted(
         sample,
         own,
@@ -816,7 +845,7 @@ def fit_answers(
         statements=ordered,
         source=answers,
         asked=ordered.appearances,
-        rows_given=unsorted if passes is None else None,
+        rows_given=unsorted,
         passes=passes,
     )
     if ordered is given:
@@ -858,8 +887,9 @@ def _fit_by_passes(
         read = read_features(features, counts.known_names, counts.n_objects).take(order)
     if how.init is not None:
         how = replace(how, init=np.asarray(how.init, dtype=np.float64)[order])
+    unsorted = _sampled(passes, names)
     found = _fitted(
-        _sampled(passes, names),
+        unsorted.take(row_order(unsorted)),
         None,
         read,
         how,
@@ -869,14 +899,14 @@ def _fit_by_passes(
         statements=None,
         source=answers,
         asked=passes.counts.appearances,
-        rows_given=None,
+        rows_given=unsorted,
         passes=passes,
     )
     return found.among(None, counts.known_names, np.argsort(order))
 
 
 def _sampled(passes: Passes, names: Any) -> Statements:
-    """At most `MOST_FITTED` statements, in the order that a fit has; all answers to a question."""
+    """At most `MOST_FITTED` statements as they were asked; of a question all answers."""
     counts = passes.counts
     share = MOST_FITTED / max(counts.statements, 1)
     meant = QuestionSample(0.0, share if share < 1.0 else 2.0)
@@ -889,9 +919,7 @@ def _sampled(passes: Passes, names: Any) -> Statements:
     if who is not None and not who.any():
         who = None
     # a rater is a number here; 0 stands for one who is not known
-    drawn = Statements(triples, counts.n_objects, names=names, kind=counts.kind, raters=who)
-    rows = row_order(drawn)
-    return drawn.take(rows)
+    return Statements(triples, counts.n_objects, names=names, kind=counts.kind, raters=who)
 
 
 def _fitted(

@@ -153,7 +153,7 @@ class WeighedLikelihood(LikelihoodAround):
     ) -> None:
         self._answers, self.copies, self.prior = answers, copies, prior
         self.choices = replace(answers.choices, n_objects=copies.n_objects)
-        self.weight, self._work = answers.weight, answers._work
+        self.weight = answers.weight
         self.length, self.alpha = answers.length, answers.alpha
         #: Who gave each answer.
         self.rater = copies.rater[answers.choices.triples[:, 0]]

@@ -26,7 +26,7 @@ from trilens.ask import (
 from trilens.counts import CentralCounts, Counted, PairCounts
 from trilens.errors import ParameterError
 from trilens.maps.fitted import Fit
-from trilens.questions.method import is_zero, known_error_rate
+from trilens.questions.error_rate import is_zero, known_error_rate
 from trilens.statements import Statements
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Graph(Tabular):
 
     def write(self, path: str) -> None:
         """An edge list, GraphML or NPZ file, by the ending."""
-        from trilens.graph import write_graph
+        from trilens.files.graph import write_graph
 
         write_graph(self.matrix, self.names, path)
 
@@ -170,7 +170,7 @@ def _of_points(points: Points, k: int | None, error_rate: float, sigma: float | 
 
 def _of_counts(data: Any, k: int | None, error_rate: float, sigma: float | None) -> Graph:
     """The k-RNG; without k the smallest that connects it."""
-    from trilens.graph import lens_values
+    from trilens.lens import lens_values
 
     counts: Any = data.pairs if isinstance(data, Counted) else data
     names = counts.names if isinstance(counts, Statements) else objects_of(counts).names

@@ -19,7 +19,7 @@ from trilens.errors import FormatError, SurveyError
 from trilens.files.output import atomic_write
 from trilens.kinds import columns as kind_columns
 from trilens.statements import Kind, Statements
-from trilens.statements.table import is_number
+from trilens.statements.cells import is_number
 from trilens.survey.schema import answers, assignments, forms, objects, participants
 from trilens.survey.sets import Set
 from trilens.survey.store import all_about, chosen_in, designs_asked, shown_in

@@ -38,7 +38,7 @@ from trilens.questions.classify.map_classifier import MapClassifier
 from trilens.questions.classify.paper import KRNGClassifier, LensDepthClassifier
 from trilens.questions.classify.transductive import TransductiveClassifier
 from trilens.questions.labels import ClassCodes, LabelsLike, encode_labels, label_of_each
-from trilens.questions.method import known_error_rate
+from trilens.questions.error_rate import known_error_rate
 from trilens.statements import Statements
 from trilens.words import remark_about_objects
 
@@ -237,6 +237,7 @@ def classify(
     classifier: Any = None,
     k: int | None = None,
     error_rate: Any = 0.0,
+    alone: str | None = None,
     random_state: RandomState = 0,
 ) -> Classification:
     """The class of every unlabelled object, and how far the labels fit the answers.
@@ -257,6 +258,9 @@ def classify(
         Of the k-RNG; by default by leave-one-out.
     error_rate : float or "estimate"
         Of the k-RNG; see `KRNGClassifier`.
+    alone : {"nearest", "random"}, optional
+        Of the k-RNG: what becomes of an object without a labelled neighbor. By default those of
+        least V vote; ``"random"`` draws a class, as the paper's empty vote has it.
     random_state : int, Generator, RandomState or None
 
     Examples
@@ -281,7 +285,14 @@ def classify(
     if method == "auto":
         method = "choice" if isinstance(given, Fit) or is_enough(given) else "lensmap"
     rate = known_error_rate(error_rate, given, seed)
-    learner = make_classifier(method, classifier, k=k, error_rate=rate, random_state=random_state)
+    learner = make_classifier(
+        method,
+        classifier,
+        k=k,
+        error_rate=rate,
+        alone=alone,
+        random_state=random_state,
+    )
     if method == "choice":
         fitted = fit_of(given, "classify", random_state)
         y = label_of_each(y, fitted.names)
@@ -394,6 +405,7 @@ def make_classifier(
     *,
     k: int | None = None,
     error_rate: Any = 0.0,
+    alone: str | None = None,
     random_state: RandomState = 0,
 ) -> Any:
     """An unfitted classifier: ``"depth"``, ``"krng"``, or the name of a map.
@@ -404,10 +416,15 @@ def make_classifier(
     KRNGClassifier(k=5)
     """
     if method == "krng":
-        given = "loo" if k is None else k
-        return KRNGClassifier(given, error_rate=error_rate, random_state=random_state)
-    for name, given in (("k", k is not None), ("error_rate", error_rate != 0)):
-        if given:
+        return KRNGClassifier(
+            "loo" if k is None else k,
+            error_rate=error_rate,
+            alone="nearest" if alone is None else alone,
+            random_state=random_state,
+        )
+    given = {"k": k is not None, "error_rate": error_rate != 0, "alone": alone is not None}
+    for name, is_given in given.items():
+        if is_given:
             raise ParameterError(
                 f"{parameter_name(name)} is for the method krng, not for {method}", parameter=name
             )
@@ -429,7 +446,7 @@ def _remarks(found: _Found, labels: ClassCodes) -> tuple[str, ...]:
     size = np.bincount(labels.codes[labels.labelled], minlength=len(labels.classes))
     about = {"alone": [str(label) for label in labels.classes[size == 1]]}
     order = object_order(list(found.names), len(found.names))
-    for code in ("nearest", "unknown"):
+    for code in ("nearest", "unknown", "random"):
         about[code] = [found.names[i] for i in order if found.how[i] == code]
     about["unreached"] = [found.names[i] for i in order if not found.reached[i]]
     return tuple(remark_about_objects(code, those) for code, those in about.items() if those)

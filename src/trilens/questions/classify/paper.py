@@ -5,22 +5,28 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from trilens._parameters import generator, one_of, whole_number, wrong
-from trilens._typing import AnyArray, FloatArray, IntArray, RandomState
+from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.counts import (
     ClassCounts,
     LabelledPairCounts,
     count_classes,
     count_labelled_pairs,
 )
-from trilens.depth import class_depth
 from trilens.errors import KindError, LabelError, ParameterError, option
-from trilens.graph import share_threshold
+from trilens.lens import (
+    NEAREST,
+    RANDOM,
+    algorithm_3,
+    algorithm_4,
+    labelled_values,
+    share_threshold,
+)
 from trilens.questions.classify.transductive import (
     TransductiveClassifier,
     alike,
@@ -33,16 +39,14 @@ from trilens.questions.labels import (
     LabelsLike,
     encode_labels,
 )
-from trilens.questions.method import known_error_rate
+from trilens.questions.error_rate import known_error_rate
 from trilens.statements import Kind, Statements, StatementsLike
 from trilens.statements.value import statements_to_fit
 
 #: The rule of Liu (1990): the class in which the object is deepest, without learning.
 MAX_DEPTH = "max-depth"
-#: How an object came by its label.
-GIVEN, NEIGHBOURS, NEAREST, UNKNOWN = "given", "neighbours", "nearest", "unknown"
-#: The paper's rule for an object without a neighbour below the threshold.
-RANDOM = "random"
+#: How a labelled object came by its label.
+GIVEN = "given"
 #: Cells of a block of objects against the labelled ones; beyond, V is found block by block.
 _MOST_CELLS = 1 << 24
 #: Of more labelled objects so many are left out, evenly chosen.
@@ -185,34 +189,40 @@ class LensDepthClassifier(CountedClassifier):
         central_only(kind, "classification by lens depth")
 
     def _learn(self, labels: ClassCodes, wanted: IntArray | None = None) -> IntArray:
+        asked = wanted
+        if asked is None or self._is_max_depth:  # whose ties are broken for all objects at once
+            asked = np.flatnonzero(labels.codes < 0)
+        self.features_, fitted, inferred = algorithm_3(
+            self._counted(labels), labels.codes, self._train, asked
+        )
+        self.classifier_ = None if self._is_max_depth else fitted
+        self.chosen_parameters_ = chosen_parameters(self._on_top, fitted)
+        codes = labels.codes.copy()
+        codes[asked] = inferred
+        return codes
+
+    @property
+    def _on_top(self) -> Any:
+        return "knn" if self.classifier is None else self.classifier
+
+    @property
+    def _is_max_depth(self) -> bool:
+        return isinstance(self.classifier, str) and self.classifier == MAX_DEPTH
+
+    def _train(self, LD: FloatArray, y: IntArray) -> Any:
+        """The classifier on top, fitted to the depths of the labelled objects."""
         if not isinstance(self.semi_supervised, (bool, np.bool_)):
             raise wrong("semi_supervised", self.semi_supervised, "True or False")
-        self.features_ = class_depth(self._counted(labels))
-        codes = labels.codes.copy()
-        unlabelled = codes < 0
-        classifier = "knn" if self.classifier is None else self.classifier
-        if isinstance(classifier, str) and classifier == MAX_DEPTH:
-            self.classifier_ = None
-            self.chosen_parameters_ = {"classifier": MAX_DEPTH}
-            codes[unlabelled] = _deepest(self.features_[unlabelled], self.random_state)
-            return codes
-        seen = ~unlabelled
-        if self.semi_supervised:
-            if isinstance(classifier, str):
-                raise ParameterError(
-                    f"{classifier} learns from labelled objects alone; semi_supervised needs a "
-                    f"classifier that takes the class -1, such as "
-                    f"sklearn.semi_supervised.LabelSpreading()"
-                )
-            seen[:] = True
-        self.classifier_ = tuned_classifier(
-            classifier, self.features_[seen], codes[seen], self.random_state
-        )
-        self.chosen_parameters_ = chosen_parameters(classifier, self.classifier_)
-        asked = np.flatnonzero(unlabelled) if wanted is None else wanted
-        if len(asked):
-            codes[asked] = self.classifier_.predict(self.features_[asked])
-        return codes
+        if self._is_max_depth:
+            return _MaxDepth(self.random_state)
+        if self.semi_supervised and isinstance(self._on_top, str):
+            raise ParameterError(
+                f"{self._on_top} learns from labelled objects alone; semi_supervised needs a "
+                f"classifier that takes the class -1, such as "
+                f"sklearn.semi_supervised.LabelSpreading()"
+            )
+        seen = np.full(len(y), True) if self.semi_supervised else y >= 0
+        return tuned_classifier(self._on_top, LD[seen], y[seen], self.random_state)
 
     def _count(self, statements: Statements, labels: ClassCodes) -> ClassCounts:
         return count_classes(statements, labels.codes, len(labels.classes))
@@ -236,11 +246,18 @@ class LensDepthClassifier(CountedClassifier):
         return alike(self.features_, labels, objects, k).astype(float)
 
 
-def _deepest(features: FloatArray, random_state: Any) -> IntArray:
-    """The class of highest depth; of several, one at random."""
-    rng = generator(random_state)
-    highest = features == features.max(axis=1, keepdims=True)
-    return np.asarray((highest * (1 + rng.random(features.shape))).argmax(axis=1), dtype=np.int64)
+@dataclass(frozen=True)
+class _MaxDepth:
+    """The rule of Liu (1990): the class in which an object is deepest, without learning."""
+
+    random_state: RandomState
+    best_params_: ClassVar[dict[str, Any]] = {}
+
+    def predict(self, LD: FloatArray) -> IntArray:
+        """The class of highest depth; of several, one at random."""
+        rng = generator(self.random_state)
+        highest = LD.max(axis=1, keepdims=True) == LD
+        return np.asarray((highest * (1 + rng.random(LD.shape))).argmax(axis=1), dtype=np.int64)
 
 
 @dataclass(eq=False, repr=False)
@@ -326,50 +343,54 @@ class KRNGClassifier(CountedClassifier):
 
     def _learn(self, labels: ClassCodes, wanted: IntArray | None = None) -> IntArray:
         one_of("alone", self.alone, (NEAREST, RANDOM))
+        V = self._values(labels)
+        votes_for = np.eye(len(labels.classes), dtype=np.int64)[labels.codes[labels.labelled]]
+        self._choose_k(V, labels.labelled, votes_for)
+        unlabelled = np.flatnonzero(labels.codes < 0)
+        asked = unlabelled if wanted is None else wanted
+        votes = np.empty((len(asked), len(labels.classes)), dtype=np.int64)
+        self.how_ = np.full(len(labels.codes), GIVEN, dtype="<U10")
+        for part in _blocks(len(asked), len(labels.labelled)):
+            u = asked[part]
+            votes[part], self.how_[u] = algorithm_4(
+                V(u), votes_for, self.k_, self.error_rate_, self.alone
+            )
+        # below one vote: decides between equal votes and nothing else
+        rng = generator(self.random_state)
+        less = rng.random((len(unlabelled), votes.shape[1]))[np.searchsorted(unlabelled, asked)] / 2
+        codes = labels.codes.copy()
+        codes[asked] = (votes + less).argmax(axis=1)
+        return codes
+
+    def _values(self, labels: ClassCodes) -> Callable[[IntArray], FloatArray]:
+        """V of some objects against all labelled ones."""
         labelled = labels.labelled
-        n_labelled = len(labelled)
-        candidates = self._candidates(n_labelled)
-        values = self._values(labels)
-        of_class = np.eye(len(labels.classes), dtype=np.int64)[labels.codes[labelled]]
-        # rounded once, and so are the shares: equal fractions are equal floats
-        thresholds = [
-            float(share_threshold(k, self.error_rate_, max(n_labelled - 2, 1))) for k in candidates
-        ]
-        errors = _leave_one_out(values, labelled, of_class, thresholds, self.alone)
+        if self.counts_ is not None or len(labels.codes) * len(labelled) <= _MOST_CELLS:
+            every = labelled_values(self._counted(labels))
+            return lambda objects: every[objects]
+        # other statements have no part in any V, and each block of rows looks at all of these
+        known = labels.codes >= 0
+        both = known[self.statements_.triples].sum(axis=1) >= 2
+        some = self.statements_.take(np.flatnonzero(both))
+        return lambda objects: labelled_values(
+            count_labelled_pairs(some, labelled, objects=objects)
+        )
+
+    def _choose_k(
+        self, V: Callable[[IntArray], FloatArray], labelled: IntArray, votes_for: IntArray
+    ) -> None:
+        """The k of least leave-one-out error; of equals the smallest."""
+        candidates = self._candidates(len(labelled))
+        # without the one that is left out there are |L| - 1 labelled objects
+        others = max(len(labelled) - 2, 1)
+        thresholds = [float(share_threshold(k, self.error_rate_, others)) for k in candidates]
+        errors = _leave_one_out(V, labelled, votes_for, thresholds, self.alone)
         self.loo_errors_ = dict(zip(candidates, errors, strict=True))
         self.k_ = min(self.loo_errors_, key=lambda k: (self.loo_errors_[k], k))
         self.loo_error_ = self.loo_errors_[self.k_]
         self.chosen_parameters_ = {"k": self.k_, "loo_error": self.loo_error_}
         if self.error_rate_:
             self.chosen_parameters_["error_rate"] = self.error_rate_
-
-        unlabelled = np.flatnonzero(labels.codes < 0)
-        codes = labels.codes.copy()
-        how = np.full(len(codes), GIVEN, dtype="<U10")
-        threshold = float(share_threshold(self.k_, self.error_rate_, n_labelled - 1))
-        asked = unlabelled if wanted is None else wanted
-        votes = np.empty((len(asked), len(labels.classes)), dtype=np.int64)
-        for part in _blocks(len(asked), n_labelled):
-            rows = asked[part]
-            votes[part], how[rows] = _votes(values(rows), of_class, threshold, self.alone)
-        rng = generator(self.random_state)
-        # below one vote: decides between equal votes and nothing else
-        less = rng.random((len(unlabelled), votes.shape[1]))[np.searchsorted(unlabelled, asked)] / 2
-        codes[asked] = (votes + less).argmax(axis=1)
-        self.how_ = how
-        return codes
-
-    def _values(self, labels: ClassCodes) -> Callable[[IntArray], FloatArray]:
-        """V of some objects against all labelled ones, infinite where nothing is known."""
-        labelled = labels.labelled
-        if self.counts_ is not None or len(labels.codes) * len(labelled) <= _MOST_CELLS:
-            every = _shares(self._counted(labels))
-            return lambda objects: every[objects]
-        # other statements have no part in any V, and each block of rows looks at all of these
-        known = labels.codes >= 0
-        both = known[self.statements_.triples].sum(axis=1) >= 2
-        some = self.statements_.take(np.flatnonzero(both))
-        return lambda objects: _shares(count_labelled_pairs(some, labelled, objects=objects))
 
     def _refuse_unknown(self) -> None:
         if isinstance(self.error_rate, str):
@@ -403,12 +424,6 @@ class KRNGClassifier(CountedClassifier):
         return [whole_number("k", k, least=1) for k in listed]
 
 
-def _shares(counts: LabelledPairCounts) -> FloatArray:
-    value = np.full(counts.third.shape, np.inf)
-    np.divide(counts.third, counts.appears, out=value, where=counts.appears > 0)
-    return value
-
-
 def _blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     """Rows that are looked at together."""
     size = max(1, _MOST_CELLS // max(n_columns, 1))
@@ -417,9 +432,9 @@ def _blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
 
 
 def _leave_one_out(
-    values: Callable[[IntArray], FloatArray],
+    V: Callable[[IntArray], FloatArray],
     labelled: IntArray,
-    of_class: IntArray,
+    votes_for: IntArray,
     thresholds: Sequence[float],
     alone: str,
 ) -> list[float]:
@@ -428,40 +443,23 @@ def _leave_one_out(
     One sorting of an object's values serves every k: the votes below a threshold are those of
     a first part of the sorted voters.
     """
-    n, n_classes = of_class.shape
+    n, n_classes = votes_for.shape
     right = np.zeros(len(thresholds))
     left_out = np.arange(n)
     if n > _MOST_LEFT_OUT:
         left_out = np.linspace(0, n - 1, _MOST_LEFT_OUT).astype(np.int64)
     for part in _blocks(len(left_out), n):
-        for i, own in zip(left_out[part], values(labelled[left_out[part]]), strict=True):
+        for i, own in zip(left_out[part], V(labelled[left_out[part]]), strict=True):
             # the object that is left out has no voice in its own vote
             others = np.delete(np.arange(n), i)
             order = others[np.argsort(own[others], kind="stable")]
             ranked = own[order]
             voices = np.zeros((n, n_classes), dtype=np.int64)
-            np.cumsum(of_class[order], axis=0, out=voices[1:])
+            np.cumsum(votes_for[order], axis=0, out=voices[1:])
             # without a neighbour below the threshold those of least V vote, or nobody
             least = np.searchsorted(ranked, ranked[0], side="right") if alone == NEAREST else 0
             votes = voices[np.maximum(np.searchsorted(ranked, thresholds, side="left"), least)]
             winners = votes == votes.max(axis=1, keepdims=True)
-            right += winners[:, of_class[i].argmax()] / winners.sum(axis=1)
+            right += winners[:, votes_for[i].argmax()] / winners.sum(axis=1)
     errors: list[float] = (1 - right / len(left_out)).tolist()
     return errors
-
-
-def _votes(
-    value: FloatArray, of_class: IntArray, threshold: float, alone: str
-) -> tuple[IntArray, AnyArray]:
-    """Votes of the labelled objects with V < threshold; where there are none, as ``alone`` says."""
-    near = value < threshold
-    how = np.full(len(value), NEIGHBOURS, dtype="<U10")
-    empty = ~near.any(axis=1)
-    if alone == RANDOM:
-        how[empty] = RANDOM
-    elif empty.any():
-        least = np.nanmin(value[empty], axis=1, keepdims=True)
-        how[empty] = np.where(np.isfinite(least[:, 0]), NEAREST, UNKNOWN)
-        # where even the least is infinite, all labelled objects vote: the most frequent class
-        near[empty] = value[empty] == least
-    return near.astype(np.int64) @ of_class, how

@@ -1,3 +1,5 @@
+"""Intervals by counting."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -5,36 +7,12 @@ import pytest
 from hypothesis import given
 
 import drawn
-import trilens as tl
 from trilens.answers import Answers
-from trilens.counts import count_central, counted
-from trilens.depth import centrality, counted_intervals, design_effect, lens_depth
-from trilens.errors import KindError, ParameterError
+from trilens.counts import count_central
+from trilens.errors import ParameterError
 from trilens.files import write_statements
+from trilens.shares import counted_intervals, design_effect
 from trilens.statements import Statements
-
-import reference
-
-
-@given(drawn.statements())
-def test_centrality_equals_the_definition(S):
-    expected = reference.centrality(S.triples, S.n_objects, S.kind)
-    assert np.array_equal(centrality(S), expected)
-    assert np.array_equal(centrality(count_central(S)), expected)
-    if S.kind == "central":
-        assert np.array_equal(lens_depth(S), expected)
-
-
-def test_an_object_never_seen_has_depth_zero_for_every_kind():
-    for kind in ("central", "odd", "closer"):
-        assert centrality(Statements([[0, 1, 2]], n_objects=4, kind=kind))[3] == 0
-
-
-def test_other_kinds_are_refused_with_the_method_that_serves_them():
-    for kind in ("odd", "closer"):
-        for given_ in (S := Statements([[0, 1, 2]], kind=kind), count_central(S)):
-            with pytest.raises(KindError, match=r"central, not \w+; centrality\(\)"):
-                lens_depth(given_)
 
 
 @given(drawn.statements())
@@ -157,30 +135,8 @@ def test_answers_serve_as_statements_do(tmp_path, monkeypatch):
     S = Statements([[0, 1, 2]] * 30 + [[1, 0, 2]] * 5, raters=np.arange(35) % 9)
     file = tmp_path / "answers.parquet"
     write_statements(S, file)
-    for depth in (lens_depth, centrality):
-        assert np.array_equal(depth(Answers(file)), depth(S))
-        assert np.array_equal(depth(counted(S)), depth(S))
     assert np.array_equal(counted_intervals(Answers(file)).low, counted_intervals(S).low)
     monkeypatch.setattr("trilens.answers.STREAMED_BYTES", 0)
-    assert np.array_equal(lens_depth(Answers(file)), lens_depth(S))
     assert np.array_equal(
         counted_intervals(Answers(file)).low, counted_intervals(count_central(S)).low
     )
-
-
-@pytest.mark.parametrize("n", [3, 4, 12, 30])
-def test_depth_of_all_answers_is_the_depth_of_the_distances(n: int) -> None:
-    D = tl.exact.dissimilarities(np.random.default_rng(n).normal(size=(n, 2)))
-    S = tl.simulate_statements(D)  # every question once, answered rightly
-    true = tl.exact.lens_depth(D)
-    np.testing.assert_array_equal(tl.lens_depth(S), true)
-    np.testing.assert_array_equal(tl.centrality(S), true)
-    counts, depth = tl.exact.lens_counts_and_depth(D)
-    np.testing.assert_array_equal(depth, true)
-    np.testing.assert_array_equal(counts, tl.exact.lens_counts(D))
-    np.testing.assert_array_equal(tl.exact.local_lens_depth(D, share=1), true)
-    pairs = (n - 1) * (n - 2) / 2
-    assert (tl.exact.lens_depth(D, normalise=False) == np.rint(pairs * true)).all()
-    # points that are not in the sample are compared with all of its pairs
-    new = tl.exact.lens_depth(D, D)
-    np.testing.assert_allclose(new * n * (n - 1) / 2, true * pairs)

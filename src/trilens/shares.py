@@ -1,4 +1,4 @@
-"""Counts to depth: lens depth, depth within a class, intervals, and what raters do to them."""
+"""Shares of the answers with their uncertainty: intervals by counting, and the raters' part."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 
 from trilens._parameters import real_number, wrong
 from trilens._tabular import Tabular
-from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
+from trilens._typing import BoolArray, FloatArray, IntArray
 from trilens.answers import Answers, AnswersLike, central_counts, read_or_count
-from trilens.counts import CentralCounts, ClassCounts, Counted, count_classes
-from trilens.errors import LabelError
-from trilens.kinds import answer_column, require_kind
-from trilens.statements import Statements, StatementsLike, as_statements
+from trilens.counts import CentralCounts, Counted
+from trilens.kinds import answer_column
+from trilens.lens import centrality, ratio
+from trilens.statements import Statements, as_statements
 
-__all__ = ["DepthIntervals", "centrality", "class_depth", "counted_intervals", "lens_depth"]
+__all__ = ["DepthIntervals", "counted_intervals"]
 
 #: Fewer raters say too little about how raters differ; then answers count as independent, and
 #: what is claimed is about these raters only.
@@ -26,113 +26,12 @@ LEAST_RATERS = 8
 _LEAST_CLUSTERS = 4
 
 
-def lens_depth(statements: AnswersLike | Counted | CentralCounts) -> FloatArray:
-    """Estimated lens depth of every object: line 1 of Algorithms 1 and 2.
-
-    The share of an object's statements in which it is the most central one; 0 for an object
-    that no statement names. The true lens depth, `trilens.exact.lens_depth`, is the same share
-    over all pairs of other objects.
-
-    Parameters
-    ----------
-    statements : Answers, Statements, (m, 3) array, or CentralCounts
-        Of kind ``central``.
-
-    Returns
-    -------
-    (n_objects,) array of float
-
-    Examples
-    --------
-    >>> lens_depth([[0, 1, 2], [0, 1, 3], [2, 0, 3]]).round(2).tolist()
-    [0.67, 0.0, 0.5, 0.0]
-    """
-    counts = central_counts(statements)
-    require_kind(
-        counts.kind, ["central"], "lens depth", "centrality() and medoid() serve every kind"
-    )
-    return ratio(counts.singled, counts.appears)
-
-
-def centrality(statements: AnswersLike | Counted | CentralCounts) -> FloatArray:
-    """How central each object is: a share of the answers about it.
-
-    - ``central``: lens depth, the share in which it is the most central one;
-    - ``odd``: 1 - P(odd), the share in which it is not the odd one, the score of Crowd-Median
-      (Heikinheimo and Ukkonen, 2013), the function F of the paper's eq. (19);
-    - ``closer``: the share of the comparisons with another object that it wins as the nearer
-      one to an anchor, the rank centrality of Rendsburg and Garreau (2021).
-
-    An object that no answer could single out has centrality 0.
-
-    Parameters
-    ----------
-    statements : Answers, Statements, (m, 3) array, or CentralCounts
-        Of any kind.
-
-    Returns
-    -------
-    (n_objects,) array of float
-
-    Examples
-    --------
-    >>> from trilens.statements import Statements
-    >>> S = Statements([[0, 1, 2], [0, 1, 3], [2, 0, 3]], kind="odd")
-    >>> centrality(S).round(2).tolist()
-    [0.33, 1.0, 0.5, 1.0]
-    >>> S = Statements([[0, 1, 2], [0, 1, 3], [2, 0, 3]], kind="closer")
-    >>> centrality(S).round(2).tolist()
-    [1.0, 1.0, 0.0, 0.0]
-    """
-    counts = central_counts(statements)
-    share = ratio(counts.singled, counts.appears)
-    if counts.kind == "odd":
-        return np.where(counts.appears > 0, 1.0 - share, 0.0)
-    return share
-
-
 def counted_shares(statements: Statements | Counted | CentralCounts) -> FloatArray:
     """`centrality`; NaN where every question was chosen by earlier answers, and none counts."""
     chosen = statements.chosen if isinstance(statements, Statements) else None
     if chosen is not None and chosen.all():
         return np.full(statements.n_objects, np.nan)
     return centrality(statements)
-
-
-def class_depth(
-    statements: StatementsLike | ClassCounts, y: AnyArray | None = None, n_classes: int = 0
-) -> FloatArray:
-    """Estimated lens depth of every object with respect to every class, line 1 of Algorithm 3.
-
-    Parameters
-    ----------
-    statements : Statements, (m, 3) array, or ClassCounts
-        Of kind ``central``.
-    y : (n_objects,) array of int
-        The class of each object, 0 to ``n_classes - 1``; -1 where it is unlabelled.
-
-    Returns
-    -------
-    (n_objects, n_classes) array of float
-        0 where no statement compares the object with two labelled objects of the class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y = np.array([0, 0, 1, 1, -1])
-    >>> class_depth([[4, 0, 1], [0, 1, 4], [2, 3, 4]], y, n_classes=2).tolist()
-    [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.5, 0.0]]
-    """
-    if not isinstance(statements, ClassCounts):
-        if y is None:
-            raise LabelError("class_depth needs y, the class of each object", parameter="y")
-        statements = count_classes(statements, y, n_classes)
-    return ratio(statements.singled, statements.appears)
-
-
-def ratio(part: IntArray, whole: IntArray) -> FloatArray:
-    """``part / whole``, and 0 where the denominator is 0."""
-    return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
 
 
 @dataclass(frozen=True)
@@ -149,7 +48,7 @@ class DepthIntervals(Tabular):
         The confidence level of each interval, and of the set.
     names : tuple of str or None
         The objects, where they are known by name.
-    method : {"counting", "choice"}
+    method : {"depth", "choice"}
         Whether shares of the answers were counted, or the choice model was asked.
     about : str
         What the intervals are about, in words.
@@ -161,7 +60,7 @@ class DepthIntervals(Tabular):
     medoid_set: BoolArray
     level: float
     names: tuple[str, ...] | None = None
-    method: str = "counting"
+    method: str = "depth"
     about: str = "all questions"
 
     def columns(self) -> dict[str, Sequence[Any]]:
@@ -219,7 +118,9 @@ def counted_intervals(
     """
     if not 0 < real_number("level", level) < 1:
         raise wrong("level", level, "between 0 and 1")
-    data = read_or_count(statements) if isinstance(statements, Answers) else statements
+    data = statements
+    if isinstance(data, Answers):
+        data = read_or_count(data, enough=True)
     effect = names = None
     if not isinstance(data, Counted | CentralCounts):
         data = as_statements(data).at_random()
