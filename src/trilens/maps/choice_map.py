@@ -24,7 +24,7 @@ from trilens.maps.fitted import Fit, fit_answers
 from trilens.maps.fitting import How
 from trilens.maps.map import ModelDepth
 from trilens.maps.pairs import Length
-from trilens.statements import Statements, as_statements
+from trilens.statements import Statements
 from trilens.statements.value import same_kind
 
 if TYPE_CHECKING:
@@ -504,10 +504,7 @@ class ChoiceMap(MapEstimator):
         >>> found.names, found.coordinates.shape, found.covariance.shape
         (('4',), (1, 1), (1, 1, 1))
         """
-        from trilens.maps.places import find_places, new_objects
-
-        given = None if S is None else as_statements(S, self.kind_)
-        return find_places(self._fit, new_objects(self._fit, given, features))
+        return self._fit.place(S, features=features)
 
     def extend(
         self, S: AnswersLike | None = None, *, features: FeaturesLike | None = None
@@ -519,12 +516,8 @@ class ChoiceMap(MapEstimator):
         >>> M.extend([[1, 0, 4], [2, 1, 4], [3, 1, 4]]).embedding_.shape
         (5, 1)
         """
-        from trilens.maps.places import extended, find_places, new_objects
-
-        given = None if S is None else as_statements(S, self.kind_)
-        new = new_objects(self._fit, given, features)
         found = copy(self)
-        found.fit_ = extended(self._fit, new, find_places(self._fit, new))
+        found.fit_ = self._fit.extend(S, features=features)
         return found
 
 

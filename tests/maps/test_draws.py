@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -9,21 +10,21 @@ import pytest
 
 from trilens import ChoiceMap, Statements
 from trilens.errors import UnmentionedObjectsWarning
-from trilens.maps import posterior
+from trilens.maps import draws
 from trilens.maps.geometry import total_distance
 from trilens.simulate import gaussian, simulate_statements
 
 
 def test_given_time_draws_are_those_of_importance_sampling(monkeypatch):
-    monkeypatch.setattr(posterior, "_ROUNDS", 50)
-    monkeypatch.setattr(posterior, "_LAST_ROUNDS", 1000)
+    monkeypatch.setattr(draws, "_ROUNDS", 50)
+    monkeypatch.setattr(draws, "_LAST_ROUNDS", 1000)
     rng = np.random.default_rng(0)
     answers = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3], [0, 1, 2]]
     times = [3, 2, 2, 1, 2]
     S = Statements(np.repeat(answers, times, axis=0), 4)
     M = ChoiceMap(1, l2=0.1, length="distance").fit(S)
     lapse = np.full(len(S), 0.3)
-    drawn = posterior.draw_maps(S, M.model_, M.l2_, lapse, 4000, np.random.default_rng(1))
+    drawn = draws.draw_maps(S, M.fit_.map, M.l2_, lapse, 4000, np.random.default_rng(1))
     # the prior: a standard deviation whose logarithm is even between its limits
     spread = np.exp(rng.uniform(np.log(0.1), np.log(1000), 400_000))
     X = spread[:, None] * rng.standard_normal((len(spread), 4))
@@ -46,6 +47,11 @@ def test_given_time_draws_are_those_of_importance_sampling(monkeypatch):
     assert abs(np.median(drawn.std(axis=1)) / _median(X.std(axis=1), chance) - 1) < 0.25
 
 
+def drawn_of(M, n_draws, seed=0):
+    """Maps that the answers behind a fitted map allow, by another seed."""
+    return replace(M.fit_.canonical[0], n_draws=n_draws, seed=seed, stored={}).draws
+
+
 def _median(values, chance):
     order = np.argsort(values)
     return values[order][np.searchsorted(chance[order].cumsum(), 0.5)]
@@ -59,7 +65,7 @@ def test_two_ways_that_are_as_likely_are_drawn_as_often(times):
     M = ChoiceMap(1, n_jobs=1, lapses="one").fit(S)
     shares = []
     for seed in range(6):
-        X = M.posterior(S, 32, random_state=seed)[:, :, 0]
+        X = drawn_of(M, 32, seed)[:, :, 0]
         shares.append(((X[:, 6] > X[:, 0]) == (X[:, 13] > X[:, 7])).mean())
     assert 0.25 < np.mean(shares) < 0.75
     assert min(shares) > 0
@@ -69,7 +75,7 @@ def test_two_ways_that_are_as_likely_are_drawn_as_often(times):
 def test_few_draws_are_of_different_maps():
     S = Statements([[1, 0, 2], [2, 1, 3], [1, 0, 3], [2, 0, 3]] * 3)
     M = ChoiceMap(1, l2=0.1).fit(S)
-    few = [M.posterior(S, 4, random_state=seed)[:, 1, 0] > 0 for seed in range(40)]
+    few = [drawn_of(M, 4, seed)[:, 1, 0] > 0 for seed in range(40)]
     assert 0.01 < np.mean([len(set(each.tolist())) == 1 for each in few]) < 0.4
 
 
@@ -80,7 +86,7 @@ def test_another_seed_draws_the_same_maps():
     M = ChoiceMap(2, n_jobs=1).fit(S)
     shares = []
     for seed in range(4):
-        far = np.array([total_distance(X) for X in M.posterior(S, 200, random_state=seed)])
+        far = np.array([total_distance(X) for X in drawn_of(M, 200, seed)])
         shares.append(np.bincount(far.argmin(axis=1), minlength=20) / len(far))
     apart = [np.abs(one - two).sum() / 2 for one in shares for two in shares]
     assert max(apart) < 0.35
@@ -91,8 +97,8 @@ def test_another_seed_draws_the_same_maps():
 def test_objects_that_nobody_was_asked_about_may_be_anywhere():
     triples = [[1, 0, 2], [2, 1, 3], [1, 0, 3], [3, 2, 4], [2, 0, 4]] * 6
     with pytest.warns(UnmentionedObjectsWarning):
-        M = ChoiceMap(1, l2=0.1).fit(many := Statements(triples, 300))
-    drawn = M.posterior(many, 100)
+        M = ChoiceMap(1, l2=0.1).fit(Statements(triples, 300))
+    drawn = drawn_of(M, 100)
     drawn /= drawn[:, :5].std(axis=1, keepdims=True)
     among = drawn.std(axis=0)[:, 0]
     assert np.median(among[5:]) > among[:5].max() / 2
@@ -102,5 +108,5 @@ def test_objects_that_nobody_was_asked_about_may_be_anywhere():
 def test_fewer_draws_than_maps_side_by_side():
     S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]])
     M = ChoiceMap(1, l2=0.1).fit(S)
-    assert M.posterior(S, 3).shape == (3, 4, 1)
-    np.testing.assert_array_equal(M.posterior(S, 40), M.posterior(S, 40))
+    assert drawn_of(M, 3).shape == (3, 4, 1)
+    np.testing.assert_array_equal(drawn_of(M, 40), drawn_of(M, 40))
