@@ -189,7 +189,6 @@ def test_plots_take_a_fitted_map_or_say_what_they_take() -> None:
         (plots.group_maps, "compare_groups"),
         (plots.rater_intervals, "reliability"),
         (plots.ceiling_bar, "reliability"),
-        (plots.learning_curve, "reliability"),
         (lambda given: plots.models_against_ceiling([given]), "evaluate"),
     ):
         with pytest.raises(tl.ParameterError, match=rf"trilens\.{function}.*got Statements"):

@@ -13,11 +13,11 @@ from trilens._tabular import Tabular, and_list
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.agreement import AsDict, plain
 from trilens.answers import Answers
-from trilens.ask import Data, fit_of, is_enough, opened, statements_of
+from trilens.ask import Data, is_enough, statements_of, with_fit
 from trilens.errors import ParameterError, option
 from trilens.kinds import chance
 from trilens.maps.estimator import predicted
-from trilens.maps.fitted import Fit
+from trilens.maps.fitted import Fit, fit
 from trilens.maps.geometry import procrustes
 from trilens.maps.likelihood import in_own_order
 from trilens.maps.map import Map
@@ -233,9 +233,8 @@ def individuals(
     seed = seed_of(random_state)
     if not isinstance(predict, (bool, np.bool_)):
         raise wrong("predict", predict, "True or False")
-    data = opened(answers)
-    given = statements_of(data, "individuals")
-    source = data.source if isinstance(data, Fit) else data
+    source, known = with_fit(answers)
+    given = statements_of(source, "individuals")
     if isinstance(source, Answers) and given.raters is None:
         reading = source.reading
         concerns = () if reading is None else reading.concerns
@@ -252,7 +251,7 @@ def individuals(
             f"raters cannot be compared by {len(given):,} answers about {given.n_objects:,} "
             f"objects: four objects or more are needed, and enough answers for a map of them"
         )
-    fitted = fit_of(data if isinstance(data, Fit) else given, "individuals", seed)
+    fitted = fit(given, random_state=seed) if known is None else known
     inner, back = fitted.canonical
     every = in_own_order(given)[0]
     names, rater, left_out = _raters(every)

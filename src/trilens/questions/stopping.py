@@ -21,7 +21,7 @@ from trilens import words
 from trilens._parameters import one_of, real_number, seed_of, whole_number, wrong
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import Answers
-from trilens.ask import Data, opened, statements_of
+from trilens.ask import Data, statements_of, with_fit
 from trilens.errors import ParameterError, StatementError, option
 from trilens.maps.estimator import predicted
 from trilens.maps.fitted import Fit, fit_answers
@@ -185,10 +185,7 @@ def stopping(
         raise wrong("level", level, f"more than 0 and at most {_MOST_LEVEL:g}")
     # the other columns of a table are known by its handle
     table = is_table(answers) and not isinstance(answers, np.ndarray)
-    data: Any = Answers(answers) if table else opened(answers)
-    fitted = data if isinstance(data, Fit) else None
-    if fitted is not None and isinstance(fitted.source, Answers):
-        data = fitted.source
+    data, fitted = (Answers(answers), None) if table else with_fit(answers)
     given = _in_time(data)
     if rule == "price":
         return by_price(_paid(data, given), price, budget)

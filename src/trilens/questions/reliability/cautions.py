@@ -210,8 +210,6 @@ def about_amounts(who: AnyArray | None, unit: str) -> list[Caution]:
     return [Caution("one-rater", {"share": share, "unit": unit}, (str(names[most]),))]
 
 
-
-
 def about_contradictions(repeats: Repeats | None, chance: float) -> list[Caution]:
     """Whether two answers to the same question agree more often than not."""
     # two answers that agree no more often than half-way between guessing and always
