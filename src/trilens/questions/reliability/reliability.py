@@ -467,7 +467,7 @@ def _checked(
         no_ceiling=no_ceiling,
         reachable=best,
         reachable_interval=best_ends,
-        halves=split_half(given, unit, who, seed),
+        halves=split_half(ordered, unit, raters_of(ordered)[1], seed),
         unit=unit if predictions.raters else None,
         raters=predictions.raters,
         guessing_share=predictions.careless,
