@@ -136,8 +136,8 @@ def rater_groups(made: Study) -> Row:
     names, rater = np.unique(made.raters, return_inverse=True)
     second = (np.arange(len(names)) >= len(names) // 2).astype(np.int64)
     # any model of all answers keeps the level; this one is quick
-    fitted = tl.ChoiceMap(2, l2=0.1, lapses="one", max_iter=30, tol=1e-3).fit(S)
-    found = differing_groups(S, rater, second[rater], AnswerModel(S, fitted, 0))
+    fitted = fit_answers(S, How(2, 0.1, lapses="one", max_iter=30, tol=1e-3))
+    found = differing_groups(S, rater, second[rater], fitted)
     p = found.p_value
     return {"refused": p is None, "rejected": None if p is None else p <= 0.05, "p": p}
 
@@ -284,9 +284,8 @@ def compared_conditions(made: Study) -> Row:
 def _compared(made: Study, rater: np.ndarray, group: np.ndarray) -> Row:
     S = statements(made)
     # any model of all answers keeps the level; this one is quick
-    fitted = tl.ChoiceMap(2, l2=0.1, lapses="one", max_iter=60, tol=1e-3).fit(S)
-    model = AnswerModel(S, fitted, 0)
-    found = differing_groups(S, rater, group, model, permutations=499, objects=True)
+    fitted = fit_answers(S, How(2, 0.1, lapses="one", max_iter=60, tol=1e-3))
+    found = differing_groups(S, rater, group, fitted, permutations=499, objects=True)
     p = found.p_value
     if p is None or found.objects is None:
         return {"refused": True}
