@@ -18,10 +18,10 @@ import numpy as np
 import trilens as tl
 from claims_run import Row, run_studies
 from designs import SHAPES, Study, population, shares_predicted, study
+from trilens.agreement import agreement_between
 from trilens.questions.evaluate.evaluation import Yardstick
 from trilens.questions.group_test import differing_groups
 from trilens.questions.model import AnswerModel, answer_model
-from trilens.agreement import agreement_between
 
 KINDS = ("central", "odd", "closer")
 #: People about whom raters are judged.

@@ -83,7 +83,7 @@ def measure(job: tuple[str, int]) -> dict[str, Any]:
     }
     try:
         made = tl.plan(goal=goal, pilot=S.take(rows), random_state=number)
-    except tl.StatementError as refused:
+    except tl.errors.StatementError as refused:
         return row | {"refused": str(refused)}
     spent = time.process_time() - begun
     if goal == "medoid":

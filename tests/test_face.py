@@ -108,7 +108,7 @@ def test_estimators_have_jobs_and_functions_threads() -> None:
     S = tl.simulate_statements(np.arange(8.0)[:, None], 30)
     one, every = (tl.SOE(1, n_jobs=n).fit(S).embedding_ for n in (1, -1))
     assert one.tolist() == every.tolist()
-    with pytest.raises(tl.ParameterError, match=r"n_jobs is 0; .* or -1 for every core"):
+    with pytest.raises(tl.errors.ParameterError, match=r"n_jobs is 0; .* or -1 for every core"):
         tl.ChoiceMap(1, n_jobs=0).fit(S)
 
 

@@ -115,14 +115,15 @@ def test_what_is_no_collection_of_statements(given: str, taker: str) -> None:
 
 
 def test_names_that_do_not_suffice() -> None:
-    with pytest.raises(tl.ParameterError, match=r"there are 2 names, but .* ids up to 7") as caught:
+    with pytest.raises(tl.errors.ParameterError, match=r"2 names, but .* ids up to 7") as caught:
         tl.Statements(TRIPLES, names=["a", "b"])
     caught.match("at least 8 objects")
 
 
 def test_a_table_in_place_of_a_path() -> None:
     for given in (FRAME, FRAME.to_pandas(), S, None):
-        with pytest.raises(tl.ParameterError, match=f"path of a file, got {type(given).__name__}"):
+        name = type(given).__name__
+        with pytest.raises(tl.errors.ParameterError, match=f"path of a file, got {name}"):
             tl.read_statements(given)
 
 
@@ -133,11 +134,11 @@ def test_maps_and_statements_where_numbers_are_wanted() -> None:
         lambda: tl.evaluate(S, {"mine": MAP}),
         lambda: tl.simulate_statements(MAP, 10),
     ):
-        with pytest.raises(tl.ParameterError, match=r"LensMap.*embedding_"):
+        with pytest.raises(tl.errors.ParameterError, match=r"LensMap.*embedding_"):
             call()
-    with pytest.raises(tl.DissimilarityError, match=r"got Statements.*trilens\.lens_depth"):
+    with pytest.raises(tl.errors.DissimilarityError, match=r"got Statements.*trilens\.lens_depth"):
         tl.exact.lens_depth(S)
-    with pytest.raises(tl.DissimilarityError, match="got None"):
+    with pytest.raises(tl.errors.DissimilarityError, match="got None"):
         tl.exact.medoid(None)
 
 
@@ -177,11 +178,11 @@ def test_plots_take_a_fitted_map_or_say_what_they_take() -> None:
     ax = plots.object_map(tl.LensMap(2).fit(named))
     assert [text.get_text() for text in ax.texts] == list("abcdefgh")
     assert len(plots.graph_drawing(MAP, tl.k_rng(S, 3)).collections) == 2
-    with pytest.raises(tl.ParameterError, match=r"\(8, 3\).*n_components=2"):
+    with pytest.raises(tl.errors.ParameterError, match=r"\(8, 3\).*n_components=2"):
         plots.object_map(tl.LensMap(3).fit(S))
-    with pytest.raises(tl.ParameterError, match=r"SOE.*embedding_ once it is fitted"):
+    with pytest.raises(tl.errors.ParameterError, match=r"SOE.*embedding_ once it is fitted"):
         plots.object_map(tl.SOE(2))
-    with pytest.raises(tl.ParameterError, match="depth is Statements"):
+    with pytest.raises(tl.errors.ParameterError, match="depth is Statements"):
         plots.sorted_depths(S)
     for draw, function in (
         (plots.tree, "hierarchy"),
@@ -191,5 +192,5 @@ def test_plots_take_a_fitted_map_or_say_what_they_take() -> None:
         (plots.ceiling_bar, "reliability"),
         (lambda given: plots.models_against_ceiling([given]), "evaluate"),
     ):
-        with pytest.raises(tl.ParameterError, match=rf"trilens\.{function}.*got Statements"):
+        with pytest.raises(tl.errors.ParameterError, match=rf"trilens\.{function}.*got Statements"):
             draw(S)

@@ -370,10 +370,8 @@ def test_masked_ids_are_refused():
 def test_a_kind_beside_an_array_is_its_kind(central, tmp_path):
     triplets = central.to_triplets()
     assert tl.next_questions(triplets[:6], "map", 2, kind="closer").kind == "closer"
-    found = tl.estimate_dimension(triplets, (1, 2), method="gnmds", n_folds=2, kind="closer")
-    assert found.n_components in (1, 2)
-    tl.ChoiceMap(2, l2=0.1, kind="closer").fit(triplets).save(tmp_path / "map.npz")
-    assert tl.load_map(tmp_path / "map.npz").kind == "closer"
+    tl.ChoiceMap(2, l2=0.1, kind="closer").fit(triplets).fit_.save(tmp_path / "study.fit")
+    assert tl.load(tmp_path / "study.fit").kind == "closer"
 
 
 def test_messages_of_what_is_wrong_with_starts_objects_and_labels(central, tmp_path):

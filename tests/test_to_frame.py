@@ -21,7 +21,6 @@ def test_every_result_has_to_frame(drawn):
     results = {
         "fact": S.summary(),
         "object": tl.depth_intervals(S),
-        "dimensions": tl.estimate_dimension(S, [1, 2], method="lensmap", n_folds=2),
     }
     for first, result in results.items():
         frame = result.to_frame()

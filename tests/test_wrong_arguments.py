@@ -119,7 +119,6 @@ RIGHT_FOR: dict[str, dict[str, Any]] = {
     "Comparisons": {"rows": [[0, 1, 2, 3]]},
     "answer": {"questions": S, "objects": np.random.default_rng(0).normal(size=(9, 2))},
     "procrustes_distance": {"X": np.eye(4)[:, :2], "Y": np.eye(4)[:, 1:3]},
-    "estimate_dimension": {"statements": S, "dimensions": [1], "method": "lensmap", "n_folds": 2},
     "violations": {"kind": "central", "statements": TRIPLES},
     "Statements.from_responses": {"X": TRIPLES, "y": [1, -1, 1, 1]},
     "Statements.from_questions": {
@@ -248,7 +247,7 @@ RESULTS = {
     *("Counted", "Reading", "Fault"),
     *("Summary", "RaterSummary", "Points", "Raters", "Study", "Survey", "Cars", "Things", "USPS"),
     *("Collaboration", "DepthIntervals", "LensValues", "Map", "ModelDepth", "Analysis"),
-    *("Dimension", "Places"),
+    "Places",
     "Selection",
 }
 CALLED = {

@@ -33,21 +33,6 @@ from .counts import (
 from .design import (
     design as design,
 )
-from .errors import (
-    DatasetError as DatasetError,
-    DeviceError as DeviceError,
-    DissimilarityError as DissimilarityError,
-    EngineError as EngineError,
-    FormatError as FormatError,
-    KindError as KindError,
-    LabelError as LabelError,
-    MissingExtraError as MissingExtraError,
-    ParameterError as ParameterError,
-    StatementError as StatementError,
-    StudyError as StudyError,
-    SurveyError as SurveyError,
-    TrilensError as TrilensError,
-)
 from .exact import LensDepth as LensDepth
 from .files import (
     labels_for as labels_for,
@@ -70,7 +55,6 @@ from .maps import (
     ChoiceMap as ChoiceMap,
     Fit as Fit,
     LensMap as LensMap,
-    estimate_dimension as estimate_dimension,
     fit as fit,
     load as load,
     neg_log_loss as neg_log_loss,

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from trilens._parameters import one_of, seed_of
+from trilens._parameters import one_of, seed_of, wrong
 from trilens._typing import FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers, read_or_count
 from trilens.counts import CentralCounts, Counted, PairCounts
 from trilens.counts.central import is_path
 from trilens.errors import FormatError, ParameterError, option
 from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.estimator import warn_of_unmentioned
 from trilens.maps.fit_file import is_fit, load
 from trilens.maps.fitted import Fit, fit
 from trilens.maps.likelihood import in_own_order
@@ -46,16 +48,26 @@ class Points:
     Attributes
     ----------
     names : tuple of str
-    X : (n, d) array
     method : str
     statements : Statements
-        What it was made of.
+        What it is made of.
+    seed : int
     """
 
     names: tuple[str, ...]
-    X: FloatArray
     method: str
     statements: Statements
+    seed: int
+
+    @cached_property
+    def X(self) -> FloatArray:
+        """The coordinates, in two dimensions where the objects allow it."""
+        return self.coordinates(None)
+
+    def coordinates(self, n_components: int | None, **parameters: Any) -> FloatArray:
+        """The coordinates in so many dimensions, with other parameters of the map."""
+        dim = dimensions(n_components, self.statements.n_objects)
+        return coordinates(self.statements, self.method, dim, self.seed, **parameters)
 
 
 @dataclass(frozen=True)
@@ -78,7 +90,8 @@ class Question:
     of_few : str
         The method for answers too few for a map.
     per_object : tuple of str
-        The fields of the result that have an entry for each object, in the last axis.
+        The fields of the result that have an entry for each object, in the last axis. A result
+        with a method ``among(rank)`` puts itself into the caller's order.
     per_row : tuple of str
         The fields that have a row for each object.
     per_pair : tuple of str
@@ -321,13 +334,12 @@ def _of_points(
     held = statements_of(given, question.name)
     ordered, rank = in_own_order(held)
     order = np.argsort(rank)
-    dim = dimensions(parameters.get("n_components"), ordered.n_objects)
-    X = coordinates(ordered, method, dim, seed_of(random_state))
     inside = {
         name: _reordered(value, order) if name in question.labels else value
         for name, value in parameters.items()
     }
-    found = question.of_points(Points(ordered.names, X, method, ordered), **inside)
+    points = Points(ordered.names, method, ordered, seed_of(random_state))
+    found = question.of_points(points, **inside)
     return in_order_of(found, rank, question)
 
 
@@ -339,6 +351,8 @@ def in_order_of(result: Any, rank: IntArray, question: Question) -> Any:
     """A result with what it says of each object in the caller's order: rank i comes i-th."""
     if (np.diff(rank) == 1).all():
         return result
+    if hasattr(result, "among"):
+        return result.among(rank)
     order = np.argsort(rank)
     changed: dict[str, Any] = {}
     for name in question.per_object:
@@ -357,3 +371,32 @@ def in_order_of(result: Any, rank: IntArray, question: Question) -> Any:
         value = getattr(result, name)
         changed[name] = order[value] if isinstance(value, np.ndarray) else int(order[value])
     return replace(result, **changed)
+
+
+def asked_of(
+    map: Any, statements: Statements, features: Any = None, random_state: RandomState = 0
+) -> tuple[Any, str]:
+    """What an estimator asks its question about, and by which method.
+
+    Parameters
+    ----------
+    map : str or ChoiceMap
+        The name of a method, or a map to be fitted; it is cloned.
+    """
+    from sklearn.base import clone
+
+    if isinstance(map, ChoiceMap):
+        fitted = clone(map).fit(statements, features=features)
+        fitted.tell_doubts()
+        return fitted.fit_, "choice"
+    if not isinstance(map, str):
+        raise wrong("map", map, "the name of a method, or a ChoiceMap")
+    if features is None:
+        warn_of_unmentioned(statements, "what is said of them means nothing")
+        return statements, map
+    if map not in ("auto", "choice"):
+        raise ParameterError(
+            f"features serve the choice map; {option('method', map)} takes none",
+            parameter="features",
+        )
+    return fit(statements, features=features, random_state=random_state), "choice"

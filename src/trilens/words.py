@@ -19,8 +19,10 @@ REASONS: dict[Reason, str] = {
     "unasked objects": "some objects were never asked about",
     "unconnected objects": "some objects are never compared with the others, not even indirectly",
     "few questions": "there are too few different questions",
+    "few answers": "there are too few answers about each object",
     "guesses": "the answers cannot be distinguished from guessing",
     "few objects": "there are too few objects",
+    "same places": "too few objects differ",
     "only counts": "counts do not say which objects were compared with which",
     "no test": "this map ranks the objects but has no test",
 }
@@ -508,3 +510,87 @@ _SEEN: dict[str, Callable[[Stopping], str]] = {
     "groups": _seen_of_groups,
     "price": _seen_of_price,
 }
+
+
+# ---- outliers and groups ------------------------------------------------------------------------
+
+#: What the answers cannot tell about groups, or why a map is not divided.
+GROUP_NOTES = {
+    "line": "the objects lie along a line without a gap: to divide them would be arbitrary",
+    "ring": "the objects lie on a ring without a gap: to divide them would be arbitrary",
+    "arms": "the objects lie on arms that meet: to call the arms groups would be arbitrary",
+    "no dip": (
+        "the objects seem to fall into parts, but a lopsided or curved whole would look the same: "
+        "groups are not claimed"
+    ),
+    "central gap": (
+        "answers about the most central object cannot tell how wide a gap between two groups is: "
+        "two groups may look like one long one"
+    ),
+    "lens map": (
+        "whether there are groups cannot be told: the lens map of these answers shows groups even "
+        "where there are none; soe does not"
+    ),
+    "few edges": (
+        "too few objects have a neighbor in the k-RNG for so many clusters; take a larger k, or "
+        "give more statements"
+    ),
+}
+
+
+def about_outliers(why: Reason | None) -> str | None:
+    """Why nothing can be said about outliers; None where something can."""
+    return None if why is None else f"what stands apart cannot be told: {REASONS[why]}"
+
+
+def about_groups(why: Reason | None, notes: Sequence[str]) -> str | None:
+    """What cannot be told about groups; None where nothing needs to be said.
+
+    >>> about_groups("no answers", ())
+    'whether there are groups cannot be told: there are no answers'
+    """
+    said = [] if why is None else [f"whether there are groups cannot be told: {REASONS[why]}"]
+    said += [GROUP_NOTES[note] for note in notes]
+    return "; ".join(said) or None
+
+
+def about_shape(why: Reason) -> str:
+    """Why the shape of the objects cannot be told."""
+    return f"what shape the objects form cannot be told: {REASONS[why]}"
+
+
+def about_tree(
+    why: Reason | None,
+    known: bool,
+    shape: str | None,
+    branches: int,
+    claimed: int | None,
+    level: float,
+) -> str:
+    """What is claimed of the branches of a tree.
+
+    Parameters
+    ----------
+    why
+        Why nothing can be claimed.
+    known
+        Whether the support of the branches is known.
+    shape
+        The sentence about the shape of the objects.
+    branches, claimed
+        How many there are; None are claimed where the objects do not form groups.
+    level
+        The support from which on a branch is claimed.
+    """
+    if why is not None:
+        return f"No branch is claimed: {REASONS[why]}."
+    if not known:
+        return "No branch is claimed: its support is not known without a model of the answers."
+    if claimed is None:
+        return f"No branch is claimed. {shape} A tree is only one way to draw them."
+    them = "it" if claimed == 1 else "them"
+    return (
+        f"{shape} Of the {branches:,} branches of the tree, {claimed:,} "
+        f"{'is' if claimed == 1 else 'are'} well supported: at least {level:.0%} of the maps that "
+        f"the answers allow have {them}."
+    )

@@ -198,31 +198,3 @@ def test_a_lone_winner_was_chosen_of_three(tmp_path):
     report = tmp_path / "report.html"
     run("analyze", file, "--columns", given, "-o", report)
     assert html.unescape(report.read_text()).count(advice) == 1
-
-
-def test_a_map_as_parquet_opens_in_embedding_atlas(tmp_path):
-    import pyarrow.parquet as pq
-
-    from trilens.files.vectors import read_vectors
-
-    (tmp_path / "a.csv").write_text("odd,other_1,other_2\na,b,c\nd,b,c\na,b,d\nc,a,b\n")
-    (tmp_path / "objects.csv").write_text("name,picture,label\na,a.png,x\nb,,y\nc,c.png,\nd,,x\n")
-    file = tmp_path / "atlas.parquet"
-    done = run("embed", tmp_path / "a.csv", "--objects", tmp_path / "objects.csv", "-o", file)
-    assert "embedding-atlas" in done.stderr
-    rows = pq.read_table(file).to_pylist()
-    assert [row["object"] for row in rows] == list("abcd")
-    for i, row in enumerate(rows):
-        assert (row["x"], row["y"]) == (row["x1"], row["x2"])
-        near = row["neighbors"]
-        assert sorted([i, *near["ids"]]) == [0, 1, 2, 3]
-        assert near["distances"] == sorted(near["distances"])
-        other = rows[near["ids"][0]]
-        away = ((row["x"] - other["x"]) ** 2 + (row["y"] - other["y"]) ** 2) ** 0.5
-        assert near["distances"][0] == pytest.approx(away)
-    assert [row["group"] for row in rows] == ["x", "y", None, "x"]
-    assert rows[0]["picture"].endswith("a.png")
-    # it stays a map for the other commands
-    assert {name: v.tolist() for name, v in read_vectors(file).items()} == {
-        row["object"]: [row["x1"], row["x2"]] for row in rows
-    }

@@ -301,7 +301,7 @@ def test_a_first_count_is_gone_on_from(tmp_path: Path) -> None:
 def test_kinds_do_not_mix(tmp_path: Path) -> None:
     tl.write_statements(tl.Statements([[0, 1, 2]], kind="odd"), tmp_path / "a.csv")
     tl.write_statements(tl.Statements([[0, 1, 2]]), tmp_path / "b.csv")
-    with pytest.raises(tl.KindError, match="odd statements to counts of central"):
+    with pytest.raises(tl.errors.KindError, match="odd statements to counts of central"):
         count_files(tmp_path)
 
 

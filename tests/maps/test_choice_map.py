@@ -19,8 +19,8 @@ from trilens.maps import (
     ChoiceMap,
     Map,
     choice_model,
+    laplace,
     pairs as pairs_module,
-    selection,
     violations,
 )
 from trilens.questions.outlier_test import simulated_answers
@@ -167,11 +167,11 @@ def test_raters_may_be_texts_and_partly_missing():
 
 
 def test_folds_by_rater_predict_new_raters_and_new_questions():
-    from trilens.maps.selection import _folds_by_rater, question_codes
+    from trilens.maps.held_out import folds_by_rater, question_codes
 
     S = study(n_statements=2000).statements
     S = S.take(np.r_[np.arange(2000), np.arange(0, 300)])
-    folds = _folds_by_rater(S, np.random.default_rng(0))
+    folds = folds_by_rater(S, np.random.default_rng(0))
     codes = question_codes(S.triples, S.n_objects)
     held = np.zeros(len(S), int)
     for train, test in folds:
@@ -180,7 +180,7 @@ def test_folds_by_rater_predict_new_raters_and_new_questions():
         held += test
     assert (held == 1).all()
     same = Statements(np.tile(S.triples[:50], (12, 1)), raters=np.repeat(np.arange(12), 50))
-    assert _folds_by_rater(same, np.random.default_rng(0)) is None
+    assert folds_by_rater(same, np.random.default_rng(0)) is None
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -213,13 +213,13 @@ def other_order(S, seed=0):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("raters", [False, True])
 def test_the_order_of_objects_and_rows_does_not_matter(monkeypatch, kind, raters):
-    monkeypatch.setattr(selection, "_MOST_ANSWERS", 600)
-    monkeypatch.setattr(selection, "_MOST_EACH", 0)
+    monkeypatch.setattr(laplace, "_MOST_ANSWERS", 600)
+    monkeypatch.setattr(laplace, "_MOST_EACH", 0)
     _, S = asked(kind, n=20, m=900, error_rate=0.1)
     who = np.random.default_rng(2).integers(12, size=900) if raters else None
     S = Statements(S.triples, 20, [f"n{i}" for i in range(20)], kind, raters=who)
     T, place = other_order(S)
-    one, two = (ChoiceMap(length="cv").fit(each) for each in (S, T))
+    one, two = (ChoiceMap().fit(each) for each in (S, T))
     np.testing.assert_array_equal(two.embedding_[place], one.embedding_)
     assert (two.lapse_, two.rater_lapses_) == (one.lapse_, one.rater_lapses_)
     assert two.error_rate_interval_ == one.error_rate_interval_
@@ -245,17 +245,15 @@ def test_threads_change_nothing(monkeypatch):
 
 
 def test_very_many_answers_start_from_a_part_of_them(monkeypatch):
-    from trilens.maps import fit, laplace
+    from trilens.maps import fit
 
     points, S = asked("odd", m=4000, error_rate=0.1)
     whole = ChoiceMap(2, l2=0.01).fit(S)
     monkeypatch.setattr(fit, "_LEAST_PART", 100)
     part = ChoiceMap(2, l2=0.01, tol=1e-8).fit(S)
     assert procrustes(whole.embedding_, part.embedding_)[2] < 1e-4
-    monkeypatch.setattr(laplace, "MOST_ANSWERS", 400)
-    monkeypatch.setattr(selection, "_MOST_ANSWERS", 2000)
-    monkeypatch.setattr(selection, "_MOST_EACH", 0)
-    monkeypatch.setattr(selection, "_ONE_FOLD_FROM", 1000)
+    monkeypatch.setattr(laplace, "_MOST_ANSWERS", 2000)
+    monkeypatch.setattr(laplace, "_MOST_EACH", 0)
     M = ChoiceMap().fit(S)
     assert M.n_components_ == 2
     assert procrustes(points, M.embedding_)[2] < 0.01
@@ -338,10 +336,8 @@ def test_scikit_learn_conventions():
         assert ChoiceMap(2, l2=0.1, random_state=state).fit(S).n_components_ == 2
 
 
-def test_the_length_is_chosen_by_held_out_answers():
+def test_the_length_of_t_ste():
     _, S = asked(m=1500, error_rate=0.1)
-    M = ChoiceMap(2, l2=0.01, length="cv").fit(S)
-    assert M.length_ == "distance"
     P = ChoiceMap(2, length="student").fit(S).predict_proba(S)
     expected = ChoiceMap(2, length="student").fit(S)
     alpha_1 = reference.answer_probabilities(
@@ -498,8 +494,6 @@ def test_errors_of_places_are_about_right(kind):
 
 
 def test_errors_of_places_are_smaller_if_the_others_are_known(monkeypatch):
-    from trilens.maps import laplace
-
     S = study().statements
     M = ChoiceMap(2, l2=0.01).fit(S)
     whole = np.trace(M.place_errors_, axis1=1, axis2=2)

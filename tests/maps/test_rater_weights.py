@@ -330,11 +330,11 @@ def test_a_known_lapse_stays(study):
 
 
 def test_more_answers_than_are_needed_to_choose_are_drawn_from(monkeypatch):
-    from trilens.maps import selection
+    from trilens.maps import laplace
 
     S, *_ = asked(each=150)
-    monkeypatch.setattr(selection, "_MOST_ANSWERS", 600)
-    monkeypatch.setattr(selection, "_MOST_EACH", 1)
+    monkeypatch.setattr(laplace, "_MOST_ANSWERS", 600)
+    monkeypatch.setattr(laplace, "_MOST_EACH", 1)
     seen = []
     original = rater_fit._HeldOut
 

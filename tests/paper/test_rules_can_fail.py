@@ -120,6 +120,11 @@ def _illustrated(panel: str) -> list[Series]:
             for metric in (i.BIAS, i.SLOPE, i.BIAS_OF_FEW, "estimated minus true edges")
         ],
         "local depth": list(product((i.LENS, i.LOCAL_DEPTH), (i.WITH_DENSITY, i.FROM_MODE))),
+        "sparse graphs": list(product((i.PLANE, i.SPACE, i.MAXIMUM), (i.EDGES,))),
+        "shared lenses": [
+            (i.BY_SHARED, i.WITH_DISTANCE),
+            *product((i.LOCAL_DEPTH, i.BY_SHARED), (i.WITH_DENSITY,)),
+        ],
     }
     return found[panel]
 

@@ -89,7 +89,7 @@ def test_hardly_an_edge_is_said_and_the_rest_joins_by_the_answers():
         model.fit(count_pairs(S))
     assert len(model.isolated_) > 4
     told = cluster(S, n_clusters=2, method="krng", k=1)
-    assert "too few for 2 clusters" in told.suggestion.caution
+    assert told.suggestion.notes == ("few edges",)
     assert told.labels.tolist() == model.labels_.tolist()
     nothing = KRNGClustering(2, k=1)
     with pytest.warns(UserWarning, match="no object has a neighbour"):

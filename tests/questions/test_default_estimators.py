@@ -101,7 +101,7 @@ def test_groups_by_default_are_those_of_the_function():
     np.testing.assert_array_equal(tl.MapClustering().fit_predict(S), tl.cluster(S).labels)
     own = tl.ChoiceMap(2, l2=0.1)
     by_map = tl.MapClustering(2, map=own).fit_predict(S)
-    np.testing.assert_array_equal(by_map, tl.cluster(S, 2, model=clone(own).fit(S)).labels)
+    np.testing.assert_array_equal(by_map, tl.cluster(clone(own).fit(S), 2).labels)
     assert not hasattr(own, "embedding_")
 
 
@@ -113,8 +113,6 @@ def test_groups_as_an_estimator():
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.labels_, model.labels_)
     assert not hasattr(clone(model), "labels_")
-    with pytest.raises(ParameterError, match="the map has its own"):
-        tl.MapClustering(2, map=tl.ChoiceMap(2), n_components=2).fit(S)
     with pytest.raises(ParameterError, match="method is 'nearest'"):
         tl.MapClustering(2, map="nearest").fit(S)
 

@@ -21,25 +21,24 @@ def _study(points, kind="odd", statements=1500, seed=1):
 
 
 def _quick(S):
-    return ChoiceMap(2, l2=0.1, lapses="one", max_iter=100, tol=1e-4).fit(S)
+    return ChoiceMap(2, l2=0.1, lapses="one", max_iter=100, tol=1e-4).fit(S).fit_
 
 
 @pytest.fixture(scope="module")
 def two():
-    """Two groups, far apart, and their map."""
+    """The quick fit of two groups that are far apart."""
     rng = np.random.default_rng(0)
-    S = _study(rng.normal(size=(24, 2)) + 9 * (np.arange(24) < 12)[:, None])
-    return S, _quick(S)
+    return _quick(_study(rng.normal(size=(24, 2)) + 9 * (np.arange(24) < 12)[:, None]))
 
 
 @pytest.fixture(scope="module")
 def tree(two):
-    return hierarchy(two[0], model=two[1])
+    return hierarchy(two)
 
 
 def test_groups_are_claimed_branches(two, tree):
     claimed = {frozenset(branch.objects) for branch in tree.claimed}
-    names = np.array(two[0].names)
+    names = np.array(two.names)
     assert frozenset(names[:12].tolist()) in claimed
     assert frozenset(names[tree.structure.part == 1].tolist()) in claimed
     assert all(branch.support >= 0.95 for branch in tree.claimed)
@@ -57,10 +56,10 @@ def test_a_tree_has_every_object_once_and_its_heights_rise(tree):
 
 @pytest.mark.slow
 def test_neither_the_order_of_rows_nor_that_of_objects_matters(two, tree):
-    S, _ = two
+    S = two.statements
     rng = np.random.default_rng(3)
     shuffled = S.subset(rng.permutation(S.n_objects)).take(rng.permutation(len(S)))
-    found = hierarchy(shuffled, model=_quick(shuffled))
+    found = hierarchy(_quick(shuffled))
     assert {frozenset(b.objects) for b in found.claimed} == {
         frozenset(b.objects) for b in tree.claimed
     }
@@ -70,7 +69,7 @@ def test_neither_the_order_of_rows_nor_that_of_objects_matters(two, tree):
 
 def test_of_a_cloud_nothing_is_claimed():
     S = _study(np.random.default_rng(5).normal(size=(20, 2)), "closer", 900)
-    found = hierarchy(S, model=_quick(S))
+    found = hierarchy(_quick(S))
     assert found.claimed == ()
     assert found.sentence.startswith("No branch is claimed")
     assert found.support is not None  # told, but nothing is made of it
@@ -79,9 +78,7 @@ def test_of_a_cloud_nothing_is_claimed():
 def test_of_guesses_nothing_is_claimed():
     rng = np.random.default_rng(0)
     triples = np.array([rng.permutation(12)[:3] for _ in range(300)])
-    found = hierarchy(
-        Statements(triples, kind="odd"), model=_quick(Statements(triples, kind="odd"))
-    )
+    found = hierarchy(_quick(Statements(triples, kind="odd")))
     assert found.claimed == ()
 
 
@@ -160,8 +157,3 @@ def test_too_few_answers_claim_nothing_and_have_no_support():
 def test_what_cannot_be_a_tree_is_refused_in_a_line(given, words):
     with pytest.raises(ParameterError, match=words):
         hierarchy(given)
-
-
-def test_the_model_must_be_of_these_objects(two):
-    with pytest.raises(ParameterError, match="the model is of 24 objects"):
-        hierarchy([[0, 1, 2], [1, 2, 3]], model=two[1])

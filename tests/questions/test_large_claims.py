@@ -13,11 +13,6 @@ import trilens as tl
 from trilens import answers as handles
 from trilens.cli import trilens
 from trilens.errors import ParameterError
-from trilens.maps.geometry import procrustes
-from trilens.maps.laplace import place_errors
-from trilens.maps.streamed import StreamedMap, stream_map
-from trilens.questions import streamed_depth
-from trilens.questions.data import model_of_many, streamed_map
 from trilens.simulate import simulate_statements
 
 
@@ -74,49 +69,6 @@ def test_raters_are_counted(folder: Path, large) -> None:
     assert found.collected["raters"] == 12
 
 
-@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
-def test_place_errors_are_those_of_the_whole_information(kind: str) -> None:
-    X = points("cloud")
-    S = simulate_statements(X, 4000, kind=kind, error_rate=0.1, random_state=1)
-    placed = stream_map(S, 2)
-    errors = placed.errors
-    prior = 0.5 / placed.embedding.var(axis=0).mean()
-    full = place_errors(S, None, placed.model, prior)
-    ours, theirs = (np.einsum("nii->n", one) for one in (errors.places, full))
-    assert 0.4 < np.median(ours / theirs) < 1.6
-    assert np.corrcoef(np.log(ours), np.log(theirs))[0, 1] > 0.8
-    moved = (errors.copies.astype(float) ** 2).mean()
-    assert moved == pytest.approx(ours.mean() / 2, rel=0.5)
-    # and they are as large as the errors are
-    off = placed.embedding - procrustes(X, placed.embedding)[0]
-    size = np.einsum("ni,nij,nj->n", off, np.linalg.inv(errors.places), off) / 2
-    assert 0.4 < size.mean() < 1.8
-
-
-def test_copies_do_not_depend_on_threads_or_parts(folder: Path, monkeypatch) -> None:
-    answers = tl.Answers(folder / "cloud.parquet")
-    one, other = (stream_map(answers, 2, n_threads=threads) for threads in (1, 3))
-    assert np.array_equal(one.errors.copies, other.errors.copies)
-    there = stream_map(tl.read_statements(folder / "cloud.parquet"), 2)
-    assert there.errors.n_raters == one.errors.n_raters == 12
-
-
-def test_raters_who_differ_make_errors_wider() -> None:
-    rng = np.random.default_rng(0)
-    X = points("cloud", 30)
-    parts = []
-    for _ in range(20):
-        own = X * np.exp(rng.standard_normal(2))
-        S = simulate_statements(own, 300, error_rate=0.05, random_state=int(rng.integers(10**6)))
-        parts.append(S.triples)
-    raters = np.repeat([f"r{i}" for i in range(20)], 300)
-    triples = np.concatenate(parts)
-    known = stream_map(tl.Statements(triples, 30, raters=raters), 2).errors
-    unknown = stream_map(tl.Statements(triples, 30), 2).errors
-    assert (known.clusters, unknown.clusters) == ("rater", "question")
-    assert (known.copies**2).mean() > 1.5 * (unknown.copies**2).mean()
-
-
 @pytest.mark.slow
 def test_very_many_objects_are_not_compared_one_by_one(monkeypatch) -> None:
     X = np.random.default_rng(5).standard_normal((1200, 2))
@@ -130,22 +82,6 @@ def test_very_many_objects_are_not_compared_one_by_one(monkeypatch) -> None:
     order = np.random.default_rng(0).permutation(1200)
     again = tl.medoid(S.subset(order))
     assert set(again.candidates) == set(found.candidates)
-    placed = model_of_many(S, "medoid", None, 0)
-    assert isinstance(placed, StreamedMap)
-    depth = streamed_depth.StreamedDepth(placed)
-    exact = placed.model.depth().depth
-    assert np.abs(depth.depth - exact).mean() < 0.02
-    assert (np.abs(depth.depth - exact) < 6 * depth.error + 0.05).all()
-
-
-def test_objects_in_another_order_have_the_same_errors() -> None:
-    S = simulate_statements(points("cloud"), 3000, random_state=1)
-    order = np.random.default_rng(1).permutation(60)
-    one, other = streamed_map(S, 2, "choice", 0), streamed_map(S.subset(order), 2, "choice", 0)
-    assert other.names == tuple(str(i) for i in order)
-    assert np.allclose(one.embedding[order], other.embedding, atol=1e-8)
-    assert np.allclose(one.errors.places[order], other.errors.places)
-    assert np.array_equal(one.counts.first[order], other.counts.first)
 
 
 def test_files_are_held_where_they_fit(folder: Path, monkeypatch) -> None:

@@ -3,33 +3,26 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from trilens.lens import centrality
+from trilens.depth import centrality, counted_intervals
 from trilens.maps import ChoiceMap
+from trilens.maps.fitted import Fit, cluster_dispersion, fit, pair_dispersion, residual_of
 from trilens.maps.geometry import total_distance
-from trilens.questions.medoid import (
+from trilens.questions.depth import (
     _often_most_central,
     _without_noise,
-    medoid,
+    depth_of,
     medoid_set,
     plausible_largest,
-    relative_error,
 )
-from trilens.questions.model import (
-    AnswerModel,
-    answer_model,
-    cluster_dispersion,
-    left_over,
-    pair_dispersion,
-    without_own,
-)
-from trilens.shares import counted_intervals
+from trilens.questions.medoid import medoid, relative_error
 from trilens.simulate import gaussian, simulate_statements
 from trilens.statements import Statements
 
 
-def modelled(S, dim=2, seed=0):
-    """A model of given dimension and penalty: the search for them is tested elsewhere."""
-    return AnswerModel(S, ChoiceMap(dim, l2=0.05, random_state=seed).fit(S), seed)
+def modelled(S, dim=2, seed=0, l2: float | None = 0.05) -> Fit:
+    """A fit of given dimension and penalty: the search for them is tested elsewhere."""
+    found, _ = ChoiceMap(dim, l2=l2, random_state=seed).fit(S).fit_.canonical
+    return found
 
 
 def planar(kind="central", n=30, m=1500, seed=0, **noise):
@@ -41,7 +34,7 @@ def planar(kind="central", n=30, m=1500, seed=0, **noise):
 def test_the_set_holds_the_true_medoid_and_is_smaller_than_by_counting(kind):
     for seed in range(2):
         points, S = planar(kind, seed=10 * seed, error_rate=0.1)
-        found = medoid(S, "choice", model=modelled(S))
+        found = medoid(modelled(S))
         true = int(total_distance(points.points).argmin())
         assert S.names[true] in found.candidates
         assert found.name in found.candidates
@@ -50,7 +43,7 @@ def test_the_set_holds_the_true_medoid_and_is_smaller_than_by_counting(kind):
 
 def test_guesses_leave_nearly_everybody_in_the_set():
     _, S = planar(n=20, m=600, error_rate=2 / 3)
-    assert medoid_set(answer_model(S)).mean() >= 0.9
+    assert medoid_set(fit(S).canonical[0]).mean() >= 0.9
 
 
 def test_the_model_finds_the_medoid_where_counting_errs():
@@ -58,7 +51,7 @@ def test_the_model_finds_the_medoid_where_counting_errs():
     for seed in range(4):
         points, S = planar(n=60, m=1200, seed=20 * seed)
         total = total_distance(points.points)
-        by_model = relative_error(medoid(S, "choice", model=modelled(S)).index, total)
+        by_model = relative_error(medoid(modelled(S)).index, total)
         errors.append((by_model, relative_error(medoid(S, "depth").index, total)))
     by_model, by_counting = np.mean(errors, axis=0)
     assert by_model < 0.01 < by_counting
@@ -68,22 +61,22 @@ def test_counting_mends_a_map_with_too_few_dimensions():
     points = gaussian(60, 10, random_state=1)
     S = simulate_statements(points, 6000, random_state=2)
     model = modelled(S, dim=1)
-    assert model.assisted.counted.mean() > 0.5
+    assert depth_of(model).counted.mean() > 0.5
     assert model.dispersion > 1.5
     total = total_distance(points.points)
     assert relative_error(int(model.map.depth().depth.argmax()), total) > 0.03
-    assert relative_error(int(model.assisted.depth.argmax()), total) < 0.02
+    assert relative_error(int(depth_of(model).depth.argmax()), total) < 0.02
 
 
 def test_what_the_facts_say():
     _, S = planar()
-    found = medoid(S, "choice", model=modelled(S))
+    found = medoid(modelled(S))
     facts = found.to_dict()
     assert facts["method"] == "choice"
     assert facts["depth"] == found.scores.max() == found.depth
     assert facts["close"] == list(found.close)
     assert found.name not in found.close
-    again = medoid(S, "choice", model=modelled(S))
+    again = medoid(modelled(S))
     assert again.candidates == found.candidates
 
 
@@ -92,7 +85,7 @@ def test_equal_objects_are_in_the_set():
     # every object twice, asked about by a coin: 0 and 12 have the same place
     rng = np.random.default_rng(3)
     twins = Statements(S.triples + 12 * rng.integers(2, size=S.triples.shape), n_objects=24)
-    found = medoid(twins, "choice", model=modelled(twins))
+    found = medoid(modelled(twins))
     twin = str((int(found.name) + 12) % 24)
     assert twin in found.candidates
 
@@ -101,7 +94,7 @@ def test_equal_objects_are_in_the_set():
 def test_an_object_hardly_ever_seen_is_a_candidate_but_not_the_medoid():
     _, S = planar(n=12, m=200)
     S = Statements(np.vstack([S.triples, [[12, 0, 1]]]), n_objects=14)
-    found = medoid(S, "choice", model=modelled(S))
+    found = medoid(modelled(S))
     assert found.name not in ("12", "13")
     assert {"12", "13"} <= set(found.candidates)
     assert found.scores[13] == 0
@@ -113,22 +106,22 @@ def test_what_is_left_over_is_what_was_counted_less_what_was_expected():
         half = np.full((len(S), 2 if kind == "closer" else 3), 0.0)
         half[:] = 1 / half.shape[1]
         by_chance = {"central": 1 / 3, "odd": 2 / 3, "closer": 1 / 2}[kind]
-        left, variance = left_over(half, S, lapse=0.0)
-        np.testing.assert_allclose(left, centrality(S) - by_chance, atol=1e-12)
-        twice, larger = left_over(half, S, lapse=0.5)
-        np.testing.assert_allclose(twice, 2 * left, atol=1e-12)
-        np.testing.assert_allclose(larger, 4 * variance, atol=1e-12)
+        left = residual_of(half, S, lapse=0.0)
+        np.testing.assert_allclose(left.mean, centrality(S) - by_chance, atol=1e-12)
+        twice = residual_of(half, S, lapse=0.5)
+        np.testing.assert_allclose(twice.mean, 2 * left.mean, atol=1e-12)
+        np.testing.assert_allclose(twice.variance, 4 * left.variance, atol=1e-12)
     half[:] = np.nan
-    left, variance = left_over(half, S, 0.0)
-    assert not left.any()
-    assert np.isinf(variance).all()
+    left = residual_of(half, S, 0.0)
+    assert not left.mean.any()
+    assert np.isinf(left.variance).all()
 
 
 def test_noise_on_the_distances_shows_as_dispersion():
     points, S = planar(n=40, m=3000, error_rate=0.2)
-    plain = pair_dispersion(ChoiceMap(2, l2=0.05).fit(S).model_, S)
+    plain = pair_dispersion(modelled(S).map, S)
     noisy = simulate_statements(points, 3000, noise_param=0.5, random_state=5)
-    distorted = pair_dispersion(ChoiceMap(2, l2=0.05).fit(noisy).model_, noisy)
+    distorted = pair_dispersion(modelled(noisy).map, noisy)
     assert 0.85 < plain < 1.15
     assert distorted > 1.4
 
@@ -137,15 +130,15 @@ def test_dimensions_that_noise_on_the_distances_made_are_doubted():
     """Then what is most central on a plainer map is in the set too."""
     points, S = planar("odd", n=60, m=2500)
     noisy = simulate_statements(points, 2500, "odd", noise_param=0.72, random_state=5)
-    model = AnswerModel(noisy, ChoiceMap(4, random_state=0).fit(noisy), 0).in_order
+    model = modelled(noisy, 4, l2=None)
     assert model.dispersion > 1.2
     plainer = _without_noise(model)
-    assert plainer.map.n_components_ == 2
+    assert plainer.map.n_components == 2
     own, other = (_often_most_central(each, 0.95) for each in (model, plainer))
     assert ((own | other) == medoid_set(model)).all()
     assert (other & ~own).any()
     # answers that follow the distances themselves are taken as they are
-    model = AnswerModel(S, ChoiceMap(4, random_state=0).fit(S), 0).in_order
+    model = modelled(S, 4, l2=None)
     assert _without_noise(model) is model
 
 
@@ -160,34 +153,9 @@ def test_raters_who_differ_pull_together():
     raters = np.arange(12 * 150) // 150
     for triples, low, high in ((parts, 1.3, 9.0), (alike, 0.8, 1.2)):
         S = Statements(np.concatenate(triples), 20, raters=raters)
-        found = cluster_dispersion(ChoiceMap(2, l2=0.05).fit(S), S, raters)
+        F = ChoiceMap(2, l2=0.05).fit(S).fit_
+        found = cluster_dispersion(F.map, S, raters, F.lapse_of(S))
         assert low < found < high
-
-
-def test_what_is_expected_of_an_answer_does_not_know_it():
-    _, S = planar(n=12, m=200, error_rate=0.2)
-    model = modelled(S)
-    seen = model.map.predict_proba(S)
-    unseen = without_own(model.posterior, model.map.model_, S)
-    assert unseen.shape == (200, 3)
-    np.testing.assert_allclose(unseen.sum(axis=1), 1)
-    assert np.log(unseen[:, 0]).mean() < np.log(seen[:, 0]).mean()
-
-
-def test_copies_are_of_raters_of_a_part_or_of_questions(monkeypatch):
-    _, S = planar(n=12, m=200)
-    known = Statements(S.triples, 12, raters=np.arange(200) // 10)
-    assert modelled(known).bootstrap.n_raters == 20
-    listed = Statements(np.tile(S.triples[:40], (10, 1)), 12, raters=np.arange(400) // 40)
-    model = modelled(listed)
-    for rows in model.bootstrap.rows:
-        # a question that is drawn comes with the answers of all raters who are drawn
-        times = np.bincount(rows, minlength=400).reshape(10, 40)
-        assert (np.linalg.matrix_rank(times)) == 1
-    assert np.std(list(model.resampled_maps), axis=0).mean() > 0
-    monkeypatch.setattr("trilens.questions.model.COPY_ANSWERS", 50)
-    part = modelled(S).bootstrap
-    assert (part.shrink, len(part)) == (0.5, 40)
 
 
 def test_the_set_of_one_list_holds_the_medoid():
@@ -226,11 +194,3 @@ def test_which_may_be_the_largest_holds_its_level():
     assert plausible_largest(np.zeros(0), np.zeros((4, 0))).tolist() == []
     many = plausible_largest(np.zeros(20_000), 0.01 * rng.standard_normal((8, 20_000)))
     assert 0 < many.sum() < 2001
-
-
-def test_a_fitted_map_is_a_model():
-    _, S = planar(n=12, m=200)
-    M = ChoiceMap(2, l2=0.05, random_state=0).fit(S)
-    assert (
-        medoid(S, "choice", model=M).to_dict() == medoid(S, "choice", model=modelled(S)).to_dict()
-    )

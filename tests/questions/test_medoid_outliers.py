@@ -7,7 +7,6 @@ from hypothesis import given
 import drawn
 from trilens.counts import count_central
 from trilens.errors import StatementError
-from trilens.maps.choice_map import ChoiceMap
 from trilens.questions.medoid import medoid, relative_error
 from trilens.statements import Statements
 
@@ -35,16 +34,6 @@ def test_ties_go_by_the_number_of_answers():
     assert (found.name, found.tied) == ("3", ("1",))
     again = medoid(count_central(Statements(TIED)))
     assert (again.name, again.tied) == ("3", ("1",))
-
-
-def test_then_by_the_model_and_then_by_name():
-    S = Statements([[1, 0, 2], [3, 4, 5]])
-    assert medoid(S, "depth").name == "1"
-    # a map on which 3 is in the middle, and 1 at the rim
-    line = [[3, 1, 0], [3, 1, 2], [3, 1, 4], [3, 1, 5], [0, 1, 2], [4, 1, 5], [3, 0, 4]]
-    model = ChoiceMap(1).fit(Statements([*line, [3, 0, 5], [3, 2, 5], [2, 1, 4]] * 9))
-    found = medoid(S, "depth", model=model)
-    assert (found.name, found.tied) == ("3", ("1",))
 
 
 def test_no_objects_no_medoid():

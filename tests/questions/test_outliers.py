@@ -6,8 +6,9 @@ from hypothesis import given, strategies as st
 
 import drawn
 from trilens.errors import ParameterError
-from trilens.questions.model import answer_model
-from trilens.questions.outlier_test import outliers_by_depth, outliers_on_map, simulated_answers
+from trilens.maps.fitted import fit
+from trilens.questions.clouds import simulated_answers
+from trilens.questions.outlier_test import outliers_by_depth, outliers_on_map
 from trilens.questions.outliers import LensDepthOutlierDetector, outliers
 from trilens.simulate import far_outliers, gaussian, simulate_statements
 from trilens.statements import Statements
@@ -104,6 +105,7 @@ def test_clouds_and_guesses_have_none(kind):
         assert (len(found), found.suggested) == (0, 0)
         if error_rate:  # guesses carry no claim, and the reason is said
             assert found.p_value is None
+            assert found.reason == "guesses"
             assert "cannot be told from guesses" in found.caution
         else:
             assert found.p_value > found.level
@@ -111,13 +113,8 @@ def test_clouds_and_guesses_have_none(kind):
         assert len(found.least_central) == 7
 
 
-@pytest.mark.slow
-def test_a_given_model_is_used():
-    S = _far()
-    model = answer_model(S, 0)
-    found, alone = (outliers(S, method="choice", model=m) for m in (model, None))
-    assert found.to_dict() == alone.to_dict()
-    assert set(found.to_dict()) == {
+def test_the_facts():
+    assert set(outliers(_far(), method="depth").to_dict()) == {
         *("outliers", "suggested", "p_value", "level", "caution"),
         *("shape", "tail", "p_gaussian", "p_heavy"),
         *("method", "least_central", "tied", "tied_count"),
@@ -126,8 +123,9 @@ def test_a_given_model_is_used():
 
 def test_nothing_said_nothing_stands_apart():
     S = Statements(np.zeros((0, 3), dtype=int), names=list("abcdefghij"))
-    for method in ("choice", "depth"):
-        assert outliers(S, method=method).names == ()
+    for method in ("auto", "depth"):
+        found = outliers(S, method=method)
+        assert (found.names, found.reason) == ((), "no answers")
 
 
 def test_other_maps_rank_and_claim_nothing():
@@ -160,7 +158,7 @@ def test_depths_with_a_gap_stand_apart_and_smooth_ones_do_not():
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
 def test_simulated_answers_are_those_that_the_model_expects(kind):
     S = simulate_statements(gaussian(12, random_state=1), 200, kind, random_state=2)
-    model = answer_model(S).map.model_
+    model = fit(S).map
     rng = np.random.default_rng(3)
     copies = [simulated_answers(model, S, rng) for _ in range(300)]
     same = np.mean([(c.triples[:, :2] == S.triples[:, :2]).all(axis=1) for c in copies], axis=0)

@@ -9,6 +9,7 @@ import pytest
 
 import trilens as tl
 from commandline import facts, run
+from trilens.errors import StatementError
 from trilens.files import write_statements
 from trilens.questions.cluster.suggest import suggest_clusters
 from trilens.questions.shapes import fit_shapes, is_straight
@@ -184,20 +185,18 @@ def test_one_dimension_is_a_line_where_a_second_would_have_been_seen(error, stra
 def test_few_objects_have_no_shape(n):
     found = structure_of_map(np.random.default_rng(0).normal(size=(n, 2)))
     assert found.shape == "cloud"
-    assert found.caution == (
-        "what shape the objects form cannot be told: there are fewer than 12 objects"
-    )
+    assert found.caution == "what shape the objects form cannot be told: there are too few objects"
     same = structure_of_map(np.zeros((20, 2)))
     assert "too few objects differ" in same.sentence
 
 
-def test_guesses_and_no_answers_have_no_shape():
+def test_guesses_have_no_shape_and_no_answers_are_refused():
     triples = np.random.default_rng(0).permuted(np.tile(np.arange(15), (400, 1)), axis=1)[:, :3]
     found = tl.structure(tl.Statements(triples, 15))
     assert (found.shape, found.p_value, found.scores) == ("cloud", None, {})
     assert found.sentence.endswith("cannot be told: the answers cannot be told from guesses.")
-    nothing = tl.structure(tl.Statements(np.zeros((0, 3), dtype=int), names=list("abc")))
-    assert "there are no answers" in nothing.caution
+    with pytest.raises(StatementError, match="there are none"):
+        tl.structure(tl.Statements(np.zeros((0, 3), dtype=int), names=list("abc")))
 
 
 @pytest.fixture(scope="module")

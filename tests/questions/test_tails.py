@@ -117,7 +117,7 @@ def test_a_tail_is_said_on_the_screen_and_in_the_report():
 
     S = simulate_statements(gaussian(9, random_state=0), 40, random_state=1)
     found = replace(
-        outliers(S, method="depth"), shape="long tail", tail=("b", "a"), p_value=0.3, caution=None
+        outliers(S, method="depth"), shape="long tail", tail=("b", "a"), p_value=0.3, reason=None
     )
     said = next(_notes(found))
     assert said.startswith("the objects thin out into a long tail; none stands apart from it")

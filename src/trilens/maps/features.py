@@ -220,6 +220,11 @@ class FeaturePrior:
         """Z = A^-1 X."""
         return self._stretched(X / np.sqrt(self.own)[:, None], (1 + self.spread**2) ** -0.5)
 
+    def roots(self, V: FloatArray) -> FloatArray:
+        """A'^-1 V: if V are drawn with covariance I, these are with C^-1."""
+        root = np.sqrt(self.own)[:, None]
+        return self._stretched(V, (1 + self.spread**2) ** -0.5) / root
+
     def solved(self, X: FloatArray) -> FloatArray:
         """C^-1 X."""
         root = np.sqrt(self.own)[:, None]
@@ -235,6 +240,11 @@ class FeaturePrior:
         """(n,): the diagonal of C^-1."""
         less = 1 / (1 + self.spread**2) - 1
         return np.asarray((1 + (self.axes**2) @ less) / self.own)
+
+    @property
+    def log_volume(self) -> float:
+        """log det C."""
+        return float(np.log(self.own).sum() + np.log1p(self.spread**2).sum())
 
     @cached_property
     def matrix(self) -> FloatArray:
@@ -293,6 +303,8 @@ class FeaturedLikelihood(LikelihoodAround):
     prior : FeaturePrior
     """
 
+    prior: FeaturePrior
+
     def __init__(self, answers: Likelihood, prior: FeaturePrior) -> None:
         self._answers, self.prior = answers, prior
         self.choices, self.weight = answers.choices, answers.weight
@@ -315,6 +327,9 @@ class FeaturedLikelihood(LikelihoodAround):
     def information(self, X: FloatArray, lapse: FloatArray, *, whole: bool = True) -> FloatArray:
         H = self._answers.information(self.prior.places(X), lapse, whole=whole)
         return self.prior.information(H)
+
+    def of_places(self) -> Likelihood:
+        return self._answers
 
     def part(self, rows: IntArray) -> Likelihood:
         return FeaturedLikelihood(self._answers.part(rows), self.prior)

@@ -23,12 +23,12 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -56,6 +56,9 @@ from trilens.statements import Statements
 LEAST = 1e-300
 #: Answers whose probabilities are formed at a time.
 _CHUNK = 1 << 24
+
+#: A symmetric matrix, as what it makes of (n, d, K) vectors.
+Products: TypeAlias = Callable[[AnyArray], AnyArray]
 
 
 def mixture(chosen: Any, total: Any, lapse: Any, share: Any) -> tuple[Any, Any, Any]:
@@ -279,6 +282,10 @@ class Likelihood(ABC):
     alpha: float
     #: Whether it is evaluated on a device, where steps are cheap; see `trilens.maps.device`.
     on_device = False
+    #: What features say of the places beforehand; their coordinates are then those of the prior.
+    prior: Any = None
+    #: Whether a map that is turned says the same.
+    turns_freely = True
 
     @abstractmethod
     def __call__(self, X: FloatArray, lapse: FloatArray) -> tuple[float, FloatArray, float]:
@@ -344,6 +351,48 @@ class Likelihood(ABC):
             H,
         )
         return H + H.T if whole else H.reshape(n, d, d)
+
+    def products(self, X: FloatArray, lapse: FloatArray) -> Products:
+        """A function that multiplies (n, d, K) vectors with the information of the coordinates.
+
+        In single precision, and without ever forming the matrix.
+        """
+        from trilens.maps import _kernels
+
+        work = self._parts_of_work(len(X))
+        cuts = work.cuts(len(self.choices))
+        triples = self.choices.triples
+        terms = np.empty((len(triples), 6), dtype=np.float32)
+        X = np.ascontiguousarray(X)
+        narrow = X.astype(np.float32)
+        how = _kernels.LENGTHS[self.length], self.alpha, self.n_sides == 3, self.sign
+
+        def prepare(k: int) -> None:
+            span = cuts[k], cuts[k + 1]
+            _kernels.information_terms(X, triples, self.weight, lapse, *how, *span, terms)
+
+        list(work.each(prepare, work.parts))
+
+        def times(V: AnyArray) -> AnyArray:
+            V = np.ascontiguousarray(V, dtype=np.float32)
+            out = np.zeros((len(work.parts), *V.shape), dtype=np.float32)
+
+            def add(k: int) -> None:
+                span = cuts[k], cuts[k + 1]
+                _kernels.information_times(narrow, triples, terms, V, *span, out[k])
+
+            list(work.each(add, work.parts))
+            total: AnyArray = out[0] if len(out) == 1 else out.sum(axis=0)
+            return total
+
+        return times
+
+    def _parts_of_work(self, n_objects: int) -> Work:
+        return Work.of(self.choices.n_comparisons, n_objects, map, "rows")
+
+    def of_places(self) -> Likelihood:
+        """The likelihood of the places themselves, whatever is known of them beforehand."""
+        return self
 
     @property
     def sign(self) -> float:
@@ -584,6 +633,9 @@ class _CompiledChoices(Likelihood):
             self._ruler = make_ruler(found.pairs, work)
             self._cuts = work.sorted_cuts(found.start)
             self._room = np.empty((len(work.parts), len(found.pairs), 2))
+
+    def _parts_of_work(self, n_objects: int) -> Work:
+        return self._work
 
     def _of(self, choices: Choices) -> Likelihood:
         path = choose_path(choices.n_comparisons, choices.n_objects)

@@ -20,8 +20,10 @@ Reason: TypeAlias = Literal[
     "unasked objects",
     "unconnected objects",
     "few questions",
+    "few answers",
     "guesses",
     "few objects",
+    "same places",
     "only counts",
     "no test",
 ]

@@ -1,13 +1,19 @@
-"""Clouds without groups and without outliers: what a map is compared with."""
+"""`null`: simulated clouds without groups and without outliers, which a map is compared with."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray
+from trilens.maps.fitted import Fit
+from trilens.maps.map import Map
+from trilens.statements import Statements
+
+T = TypeVar("T")
 
 #: Gaussian: thin at the rim, so that some points stand alone. Box: uniform, which falls into
 #: parts more readily than round ones. Simplex: a uniform triangle, or what that is in other
@@ -16,53 +22,114 @@ Shape: TypeAlias = Literal["gaussian", "simplex", "box"]
 
 #: Clouds of one shape. The largest but one of 39 is passed by chance in 5 % of clouds.
 CLOUDS = 39
+#: Up to so many objects and answers, answers about clouds are simulated and fitted.
+_MOST_OBJECTS, _MOST_ANSWERS = 300, 30_000
 #: How much of the variance of a map its errors may be.
 _MOST_ERROR = 0.8
 #: The share of clouds that may be taken for more than a cloud.
 LEVEL = 0.05
 
 
-def clouds(
-    coordinates: FloatArray,
+@dataclass(frozen=True)
+class Places:
+    """A map that clouds are drawn like.
+
+    Attributes
+    ----------
+    points : (n, d) array
+        Along its axes.
+    errors : (n, d, d) array
+        Covariance of the error of each place.
+    """
+
+    points: FloatArray
+    errors: FloatArray
+
+
+def null(
+    fit: Fit | Places,
     shape: Shape,
-    most: int,
+    statistic: Callable[[FloatArray], T],
+    n: int = CLOUDS,
+    *,
     rng: np.random.Generator,
-    errors: FloatArray | None = None,
-    number: int = CLOUDS,
-) -> Iterator[FloatArray]:
-    """Clouds of one shape, of at most so many points, with the spread of a map along its axes.
+) -> Iterator[T]:
+    """A statistic of simulated maps of objects that have neither groups nor outliers.
+
+    Every claim about the shape of a map compares it with these. They have the spread of the map
+    along its axes.
 
     Parameters
     ----------
-    coordinates : (n, d) array
-        The map. With errors it must lie along its axes.
-    errors : (n, d, d) array, optional
-        Covariance of the error of each place on the map. The clouds are then drawn narrower, and
-        each point is moved by an error like that of the nearest object: what answers draw of a
-        box has no sharp rim.
-    number : int
-        How many.
+    fit : Fit or Places
+        The clouds of a fit are asked the same questions, and mapped by the answers that the fit
+        expects about them, wrong ones included. Of places, and where fits would take long, each
+        point is moved by an error like that of the nearest object: what answers draw of a box has
+        no sharp rim.
+    shape : {"gaussian", "simplex", "box"}
+    statistic : callable
+        Of the coordinates of a simulated map.
+    n : int
+        How many; they are drawn only as far as they are needed.
     """
-    n, dimension = coordinates.shape
-    spread = np.linalg.svd(coordinates - coordinates.mean(axis=0), compute_uv=False)
+    if isinstance(fit, Places):
+        drawn = _clouds(fit.points, shape, rng, fit.errors, n)
+    elif fit.n_objects <= _MOST_OBJECTS and fit.n_answers <= _MOST_ANSWERS:
+        drawn = _refitted(fit, _clouds(fit.map.X, shape, rng, None, n), rng)
+    else:
+        drawn = _clouds(fit.map.X, shape, rng, fit.place_cov, n)
+    yield from map(statistic, drawn)
+
+
+def _refitted(
+    fit: Fit, clouds: Iterator[FloatArray], rng: np.random.Generator
+) -> Iterator[FloatArray]:
+    """The maps that answers about clouds, to the same questions, would have."""
+    plain = replace(fit, features=None)
+    for cloud in clouds:
+        answers = simulated_answers(fit.map.at(cloud), fit.sample, rng)
+        yield plain.refit(answers, start=cloud, max_iter=60, tol=1e-5).X
+
+
+def _clouds(
+    points: FloatArray,
+    shape: Shape,
+    rng: np.random.Generator,
+    errors: FloatArray | None,
+    number: int,
+) -> Iterator[FloatArray]:
+    n, dimension = points.shape
+    spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
     spread /= np.sqrt(max(n, 1))
     if errors is not None:
         variance = np.minimum(np.einsum("nii->i", errors) / n, _MOST_ERROR * spread**2)
         spread = np.sqrt(spread**2 - variance)
-        roots, nearest = np.linalg.cholesky(errors), nearest_of(coordinates)
-    size = (min(n, most), dimension)
+        roots, nearest = np.linalg.cholesky(errors), nearest_of(points)
     for _ in range(number):
         if shape == "gaussian":
-            drawn = rng.standard_normal(size)
+            drawn = rng.standard_normal((n, dimension))
         elif shape == "simplex":
-            drawn = _in_simplex(size, rng)
+            drawn = _in_simplex((n, dimension), rng)
         else:
-            drawn = rng.uniform(-np.sqrt(3), np.sqrt(3), size)
+            drawn = rng.uniform(-np.sqrt(3), np.sqrt(3), (n, dimension))
         drawn = drawn[:, : len(spread)] * spread
         if errors is not None:
             root = roots[nearest(drawn)]
             drawn += np.einsum("nij,nj->ni", root, rng.standard_normal(drawn.shape))
         yield drawn
+
+
+def simulated_answers(model: Map, statements: Statements, rng: np.random.Generator) -> Statements:
+    """Answers to the questions of the statements, drawn from a model."""
+    triples = np.array(statements.triples)
+    chance = model.probabilities(statements).cumsum(axis=1)
+    answer = (rng.random((len(triples), 1)) > chance[:, :-1]).sum(axis=1)
+    if model.kind == "closer":
+        triples[answer == 1] = triples[answer == 1][:, [0, 2, 1]]
+    else:
+        triples[answer == 1] = triples[answer == 1][:, [1, 0, 2]]
+        triples[answer == 2] = triples[answer == 2][:, [2, 1, 0]]
+    return Statements(triples, n_objects=statements.n_objects, kind=statements.kind)
 
 
 def _in_simplex(size: tuple[int, int], rng: np.random.Generator) -> FloatArray:

@@ -23,9 +23,6 @@ from trilens.maps.registry import coordinates, dimensions, make_map
 from trilens.statements import Statements
 from trilens.statements.comparisons import Comparisons
 
-#: Neighbours of each object that Embedding Atlas is told.
-_ATLAS_NEIGHBOURS = 15
-
 
 @dataclass(frozen=True)
 class Embedding(Tabular):
@@ -52,42 +49,6 @@ class Embedding(Tabular):
         """The coordinates of each object."""
         axes = {f"x{i}": axis for i, axis in enumerate(self.points.T, start=1)}
         return {"object": self.names, **axes}
-
-    def for_triplet_tools(self) -> dict[str, Sequence[Any]]:
-        """The coordinates as the R package tripletTools has them.
-
-        In R: ``map <- as.matrix(read.csv("map.csv", row.names = 1))``.
-        """
-        return {"": self.names} | {f"dim_{i}": axis for i, axis in enumerate(self.points.T)}
-
-    def for_atlas(self) -> dict[str, Sequence[Any]]:
-        """The columns of a table that Embedding Atlas opens, one row for each object.
-
-        Beside the coordinates ``x`` and ``y`` (0 on a line) and the ``neighbors``, the rows of
-        the nearest objects with their distances.
-        """
-        from scipy.spatial import KDTree
-
-        points = np.zeros((len(self.names), 2))
-        points[:, : self.points.shape[1]] = self.points[:, :2]
-        count = min(_ATLAS_NEIGHBOURS + 1, len(self.names))
-        far, near = map(
-            np.asarray, KDTree(self.points).query(self.points, k=list(range(1, count + 1)))
-        )
-        neighbours = [
-            {
-                "ids": [j for j in ids if j != i],
-                "distances": [d for j, d in zip(ids, away, strict=True) if j != i],
-            }
-            for i, (ids, away) in enumerate(zip(near.tolist(), far.tolist(), strict=True))
-        ]
-        x, y = points.T
-        return {
-            **self.columns(),
-            "x": x.tolist(),
-            "y": y.tolist(),
-            "neighbors": neighbours,
-        }
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as ``trilens embed --json`` prints them."""
@@ -171,8 +132,8 @@ def _of_counts(data: Any, n_components: int, seed: int) -> Embedding:
 
 
 def _of_points(points: Points, n_components: int, seed: int) -> Embedding:
-    share = violations(points.X, points.statements)
-    return Embedding(points.names, points.X, points.method, share)
+    X = coordinates(points.statements, points.method, n_components, seed)
+    return Embedding(points.names, X, points.method, violations(X, points.statements))
 
 
 EMBED = register(

@@ -26,7 +26,7 @@ from trilens.ask import (
 from trilens.counts import CentralCounts, Counted, PairCounts
 from trilens.errors import ParameterError
 from trilens.maps.fitted import Fit
-from trilens.questions.method import is_zero, known_error_rate
+from trilens.questions.error_rate import is_zero, known_error_rate
 from trilens.statements import Statements
 
 if TYPE_CHECKING:

@@ -5,24 +5,22 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from trilens._parameters import seed_of
 from trilens._tabular import Tabular
-from trilens._typing import FloatArray, Progress, RandomState
+from trilens._typing import FloatArray, IntArray, RandomState
+from trilens.ask import Data, Points, Question, ask, opened, register
 from trilens.errors import FormatError, ParameterError
 from trilens.files.output import atomic_write, write_table
-from trilens.maps.choice_map import ChoiceMap
-from trilens.maps.features import FeaturesLike
-from trilens.maps.streamed import StreamedMap
-from trilens.questions.data import Data
-from trilens.questions.distances import Placed, placed_objects, relative_distances
-from trilens.questions.model import AnswerModel
-from trilens.questions.structure import Structure, structure
+from trilens.maps.fitted import Fit
+from trilens.maps.support import Support, support_of_answers
+from trilens.questions.distances import check_size, relative_distances
+from trilens.questions.structure import Structure, structure_of
+from trilens.words import about_tree
 
 #: How branches are joined: of average, complete, single and Ward's linkage the one that finds
 #: the most true branches (measured on fifteen kinds of studies).
@@ -92,6 +90,19 @@ class Hierarchy(Tabular):
     support: FloatArray | None = field(repr=False)
     structure: Structure | None = field(repr=False)
     sentence: str
+
+    def among(self, rank: IntArray) -> Hierarchy:
+        """The same tree with the objects in another order: that of rank i comes i-th."""
+        n, tree = len(self.names), self.linkage.copy()
+        order = np.argsort(rank)
+        ends = tree[:, :2].astype(np.int64)
+        tree[:, :2] = np.where(ends < n, order[np.minimum(ends, n - 1)], ends)
+        return replace(
+            self,
+            names=tuple(self.names[i] for i in rank.tolist()),
+            linkage=tree,
+            structure=None if self.structure is None else self.structure.among(rank),
+        )
 
     @property
     def branches(self) -> tuple[Branch, ...]:
@@ -185,14 +196,7 @@ class Hierarchy(Tabular):
             raise FormatError(f"{path}: unknown ending {ending or '(none)'}; use one of {known}")
 
 
-def hierarchy(
-    statements: Data,
-    *,
-    random_state: RandomState = 0,
-    model: AnswerModel | ChoiceMap | StreamedMap | None = None,
-    features: FeaturesLike | None = None,
-    progress: Progress | None = None,
-) -> Hierarchy:
+def hierarchy(answers: Data, *, random_state: RandomState = 0) -> Hierarchy:
     """A tree of the objects, with the support of each of its branches.
 
     The tree joins what is nearest on the choice map, by the mean distance of the parts. A branch
@@ -203,15 +207,9 @@ def hierarchy(
 
     Parameters
     ----------
-    statements : Answers, Statements or (m, 3) array
+    answers : Fit, path, Answers, Statements, a table or (m, 3) array
         About 3 to 5,000 objects.
     random_state : int, Generator, RandomState or None
-    model : AnswerModel or ChoiceMap, optional
-        The map of the statements, where it has been made already.
-    features : array, table or dict, optional
-        Vectors of the objects, for the map: see `ChoiceMap.fit`.
-    progress : callable, optional
-        Called with the share of the work that is done.
 
     Examples
     --------
@@ -222,34 +220,34 @@ def hierarchy(
     >>> [len(branch.objects) for branch in found.claimed[:2]]
     [12, 12]
     """
-    seed = seed_of(random_state)
-    placed = placed_objects(
-        statements,
-        "hierarchy",
-        random_state=seed,
-        model=model,
-        features=features,
-        progress=progress,
-    )
-    n = len(placed.names)
+    given = opened(answers)
+    check_size(given, "hierarchy")
+    found: Hierarchy = ask(HIERARCHY, given, "auto", random_state)
+    return found
+
+
+def _of_fit(fitted: Fit) -> Hierarchy:
+    n = fitted.n_objects
+    tree = _tree(fitted.map.X)
+    support = support_of(tree, fitted.draws) if n <= _MOST_SUPPORTED else None
+    found = structure_of(fitted)
+    made = Hierarchy(fitted.names, tree, support, found, "")
+    return replace(made, sentence=_sentence(made, fitted.support))
+
+
+def _of_points(points: Points) -> Hierarchy:
+    """Without a model of the answers: nothing is claimed."""
+    made = Hierarchy(points.names, _tree(points.X), None, None, "")
+    return replace(made, sentence=_sentence(made, support_of_answers(points.statements)))
+
+
+def _tree(X: FloatArray) -> FloatArray:
+    n = len(X)
     if n < 3:
         raise ParameterError(
-            f"a tree needs three objects or more, and there are {n}", parameter="statements"
+            f"a tree needs three objects or more, and there are {n}", parameter="answers"
         )
-    # in an order that does not depend on how objects were given
-    order = np.array(sorted(range(n), key=placed.names.__getitem__))
-    tree = _joined(placed.points[order], ordered=n <= _MOST_ORDERED)
-    support = None
-    if placed.draws is not None and n <= _MOST_SUPPORTED:
-        support = support_of(tree, placed.draws[:, order])
-    tree[:, :2] = np.where(
-        tree[:, :2] < n, order[np.minimum(tree[:, :2], n - 1).astype(int)], tree[:, :2]
-    )
-    found = None
-    if placed.model is not None:
-        found = structure(placed.model.statements, random_state=seed, model=placed.model)
-    made = Hierarchy(placed.names, tree, support, found, "")
-    return Hierarchy(placed.names, tree, support, found, _sentence(made, placed))
+    return _joined(X, ordered=n <= _MOST_ORDERED)
 
 
 def members_of(tree: FloatArray) -> list[list[int]]:
@@ -292,23 +290,18 @@ def _has_groups(shape: Structure) -> bool:
     return shape.shape in ("groups", "groups in groups")
 
 
-def _sentence(made: Hierarchy, placed: Placed) -> str:
-    if placed.caution is not None:
-        return f"No branch is claimed: {placed.caution}."
+def _sentence(made: Hierarchy, support: Support) -> str:
     shape = made.structure
-    if made.support is None or shape is None:
-        return "No branch is claimed: its support is not known without a model of the answers."
-    if not _has_groups(shape):
-        return f"No branch is claimed. {shape.sentence} A tree is only one way to draw them."
-    inner, claimed = len(made.names) - 2, len(made.claimed)
-    return (
-        f"{shape.sentence} Of the {inner:,} branches of the tree, {claimed:,} "
-        f"{'is' if claimed == 1 else 'are'} well supported: at least {LEVEL:.0%} of the maps that "
-        f"the answers allow have {'it' if claimed == 1 else 'them'}."
-    )
+    claimed = len(made.claimed) if shape is not None and _has_groups(shape) else None
+    known = made.support is not None and shape is not None
+    said = None if shape is None else shape.sentence
+    return about_tree(support.reason, known, said, len(made.names) - 2, claimed, LEVEL)
 
 
 def _newick_name(name: str) -> str:
     plain = name and not _NEWICK_SIGNS & set(name)
     doubled = name.replace("'", "''")
     return name if plain else f"'{doubled}'"
+
+
+HIERARCHY = register(Question("hierarchy", of_fit=_of_fit, of_points=_of_points))

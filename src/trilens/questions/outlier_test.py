@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
@@ -11,11 +11,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from trilens._typing import BoolArray, FloatArray, IntArray
-from trilens.maps.map import Map
-from trilens.questions.clouds import CLOUDS, LEVEL, clouds, p_value
-from trilens.questions.model import AnswerModel
+from trilens.kinds import Kind
+from trilens.maps.fitted import Fit
+from trilens.questions.clouds import CLOUDS, LEVEL, null, p_value
 from trilens.questions.tails import Tail
-from trilens.statements import Kind, Statements
 
 #: What far objects are: apart from the rest, the end of a tail, or nothing special.
 OutlierShape: TypeAlias = Literal["outliers", "long tail", "none"]
@@ -23,12 +22,10 @@ OutlierShape: TypeAlias = Literal["outliers", "long tail", "none"]
 #: Numbers of clouds after which it is asked whether enough of them have as much: where two do,
 #: the claim is not made however many more are drawn.
 _STAGES = (9, 19, CLOUDS)
-#: Up to so many objects and statements, answers about clouds are simulated and fitted.
-_MOST_OBJECTS, _MOST_STATEMENTS = 300, 30_000
 #: So many far objects or more, of which more than this share come together before they come to
 #: the rest, are a group and no tail.
 _LEAST_TOGETHER, _TOGETHER = 4, 0.8
-#: Points of a cloud without answers.
+#: Of more objects it is not asked whether far ones lie together.
 _MOST_POINTS = 5000
 #: Dimensions of the clouds that depths are compared with.
 _DIMENSIONS = (1, 2, 5)
@@ -169,48 +166,12 @@ def lie_together(coordinates: FloatArray, far: BoolArray) -> bool:
     return bool(inside[size <= n // 3].max() > _TOGETHER * among)
 
 
-def factors_by_chance(model: AnswerModel) -> Iterator[FloatArray]:
-    """Outlier factors of choice maps of Gaussian clouds, from answers to the same questions.
-
-    The answers are those that the fitted model expects about the cloud, wrong ones included.
-    Where that would take long the clouds are taken as they are. For ``central`` answers, which
-    draw far objects in, that finds less.
-    """
-    from trilens.maps.choice_map import ChoiceMap
-
-    M, S = model.map, model.statements
-    rng = np.random.default_rng([model.seed, 23])
-    refit = S.n_objects <= _MOST_OBJECTS and len(S) <= _MOST_STATEMENTS
-    for cloud in clouds(M.embedding_, "gaussian", _MOST_POINTS, rng):
-        if refit:
-            m = M.model_
-            answers = simulated_answers(Map(cloud, m.lapse, m.kind, m.length, m.alpha), S, rng)
-            again = ChoiceMap(
-                cloud.shape[1],
-                l2=M.l2_,
-                length=m.length,
-                lapses="one",
-                init=cloud,
-                max_iter=60,
-                tol=1e-5,
-                random_state=0,
-                n_jobs=1,
-            )
-            cloud = again.fit(answers).embedding_
-        yield outlier_factors(cloud)
-
-
-def simulated_answers(model: Map, statements: Statements, rng: np.random.Generator) -> Statements:
-    """Answers to the questions of the statements, drawn from a model."""
-    triples = np.array(statements.triples)
-    chance = model.probabilities(statements).cumsum(axis=1)
-    answer = (rng.random((len(triples), 1)) > chance[:, :-1]).sum(axis=1)
-    if model.kind == "closer":
-        triples[answer == 1] = triples[answer == 1][:, [0, 2, 1]]
-    else:
-        triples[answer == 1] = triples[answer == 1][:, [1, 0, 2]]
-        triples[answer == 2] = triples[answer == 2][:, [2, 1, 0]]
-    return Statements(triples, n_objects=statements.n_objects, kind=statements.kind)
+def outliers_of_fit(fitted: Fit) -> OutlierTest:
+    """What stands apart on the map of a fit, compared with maps of Gaussian clouds."""
+    rng = np.random.default_rng([fitted.seed, 23])
+    by_chance = null(fitted, "gaussian", outlier_factors, rng=rng)
+    X = fitted.map.X
+    return outliers_on_map(outlier_factors(X), by_chance, Tail(X, fitted.map.kind))
 
 
 def outliers_by_depth(depth: FloatArray, asked: IntArray, kind: Kind, seed: int = 0) -> OutlierTest:

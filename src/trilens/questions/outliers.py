@@ -3,54 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from trilens._parameters import real_number, seed_of, whole_number, wrong
+from trilens._parameters import real_number, whole_number, wrong
 from trilens._tabular import Tabular
-from trilens._typing import FloatArray, IntArray, Progress, RandomState
+from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.answers import central_counts
-from trilens.counts import CentralCounts, count_central
+from trilens.ask import Data, Points, Question, ask, asked_of, objects_of, register
+from trilens.counts import CentralCounts
 from trilens.errors import ParameterError
 from trilens.lens import centrality
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.features import FeaturesLike
+from trilens.maps.fitted import Fit
+from trilens.maps.geometry import local_outliers
 from trilens.maps.likelihood import object_order
-from trilens.maps.streamed import StreamedMap
-from trilens.questions.clouds import clouds
-from trilens.questions.data import (
-    Data,
-    model_of_many,
-    object_counts,
-    objects_of,
-    statements_of,
-)
-from trilens.questions.embed import points_of
-from trilens.questions.method import (
-    check_counted,
-    check_method,
-    check_model,
-    choose_method,
-    method_or_model,
-)
-from trilens.questions.model import AnswerModel, answer_model, featured_model
+from trilens.maps.support import Reason, Support, support_of_answers
+from trilens.questions.depth import centrality_of
 from trilens.questions.outlier_test import (
     OutlierShape,
     OutlierTest,
-    factors_by_chance,
     outlier_factors,
     outliers_by_depth,
-    outliers_on_map,
+    outliers_of_fit,
 )
-from trilens.questions.preconditions import why_nothing_can_be_claimed, why_nothing_on_map
-from trilens.questions.tails import Tail
 from trilens.shares import counted_shares
 from trilens.statements import Kind, Statements, StatementsLike, as_statements
 from trilens.statements.value import refuse_answers, statements_to_fit
+from trilens.words import about_outliers
 
 #: Of more tied objects than these only the number is told.
 MOST_TIED = 20
@@ -83,8 +68,8 @@ class Outliers(Tabular):
     p_heavy : float or None
         How often a cloud with a tail like that of the map leaves such a gap. None where depths
         are compared.
-    caution : str or None
-        Why nothing can be claimed.
+    reason : str or None
+        The code of why nothing can be claimed; ``caution`` says it.
     tied : tuple of str
         Objects left out whose score equals that of the last outlier: the cut goes through
         them, and the names alone decided.
@@ -108,7 +93,7 @@ class Outliers(Tabular):
     p_gaussian: float | None
     p_heavy: float | None
     level: float
-    caution: str | None
+    reason: Reason | None
     tied: tuple[str, ...]
     method: str
     all_scores: FloatArray = field(repr=False)
@@ -116,6 +101,11 @@ class Outliers(Tabular):
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @property
+    def caution(self) -> str | None:
+        """Why nothing can be claimed; None where something can."""
+        return about_outliers(self.reason)
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """The outliers and their scores."""
@@ -144,25 +134,20 @@ class Outliers(Tabular):
 
 
 def outliers(
-    statements: Data,
+    answers: Data,
     n: int | None = None,
     *,
     contamination: float | None = None,
     method: str = "auto",
-    n_components: int | None = None,
     random_state: RandomState = 0,
-    model: AnswerModel | ChoiceMap | StreamedMap | None = None,
-    features: FeaturesLike | None = None,
-    progress: Progress | None = None,
 ) -> Outliers:
     """The objects that fit the others least.
 
     Parameters
     ----------
-    statements : Answers, Statements, (m, 3) array, Counted or CentralCounts
+    answers : Fit, path, Answers, Statements, a table, (m, 3) array, Counted or CentralCounts
         Counts suffice to rank by ``"depth"``, which is then what ``"auto"`` means; they do not
-        tell what stands apart. Files too large to hold, and very many statements, are mapped by
-        passes over them.
+        tell what stands apart.
     n : int, optional
         How many. Without ``n`` and ``contamination`` those that stand apart by more than
         chance, which may be none: in at most 5 % of clouds without outliers there are any. A
@@ -170,16 +155,12 @@ def outliers(
     contamination : float, optional
         The share of outliers, at least 0 and at most 0.5; rounded to the nearest number.
     method : str
-        ``"auto"``: what `trilens.questions.method` measured as best. ``"choice"``: local outlier
+        ``"auto"``: the map, where answers suffice for one. ``"choice"``: local outlier
         factor on the choice map. ``"depth"``: lowest centrality (Algorithm 2; Crowd-Median for
         ``odd``). Another map (``"lensmap"``, ``"soe"``, ...): local outlier factor on its
         coordinates; it ranks, and claims nothing.
-    model : AnswerModel, ChoiceMap or StreamedMap, optional
-        The fitted model of ``method="choice"``, where there is one already.
-    features : array, table or dict, optional
-        Vectors of the objects, for ``"choice"``: see `ChoiceMap.fit`.
-    progress : callable, optional
-        Called with the share of the work on large files that is done.
+    random_state
+        Of the map.
 
     Notes
     -----
@@ -191,38 +172,58 @@ def outliers(
     >>> outliers([[0, 1, 2], [0, 1, 3], [2, 0, 3], [2, 0, 1]], n=2).names
     ('1', '3')
     """
-    check_method("outliers", method)
-    if features is not None:
-        model = featured_model(
-            statements, "outliers", features, method, model, n_components, random_state, progress
-        )
-        statements, method, n_components = statements_of(statements, "outliers"), "choice", None
-    placed = None
-    if n_components is None and method in ("auto", "choice"):
-        placed = model_of_many(statements, "outliers", model, seed_of(random_state), progress)
-    suffice = method in ("auto", "depth")
-    counts = None if placed is not None else object_counts(statements, suffice, progress)
-    reason: str | None
-    if placed is not None:
-        names, chosen_method, depth = placed.names, "choice", centrality(placed.counts)
-        count = _how_many(len(names), n, contamination)
-        score, apart, reason = _on_streamed_map(placed)
-    elif counts is not None:
-        check_counted(method)
-        names = objects_of(counts).names
-        count = _how_many(len(names), n, contamination)
-        chosen_method, depth = "depth", centrality(counts)
-        score, apart = depth, OutlierTest(np.zeros(len(depth), dtype=np.bool_), None)
-        reason = "counts do not say which objects were compared with which"
+    found: Outliers = ask(OUTLIERS, answers, method, random_state, n=n, contamination=contamination)
+    return found
+
+
+def _of_fit(fitted: Fit, n: int | None, contamination: float | None) -> Outliers:
+    support, depth = fitted.support, centrality_of(fitted)
+    score = np.full(len(depth), -1.0)
+    if fitted.n_objects < _LEAST_OBJECTS:
+        support = Support(support.reason or "few objects")
     else:
-        given = statements_of(statements, "outliers")
-        known = check_model(model, given, random_state)
-        names = given.names
-        count = _how_many(len(names), n, contamination)
-        chosen_method, depth = choose_method("outliers", given, method), counted_shares(given)
-        if chosen_method == "choice" and len(given) and known is None:
-            known = answer_model(given, seed_of(random_state))
-        score, apart, reason = _score(given, chosen_method, n_components, random_state, known)
+        score = -outlier_factors(fitted.map.X)
+    apart = outliers_of_fit(fitted) if support else _nothing(len(depth))
+    count = _how_many(len(depth), n, contamination)
+    return _described(fitted.names, "choice", score, depth, apart, support, count)
+
+
+def _of_counts(data: Any, n: int | None, contamination: float | None) -> Outliers:
+    """Algorithm 2, and Crowd-Median."""
+    counts = central_counts(data)
+    depth, names = centrality(counts), objects_of(counts).names
+    apart, support = _nothing(len(depth)), Support("only counts")
+    if isinstance(data, Statements):
+        support = support_of_answers(data)
+        if support:
+            apart = outliers_by_depth(depth, counts.appears, counts.kind)
+    count = _how_many(len(depth), n, contamination)
+    return _described(names, "depth", depth, depth, apart, support, count)
+
+
+def _of_points(points: Points, n: int | None, contamination: float | None) -> Outliers:
+    score = -local_outliers(points.X)
+    support = support_of_answers(points.statements)
+    if support:
+        support = Support("no test")
+    depth, count = counted_shares(points.statements), _how_many(len(score), n, contamination)
+    apart = _nothing(len(score))
+    return _described(points.names, points.method, score, depth, apart, support, count)
+
+
+def _nothing(n_objects: int) -> OutlierTest:
+    return OutlierTest(np.zeros(n_objects, dtype=np.bool_), None)
+
+
+def _described(
+    names: tuple[str, ...],
+    method: str,
+    score: FloatArray,
+    depth: FloatArray,
+    apart: OutlierTest,
+    support: Support,
+    count: int | None,
+) -> Outliers:
     by_name = object_order(names, len(names))
     order = by_name[np.argsort(score[by_name], kind="stable")]
     if count is None:
@@ -242,64 +243,13 @@ def outliers(
         p_value=apart.p_value,
         p_gaussian=apart.p_gaussian,
         p_heavy=apart.p_heavy,
-        caution=None if reason is None else f"what stands apart cannot be told: {reason}",
+        reason=support.reason,
         level=apart.level,
         tied=tuple(names[i] for i in tied),
-        method=chosen_method,
+        method=method,
         all_scores=score,
         least_central=tuple(names[i] for i in order[: min(8, max(1, len(order) // 4))]),
     )
-
-
-def _score(
-    given: Statements,
-    method: str,
-    n_components: int | None,
-    random_state: RandomState,
-    model: AnswerModel | None,
-) -> tuple[FloatArray, OutlierTest, str | None]:
-    """A score for every object, low for outliers, what stands apart, or why nothing can."""
-    nobody = OutlierTest(np.zeros(given.n_objects, dtype=np.bool_), None)
-    reason = why_nothing_can_be_claimed(given, None if model is None else model.map)
-    if method == "choice":
-        if model is None or given.n_objects < _LEAST_OBJECTS:
-            return np.full(given.n_objects, -1.0), nobody, reason or "there are too few objects"
-        inner = model.in_order
-        places = inner.map.embedding_
-        factors = outlier_factors(places)[model.ordered.rank]
-        if reason:
-            return -factors, nobody, reason
-        by_chance = factors_by_chance(inner)
-        tail = Tail(places[model.ordered.rank], given.kind)
-        return -factors, outliers_on_map(factors, by_chance, tail), None
-    if method == "depth":
-        depth = centrality(given)
-        appears = count_central(given).appears
-        apart = nobody if reason else outliers_by_depth(depth, appears, given.kind)
-        return depth, apart, reason
-    from trilens.maps.geometry import local_outliers
-
-    points = points_of(given, method, n_components, random_state)
-    order, score = object_order(given.names, len(points)), np.empty(len(points))
-    score[order] = -local_outliers(points[order])
-    return score, nobody, f"{method} ranks the objects but has no test"
-
-
-def _on_streamed_map(placed: StreamedMap) -> tuple[FloatArray, OutlierTest, str | None]:
-    """As `_score`; the clouds have errors like those of the map, and are not fitted anew."""
-    inner, rank = placed.in_order
-    X, reason = inner.embedding, why_nothing_on_map(placed)
-    nobody = OutlierTest(np.zeros(len(X), dtype=np.bool_), None)
-    if len(X) < _LEAST_OBJECTS:
-        return np.full(len(X), -1.0), nobody, reason or "there are too few objects"
-    factors = outlier_factors(X)
-    if reason is not None or inner.errors is None:
-        return -factors[rank], nobody, reason
-    rng = np.random.default_rng([placed.seed, 23])
-    drawn = clouds(X, "gaussian", len(X), rng, inner.errors.places)
-    apart = outliers_on_map(factors, map(outlier_factors, drawn), Tail(X, placed.counts.kind))
-    tail = None if apart.tail is None else apart.tail[rank]
-    return -factors[rank], replace(apart, objects=apart.objects[rank], tail=tail), None
 
 
 def _how_many(n_objects: int, n: int | None, contamination: float | None) -> int | None:
@@ -429,8 +379,6 @@ class MapOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         How many, instead of a share.
     map : str or ChoiceMap
         The method of `trilens.outliers`, or a map to be fitted (it is cloned).
-    n_components : int, optional
-        Of the map.
     random_state : int, Generator or None
     kind : {"central", "odd", "closer"}, optional
         What was asked, for arrays, which do not tell; by default ``"central"``.
@@ -457,24 +405,24 @@ class MapOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     _: KW_ONLY
     n: int | None = None
     map: str | ChoiceMap = "auto"
-    n_components: int | None = None
     random_state: RandomState = 0
     kind: Kind | None = None
 
     def fit(
         self, X: StatementsLike, y: Any = None, *, features: FeaturesLike | None = None
     ) -> MapOutlierDetector:
-        """Find the outliers among the objects of statements; ``features`` as in `outliers`."""
+        """Find the outliers among the objects of statements; ``features`` as in `trilens.fit`."""
         given = statements_to_fit(X, self.kind, self)
         refuse_answers(y, X, given)
         share = self.contamination
         if isinstance(share, str) and share != "auto":
             raise wrong("contamination", share, "'auto' or a share")
+        data, method = asked_of(self.map, given, features, self.random_state)
         self.result_ = outliers(
-            given,
+            data,
             self.n,
             contamination=None if isinstance(share, str) else share,
-            **method_or_model(self.map, self.n_components, given, features),
+            method=method,
             random_state=self.random_state,
         )
         self.score_samples_ = self.result_.all_scores
@@ -486,3 +434,17 @@ class MapOutlierDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     def fit_predict(self, X: StatementsLike, y: Any = None, **parameters: Any) -> IntArray:
         """Fit, and label every object; parameters as for `fit`."""
         return self.fit(X, y, **parameters).labels_
+
+
+OUTLIERS = register(
+    Question(
+        "outliers",
+        of_fit=_of_fit,
+        of_counts=_of_counts,
+        of_points=_of_points,
+        by_counting="depth",
+        of_few="depth",
+        per_object=("all_scores",),
+        ids=("indices",),
+    )
+)

@@ -8,19 +8,16 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from trilens._parameters import check_progress, seed_of
 from trilens._tabular import Tabular
-from trilens._typing import FloatArray, IntArray, Progress, RandomState
-from trilens.maps.choice_map import ChoiceMap
-from trilens.maps.features import FeaturesLike
+from trilens._typing import FloatArray, IntArray, RandomState
+from trilens.ask import Data, Question, ask, register
+from trilens.maps.fitted import Fit
 from trilens.maps.geometry import procrustes
+from trilens.maps.support import Reason
 from trilens.questions.cluster.groups import groups_on_map, numbered
-from trilens.questions.cluster.suggest import Examined, MapAlongAxes, divide, examine
-from trilens.questions.data import Data, in_order, statements_of
-from trilens.questions.method import check_model
-from trilens.questions.model import AnswerModel, answer_model, featured_model
-from trilens.questions.preconditions import why_nothing_can_be_claimed
+from trilens.questions.cluster.suggest import Examined, MapAlongAxes, divide, examine, examined
 from trilens.questions.shapes import LEAST_OBJECTS, Fitted, fit_shapes
+from trilens.words import about_shape
 
 Name: TypeAlias = Literal["cloud", "line", "ring", "arms", "groups", "groups in groups"]
 
@@ -81,6 +78,14 @@ class Structure(Tabular):
     low: FloatArray | None = field(default=None, repr=False)
     high: FloatArray | None = field(default=None, repr=False)
 
+    def among(self, rank: IntArray) -> Structure:
+        """The same shape with the objects in another order: that of rank i comes i-th."""
+        moved: dict[str, Any] = {}
+        for name in _PER_OBJECT:
+            value = getattr(self, name)
+            moved[name] = None if value is None else value[rank]
+        return replace(self, names=tuple(self.names[i] for i in rank.tolist()), **moved)
+
     @property
     def order(self) -> tuple[str, ...] | None:
         """The objects as they follow each other along a line or around a ring."""
@@ -127,18 +132,13 @@ class Structure(Tabular):
         return facts
 
 
+#: What is told of each object.
+_PER_OBJECT = ("position", "part", "inner", "low", "high")
 #: What a position is called.
 _POSITION = {"line": "position", "ring": "angle", "arms": "outwards"}
 
 
-def structure(
-    statements: Data,
-    *,
-    random_state: RandomState = 0,
-    model: AnswerModel | ChoiceMap | None = None,
-    features: FeaturesLike | None = None,
-    progress: Progress | None = None,
-) -> Structure:
+def structure(answers: Data, *, random_state: RandomState = 0) -> Structure:
     """Name the shape that the objects form: a cloud, a line, a ring, arms or groups.
 
     Each shape is fitted to the choice map, with the errors of its places; how often the right
@@ -147,14 +147,8 @@ def structure(
 
     Parameters
     ----------
-    statements : Answers, Statements or (m, 3) array
+    answers : Fit, path, Answers, Statements, a table or (m, 3) array
     random_state : int, Generator, RandomState or None
-    model : AnswerModel or ChoiceMap, optional
-        The map of the statements, where it has been made already.
-    features : array, table or dict, optional
-        Vectors of the objects, for ``"choice"``: see `ChoiceMap.fit`.
-    progress : callable, optional
-        Called with the share of the work that is done.
 
     Examples
     --------
@@ -165,52 +159,21 @@ def structure(
     >>> found.sentence
     'The objects lie on a ring: there is no most central object.'
     """
-    check_progress(progress)
-    seed = seed_of(random_state)
-    given = statements_of(statements, "structure")
-    if features is not None:
-        model = featured_model(
-            given,
-            "structure",
-            features,
-            method="auto",
-            model=model,
-            random_state=seed,
-            progress=progress,
-        )
-    model = check_model(model, given, seed)
-    ordered = in_order(given)
-    names = ordered.statements.names
-    if len(given) == 0:
-        return _untold("there are no answers", given.names)
-    if model is None:
-        model = answer_model(given, seed, progress)
-    fitted = model.in_order.map
-    reason = why_nothing_can_be_claimed(given, fitted)
-    if reason is not None:
-        return _untold(reason, given.names)
-    known = model.in_order
-    found = structure_of_map(
-        fitted.embedding_,
-        kind=given.kind,
-        names=names,
-        random_state=seed,
-        found=known.examined if given.n_objects >= LEAST_OBJECTS else None,
-        drawn=lambda: known.posterior,
-    )
-    rank = ordered.rank
+    found: Structure = ask(STRUCTURE, answers, "choice", random_state)
+    return found
 
-    def as_given(values: Any) -> Any:
-        return None if values is None else values[rank]
 
-    return replace(
-        found,
-        names=given.names,
-        position=as_given(found.position),
-        part=as_given(found.part),
-        inner=as_given(found.inner),
-        low=as_given(found.low),
-        high=as_given(found.high),
+def structure_of(fitted: Fit) -> Structure:
+    """The shape of a fit's map; of a fit in the order of its own."""
+    if not fitted.support:
+        return _untold(fitted.support.reason, fitted.names)
+    return structure_of_map(
+        fitted.map.X,
+        kind=fitted.map.kind,
+        names=fitted.names,
+        random_state=fitted.seed,
+        found=examined(fitted) if fitted.n_objects >= LEAST_OBJECTS else None,
+        drawn=lambda: fitted.draws,
     )
 
 
@@ -247,11 +210,11 @@ def structure_of_map(
     n = len(coordinates)
     names = tuple(map(str, range(n))) if names is None else names
     if n < LEAST_OBJECTS:
-        return _untold(f"there are fewer than {LEAST_OBJECTS} objects", names)
+        return _untold("few objects", names)
     if found is None:
         found = examine(coordinates, errors, kind, random_state=random_state)
     if found.map is None:
-        return _untold("too few objects differ", names)
+        return _untold("same places", names)
     told, shape = found.suggestion, found.suggestion.shape
     made = Structure(
         "cloud",
@@ -276,8 +239,8 @@ def structure_of_map(
     return made
 
 
-def _untold(reason: str, names: tuple[str, ...]) -> Structure:
-    said = f"what shape the objects form cannot be told: {reason}"
+def _untold(why: Reason | None, names: tuple[str, ...]) -> Structure:
+    said = about_shape(why or "few objects")
     sentence = f"{said[0].upper()}{said[1:]}."
     return Structure("cloud", sentence, names, None, None, None, None, {}, said)
 
@@ -451,3 +414,6 @@ def _joined(points: FloatArray, labels: IntArray) -> IntArray | None:
 
 def _near(map_: MapAlongAxes, shape: Fitted) -> FloatArray:
     return shape.near(map_.every, map_.variances)
+
+
+STRUCTURE = register(Question("structure", of_fit=structure_of, of_few="choice"))

@@ -37,8 +37,8 @@ from trilens.maps.registry import MAPS
 from trilens.questions.classify.map_classifier import MapClassifier
 from trilens.questions.classify.paper import KRNGClassifier, LensDepthClassifier
 from trilens.questions.classify.transductive import TransductiveClassifier
+from trilens.questions.error_rate import known_error_rate
 from trilens.questions.labels import ClassCodes, LabelsLike, encode_labels, label_of_each
-from trilens.questions.method import known_error_rate
 from trilens.statements import Statements
 from trilens.words import remark_about_objects
 

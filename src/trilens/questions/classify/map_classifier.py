@@ -31,8 +31,8 @@ from trilens.questions.classify.transductive import (
     nothing_about,
 )
 from trilens.questions.classify.tuning import chosen_parameters, cross_validated, tuned_classifier
+from trilens.questions.error_rate import known_error_rate
 from trilens.questions.labels import ClassCodes, LabelsLike
-from trilens.questions.method import known_error_rate
 from trilens.statements import Kind, Statements, StatementsLike
 
 #: Dimensions that cross-validation chooses from, as far as there are objects for them.

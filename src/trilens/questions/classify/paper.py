@@ -34,12 +34,12 @@ from trilens.questions.classify.transductive import (
     objects_of,
 )
 from trilens.questions.classify.tuning import chosen_parameters, tuned_classifier
+from trilens.questions.error_rate import known_error_rate
 from trilens.questions.labels import (
     ClassCodes,
     LabelsLike,
     encode_labels,
 )
-from trilens.questions.method import known_error_rate
 from trilens.statements import Kind, Statements, StatementsLike
 from trilens.statements.value import statements_to_fit
 

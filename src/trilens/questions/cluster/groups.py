@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trilens._parameters import check_progress, generator, real_number, seed_of, whole_number
+from trilens._parameters import generator, one_of, real_number, seed_of, whole_number
 from trilens._tabular import Tabular
-from trilens._typing import FloatArray, IntArray, Progress, RandomState
+from trilens._typing import AnyArray, FloatArray, IntArray, RandomState
 from trilens.answers import Answers
-from trilens.counts import PairCounts, count_pairs
+from trilens.ask import (
+    LEAST_PER_OBJECT,
+    Data,
+    Opened,
+    Points,
+    Question,
+    ask,
+    counts_of,
+    objects_of,
+    opened,
+    register,
+)
+from trilens.counts import CentralCounts, Counted, PairCounts, count_pairs
 from trilens.errors import ParameterError, option
 from trilens.lens import spectral_clusters
-from trilens.maps.choice_map import ChoiceMap
-from trilens.maps.features import FeaturesLike
+from trilens.maps.fitted import Fit
 from trilens.maps.likelihood import object_order
-from trilens.maps.registry import coordinates, dimensions
-from trilens.maps.streamed import StreamedMap
+from trilens.maps.registry import coordinates
+from trilens.maps.support import Reason, support_of_answers
 from trilens.questions.cluster.spectral import (
     KRNGClustering,
     check_n_clusters,
@@ -32,40 +43,18 @@ from trilens.questions.cluster.spectral import (
     neighbour_graph,
     purity,
 )
-from trilens.questions.cluster.suggest import ClusterSuggestion, suggest_clusters
-from trilens.questions.data import (
-    MAPS_OF_FILES,
-    PAIRED_OBJECTS,
-    Data,
-    in_order,
-    is_streamed,
-    model_of_many,
-    objects_of,
-    pair_counts,
-    statements_of,
-    streamed_map,
-)
+from trilens.questions.cluster.suggest import ClusterSuggestion, examined, suggest_clusters
 from trilens.questions.embed import map_dimension, map_of_pairs
 from trilens.questions.labels import LabelsLike, label_of_each
-from trilens.questions.method import (
-    LEAST_PER_OBJECT,
-    check_method,
-    check_model,
-    choose_method,
-    is_zero,
-    known_error_rate,
-    method_of_pairs,
-)
-from trilens.questions.model import AnswerModel, answer_model, featured_model
-from trilens.questions.preconditions import why_nothing_can_be_claimed, why_nothing_on_map
 from trilens.statements import Statements
 
 #: More objects than these have no silhouettes, which take all distances.
 _MOST_SILHOUETTES = 5000
-#: Members of a larger group that the typical ones are near to.
+#: Members of a larger group that the typical ones are near to, and objects by which the stability
+#: of groups is told.
 _MEASURED = 2000
-#: Copies of a streamed map by which the stability of its groups is told.
-_RESAMPLED = 10
+#: Other maps by which the stability of groups is told, of up to so many objects.
+_COPIES = ((100, 20), (500, 10), (np.inf, 6))
 
 
 @dataclass(frozen=True)
@@ -162,6 +151,14 @@ class Clusters(Tabular):
     stability: ClusterStability | None = field(repr=False)
     purity: float | None
 
+    def among(self, rank: IntArray) -> Clusters:
+        """The same groups with the objects in another order: that of rank i comes i-th."""
+        stability = self.stability
+        if stability is not None:
+            stability = replace(stability, objects=stability.objects[rank])
+        names = tuple(self.names[i] for i in rank.tolist())
+        return replace(self, labels=self.labels[rank], names=names, stability=stability)
+
     @property
     def method(self) -> str:
         """The method that found the clusters."""
@@ -201,51 +198,39 @@ class Clusters(Tabular):
 
 
 def cluster(
-    statements: Data,
+    answers: Data,
     n_clusters: int | None = None,
     method: str = "auto",
     *,
     k: int | None = None,
     sigma: float | None = None,
     error_rate: Any = 0.0,
-    n_components: int | None = None,
     labels: LabelsLike | None = None,
     random_state: RandomState = 0,
-    model: AnswerModel | ChoiceMap | StreamedMap | None = None,
-    features: FeaturesLike | None = None,
-    progress: Progress | None = None,
 ) -> Clusters:
     """Groups of the objects.
 
     Parameters
     ----------
-    statements : Answers, Statements, (m, 3) array, Counted or PairCounts
+    answers : Fit, path, Answers, Statements, a table, (m, 3) array, Counted or PairCounts
         Counts of pairs suffice for ``"krng"`` and ``"lensmap"`` and a given number of clusters;
-        they do not tell how stable the groups are. Files too large to hold are counted where
-        that suffices; else, as of very many statements, the groups are found on their streamed
-        map.
+        they do not tell how stable the groups are.
     n_clusters : int, optional
         By default as many as the answers suggest on a map, which may be one.
     method : str
         ``"krng"`` (Algorithm 5, for ``central`` statements and a given number of clusters), or
-        the name of a map, for spectral clustering on it; ``"auto"``: what
-        `trilens.questions.method` measured as best.
+        the name of a map, for spectral clustering on it; ``"auto"``: the choice map, where
+        answers suffice for one, else the lens map.
     k, sigma
         Of the k-RNG (by default the smallest connecting k, and no weights), or of the k-NN
         graph on the map (10 and 0.5).
     error_rate : float or "estimate"
         The share of wrong answers, for the k-RNG and the lens map; ``"estimate"`` takes what
         `trilens.reliability` finds.
-    n_components : int, optional
-        Of the map; by default as many as stand out.
     labels : dict by name, or (n_objects,) iterable, optional
         Classes to compare the clusters with.
-    model : AnswerModel, ChoiceMap or StreamedMap, optional
-        The map of the statements, where it has been made already.
-    features : array, table or dict, optional
-        Vectors of the objects, for ``"choice"``: see `ChoiceMap.fit`.
-    progress : callable, optional
-        Called with the share of the work that is done.
+    random_state
+        Of the map and of k-means.
 
     Examples
     --------
@@ -255,165 +240,201 @@ def cluster(
     >>> found.n_clusters, purity(found.labels, drawn.labels)
     (3, 1.0)
     """
-    check_progress(progress)
-    seed = seed_of(random_state)
+    one_of("method", method, ("auto", *CLUSTER.methods))
     if k is not None:
         whole_number("k", k, least=1)
-    # the lens map of a given number of groups is made of counts of pairs, where these fit
-    check_method("cluster", method)
-    if features is not None:
-        model = featured_model(
-            statements, "cluster", features, method, model, n_components, seed, progress
-        )
-        statements, method, n_components = statements_of(statements, "cluster"), "choice", None
-    few = PAIRED_OBJECTS if method == "lensmap" and n_clusters is not None else 0
-    if model is None and method in MAPS_OF_FILES and is_streamed(statements, most_objects=few):
-        model = _map_of_files(statements, method, n_components, seed, progress)
-    elif method in ("auto", "choice") and n_components is None and is_zero(error_rate):
-        model = model_of_many(statements, "cluster", model, seed, progress) or model
-    if isinstance(model, StreamedMap):
-        return _on_map_of_files(model, n_clusters, k, sigma, error_rate, labels, seed)
-    suffice = n_clusters is not None and method in ("krng", "lensmap")
-    pairs = pair_counts(statements, suffice, progress)
-    if pairs is not None:
-        return _of_pairs(
-            pairs, n_clusters, method, k, sigma, error_rate, n_components, labels, seed
-        )
-    given = statements_of(statements, "cluster")
-    if n_clusters is not None:
-        check_n_clusters(n_clusters, given.n_objects)
-    model = check_model(model, given, seed)
-    known = None if labels is None else label_of_each(labels, given.names)
-    chosen = choose_method("cluster", given, method)
-    error_rate = known_error_rate(error_rate, given, seed, model)
-    ordered = in_order(given)
-    if known is not None:
-        known = [known[i] for i in ordered.order]
-    if chosen == "krng":
-        if n_clusters is None:
-            raise ParameterError("krng needs the number of clusters; a map can suggest it")
-        found = _by_krng(ordered.statements, n_clusters, k, sigma, error_rate, known, seed)
-    else:
-        found = _on_map(
-            ordered.statements,
-            n_clusters,
-            chosen,
-            *_neighbours(k, sigma),
-            error_rate,
-            n_components,
-            known,
-            seed,
-            None if model is None else model.in_order,
-            progress,
-        )
-    return _in_given_order(found, given.names, ordered.rank)
+    given = opened(answers)
+    if isinstance(given, Answers) and method == "lensmap" and n_clusters is not None:
+        given = counts_of(given, pairs=True)
+    wanted: dict[str, Any] = {
+        "n_clusters": n_clusters,
+        "k": k,
+        "sigma": sigma,
+        "error_rate": error_rate,
+        "known": None if labels is None else label_of_each(labels, _names_of(given)),
+        "seed": seed_of(random_state),
+    }
+    if isinstance(given, Counted | CentralCounts | PairCounts) and method == "lensmap":
+        return _of_pairs(given, **wanted)
+    found: Clusters = ask(CLUSTER, given, method, random_state, **wanted)
+    return found
 
 
-def _of_pairs(
-    pairs: PairCounts,
+def _names_of(given: Opened) -> tuple[str, ...]:
+    if isinstance(given, Answers):
+        given = given.read() if given.held else given.count().with_names()
+    if isinstance(given, Counted | CentralCounts | PairCounts):
+        return objects_of(given).names
+    return given.names
+
+
+def _of_fit(
+    fitted: Fit,
     n_clusters: int | None,
-    method: str,
     k: int | None,
     sigma: float | None,
     error_rate: Any,
-    n_components: int | None,
-    labels: LabelsLike | None,
+    known: Sequence[Any] | None,
     seed: int,
 ) -> Clusters:
-    """The groups of counts of pairs, by the k-RNG or on the lens map."""
-    chosen, names = method_of_pairs(method, pairs, "lensmap"), objects_of(pairs).names
-    known = None if labels is None else label_of_each(labels, names)
+    _no_correction(error_rate, "choice")
+    points, n = fitted.map.X, fitted.n_objects
+    suggestion = examined(fitted).suggestion
+    why = fitted.support.reason
+    if why is None and LEAST_PER_OBJECT * n > 3 * fitted.n_answers:
+        why = "few answers"
+    copies = next(copies for most, copies in _COPIES if n <= most)
+    some = np.arange(n)
+    if n > _MEASURED:
+        some = np.unique(np.linspace(0, n - 1, _MEASURED).astype(np.int64))
+    return _on_map(
+        Mapped(fitted.names, points, "choice", known, seed),
+        _told(suggestion, why),
+        n_clusters,
+        k,
+        sigma,
+        0.0,
+        lambda found: _stability(found, fitted.draws[:copies], some, seed),
+    )
+
+
+def _of_points(
+    given: Points,
+    n_clusters: int | None,
+    k: int | None,
+    sigma: float | None,
+    error_rate: Any,
+    known: Sequence[Any] | None,
+    seed: int,
+) -> Clusters:
+    S, method = given.statements, given.method
+    rate = 0.0
+    if method == "lensmap":
+        rate = _error_rate(error_rate, S, seed)
+    else:
+        _no_correction(error_rate, method)
+    if len(S) == 0:
+        # nothing was said: every object is where every other one is
+        parameters = map_parameters(
+            method, np.empty((S.n_objects, 0)), *_neighbours(k, sigma), rate
+        )
+        whole = np.arange(S.n_objects) % (n_clusters or 1)
+        mapped = Mapped(S.names, None, method, known, seed)
+        return _clusters(mapped, whole, parameters, None, None, n_clusters is not None)
+    dim = map_dimension(count_pairs(S)) if S.n_objects > 1 else 1
+    points = given.coordinates(dim, **({"error_rate": rate} if rate else {}))
+    suggestion = suggest_clusters(points, kind=S.kind, random_state=seed)
+    why = support_of_answers(S).reason
+    if why is None and LEAST_PER_OBJECT * S.n_objects > 3 * len(S):
+        why = "few answers"
+    suggestion = _told(suggestion, why)
+    if why is None and method == "lensmap" and S.kind != "central":
+        # measured: of clouds without groups 8 of 8 (odd) and 3 of 8 (closer) were divided
+        suggestion = replace(
+            suggestion, n_clusters=1, p_value=None, shape="cloud", notes=("lens map",)
+        )
+
+    def stability(found: IntArray) -> ClusterStability | None:
+        if method != "lensmap":
+            return None
+        copies = next(copies for most, copies in _COPIES if S.n_objects <= most)
+        maps = resampled_maps(S, copies, n_components=points.shape[1], random_state=seed)
+        return _stability(found, maps, np.arange(S.n_objects), seed)
+
+    mapped = Mapped(S.names, points, method, known, seed)
+    return _on_map(mapped, suggestion, n_clusters, k, sigma, rate, stability)
+
+
+def _of_counts(data: Statements | Counted | PairCounts, **wanted: Any) -> Clusters:
+    """Algorithm 5; of counts of another kind than ``central``, the lens map."""
+    if isinstance(data, Statements):
+        return _by_krng(data, data.names, **wanted)
+    if data.kind != "central":
+        return _of_pairs(data, **wanted)
+    pairs = _pairs_in(data)
+    return _by_krng(pairs, objects_of(pairs).names, **wanted)
+
+
+def _pairs_in(data: Counted | CentralCounts | PairCounts) -> PairCounts:
+    pairs = data.pairs if isinstance(data, Counted) else data
+    if isinstance(pairs, PairCounts):
+        return pairs
+    raise ParameterError(
+        f"there are no counts of pairs; count the statements with {option('pairs', True)}"
+    )
+
+
+def _by_krng(
+    given: Statements | PairCounts,
+    names: tuple[str, ...],
+    n_clusters: int | None,
+    k: int | None,
+    sigma: float | None,
+    error_rate: Any,
+    known: Sequence[Any] | None,
+    seed: int,
+) -> Clusters:
+    if n_clusters is None:
+        raise ParameterError(
+            f"krng needs the number of clusters, which a map can suggest; give "
+            f"{option('n_clusters')}"
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        krng = KRNGClustering(n_clusters, k, sigma, error_rate, seed).fit(given)
+    connected = len(names) - len(krng.isolated_)
+    suggestion = None
+    if 1 < n_clusters < len(names) and connected <= n_clusters:
+        suggestion = ClusterSuggestion(1, (), 1, None, ("few edges",))
+    parameters = krng_parameters(krng, names)
+    mapped = Mapped(names, None, "krng", known, seed)
+    return _clusters(mapped, krng.labels_, parameters, suggestion, None, True)
+
+
+def _of_pairs(
+    data: Counted | CentralCounts | PairCounts,
+    n_clusters: int | None,
+    k: int | None,
+    sigma: float | None,
+    error_rate: Any,
+    known: Sequence[Any] | None,
+    seed: int,
+) -> Clusters:
+    """The groups on the lens map of counts of pairs."""
+    pairs = _pairs_in(data)
+    names = objects_of(pairs).names
     if n_clusters is None:
         raise ParameterError(
             f"counts do not tell how many groups there are; give {option('n_clusters')} or the "
             f"statements"
         )
     check_n_clusters(n_clusters, len(names))
-    if chosen == "krng":
-        return _by_krng(pairs, n_clusters, k, sigma, error_rate, known, seed)
-    error_rate = real_number("error_rate", error_rate)
-    k, sigma = _neighbours(k, sigma)
-    points = map_of_pairs(pairs, n_components, seed, error_rate)
-    found = coordinate_clusters(points, n_clusters, k, sigma, seed)
-    parameters = map_parameters(chosen, points, k, sigma, error_rate)
-    return _clusters(names, found, points, parameters, None, None, known, True)
+    rate = real_number("error_rate", error_rate)
+    width, spread = _neighbours(k, sigma)
+    points = map_of_pairs(pairs, None, seed, rate)
+    found = coordinate_clusters(points, n_clusters, width, spread, seed)
+    parameters = map_parameters("lensmap", points, width, spread, rate)
+    mapped = Mapped(names, points, "lensmap", known, seed)
+    return _clusters(mapped, found, parameters, None, None, True)
 
 
-def _by_krng(
-    given: Statements | PairCounts,
-    n_clusters: int,
-    k: int | None,
-    sigma: float | None,
-    error_rate: Any,
-    known: Sequence[Any] | None,
-    seed: int,
-) -> Clusters:
-    names = given.names if isinstance(given, Statements) else objects_of(given).names
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        krng = KRNGClustering(n_clusters, k, sigma, error_rate, seed).fit(given)
-    caution = ClusterSuggestion(1, (), 1, None, str(told[0].message)) if told else None
-    parameters = krng_parameters(krng, names)
-    return _clusters(names, krng.labels_, None, parameters, caution, None, known, True)
-
-
-def _on_map(
-    given: Statements,
-    n_clusters: int | None,
-    method: str,
-    k: int,
-    sigma: float,
-    error_rate: float,
-    n_components: int | None,
-    known: Sequence[Any] | None,
-    seed: int,
-    model: AnswerModel | None,
-    progress: Progress | None,
-) -> Clusters:
-    """The groups on a map, and whether there are any beyond chance."""
-    if error_rate and method != "lensmap":
+def _no_correction(error_rate: Any, method: str) -> None:
+    if not isinstance(error_rate, int | float) or error_rate != 0:
         raise ParameterError(f"{method} cannot correct for an error rate; krng and lensmap can")
-    names = given.names
-    if len(given) == 0:
-        # nothing was said: every object is where every other one is
-        parameters = map_parameters(method, np.empty((len(names), 0)), k, sigma, error_rate)
-        whole = np.arange(len(names)) % (n_clusters or 1)
-        return _clusters(names, whole, None, parameters, None, None, known, n_clusters is not None)
-    step: Progress = (lambda share: None) if progress is None else progress
-    points, resampled, model = _maps(given, method, n_components, error_rate, seed, model, step)
-    if model is None:
-        suggestion = suggest_clusters(points, kind=given.kind, random_state=seed)
-    else:
-        suggestion = model.examined.suggestion
-    reason = why_nothing_can_be_claimed(given, None if model is None else model.map)
-    if reason is None and LEAST_PER_OBJECT * given.n_objects > 3 * len(given):
-        reason = "there are too few answers about each object"
-    if reason is None and method == "lensmap" and given.kind != "central":
-        # measured: of clouds without groups 8 of 8 (odd) and 3 of 8 (closer) were divided
-        reason = (
-            f"the lens map of {given.kind} answers shows groups even where there are none; "
-            f"soe does not"
-        )
-    if reason is not None:
-        said = f"whether there are groups cannot be told: {reason}"
-        suggestion = replace(suggestion, n_clusters=1, p_value=None, caution=said, shape="cloud")
-    step(0.9)
-    number = suggestion.n_clusters if n_clusters is None else n_clusters
-    found = coordinate_clusters(points, number, k, sigma, seed)
-    parameters = map_parameters(method, points, k, sigma, error_rate)
-    stability = _stability(found, resampled, seed)
-    step(1.0)
-    return _clusters(
-        names, found, points, parameters, suggestion, stability, known, n_clusters is not None
-    )
 
 
-def _in_given_order(found: Clusters, names: tuple[str, ...], rank: IntArray) -> Clusters:
-    """The same groups, with the objects in the order in which they were given."""
-    stability = found.stability
-    if stability is not None:
-        stability = replace(stability, objects=stability.objects[rank])
-    return replace(found, labels=found.labels[rank], names=names, stability=stability)
+def _error_rate(error_rate: Any, statements: Statements, seed: int) -> float:
+    """As a number; ``"estimate"`` asks `trilens.reliability` for it."""
+    from trilens.questions.error_rate import known_error_rate
+
+    return known_error_rate(error_rate, statements, seed)
+
+
+def _told(suggestion: ClusterSuggestion, why: Reason | None) -> ClusterSuggestion:
+    """What is left of a suggestion where nothing can be claimed."""
+    if why is None:
+        return suggestion
+    return replace(suggestion, n_clusters=1, p_value=None, notes=(), shape="cloud", reason=why)
 
 
 def _neighbours(k: int | None, sigma: float | None) -> tuple[int, float]:
@@ -422,126 +443,72 @@ def _neighbours(k: int | None, sigma: float | None) -> tuple[int, float]:
     return 10 if k is None else k, width
 
 
-def _map_of_files(
-    answers: Answers, method: str, n_components: Any, seed: int, progress: Progress | None
-) -> StreamedMap:
-    """The map by passes; a lens map in two dimensions, where nothing else is wanted."""
-    width = 2 if method == "lensmap" and n_components is None else n_components
-    return streamed_map(answers, width, "choice" if method == "auto" else method, seed, progress)
+@dataclass(frozen=True)
+class Mapped:
+    """Objects on a map, and what is known of them.
+
+    Attributes
+    ----------
+    names : tuple of str
+    points : (n, d) array or None
+    method : str
+    known : sequence or None
+        The class of each object.
+    seed : int
+    """
+
+    names: tuple[str, ...]
+    points: FloatArray | None
+    method: str
+    known: Sequence[Any] | None
+    seed: int
 
 
-def _on_map_of_files(
-    placed: StreamedMap,
+def _on_map(
+    mapped: Mapped,
+    suggestion: ClusterSuggestion,
     n_clusters: int | None,
     k: int | None,
     sigma: float | None,
-    error_rate: Any,
-    labels: LabelsLike | None,
-    seed: int,
+    error_rate: float,
+    stability: Callable[[IntArray], ClusterStability | None],
 ) -> Clusters:
-    """The groups on a map by passes, and whether there are any beyond chance."""
-    if not is_zero(error_rate):
-        raise ParameterError("a map of files this large cannot correct for an error rate; krng can")
-    known = None if labels is None else label_of_each(labels, placed.names)
-    given_names, (placed, rank) = placed.names, placed.in_order
-    if known is not None:
-        known = [known[i] for i in np.argsort(rank)]
-    names, points = placed.names, placed.embedding
-    k, sigma = _neighbours(k, sigma)
+    """The groups on a map: as many as were asked for, or as are suggested."""
+    points = mapped.points
+    assert points is not None
     if n_clusters is not None:
         check_n_clusters(n_clusters, len(points))
-    reason = why_nothing_on_map(placed)
-    errors = placed.errors if reason is None else None
-    suggestion = None
-    if errors is not None:
-        suggestion = suggest_clusters(
-            points, errors=errors.places, kind=placed.counts.kind, random_state=seed
-        )
-    elif n_clusters is None:
-        said = f"whether there are groups cannot be told: {reason}"
-        suggestion = ClusterSuggestion(1, (), 1, None, said)
-    number = n_clusters
-    if number is None:
-        number = 1 if suggestion is None else suggestion.n_clusters
+    number = suggestion.n_clusters if n_clusters is None else n_clusters
+    width, spread = _neighbours(k, sigma)
     found = np.zeros(len(points), dtype=np.int64)
     if number > 1:
-        found = coordinate_clusters(points, number, k, sigma, seed)
-    stability = None
-    if errors is not None and 1 < number < len(points):
-        some = np.unique(np.linspace(0, len(points) - 1, _MEASURED).astype(np.int64))
-        again = _stability(
-            found[some], [(points + move)[some] for move in errors.copies[:_RESAMPLED]], seed
-        )
-        stays = np.full(len(points), np.nan)
-        if again is not None:
-            stays[some] = again.objects
-            stability = replace(again, objects=stays)
-    parameters = map_parameters(placed.method, points, k, sigma, 0.0)
-    given = n_clusters is not None
-    groups = _clusters(names, found, points, parameters, suggestion, stability, known, given)
-    return _in_given_order(groups, given_names, rank)
-
-
-def _maps(
-    statements: Statements,
-    method: str,
-    n_components: int | None,
-    error_rate: float,
-    seed: int,
-    model: AnswerModel | None,
-    step: Progress,
-) -> tuple[FloatArray, list[FloatArray], AnswerModel | None]:
-    """The map on which groups are sought, those of resampled statements, and the model."""
-    n = statements.n_objects
-    copies = 20 if n <= 100 else 10 if n <= 500 else 6
-    if method == "choice":
-        if n_components is not None:
-            fitted = ChoiceMap(dimensions(n_components, n), random_state=seed).fit(statements)
-            model = AnswerModel(statements, fitted, seed)
-        model = model or answer_model(statements, seed)
-        resampled = model.resampled_maps[:copies]
-        step(0.6)
-        return model.map.embedding_, resampled, model
-    if n_components is None:
-        n_components = map_dimension(count_pairs(statements)) if n > 1 else 1
-    extra: dict[str, Any] = {"error_rate": error_rate} if error_rate else {}
-    dim = dimensions(n_components, n)
-    points = coordinates(statements, method, dim, seed, **extra)
-    resampled = []
-    if method == "lensmap":
-        resampled = resampled_maps(
-            statements,
-            copies,
-            n_components=dim,
-            random_state=seed,
-            progress=lambda s: step(0.6 * s),
-        )
-    return points, resampled, None
+        found = coordinate_clusters(points, number, width, spread, mapped.seed)
+    parameters = map_parameters(mapped.method, points, width, spread, error_rate)
+    stable = stability(found) if 1 < number < len(points) else None
+    return _clusters(mapped, found, parameters, suggestion, stable, n_clusters is not None)
 
 
 def _clusters(
-    names: tuple[str, ...],
+    mapped: Mapped,
     found: IntArray,
-    points: FloatArray | None,
     parameters: dict[str, Any],
     suggestion: ClusterSuggestion | None,
     stability: ClusterStability | None,
-    known: Sequence[Any] | None,
     given: bool,
 ) -> Clusters:
+    names, points, known = mapped.names, mapped.points, mapped.known
     found = numbered(found, names)
     number = int(found.max(initial=-1)) + 1
     width = None
     if points is not None and number > 1 and len(points) <= _MOST_SILHOUETTES:
         width = silhouettes(points, found)
     groups = tuple(
-        _group(c, np.flatnonzero(found == c), names, points, width, stability, known)
-        for c in range(number)
+        _group(c, np.flatnonzero(found == c), mapped, width, stability) for c in range(number)
     )
     labelled = [i for i, label in enumerate(known or []) if label is not None]
-    pure = (
-        purity(found[labelled], [str(known[i]) for i in labelled]) if known and labelled else None
-    )
+    pure = None
+    if known and labelled:
+        pure = purity(found[labelled], [str(known[i]) for i in labelled])
     return Clusters(found, names, number, given, parameters, groups, suggestion, stability, pure)
 
 
@@ -560,12 +527,11 @@ def groups_on_map(points: FloatArray, number: int, names: tuple[str, ...], seed:
 def _group(
     c: int,
     members: IntArray,
-    names: tuple[str, ...],
-    points: FloatArray | None,
+    mapped: Mapped,
     width: FloatArray | None,
     stability: ClusterStability | None,
-    known: Sequence[Any] | None,
 ) -> Group:
+    names, points, known = mapped.names, mapped.points, mapped.known
     first, medoid, mean = members, None, None
     if points is not None:
         first = members[np.argsort(_distances(points[members]), kind="stable")]
@@ -615,7 +581,6 @@ def resampled_maps(
     *,
     n_components: int = 2,
     random_state: RandomState = 0,
-    progress: Progress | None = None,
 ) -> list[FloatArray]:
     """Lens maps of bootstrap samples: as many statements, drawn with replacement.
 
@@ -624,24 +589,35 @@ def resampled_maps(
     rng = generator(random_state)
     m = len(statements)
     maps = []
-    for done in range(n_resamples):
+    for _ in range(n_resamples):
         drawn = statements.take(rng.integers(m, size=m)) if m else statements
         maps.append(coordinates(drawn, "lensmap", n_components, random_state=0))
-        if progress is not None:
-            progress((done + 1) / n_resamples)
     return maps
 
 
 def _stability(
-    found: IntArray, resampled: Sequence[FloatArray], seed: int
+    found: IntArray, maps: Sequence[FloatArray] | AnyArray, some: IntArray, seed: int
 ) -> ClusterStability | None:
-    """How a partition of the map fares on the maps of resampled statements."""
-    number = int(found.max(initial=0)) + 1
-    if not resampled or not 1 < number < len(found):
+    """How a partition of the map fares on other maps that the answers allow.
+
+    Parameters
+    ----------
+    some : (k,) array of int
+        The objects by which it is told.
+    """
+    own = found[some]
+    number = int(own.max(initial=0)) + 1
+    if not len(maps) or not 1 < number < len(own):
         return None
     # many are averaged over: fewer starts will do
-    parts = (spectral_clusters(neighbour_graph(X), number, seed, n_init=3) for X in resampled)
-    return cluster_stability(found, parts)
+    parts = (
+        spectral_clusters(neighbour_graph(np.asarray(X[some], np.float64)), number, seed, n_init=3)
+        for X in maps
+    )
+    again = cluster_stability(own, parts)
+    stays = np.full(len(found), np.nan)
+    stays[some] = again.objects
+    return replace(again, objects=stays)
 
 
 def cluster_stability(labels: ArrayLike, resampled: Iterable[ArrayLike]) -> ClusterStability:
@@ -682,3 +658,16 @@ def cluster_stability(labels: ArrayLike, resampled: Iterable[ArrayLike]) -> Clus
         objects=np.mean(stays, axis=0),
         resamples=len(others),
     )
+
+
+CLUSTER = register(
+    Question(
+        "cluster",
+        of_fit=_of_fit,
+        of_counts=_of_counts,
+        of_points=_of_points,
+        by_counting="krng",
+        needs_pairs=True,
+        labels=("known",),
+    )
+)

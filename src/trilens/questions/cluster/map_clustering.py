@@ -8,10 +8,10 @@ from typing import Any
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from trilens._typing import IntArray, RandomState
+from trilens.ask import asked_of
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.features import FeaturesLike
 from trilens.questions.cluster.groups import cluster
-from trilens.questions.method import method_or_model
 from trilens.statements import Kind, StatementsLike
 from trilens.statements.value import refuse_answers, statements_to_fit
 
@@ -28,8 +28,6 @@ class MapClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         The method of `trilens.cluster`, or a map to be fitted (it is cloned).
     k, sigma
         Of the k-NN graph on the map, or of the k-RNG; see `trilens.cluster`.
-    n_components : int, optional
-        Of the map.
     random_state : int, Generator or None
     kind : {"central", "odd", "closer"}, optional
         What was asked, for arrays, which do not tell; by default ``"central"``.
@@ -58,22 +56,22 @@ class MapClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     map: str | ChoiceMap = "auto"
     k: int | None = None
     sigma: float | None = None
-    n_components: int | None = None
     random_state: RandomState = 0
     kind: Kind | None = None
 
     def fit(
         self, X: StatementsLike, y: Any = None, *, features: FeaturesLike | None = None
     ) -> MapClustering:
-        """Find the groups of the objects of statements; ``features`` as in `trilens.cluster`."""
+        """Find the groups of the objects of statements; ``features`` as in `trilens.fit`."""
         given = statements_to_fit(X, self.kind, self)
         refuse_answers(y, X, given)
+        data, method = asked_of(self.map, given, features, self.random_state)
         self.result_ = cluster(
-            given,
+            data,
             self.n_clusters,
+            method,
             k=self.k,
             sigma=self.sigma,
-            **method_or_model(self.map, self.n_components, given, features),
             random_state=self.random_state,
         )
         self.labels_ = self.result_.labels

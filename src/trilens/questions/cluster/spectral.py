@@ -17,7 +17,7 @@ from trilens.counts import PairCounts
 from trilens.errors import ParameterError
 from trilens.lens import algorithm_5, lens_values, pairs_of, spectral_clusters
 from trilens.maps.geometry import rescaled
-from trilens.questions.method import known_error_rate
+from trilens.questions.error_rate import known_error_rate
 from trilens.statements import Kind, StatementsLike, as_statements
 from trilens.statements.value import refuse_answers, statements_to_fit
 

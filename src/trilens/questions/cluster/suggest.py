@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from trilens._typing import FloatArray, IntArray
 from trilens.lens import laplacian_eigenvectors
-from trilens.questions.clouds import CLOUDS, LEVEL, Shape, clouds, nearest_of, p_value
+from trilens.maps.fitted import Fit
+from trilens.maps.support import Reason
+from trilens.questions.clouds import CLOUDS, LEVEL, Places, Shape, nearest_of, null, p_value
 from trilens.questions.cluster.spectral import neighbour_graph
 from trilens.questions.shapes import Shape as MapShape, Shapes, fit_shapes, is_straight
+from trilens.words import about_groups
 
 _MOST_CLUSTERS = 8
 #: Points of a cloud, and objects of the map that are compared with it: beyond that a mean over
@@ -32,20 +36,6 @@ _LEAST_WITHIN = 0.003
 _SHAPES: tuple[Shape, ...] = ("gaussian", "box")
 #: For mixtures also: the corners of a triangle look like groups of unequal sizes.
 _CORNERS: Shape = "simplex"
-CENTRAL_CAUTION = (
-    "answers about the most central object cannot tell how wide a gap between two groups is: "
-    "two groups may look like one long one"
-)
-#: Why a map of another shape is not divided.
-NO_GROUPS = {
-    "line": "the objects lie along a line without a gap: to divide them would be arbitrary",
-    "ring": "the objects lie on a ring without a gap: to divide them would be arbitrary",
-    "arms": "the objects lie on arms that meet: to call the arms groups would be arbitrary",
-}
-_NO_DIP = (
-    "the objects seem to fall into parts, but a lopsided or curved whole would look the same: "
-    "groups are not claimed"
-)
 
 
 @dataclass(frozen=True)
@@ -90,18 +80,27 @@ class ClusterSuggestion:
         How often a cloud without groups falls into parts so tight: the larger one of the
         shares of Gaussian and of uniform clouds. Groups are suggested up to 0.05. None where
         that cannot be told, and where the map is no cloud.
-    caution : str or None
-        What the answers cannot tell, or why a map that is no cloud is not divided.
+    notes : tuple of str
+        Codes of what the answers cannot tell, or of why a map that is no cloud is not divided;
+        ``caution`` says them.
     shape : str
         "groups", or what the map is otherwise: "cloud", "line", "ring" or "arms".
+    reason : str or None
+        The code of why nothing can be claimed.
     """
 
     n_clusters: int
     candidates: tuple[Candidate, ...]
     best: int
     p_value: float | None
-    caution: str | None = None
+    notes: tuple[str, ...] = ()
     shape: MapShape = "cloud"
+    reason: Reason | None = None
+
+    @property
+    def caution(self) -> str | None:
+        """What the answers cannot tell, or why a map that is no cloud is not divided."""
+        return about_groups(self.reason, self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """The number and the evidence, in plain types."""
@@ -161,6 +160,12 @@ def suggest_clusters(
     3
     """
     return examine(coordinates, errors, kind, max_clusters, random_state).suggestion
+
+
+@lru_cache(maxsize=8)
+def examined(fitted: Fit) -> Examined:
+    """What is known of the shape of a fit's map; of a fit in the order of its own."""
+    return examine(fitted.map.X, fitted.place_cov, fitted.map.kind, random_state=fitted.seed)
 
 
 @dataclass(frozen=True)
@@ -226,15 +231,15 @@ def examine(
     best = numbers[at]
     parted = shapes.divided and (not shapes.fits or best in shapes.numbers)
     shape: MapShape = "groups" if p <= LEVEL and parted else "cloud"
-    cautions: list[str] = []
+    notes: list[str] = []
     if shape == "cloud":
         straight = is_straight(map_.points, map_.errors)
         shape = "line" if straight and shapes.fits else shapes.curve or "cloud"
         if shape != "cloud":
-            cautions.append(NO_GROUPS[shape])
+            notes.append(shape)
         elif p <= LEVEL:
-            cautions.append(_NO_DIP)
-    said = None if cautions else p
+            notes.append("no dip")
+    said = None if notes else p
     suggested = best if shape == "groups" else 1
     candidates = tuple(
         Candidate(
@@ -247,28 +252,23 @@ def examine(
         for i, number in enumerate(numbers)
     )
     if kind == "central" and suggested <= 2:
-        cautions.append(CENTRAL_CAUTION)
-    caution = "; ".join(cautions) or None
-    found = ClusterSuggestion(suggested, candidates, best, said, caution, shape)
+        notes.append("central gap")
+    found = ClusterSuggestion(suggested, candidates, best, said, tuple(notes), shape)
     return Examined(found, shapes, map_)
 
 
 @dataclass(frozen=True)
-class MapAlongAxes:
+class MapAlongAxes(Places):
     """A map along its axes, or some objects of it, with the errors of their places.
 
     Attributes
     ----------
-    points : (m, d') array
-    errors : (m, d', d') array
     every : (n, d') array
         All objects.
     variances : (n,) array
         Of the errors of all objects, the mean over the axes.
     """
 
-    points: FloatArray
-    errors: FloatArray
     every: FloatArray
     variances: FloatArray
 
@@ -395,7 +395,7 @@ def _clouds_like(
     how_many: int,
     rng: np.random.Generator,
 ) -> _Divisions:
-    drawn = list(clouds(map_.points, shape, _MOST_POINTS, rng, map_.errors, how_many))
+    drawn = list(null(map_, shape, np.asarray, how_many, rng=rng))
     nearest = nearest_of(map_.points)
     return _Divisions(drawn, [map_.errors[nearest(one)] for one in drawn], numbers)
 
