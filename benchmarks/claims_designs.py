@@ -19,9 +19,10 @@ import trilens as tl
 from claims_run import Row, run_studies
 from designs import SHAPES, Study, population, shares_predicted, study
 from trilens.agreement import agreement_between
+from trilens.maps.fitted import fit_answers
+from trilens.maps.fitting import How
 from trilens.questions.evaluate.evaluation import Yardstick
 from trilens.questions.group_test import differing_groups
-from trilens.questions.model import AnswerModel, answer_model
 
 KINDS = ("central", "odd", "closer")
 #: People about whom raters are judged.
@@ -51,10 +52,10 @@ def statements(made: Study) -> tl.Statements:
 def medoid(made: Study) -> Row:
     """The 95 % set of the most central object, and the intervals of depth."""
     S = statements(made)
-    model = answer_model(S)
-    found = tl.medoid(S, model=model)
+    F = tl.fit(S)
+    found = F.medoid()
     inside = {S.names.index(name) for name in found.candidates}
-    intervals = tl.depth_intervals(S, model=model)
+    intervals = F.depth_intervals()
     covered = (intervals.low <= made.expected) & (made.expected <= intervals.high)
     return {
         "nearest": made.nearest in inside,
@@ -145,11 +146,11 @@ def rater_groups(made: Study) -> Row:
 def everything(made: Study) -> Row:
     """The medoid's set, the error rate, outliers, groups and a model's accuracy, by one map."""
     S = statements(made)
-    model = answer_model(S)
-    central = {S.names.index(name) for name in tl.medoid(S, model=model).candidates}
-    trust = tl.reliability(S, model=model)
-    apart = {S.names.index(name) for name in tl.outliers(S, model=model).names}
-    number = len(set(np.asarray(tl.cluster(S, model=model).labels).tolist()))
+    F = tl.fit(S)
+    central = {S.names.index(name) for name in F.medoid().candidates}
+    trust = F.reliability()
+    apart = {S.names.index(name) for name in F.outliers().names}
+    number = len(set(np.asarray(F.cluster().labels).tolist()))
     true = 1 if made.labels is None else len(set(made.labels.tolist()))
     low, high = trust.error_rate_interval or (0.0, 0.0)
     none = Yardstick(None, None, None, "not asked for")

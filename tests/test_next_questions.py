@@ -65,9 +65,7 @@ def test_no_question_comes_twice(goal: str, kind: str) -> None:
     assert [tuple(S.names[i] for i in row) for row in found.triples] == list(found)
 
 
-def test_the_order_of_rows_and_objects_does_not_matter(
-    central: tl.Statements, known: Fit
-) -> None:
+def test_the_order_of_rows_and_objects_does_not_matter(central: tl.Statements, known: Fit) -> None:
     rng = np.random.default_rng(1)
     other = central.subset(rng.permutation(15)).take(rng.permutation(len(central)))
     found = tl.next_questions(known, "medoid", 8)
@@ -90,9 +88,7 @@ def test_a_fit_of_the_first_answers_is_gone_on_from(central: tl.Statements) -> N
         tl.next_questions(first, features=np.eye(15))
 
 
-def test_chosen_questions_tell_more_than_random_ones(
-    central: tl.Statements, known: Fit
-) -> None:
+def test_chosen_questions_tell_more_than_random_ones(central: tl.Statements, known: Fit) -> None:
     for goal in GOALS:
         found = tl.next_questions(known, goal, 40, random_share=0.5)
         chance = np.array(found.reasons) == "random"

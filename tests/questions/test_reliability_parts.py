@@ -14,9 +14,9 @@ from trilens.maps.fitting import How
 from trilens.questions.clouds import p_text
 from trilens.questions.group_test import differing_groups
 from trilens.questions.reliability import reliability
-from trilens.words import no_group_test
 from trilens.simulate import study
 from trilens.statements import Statements, select
+from trilens.words import no_group_test
 
 POINTS = np.random.default_rng(5).standard_normal((20, 3)) * [1, 1, 0]
 

@@ -22,10 +22,10 @@ from trilens.maps.estimator import predicted
 from trilens.maps.fitted import Fit, fit, fit_answers
 from trilens.maps.fitting import How
 from trilens.maps.geometry import procrustes
+from trilens.maps.held_out import folds_of, held_out, parts_of
 from trilens.maps.likelihood import object_order
 from trilens.questions.clouds import LEVEL, p_text
 from trilens.questions.group_test import PERMUTATIONS, GroupTest, differing_groups
-from trilens.questions.held_out import folds_of, held_out
 from trilens.questions.medoid import medoid
 from trilens.statements import Kind, Statements
 from trilens.statements.columns import as_list, counts_up, is_missing, is_table
@@ -459,10 +459,12 @@ def _view(
 def _halves(part: Statements, rater: IntArray | None, fitted: Fit, seed: int) -> float | None:
     """How well half of the group predicts the other: half of its raters, or of the questions."""
     unit = questions(part)[0] if rater is None or len(np.unique(rater)) < 2 else rater
-    half = folds_of(unit, 2, np.random.default_rng([seed, 43]))
+    half = parts_of(unit, 2, np.random.default_rng([seed, 43]))
     if not half.any() or not all(is_enough(part.take(half == k)) for k in (0, 1)):
         return None
-    P = held_out(part, half, lambda seen: fitted.refit(part.take(seen), **_QUICKLY).probabilities)
+    P = held_out(
+        part, folds_of(half), lambda seen: fitted.refit(part.take(seen), **_QUICKLY).probabilities
+    )
     return float(predicted(P).mean())
 
 

@@ -19,11 +19,11 @@ from trilens.kinds import chance
 from trilens.maps.estimator import predicted
 from trilens.maps.fitted import Fit, fit
 from trilens.maps.geometry import procrustes
+from trilens.maps.held_out import Chances, folds_of, held_out, parts_of
 from trilens.maps.likelihood import in_own_order
 from trilens.maps.map import Map
 from trilens.maps.raters import RaterGroups, group_raters
 from trilens.questions.clouds import LEVEL, p_text, p_value
-from trilens.questions.held_out import Chances, folds_of, held_out
 from trilens.questions.medoid import medoid
 from trilens.questions.reliability.affinity import Excess
 from trilens.questions.reliability.raters import (
@@ -502,7 +502,7 @@ def _predicted(
     weights: bool,
 ) -> dict[str, FloatArray]:
     """The share of each rater's answers that maps without sight of them predict."""
-    fold = folds_of(questions(statements)[0], _FOLDS, np.random.default_rng([seed, 42]))
+    fold = parts_of(questions(statements)[0], _FOLDS, np.random.default_rng([seed, 42]))
     by_rater = by_number(statements, rater)
     d = fitted.map.n_components
     right = {name: np.full(len(statements), np.nan) for name in ("pooled", "own", "weights")}
@@ -510,12 +510,12 @@ def _predicted(
     def pooled(seen: BoolArray) -> Chances:
         return fitted.refit(by_rater.take(seen), lapse="one", **QUICKLY).probabilities
 
-    right["pooled"] = _right(held_out(by_rater, fold, pooled))
+    right["pooled"] = predicted(held_out(by_rater, folds_of(fold), pooled))
     if weights and d > 1:
-        right["weights"] = _right(
+        right["weights"] = predicted(
             held_out(
                 by_rater,
-                fold,
+                folds_of(fold),
                 lambda seen: weighed(by_rater.take(seen), fitted, **QUICKLY).probabilities,
             )
         )
@@ -529,13 +529,8 @@ def _predicted(
                 alone.take(seen), n_components=min(d, 2), lapse="one", max_iter=60, tol=1e-4
             ).probabilities
 
-        right["own"][rows] = _right(held_out(alone, fold[rows], own))
+        right["own"][rows] = predicted(held_out(alone, folds_of(fold[rows]), own))
     return {name: _shares(shares, rater, n_raters) for name, shares in right.items()}
-
-
-def _right(chances: FloatArray) -> FloatArray:
-    """Which answers are the likeliest; NaN where it was not tried."""
-    return np.where(np.isnan(chances[:, 0]), np.nan, predicted(chances))
 
 
 def _by_others(given: Statements, names: list[str], fitted: Fit, seed: int) -> FloatArray:

@@ -26,8 +26,8 @@ from trilens.errors import ParameterError, StatementError, option
 from trilens.maps.estimator import predicted
 from trilens.maps.fitted import Fit, fit_answers
 from trilens.maps.fitting import How
+from trilens.maps.held_out import Chances, folds_of, held_out, parts_of
 from trilens.questions.depth import centrality_of, medoid_set
-from trilens.questions.held_out import Chances, folds_of, held_out
 from trilens.statements import Statements
 from trilens.statements.columns import is_table
 from trilens.statements.combine import questions
@@ -359,8 +359,8 @@ def expected_gain(fitted: Fit, more: int = 1000) -> tuple[float, float]:
     S.at_random()  # refuses where there is none
     rng = np.random.default_rng([fitted.seed, 43])
     question = questions(S)[0]
-    fold = folds_of(question, _FOLDS, rng)
-    half = folds_of(question, 2, rng) == 0
+    fold = parts_of(question, _FOLDS, rng)
+    half = parts_of(question, 2, rng) == 0
     told = np.ones(len(S), dtype=bool) if S.chosen is None else ~S.chosen
     refit = fitted.refits()
     sizes = np.array([[(fold != k).sum(), ((fold != k) & half).sum()] for k in range(_FOLDS)])
@@ -369,7 +369,7 @@ def expected_gain(fitted: Fit, more: int = 1000) -> tuple[float, float]:
         def of(seen: BoolArray) -> Chances:
             return refit((seen & used).astype(np.float64)).probabilities
 
-        return predicted(held_out(S, fold, of))[told]
+        return predicted(held_out(S, folds_of(fold), of))[told]
 
     difference = right(np.ones(len(S), dtype=bool)) - right(half)
     whole, part = np.maximum(sizes.mean(axis=0), 1.0).tolist()
