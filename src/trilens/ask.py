@@ -223,6 +223,22 @@ def answers_of(fitted: Fit) -> Answers | Statements:
     raise ParameterError("this fit was saved without its answers; give the answers themselves")
 
 
+def with_fit(
+    data: Any,
+) -> tuple[Answers | Statements | Counted | CentralCounts | PairCounts, Fit | None]:
+    """The answers, as the handle of their files where there is one; and their fit, if it is made.
+
+    For questions that ask a file for more than its answers: what was left out, other columns.
+    """
+    given = opened(data)
+    if not isinstance(given, Fit):
+        return given, None
+    if isinstance(data, Answers):
+        return data, given
+    source: Any = given.source
+    return source if isinstance(source, Answers) else answers_of(given), given
+
+
 def statements_of(data: Any, question: str) -> Statements:
     """The statements themselves, read where they lie in files; refuses counts."""
     given = opened(data)

@@ -303,11 +303,11 @@ def test_more_objects_are_not_simulated_but_counted(monkeypatch: pytest.MonkeyPa
     made: list[int] = []
 
     def nothing(goal: str, world: World, fitted: Any, rng: Any) -> float:
-        made.append(len(world.model.embedding))
+        made.append(world.model.n_objects)
         return float(1 / (1 + fitted / 500))
 
     monkeypatch.setattr(curves, "missing", nothing)
-    monkeypatch.setattr(curves, "answer_model", lambda S, seed: len(S))
+    monkeypatch.setattr(curves, "_fitted", lambda S, seed: len(S))
     small = tl.plan(100, "rank", kind="central")
     large = tl.plan(400, "rank", kind="central")
     assert set(made) == {100}
@@ -366,7 +366,7 @@ def test_a_goal_that_the_kind_cannot_serve(
 def test_a_pilot_of_guesses() -> None:
     rng = np.random.default_rng(0)
     guesses = np.array([rng.permutation(10)[:3] for _ in range(300)])
-    with pytest.raises(StatementError, match="cannot be told from guesses"):
+    with pytest.raises(StatementError, match="cannot be distinguished from guessing"):
         tl.plan(pilot=guesses)
 
 

@@ -412,6 +412,10 @@ def predicted_share(probabilities: FloatArray, weights: FloatArray | None = None
 
 
 def predicted(probabilities: FloatArray) -> FloatArray:
-    """1 for each row whose first entry is the largest; 1 / k where it is one of k equal ones."""
+    """1 for each row whose first entry is the largest; 1 / k where it is one of k equal ones.
+
+    NaN for a row of NaN.
+    """
     best = probabilities == probabilities.max(axis=1, keepdims=True)
-    return np.asarray(best[:, 0] / best.sum(axis=1), dtype=np.float64)
+    share = best[:, 0] / np.maximum(best.sum(axis=1), 1)
+    return np.where(np.isnan(probabilities[:, 0]), np.nan, share)

@@ -13,35 +13,60 @@ from trilens.statements import Statements
 
 #: Which answers a fit sees, and which it is judged by.
 Fold: TypeAlias = tuple[BoolArray, BoolArray]
-#: How likely each answer is.
+#: How likely each possible answer is, the given one first: (m, 2 or 3), or (m, 1) for that alone.
 Chances: TypeAlias = Callable[[Statements], FloatArray]
 
 _FOLDS = 3
 #: From so many answers on, one part held out says enough.
 _ONE_FOLD_FROM = 50_000
 _HELD_OUT = 0.2
-#: The least that a probability is taken for.
-_LEAST = 1e-300
 
 
 def held_out(
     statements: Statements, folds: list[Fold], make: Callable[[BoolArray], Chances]
 ) -> FloatArray:
-    """The log-likelihood of every answer by a fit that has not seen it; NaN where there is none.
+    """How likely every answer is by a fit that has not seen it; NaN where there is none.
 
     Parameters
     ----------
     statements
     folds
-        Of `folds_by_question` or `folds_by_rater`.
+        Of `folds_of`, `folds_by_question` or `folds_by_rater`.
     make
         Fits to the answers that a fold lets it see.
+
+    Returns
+    -------
+    (m, 1, 2 or 3) array
+        As many as the fit says, the answer that was given first.
     """
-    values = np.full(len(statements), np.nan)
-    for train, test in folds:
-        chances = make(train)(statements.take(test))
-        values[test] = np.log(np.maximum(chances, _LEAST))
-    return values
+    parts = [(test, make(train)(statements.take(test))) for train, test in folds]
+    width = parts[0][1].shape[1] if parts else 1
+    found = np.full((len(statements), width), np.nan)
+    for test, chances in parts:
+        found[test] = chances
+    return found
+
+
+def parts_of(unit: AnyArray, number: int, rng: np.random.Generator) -> IntArray:
+    """The part of each answer, (m,), at random; those of one unit, a rater or question, share it.
+
+    >>> parts_of(np.array(["a", "b", "a", "c"]), 2, np.random.default_rng(0)).tolist()
+    [0, 0, 0, 1]
+    """
+    units, of = np.unique(unit, return_inverse=True)
+    found: IntArray = (rng.permutation(len(units)) % number)[of]
+    return found
+
+
+def folds_of(part: IntArray) -> list[Fold]:
+    """Folds in which each part is predicted by the others; none of one part alone.
+
+    >>> [(seen.tolist(), asked.tolist()) for seen, asked in folds_of(np.array([0, 1]))]
+    [([False, True], [True, False]), ([True, False], [False, True])]
+    """
+    tests = [part == k for k in range(int(part.max(initial=-1)) + 1)]
+    return [(~test, test) for test in tests if test.any() and not test.all()]
 
 
 def question_codes(triples: AnyArray, n_objects: int) -> IntArray:
@@ -53,13 +78,12 @@ def question_codes(triples: AnyArray, n_objects: int) -> IntArray:
 
 def folds_by_question(triples: AnyArray, n_objects: int, rng: np.random.Generator) -> list[Fold]:
     """Folds in which all answers about three objects stay together; none if all are about three."""
-    different, question = np.unique(question_codes(triples, n_objects), return_inverse=True)
+    codes = question_codes(triples, n_objects)
     if len(triples) >= _ONE_FOLD_FROM:
+        different, question = np.unique(codes, return_inverse=True)
         test = (rng.random(len(different)) < _HELD_OUT)[question]
         return [(~test, test)]
-    fold = (rng.permutation(len(different)) % _FOLDS)[question]
-    tests = [fold == k for k in range(_FOLDS)]
-    return [(~test, test) for test in tests if test.any() and not test.all()]
+    return folds_of(parts_of(codes, _FOLDS, rng))
 
 
 def folds_by_rater(statements: Statements, rng: np.random.Generator) -> list[Fold] | None:

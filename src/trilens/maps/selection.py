@@ -38,6 +38,8 @@ _LEAST_GAIN = 1.0
 _ONE_IN = 8
 #: Of the fits that are checked by held-out answers.
 _MOST_ITER, _TOL = 200, 2e-5
+#: The least that a probability is taken for.
+_LEAST = 1e-300
 #: What a block explains beside the remainder, as odds: in steps of a factor, within a range.
 _ODDS_STEP, _LEAST_ODDS, _MOST_ODDS = 3.0, 0.01, 300.0
 #: The logarithm of the evidence that features must gain: they have a parameter more.
@@ -106,8 +108,9 @@ class HeldOutScores:
         with one_blas_thread(), likelihood(choices, n_threads=self.n_threads) as f:
             while self.later and folds and found < enough:
                 candidate, *rest = self.later
-                values = held_out(part, folds, partial(make, f, candidate))
-                held = ~np.isnan(values)
+                chances = held_out(part, folds, partial(make, f, candidate))[:, 0]
+                held = ~np.isnan(chances)
+                values = np.log(np.maximum(chances, _LEAST))
                 score = float((values[held] * each[held]).sum() / each[held].sum())
                 self.known[candidate.n_components] = score
                 found, self.later = max(found, score), tuple(rest)
@@ -138,7 +141,7 @@ def _fit(
         f, start.X, candidate.lapse, l2, fixed_lapse=True, max_iter=_MOST_ITER, tol=_TOL
     )
     model = Map(f.places(found.X), candidate.lapse, statements.kind, candidate.length, alpha)
-    return lambda others: model.chosen(others.triples)
+    return lambda others: model.chosen(others.triples)[:, None]
 
 
 @dataclass(frozen=True)

@@ -15,18 +15,17 @@ from trilens._tabular import Tabular, and_list, natural
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomState
 from trilens.agreement import AsDict, agreement_between, plain
 from trilens.answers import Answers
-from trilens.ask import Data, fit_of, is_enough, opened, statements_of
+from trilens.ask import Data, is_enough, statements_of, with_fit
 from trilens.errors import ParameterError, option, parameter_name
 from trilens.kinds import chance
-from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.estimator import predicted
 from trilens.maps.fitted import Fit, fit, fit_answers
 from trilens.maps.fitting import How
 from trilens.maps.geometry import procrustes
+from trilens.maps.held_out import folds_of, held_out, parts_of
 from trilens.maps.likelihood import object_order
 from trilens.questions.clouds import LEVEL, p_text
 from trilens.questions.group_test import PERMUTATIONS, GroupTest, differing_groups
-from trilens.questions.held_out import folds_of, held_out
 from trilens.questions.medoid import medoid
 from trilens.statements import Kind, Statements
 from trilens.statements.columns import as_list, counts_up, is_missing, is_table
@@ -225,8 +224,8 @@ def compare_groups(
     (['0', '1'], False)
     """
     seed = seed_of(random_state)
-    first = fit_of(answers, "compare_groups") if isinstance(answers, Fit | ChoiceMap) else None
-    grouped = groups_given(answers, by)
+    source, first = _source(answers)
+    grouped = groups_given(source, by)
     given, labels, names = grouped.statements, grouped.labels, grouped.names
     who = given.raters if given.raters is not None else given.rounds
     known = np.array([each is not None for each in labels])
@@ -272,6 +271,11 @@ def compare_groups(
     )
 
 
+def _source(answers: Any) -> tuple[Any, Fit | None]:
+    """The answers, with their other columns where there are any; and their fit, if it is made."""
+    return (Answers(answers), None) if is_table(answers) else with_fit(answers)
+
+
 @dataclass(frozen=True, eq=False)
 class Grouped:
     """Statements, and the group of each.
@@ -298,9 +302,7 @@ class Grouped:
 
 def groups_given(statements: Data, by: By) -> Grouped:
     """The groups that ``by`` means, or one line that says what is wrong with it."""
-    statements = Answers(statements) if is_table(statements) else opened(statements)
-    if isinstance(statements, Fit) and isinstance(statements.source, Answers):
-        statements = statements.source
+    statements = _source(statements)[0]
     if isinstance(statements, Answers) and not statements.in_counts and not statements.held:
         raise ParameterError(
             f"groups cannot be compared in files too large to hold ({statements.n_bytes:,} bytes); "
@@ -457,10 +459,12 @@ def _view(
 def _halves(part: Statements, rater: IntArray | None, fitted: Fit, seed: int) -> float | None:
     """How well half of the group predicts the other: half of its raters, or of the questions."""
     unit = questions(part)[0] if rater is None or len(np.unique(rater)) < 2 else rater
-    half = folds_of(unit, 2, np.random.default_rng([seed, 43]))
+    half = parts_of(unit, 2, np.random.default_rng([seed, 43]))
     if not half.any() or not all(is_enough(part.take(half == k)) for k in (0, 1)):
         return None
-    P = held_out(part, half, lambda seen: fitted.refit(part.take(seen), **_QUICKLY).probabilities)
+    P = held_out(
+        part, folds_of(half), lambda seen: fitted.refit(part.take(seen), **_QUICKLY).probabilities
+    )
     return float(predicted(P).mean())
 
 

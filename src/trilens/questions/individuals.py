@@ -13,17 +13,17 @@ from trilens._tabular import Tabular, and_list
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.agreement import AsDict, plain
 from trilens.answers import Answers
-from trilens.ask import Data, fit_of, is_enough, opened, statements_of
+from trilens.ask import Data, is_enough, statements_of, with_fit
 from trilens.errors import ParameterError, option
 from trilens.kinds import chance
 from trilens.maps.estimator import predicted
-from trilens.maps.fitted import Fit
+from trilens.maps.fitted import Fit, fit
 from trilens.maps.geometry import procrustes
+from trilens.maps.held_out import Chances, folds_of, held_out, parts_of
 from trilens.maps.likelihood import in_own_order
 from trilens.maps.map import Map
 from trilens.maps.raters import RaterGroups, group_raters
 from trilens.questions.clouds import LEVEL, p_text, p_value
-from trilens.questions.held_out import Chances, folds_of, held_out
 from trilens.questions.medoid import medoid
 from trilens.questions.reliability.affinity import Excess
 from trilens.questions.reliability.raters import (
@@ -233,9 +233,8 @@ def individuals(
     seed = seed_of(random_state)
     if not isinstance(predict, (bool, np.bool_)):
         raise wrong("predict", predict, "True or False")
-    data = opened(answers)
-    given = statements_of(data, "individuals")
-    source = data.source if isinstance(data, Fit) else data
+    source, known = with_fit(answers)
+    given = statements_of(source, "individuals")
     if isinstance(source, Answers) and given.raters is None:
         reading = source.reading
         concerns = () if reading is None else reading.concerns
@@ -252,7 +251,7 @@ def individuals(
             f"raters cannot be compared by {len(given):,} answers about {given.n_objects:,} "
             f"objects: four objects or more are needed, and enough answers for a map of them"
         )
-    fitted = fit_of(data if isinstance(data, Fit) else given, "individuals", seed)
+    fitted = fit(given, random_state=seed) if known is None else known
     inner, back = fitted.canonical
     every = in_own_order(given)[0]
     names, rater, left_out = _raters(every)
@@ -503,7 +502,7 @@ def _predicted(
     weights: bool,
 ) -> dict[str, FloatArray]:
     """The share of each rater's answers that maps without sight of them predict."""
-    fold = folds_of(questions(statements)[0], _FOLDS, np.random.default_rng([seed, 42]))
+    fold = parts_of(questions(statements)[0], _FOLDS, np.random.default_rng([seed, 42]))
     by_rater = by_number(statements, rater)
     d = fitted.map.n_components
     right = {name: np.full(len(statements), np.nan) for name in ("pooled", "own", "weights")}
@@ -511,12 +510,12 @@ def _predicted(
     def pooled(seen: BoolArray) -> Chances:
         return fitted.refit(by_rater.take(seen), lapse="one", **QUICKLY).probabilities
 
-    right["pooled"] = _right(held_out(by_rater, fold, pooled))
+    right["pooled"] = predicted(held_out(by_rater, folds_of(fold), pooled))
     if weights and d > 1:
-        right["weights"] = _right(
+        right["weights"] = predicted(
             held_out(
                 by_rater,
-                fold,
+                folds_of(fold),
                 lambda seen: weighed(by_rater.take(seen), fitted, **QUICKLY).probabilities,
             )
         )
@@ -530,13 +529,8 @@ def _predicted(
                 alone.take(seen), n_components=min(d, 2), lapse="one", max_iter=60, tol=1e-4
             ).probabilities
 
-        right["own"][rows] = _right(held_out(alone, fold[rows], own))
+        right["own"][rows] = predicted(held_out(alone, folds_of(fold[rows]), own))
     return {name: _shares(shares, rater, n_raters) for name, shares in right.items()}
-
-
-def _right(chances: FloatArray) -> FloatArray:
-    """Which answers are the likeliest; NaN where it was not tried."""
-    return np.where(np.isnan(chances[:, 0]), np.nan, predicted(chances))
 
 
 def _by_others(given: Statements, names: list[str], fitted: Fit, seed: int) -> FloatArray:

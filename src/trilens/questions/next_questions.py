@@ -197,7 +197,8 @@ def next_questions(
     one_of("goal", goal, GOALS)
     wanted = whole_number("n", n, least=1)
     share = real_number("random_share", random_share, 0, 1)
-    data = opened(answers) if isinstance(answers, Fit | ChoiceMap) else answers
+    # an array does not say its kind
+    data = answers if isinstance(answers, np.ndarray | list | tuple) else opened(answers)
     given = _given(data, kind)
     inner, rank = in_own_order(given)
     order = np.argsort(rank)

@@ -21,13 +21,13 @@ from trilens import words
 from trilens._parameters import one_of, real_number, seed_of, whole_number, wrong
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import Answers
-from trilens.ask import Data, opened, statements_of
+from trilens.ask import Data, statements_of, with_fit
 from trilens.errors import ParameterError, StatementError, option
 from trilens.maps.estimator import predicted
 from trilens.maps.fitted import Fit, fit_answers
 from trilens.maps.fitting import How
+from trilens.maps.held_out import Chances, folds_of, held_out, parts_of
 from trilens.questions.depth import centrality_of, medoid_set
-from trilens.questions.held_out import Chances, folds_of, held_out
 from trilens.statements import Statements
 from trilens.statements.columns import is_table
 from trilens.statements.combine import questions
@@ -185,10 +185,7 @@ def stopping(
         raise wrong("level", level, f"more than 0 and at most {_MOST_LEVEL:g}")
     # the other columns of a table are known by its handle
     table = is_table(answers) and not isinstance(answers, np.ndarray)
-    data: Any = Answers(answers) if table else opened(answers)
-    fitted = data if isinstance(data, Fit) else None
-    if fitted is not None and isinstance(fitted.source, Answers):
-        data = fitted.source
+    data, fitted = (Answers(answers), None) if table else with_fit(answers)
     given = _in_time(data)
     if rule == "price":
         return by_price(_paid(data, given), price, budget)
@@ -362,8 +359,8 @@ def expected_gain(fitted: Fit, more: int = 1000) -> tuple[float, float]:
     S.at_random()  # refuses where there is none
     rng = np.random.default_rng([fitted.seed, 43])
     question = questions(S)[0]
-    fold = folds_of(question, _FOLDS, rng)
-    half = folds_of(question, 2, rng) == 0
+    fold = parts_of(question, _FOLDS, rng)
+    half = parts_of(question, 2, rng) == 0
     told = np.ones(len(S), dtype=bool) if S.chosen is None else ~S.chosen
     refit = fitted.refits()
     sizes = np.array([[(fold != k).sum(), ((fold != k) & half).sum()] for k in range(_FOLDS)])
@@ -372,7 +369,7 @@ def expected_gain(fitted: Fit, more: int = 1000) -> tuple[float, float]:
         def of(seen: BoolArray) -> Chances:
             return refit((seen & used).astype(np.float64)).probabilities
 
-        return predicted(held_out(S, fold, of))[told]
+        return predicted(held_out(S, folds_of(fold), of))[told]
 
     difference = right(np.ones(len(S), dtype=bool)) - right(half)
     whole, part = np.maximum(sizes.mean(axis=0), 1.0).tolist()

@@ -21,7 +21,7 @@ from trilens.kinds import chance, wrong_by_chance
 from trilens.maps.estimator import predicted
 from trilens.maps.fitted import Fit, fit_answers
 from trilens.maps.fitting import How
-from trilens.questions.held_out import Chances, folds_of, held_out
+from trilens.maps.held_out import Chances, folds_of, held_out, parts_of
 from trilens.questions.reliability.affinity import sense_of, usual_sense
 from trilens.statements import Kind, Statements
 from trilens.statements.combine import question_keys
@@ -158,7 +158,7 @@ def hold_out(
     if units < 2:  # one question, again and again: nothing to keep together
         unit, units = np.arange(len(statements)), len(statements)
     count = min(folds if len(statements) < _MANY else 2, units)
-    fold = folds_of(unit, count, np.random.default_rng(random_state))
+    fold = parts_of(unit, count, np.random.default_rng(random_state))
     own = fitted.map.n_components, fitted.settings.l2
     shapes = [own]
     if own[1] > 2 * _WEAK_L2 or own[0] < 2:
@@ -178,7 +178,7 @@ def hold_out(
             )
             return replace(made, lapse=0.0).probabilities
 
-        chances = held_out(statements, fold, attentive)
+        chances = held_out(statements, folds_of(fold), attentive)
         seen = attentive(np.ones(len(statements), dtype=bool))(statements)
         found.append(HeldOut(chances, seen))
     return max(found, key=lambda each: _likelihood(each.chances, weights))

@@ -29,7 +29,7 @@ from trilens.agreement import (
     split_half,
 )
 from trilens.answers import Answers
-from trilens.ask import Data, answers_of, is_enough, opened, statements_of
+from trilens.ask import Data, is_enough, statements_of, with_fit
 from trilens.design import design
 from trilens.errors import ParameterError
 from trilens.kinds import chance
@@ -300,10 +300,7 @@ def reliability(
     (None, 'no question was asked twice')
     """
     seed = seed_of(random_state)
-    given = opened(answers)
-    fitted = given if isinstance(given, Fit) else None
-    if fitted is not None:
-        given = fitted.source if isinstance(fitted.source, Answers) else answers_of(fitted)
+    given, fitted = with_fit(answers)
     asked_for = any(each is not None for each in (by, catch, repeated, selection))
     if isinstance(given, Answers) and not given.in_counts:
         if not given.held and not asked_for:
@@ -470,7 +467,7 @@ def _checked(
         no_ceiling=no_ceiling,
         reachable=best,
         reachable_interval=best_ends,
-        halves=split_half(given, unit, who, seed),
+        halves=split_half(ordered, unit, raters_of(ordered)[1], seed),
         unit=unit if predictions.raters else None,
         raters=predictions.raters,
         guessing_share=predictions.careless,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from trilens.maps.fitted import fit
+from trilens.maps.support import agreeing_guesses
 from trilens.questions.cluster.groups import cluster
 from trilens.questions.outliers import outliers
-from trilens.questions.preconditions import agreeing_guesses
 from trilens.simulate import mixture, simulate_statements
 from trilens.statements import Statements
 
@@ -22,12 +23,11 @@ def guesses(kind: str, seed: int) -> Statements:
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
 def test_guesses_have_neither_groups_nor_outliers(kind):
     for seed in range(2):
-        S = guesses(kind, seed)
-        groups, apart = cluster(S), outliers(S)
+        F = fit(guesses(kind, seed))
+        assert F.support.reason == "guesses"
+        groups, apart = cluster(F), outliers(F)
         assert (groups.n_clusters, len(apart)) == (1, 0)
         assert groups.suggestion.p_value is apart.p_value is None
-        assert "cannot be told from guesses" in groups.suggestion.caution
-        assert "cannot be told from guesses" in apart.caution
 
 
 @pytest.mark.slow
@@ -35,16 +35,18 @@ def test_answers_that_contradict_each_other_all_say_nothing():
     rng = np.random.default_rng(1)
     rows = np.array([rng.choice(15, 3, replace=False) for _ in range(150)])
     S = Statements(np.concatenate([rows, np.roll(rows, 1, axis=1), np.roll(rows, 2, axis=1)]))
-    assert cluster(S).n_clusters == 1
-    assert cluster(S).suggestion.p_value is None
+    found = cluster(S)
+    assert found.n_clusters == 1
+    assert found.suggestion.p_value is None
 
 
 def test_objects_that_were_never_asked_about_are_no_rest_to_stand_apart_from():
     S = Statements([[0, 1, 2], [1, 2, 3], [0, 3, 2]] * 40, n_objects=20)
-    assert outliers(S).names == ()
-    assert "never asked about" in outliers(S).caution
-    assert outliers(S, n=2).caution is not None
-    assert len(outliers(S, n=2)) == 2
+    F = fit(S)
+    assert F.support.reason == "unasked objects"
+    assert outliers(F).names == ()
+    assert outliers(F, n=2).caution is not None
+    assert len(outliers(F, n=2)) == 2
 
 
 @pytest.mark.slow
@@ -54,10 +56,10 @@ def test_parts_that_no_answer_connects_are_no_groups():
         for i in range(2)
     )
     S = Statements(np.concatenate([one.triples, two.triples + 12]), n_objects=24)
-    found = cluster(S)
-    assert found.n_clusters == 1
-    assert "never compared" in found.suggestion.caution
-    assert cluster(S, 2).n_clusters == 2
+    F = fit(S)
+    assert F.support.reason == "unconnected objects"
+    assert cluster(F).n_clusters == 1
+    assert cluster(F, 2).n_clusters == 2
 
 
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
@@ -106,4 +108,6 @@ def test_who_agrees_about_one_list_does_not_guess(kind):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_one_list_is_not_refused(seed):
     S = one_list("closer", 0.15, seed, questions=60, n=25)
-    assert outliers(S).caution is None
+    F = fit(S)
+    assert F.support
+    assert outliers(F).caution is None
