@@ -19,10 +19,10 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from trilens.survey.app import SETTINGS, make_app
-from trilens.survey.database import Database, open_database
-from trilens.survey.server import Options, Survey
-from trilens.survey.study import load_study
+from trilens_survey.app import SETTINGS, make_app
+from trilens_survey.database import Database, open_database
+from trilens_survey.server import Options, Survey
+from trilens_survey.study import load_study
 
 #: Seconds after which a test gives up waiting; many, because the machine may be busy.
 LONGEST = 300.0
@@ -116,7 +116,7 @@ class Here:
     """Works out the dashboard's findings in this process, where tests can see it."""
 
     def run(self, task: dict[str, Any]) -> dict[str, Any]:
-        from trilens.survey import beside
+        from trilens_survey import beside
 
         return json.loads(json.dumps(beside.work(task)))  # type: ignore[no-any-return]
 

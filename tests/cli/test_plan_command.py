@@ -11,9 +11,9 @@ import pytest
 
 from commandline import facts, run
 from trilens.cli.plan import GOALS
-from trilens.survey.study import check_study
 from trilens.tasks.plan import curves, goals
 from trilens.tasks.plan.curves import Lines
+from trilens_survey.study import check_study
 
 PLAN = import_module("trilens.tasks.plan.plan")
 

@@ -20,16 +20,16 @@ import trilens as tl
 from studies import Client, Here, Running, edit
 from trilens.cli import trilens
 from trilens.kinds import KINDS, Kind
-from trilens.survey.database import Database, open_database
-from trilens.survey.example import write_example
-from trilens.survey.export import collect, count_statements, write_export
-from trilens.survey.goal import Stop
-from trilens.survey.preparation import headway, keep_model, model_of, ready
-from trilens.survey.questions import Sampler
-from trilens.survey.schema import answers, assignments, deeds, prepared
-from trilens.survey.server import Survey
-from trilens.survey.store import is_paused, resume
-from trilens.survey.study import check_study, load_study, remarks
+from trilens_survey.database import Database, open_database
+from trilens_survey.example import write_example
+from trilens_survey.export import collect, count_statements, write_export
+from trilens_survey.goal import Stop
+from trilens_survey.preparation import headway, keep_model, model_of, ready
+from trilens_survey.questions import Sampler
+from trilens_survey.schema import answers, assignments, deeds, prepared
+from trilens_survey.server import Survey
+from trilens_survey.store import is_paused, resume
+from trilens_survey.study import check_study, load_study, remarks
 
 QUESTIONS = "questions: adaptive\nrandom_share: 0.25\n"
 
@@ -289,7 +289,7 @@ def test_what_was_seen_holds_for_its_look_alone(
             assert len(asked) == looked
         monkeypatch.setattr("trilens.tasks.stopping.looks", lambda *_: (1, 16, 99))
         # somebody was erased: the first answers are now others
-        monkeypatch.setattr("trilens.survey.beside.erased_participants", lambda _: 1)
+        monkeypatch.setattr("trilens_survey.beside.erased_participants", lambda _: 1)
         for _ in range(2):
             _count(app, 0, keep=True)
             _look_next(app, 17)

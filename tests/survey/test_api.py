@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from studies import edit, running
-from trilens.survey import researcher
-from trilens.survey.app import make_app
-from trilens.survey.database import Database
-from trilens.survey.payment import payments_due
-from trilens.survey.status import status
-from trilens.survey.store import all_about, erase
+from trilens_survey import researcher
+from trilens_survey.app import make_app
+from trilens_survey.database import Database
+from trilens_survey.payment import payments_due
+from trilens_survey.status import status
+from trilens_survey.store import all_about, erase
 
 
 @pytest.fixture
@@ -242,7 +242,7 @@ def test_the_same_question_after_a_restart(folder: Path, database: Database) -> 
 
 @pytest.mark.parametrize("kind", ["odd", "closer"])
 def test_other_kinds(tmp_path: Path, kind: Any) -> None:
-    from trilens.survey.example import write_example
+    from trilens_survey.example import write_example
 
     write_example(tmp_path / "study", kind)
     with running(tmp_path / "study") as app:
@@ -271,7 +271,7 @@ def test_the_way_back_is_filled_in(folder: Path) -> None:
 
 
 def test_a_closed_study_takes_nobody_and_begins_no_round(app: Any) -> None:
-    from trilens.survey.store import put_setting
+    from trilens_survey.store import put_setting
 
     rater = app.participant()
     rater.join()

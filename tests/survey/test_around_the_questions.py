@@ -18,16 +18,16 @@ from click.testing import CliRunner
 import trilens as tl
 from studies import Client, Running, edit, running
 from trilens.cli import trilens
-from trilens.survey.beside import rater_rows, round_rows
-from trilens.survey.charts import over_time
-from trilens.survey.database import Database
-from trilens.survey.example import write_example
-from trilens.survey.export import collect, prepare_export, write_export
-from trilens.survey.markdown import to_html
-from trilens.survey.payment import payments_due
-from trilens.survey.status import progress, status
-from trilens.survey.store import count_answers
-from trilens.survey.study import check_study, load_study
+from trilens_survey.beside import rater_rows, round_rows
+from trilens_survey.charts import over_time
+from trilens_survey.database import Database
+from trilens_survey.example import write_example
+from trilens_survey.export import collect, prepare_export, write_export
+from trilens_survey.markdown import to_html
+from trilens_survey.payment import payments_due
+from trilens_survey.status import progress, status
+from trilens_survey.store import count_answers
+from trilens_survey.study import check_study, load_study
 
 FORMS = """
 before:

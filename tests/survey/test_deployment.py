@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from trilens.cli.survey import command
+from trilens_survey.command import command
 
 TOP = Path(__file__).parents[2]
 PAGE = (TOP / "docs" / "survey-deployment.md").read_text(encoding="utf-8")

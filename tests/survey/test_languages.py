@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from studies import one_language, running
-from trilens.survey.languages import QUESTIONS, TEXTS
-from trilens.survey.study import load_study
+from trilens_survey.languages import QUESTIONS, TEXTS
+from trilens_survey.study import load_study
 
 LANGUAGES = {"en", "de", "fr", "es", "it", "pt", "nl", "pl", "tr", "ar", "zh", "ja"}
 #: What every key is, whatever the language: a question of a kind, or a text of the pages.
@@ -71,7 +71,7 @@ def test_the_language_is_that_of_the_address_or_of_the_browser(
 
 @pytest.fixture(scope="module")
 def several(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    from trilens.survey.example import write_example
+    from trilens_survey.example import write_example
 
     folder = tmp_path_factory.mktemp("languages") / "study"
     write_example(folder)

@@ -17,13 +17,13 @@ from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
 from studies import edit, running
-from trilens.survey import auth
-from trilens.survey.database import open_database
-from trilens.survey.schema import answers, assignments, designs, participants
-from trilens.survey.server import Survey
-from trilens.survey.store import Store, get_setting, put_setting, take_turns
-from trilens.survey.study import load_study
-from trilens.survey.writer import Refused, Writer
+from trilens_survey import auth
+from trilens_survey.database import open_database
+from trilens_survey.schema import answers, assignments, designs, participants
+from trilens_survey.server import Survey
+from trilens_survey.store import Store, get_setting, put_setting, take_turns
+from trilens_survey.study import load_study
+from trilens_survey.writer import Refused, Writer
 
 T = TypeVar("T")
 Deed = Callable[[Connection], T]

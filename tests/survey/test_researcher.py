@@ -17,11 +17,11 @@ import trilens as tl
 import trilens.analysis
 from studies import Client, Running, edit, running
 from trilens.report import words
-from trilens.survey.auth import make_first_key, set_password
-from trilens.survey.charts import over_time, response_times
-from trilens.survey.dashboard import BackgroundAnalysis, Beside, Findings
-from trilens.survey.export import collect
-from trilens.survey.status import progress
+from trilens_survey.auth import make_first_key, set_password
+from trilens_survey.charts import over_time, response_times
+from trilens_survey.dashboard import BackgroundAnalysis, Beside, Findings
+from trilens_survey.export import collect
+from trilens_survey.status import progress
 
 PASSWORD = "a long enough one"
 
@@ -370,7 +370,7 @@ def test_nobody_can_lock_the_researcher_out(secured: Running) -> None:
 
 @pytest.mark.parametrize("kind", ["odd", "closer"])
 def test_the_dashboard_of_other_kinds(tmp_path: Path, kind: Any) -> None:
-    from trilens.survey.example import write_example
+    from trilens_survey.example import write_example
 
     write_example(tmp_path / "study", kind)
     with running(tmp_path / "study") as app:
@@ -404,7 +404,7 @@ def test_markup_in_names_stays_text(folder: Path) -> None:
 
 
 def test_sign_in_works_under_a_path_prefix(folder: Path) -> None:
-    from trilens.survey.server import Options
+    from trilens_survey.server import Options
 
     with running(folder, options=Options(root_path="/study")) as app:
         app.survey.writer.submit(lambda c: set_password(c, PASSWORD)).result()

@@ -17,9 +17,9 @@ from scipy.stats import chisquare
 from sqlalchemy import select
 
 from studies import running
-from trilens.survey.questions import Design, Sampler
-from trilens.survey.schema import assignments, designs, objects, participants
-from trilens.survey.shuffle import at_place, n_questions, rank, shuffle_places, unrank
+from trilens_survey.questions import Design, Sampler
+from trilens_survey.schema import assignments, designs, objects, participants
+from trilens_survey.shuffle import at_place, n_questions, rank, shuffle_places, unrank
 
 
 def design(n_objects: int = 12, **changes: Any) -> Design:

@@ -14,11 +14,11 @@ from hypothesis import given, strategies as st
 from studies import edit
 from trilens.cli import trilens
 from trilens.errors import StudyError
-from trilens.survey.example import write_example
-from trilens.survey.languages import TEXTS
-from trilens.survey.stimuli import damaged
-from trilens.survey.study import check_study, load_study, remarks
-from trilens.survey.yaml_lines import read_yaml
+from trilens_survey.example import write_example
+from trilens_survey.languages import TEXTS
+from trilens_survey.stimuli import damaged
+from trilens_survey.study import check_study, load_study, remarks
+from trilens_survey.yaml_lines import read_yaml
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 

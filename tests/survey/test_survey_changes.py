@@ -16,7 +16,7 @@ import trilens as tl
 from studies import edit, running
 from trilens.cli import trilens
 from trilens.errors import SurveyError
-from trilens.survey.schema import assignments, designs, participants
+from trilens_survey.schema import assignments, designs, participants
 
 
 def test_objects_can_be_added(folder: Path) -> None:

@@ -17,10 +17,10 @@ from starlette.testclient import TestClient
 
 from studies import Served, edit, running
 from trilens.cli import trilens
-from trilens.survey.app import Listen
-from trilens.survey.database import open_database
-from trilens.survey.example import write_example
-from trilens.survey.study import check_study
+from trilens_survey.app import Listen
+from trilens_survey.database import open_database
+from trilens_survey.example import write_example
+from trilens_survey.study import check_study
 
 
 def survey(*arguments: object, input: str | None = None) -> Result:
@@ -267,6 +267,18 @@ def test_a_missing_extra_is_said_in_one_line(tmp_path: Path, monkeypatch: Any) -
         "Error: trilens survey needs the survey extra: pip install 'trilens[survey]'\n"
     )
     assert survey("--help").exit_code == 0
+
+
+def test_a_missing_package_is_said_in_one_line(monkeypatch: Any) -> None:
+    """Where the survey's own code is not installed, the library goes on without it."""
+    for name in ("trilens_survey", "trilens_survey.command"):
+        monkeypatch.setitem(sys.modules, name, None)
+    done = survey("serve", "study", "--port", 0)
+    assert done.exit_code == 1
+    assert done.output == (
+        "Error: trilens survey needs the survey extra: pip install 'trilens[survey]'\n"
+    )
+    assert "survey" in CliRunner().invoke(trilens, ["--help"]).output
 
 
 def test_a_running_server_does_what_commands_ask_for(serve: Any, folder: Path) -> None:

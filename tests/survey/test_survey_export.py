@@ -18,9 +18,9 @@ import pytest
 import trilens as tl
 from studies import Running, edit, one_language, running
 from trilens.errors import FormatError, SurveyError
-from trilens.survey.database import Database, back_up, open_database
-from trilens.survey.example import write_example
-from trilens.survey.export import AnswerTable, collect, write_export
+from trilens_survey.database import Database, back_up, open_database
+from trilens_survey.example import write_example
+from trilens_survey.export import AnswerTable, collect, write_export
 
 
 def by_test(app: Running, right: bool) -> Callable[[dict[str, Any]], str]:
@@ -212,7 +212,7 @@ def test_no_name_becomes_a_formula_and_every_name_is_read_back(
 
 
 def test_a_psych_ds_data_set_states_every_question(tmp_path: Path) -> None:
-    from trilens.survey.psych_ds import write_psych_ds
+    from trilens_survey.psych_ds import write_psych_ds
 
     folder = tmp_path / "study"
     write_example(folder)
@@ -287,8 +287,8 @@ def test_exports_of_before_are_read_alike(
 
 def test_a_psych_ds_data_set_keeps_the_rules(one_round: AnswerTable, tmp_path: Path) -> None:
     """Those of psychds-docs, "Rules and Conventions"; the validator itself needs Deno."""
-    from trilens.survey.psych_ds import write_psych_ds
-    from trilens.survey.study import load_study
+    from trilens_survey.psych_ds import write_psych_ds
+    from trilens_survey.study import load_study
 
     write_example(tmp_path / "study", one_round.kind)
     study, target = load_study(tmp_path / "study"), tmp_path / "shared" / "set"

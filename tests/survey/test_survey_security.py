@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from studies import LONGEST, Running, running
-from trilens.survey.auth import PARTICIPANT, sign, unsign
-from trilens.survey.database import Database
-from trilens.survey.example import write_example
-from trilens.survey.export import AnswerTable, collect
-from trilens.survey.middleware import LONGEST_BODY
-from trilens.survey.server import Options
-from trilens.survey.store import all_about
+from trilens_survey.auth import PARTICIPANT, sign, unsign
+from trilens_survey.database import Database
+from trilens_survey.example import write_example
+from trilens_survey.export import AnswerTable, collect
+from trilens_survey.middleware import LONGEST_BODY
+from trilens_survey.server import Options
+from trilens_survey.store import all_about
 
 SVG = (
     b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script>'
@@ -91,7 +91,7 @@ def test_forged_cookies(app: Running, forge: Any) -> None:
 
 
 def test_a_cookie_is_worth_nothing_after_the_erasure(app: Running) -> None:
-    from trilens.survey.store import erase
+    from trilens_survey.store import erase
 
     rater = app.participant()
     receipt = rater.join()
@@ -338,9 +338,9 @@ def test_refusals_do_not_repeat_what_was_sent(app: Running) -> None:
 def test_logs_tell_nothing_about_people(app: Running, caplog: Any) -> None:
     import logging
 
-    from trilens.survey.monitoring import JsonLines
+    from trilens_survey.monitoring import JsonLines
 
-    with caplog.at_level(logging.DEBUG, "trilens.survey"):
+    with caplog.at_level(logging.DEBUG, "trilens_survey"):
         rater = app.participant(headers={"user-agent": "an-agent", "x-forwarded-for": "9.8.7.6"})
         receipt = rater.join(platform_id="platform-person")
         question = rater.question()

@@ -15,10 +15,10 @@ from sqlalchemy.exc import DBAPIError
 
 from studies import Postgres
 from trilens.errors import SurveyError
-from trilens.survey.database import Database, open_database
-from trilens.survey.schema import settings
-from trilens.survey.store import get_setting, put_setting
-from trilens.survey.writer import Refused, Writer
+from trilens_survey.database import Database, open_database
+from trilens_survey.schema import settings
+from trilens_survey.store import get_setting, put_setting
+from trilens_survey.writer import Refused, Writer
 
 
 @pytest.fixture
@@ -243,9 +243,9 @@ def test_what_was_stored_before_is_told_in_todays_words(database: Database) -> N
     from alembic import command
     from alembic.config import Config
 
-    from trilens.survey import migrations
-    from trilens.survey.database import migrate
-    from trilens.survey.payment import payments_due
+    from trilens_survey import migrations
+    from trilens_survey.database import migrate
+    from trilens_survey.payment import payments_due
 
     engine = database.writer()
     config = Config()
@@ -281,8 +281,8 @@ def test_migrations_make_the_tables_that_the_code_means(database: Database) -> N
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
-    from trilens.survey.database import migrate
-    from trilens.survey.schema import metadata
+    from trilens_survey.database import migrate
+    from trilens_survey.schema import metadata
 
     engine = database.writer()
     migrate(engine)

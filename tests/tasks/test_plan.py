@@ -16,12 +16,12 @@ import trilens as tl
 from trilens.errors import KindError, ParameterError, StatementError, TrilensError
 from trilens.kinds import KINDS, Kind, n_questions
 from trilens.maps.choice_model import ChoiceModel
-from trilens.survey.questions import Design, Sampler
-from trilens.survey.shuffle import rank
-from trilens.survey.study import check_study
 from trilens.tasks.plan import Plan, curves, goals, worlds
 from trilens.tasks.plan.curves import Lines, Thresholds
 from trilens.tasks.plan.worlds import World
+from trilens_survey.questions import Design, Sampler
+from trilens_survey.shuffle import rank
+from trilens_survey.study import check_study
 
 #: The module, which has the name of its function.
 PLAN = import_module("trilens.tasks.plan.plan")

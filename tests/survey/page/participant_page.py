@@ -18,7 +18,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from browser import Browser
 from studies import LONGEST, Client, edit
 from trilens.report import draw_stimuli
-from trilens.survey.example import write_example
+from trilens_survey.example import write_example
 
 LENGTH = 4
 

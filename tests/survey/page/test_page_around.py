@@ -12,7 +12,7 @@ from participant_page import Page, short_study, with_shapes
 
 from browser import ENTER, RIGHT, Browser
 from studies import Running, running
-from trilens.survey.languages import TEXTS
+from trilens_survey.languages import TEXTS
 
 WORD = TEXTS["en"]
 MORE = """

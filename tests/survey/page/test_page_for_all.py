@@ -25,10 +25,10 @@ from starlette.responses import FileResponse
 
 from browser import DOWN, ENTER, LEFT, RIGHT, SPACE, TAB
 from studies import LONGEST, Running, edit, one_language, running
-from trilens.survey.languages import TEXTS
+from trilens_survey.languages import TEXTS
 
 WORD = TEXTS["en"]
-HERE = Path(__file__).parents[3] / "src" / "trilens" / "survey"
+HERE = Path(__file__).parents[3] / "src" / "trilens_survey"
 
 
 # --- all three, or nothing -----------------------------------------------------------------
@@ -98,7 +98,7 @@ def test_a_picture_that_never_comes_blocks_nothing(
     how: str, visit: Callable[[str], Page], tmp_path: Path
 ) -> None:
     """A picture of the test question is broken; the completion code comes all the same."""
-    from trilens.survey.status import status
+    from trilens_survey.status import status
 
     folder = with_photographs(short_study(tmp_path / "study", length=3, most=1), 0)
     file = folder / "pictures" / "bread.jpg"
@@ -290,7 +290,7 @@ def test_the_way_back_comes_with_the_end(visit: Callable[[str], Page], tmp_path:
 
 
 def test_a_closed_study_says_so(visit: Callable[[str], Page], tmp_path: Path) -> None:
-    from trilens.survey.store import put_setting
+    from trilens_survey.store import put_setting
 
     with running(short_study(tmp_path / "study")) as app:
         page = visit(app.url)
@@ -308,7 +308,7 @@ def test_a_closed_study_says_so(visit: Callable[[str], Page], tmp_path: Path) ->
 def test_whom_the_platform_sent_before_goes_on_in_a_closed_study(
     visit: Callable[[str], Page], tmp_path: Path
 ) -> None:
-    from trilens.survey.store import put_setting
+    from trilens_survey.store import put_setting
 
     with running(short_study(tmp_path / "study")) as app:
         app.participant().join(platform_id="P1")  # in another browser
@@ -527,7 +527,7 @@ def test_the_page_is_small_and_has_nothing_inline() -> None:
 
 
 def test_under_a_prefix(visit: Callable[[str], Page], tmp_path: Path) -> None:
-    from trilens.survey.server import Options
+    from trilens_survey.server import Options
 
     folder = with_shapes(short_study(tmp_path / "study", length=2, most=1))
     with running(folder, options=Options(root_path="/colours")) as app:

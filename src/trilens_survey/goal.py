@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from trilens._parameters import is_whole
 from trilens.errors import ParameterError, TrilensError
 from trilens.statements import Statements
-from trilens.survey.reading import Reading
+from trilens_survey.reading import Reading
 
 if TYPE_CHECKING:
-    from trilens.survey.blocks import Block
     from trilens.tasks.stopping import Stopping
+    from trilens_survey.blocks import Block
 
 _RULE = ("rule", "at_most", "gain", "price", "budget", "level", "then")
 _THEN = ("close", "warn")

@@ -12,14 +12,14 @@ from urllib.parse import urlsplit
 
 from trilens.errors import StudyError
 from trilens.statements import Kind
-from trilens.survey.blocks import Block, Blocks, Example, Test, in_turn, read_example
-from trilens.survey.forms import Item, read_form
-from trilens.survey.goal import Adaptive, Stop, read_adaptive, read_stop
-from trilens.survey.languages import TEXTS, base, questions_in, spoken
-from trilens.survey.questions import Design
-from trilens.survey.reading import FILE, Reading, Text, Where, label
-from trilens.survey.stimuli import MEDIA, Stimulus, ignored_files, read_stimuli
-from trilens.survey.yaml_lines import Problem, read_yaml
+from trilens_survey.blocks import Block, Blocks, Example, Test, in_turn, read_example
+from trilens_survey.forms import Item, read_form
+from trilens_survey.goal import Adaptive, Stop, read_adaptive, read_stop
+from trilens_survey.languages import TEXTS, base, questions_in, spoken
+from trilens_survey.questions import Design
+from trilens_survey.reading import FILE, Reading, Text, Where, label
+from trilens_survey.stimuli import MEDIA, Stimulus, ignored_files, read_stimuli
+from trilens_survey.yaml_lines import Problem, read_yaml
 
 #: The parameter by which each platform hands over its participant.
 PLATFORMS = {

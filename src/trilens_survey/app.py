@@ -28,15 +28,15 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from trilens import __version__
 from trilens.errors import SurveyError
-from trilens.survey import participant, researcher
-from trilens.survey.auth import make_first_key
-from trilens.survey.control import listening
-from trilens.survey.database import Database, Lock, open_database
-from trilens.survey.middleware import MEDIA_POLICY, Middleware
-from trilens.survey.monitoring import set_up_log
-from trilens.survey.server import Options, Survey
-from trilens.survey.study import load_study
-from trilens.survey.writer import Refused
+from trilens_survey import participant, researcher
+from trilens_survey.auth import make_first_key
+from trilens_survey.control import listening
+from trilens_survey.database import Database, Lock, open_database
+from trilens_survey.middleware import MEDIA_POLICY, Middleware
+from trilens_survey.monitoring import set_up_log
+from trilens_survey.server import Options, Survey
+from trilens_survey.study import load_study
+from trilens_survey.writer import Refused
 
 #: Bytes of a request before its body; what comes in one piece with the last of them may be more.
 LONGEST_HEAD = 64 * 1024
@@ -387,7 +387,7 @@ def _run_several(listen: Listen, databases: Sequence[Database]) -> None:
     _print_addresses(listen, bound, keys)
     os.environ[_ENVIRONMENT] = json.dumps(asdict(listen), default=str)
     uvicorn.run(
-        "trilens.survey.app:from_environment",
+        "trilens_survey.app:from_environment",
         factory=True,
         fd=bound.fileno(),
         workers=listen.workers,

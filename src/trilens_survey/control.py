@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from trilens.errors import SurveyError, TrilensError
-from trilens.survey.auth import remove_researcher, set_password
-from trilens.survey.database import Busy, Database, Lock
-from trilens.survey.payment import decide, erase_payments
-from trilens.survey.server import Survey
-from trilens.survey.store import erase, pause, resume
+from trilens_survey.auth import remove_researcher, set_password
+from trilens_survey.database import Busy, Database, Lock
+from trilens_survey.payment import decide, erase_payments
+from trilens_survey.server import Survey
+from trilens_survey.store import erase, pause, resume
 
 _COMMANDS: dict[str, Callable[..., Any]] = {
     "pause": pause,

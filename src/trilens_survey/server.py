@@ -20,16 +20,16 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from sqlalchemy import Engine
 from sqlalchemy.engine import Connection
 
-from trilens.survey.auth import PARTICIPANT, Limiter, sign, unsign
-from trilens.survey.dashboard import Dashboard, Worker
-from trilens.survey.database import Database
-from trilens.survey.markdown import to_html
-from trilens.survey.monitoring import Metrics, log_event
-from trilens.survey.payment import are_over, erase_payments
-from trilens.survey.preparation import Preparation, headway
-from trilens.survey.store import Store, add_visits, changes, put_setting
-from trilens.survey.study import Study
-from trilens.survey.writer import Write, Writer
+from trilens_survey.auth import PARTICIPANT, Limiter, sign, unsign
+from trilens_survey.dashboard import Dashboard, Worker
+from trilens_survey.database import Database
+from trilens_survey.markdown import to_html
+from trilens_survey.monitoring import Metrics, log_event
+from trilens_survey.payment import are_over, erase_payments
+from trilens_survey.preparation import Preparation, headway
+from trilens_survey.store import Store, add_visits, changes, put_setting
+from trilens_survey.study import Study
+from trilens_survey.writer import Write, Writer
 
 T = TypeVar("T")
 
@@ -143,7 +143,7 @@ class Survey:
                 try:
                     await self.write(self.keep_in_order)
                 except Exception:
-                    logging.getLogger("trilens.survey").exception("error")
+                    logging.getLogger("trilens_survey").exception("error")
             await asyncio.sleep(10)
 
     async def read(self, read: Callable[[Connection], T]) -> T:

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from typing import Any
 
-log = logging.getLogger("trilens.survey")
+log = logging.getLogger("trilens_survey")
 
 
 class JsonLines(logging.Formatter):
@@ -38,7 +38,7 @@ def set_up_log(level: str) -> None:
     """Send this program's and uvicorn's log to stderr."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    for name in ("trilens.survey", "uvicorn"):
+    for name in ("trilens_survey", "uvicorn"):
         logger = logging.getLogger(name)
         logger.handlers = [handler]
         logger.setLevel(level.upper())

@@ -16,16 +16,16 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from sqlalchemy.engine import Connection
 
 from trilens.kinds import Kind
-from trilens.survey import auth
-from trilens.survey.auth import DEVICE, FIRST, RESEARCHER, Session
-from trilens.survey.export import prepare_export, write_export
-from trilens.survey.monitoring import log_event
-from trilens.survey.payment import Decision, decide, payments_due, write_payments
-from trilens.survey.server import Survey
-from trilens.survey.sets import SETS, Set
-from trilens.survey.status import deeds_done
-from trilens.survey.store import all_about, erase, pause, record, resume
-from trilens.survey.writer import Refused, Write
+from trilens_survey import auth
+from trilens_survey.auth import DEVICE, FIRST, RESEARCHER, Session
+from trilens_survey.export import prepare_export, write_export
+from trilens_survey.monitoring import log_event
+from trilens_survey.payment import Decision, decide, payments_due, write_payments
+from trilens_survey.server import Survey
+from trilens_survey.sets import SETS, Set
+from trilens_survey.status import deeds_done
+from trilens_survey.store import all_about, erase, pause, record, resume
+from trilens_survey.writer import Refused, Write
 
 #: How long a browser is known as one where the password was typed.
 _DEVICE_SECONDS = 365 * 24 * 3600

@@ -18,8 +18,8 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.engine import Connection
 
 from trilens.errors import SurveyError
-from trilens.survey.export import iso_time, safe_cells
-from trilens.survey.schema import (
+from trilens_survey.export import iso_time, safe_cells
+from trilens_survey.schema import (
     answers,
     assignments,
     participants,
@@ -27,9 +27,9 @@ from trilens.survey.schema import (
     platform_ids,
     skipped,
 )
-from trilens.survey.store import put, record
-from trilens.survey.study import Study
-from trilens.survey.writer import Refused
+from trilens_survey.store import put, record
+from trilens_survey.study import Study
+from trilens_survey.writer import Refused
 
 Decision: TypeAlias = Literal["approved", "rejected", "open"]
 DECISIONS: tuple[str, ...] = get_args(Decision)

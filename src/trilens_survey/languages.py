@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from trilens.survey.reading import Text
+from trilens_survey.reading import Text
 
 # the loader in C, where PyYAML has it: twelve files take a fifth of the time
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -16,9 +16,9 @@ from typing import Any
 from trilens import __version__
 from trilens.errors import SurveyError
 from trilens.kinds import Kind
-from trilens.survey.export import AnswerTable, write_export
-from trilens.survey.sets import Set
-from trilens.survey.study import Study
+from trilens_survey.export import AnswerTable, write_export
+from trilens_survey.sets import Set
+from trilens_survey.study import Study
 
 _CHOSEN = {
     "central": "the object that was chosen as the most central of the three",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from trilens.survey.schema import metadata
+from trilens_survey.schema import metadata
 
 if hasattr(context, "config"):  # else somebody imports this file to look at it
     context.configure(

@@ -22,11 +22,11 @@ from sqlalchemy.engine import make_url
 from trilens.errors import TrilensError
 from trilens.kinds import n_questions
 from trilens.statements import Statements
-from trilens.survey.charts import response_times, times_by_number
-from trilens.survey.database import Database
-from trilens.survey.export import AnswerTable, collect
-from trilens.survey.status import erased_participants
-from trilens.survey.store import count_answers
+from trilens_survey.charts import response_times, times_by_number
+from trilens_survey.database import Database
+from trilens_survey.export import AnswerTable, collect
+from trilens_survey.status import erased_participants
+from trilens_survey.store import count_answers
 
 if TYPE_CHECKING:
     from trilens.analysis import Analysis
@@ -42,7 +42,7 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def prepare(task: dict[str, Any]) -> dict[str, Any]:
-    """The next questions, and whether to stop, for a task of `trilens.survey.preparation`."""
+    """The next questions, and whether to stop, for a task of `trilens_survey.preparation`."""
     from trilens.tasks.next_questions import next_questions
     from trilens.tasks.stopping import looks, stopping
 
@@ -94,7 +94,7 @@ def _database(task: dict[str, Any]) -> Database:
 
 
 def find(task: dict[str, Any]) -> dict[str, Any]:
-    """The facts of `trilens.survey.dashboard.Findings`, for a task that it wrote."""
+    """The facts of `trilens_survey.dashboard.Findings`, for a task that it wrote."""
     made = time.time()
     with _database(task).reading() as connection:
         collected = collect(connection, task["kind"], task["minimum"]).without_practice()

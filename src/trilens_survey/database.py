@@ -16,7 +16,7 @@ from sqlalchemy.engine import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from trilens.errors import SurveyError
-from trilens.survey.schema import metadata
+from trilens_survey.schema import metadata
 
 FILE = "answers.db"
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import cast
 
 from trilens.statements import KINDS, Kind
-from trilens.survey.goal import Adaptive
-from trilens.survey.questions import Design
-from trilens.survey.reading import Reading, Text, Where, label
-from trilens.survey.shuffle import n_questions, random_number, shuffled
-from trilens.survey.stimuli import Stimulus
+from trilens_survey.goal import Adaptive
+from trilens_survey.questions import Design
+from trilens_survey.reading import Reading, Text, Where, label
+from trilens_survey.shuffle import n_questions, random_number, shuffled
+from trilens_survey.stimuli import Stimulus
 
 #: The most objects that a screen has to choose from.
 MOST = 24

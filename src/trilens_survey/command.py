@@ -10,7 +10,7 @@ import click
 from trilens.cli import options
 from trilens.cli.output import Output, note, print_facts, print_json
 from trilens.errors import MissingExtraError, SurveyError
-from trilens.survey.sets import SETS
+from trilens_survey.sets import SETS
 
 folder_argument = click.argument(
     "folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path)
@@ -64,7 +64,7 @@ def init(folder: Path, kind: Any) -> None:
     \b
     Example: trilens survey init my-study --kind odd
     """
-    from trilens.survey.example import write_example
+    from trilens_survey.example import write_example
 
     for file in write_example(folder, kind):
         note(f"wrote {file}")
@@ -80,11 +80,11 @@ def check(folder: Path, as_json: bool) -> None:
     \b
     Example: trilens survey check my-study
     """
-    from trilens.survey.database import Outdated, open_database
-    from trilens.survey.stimuli import damaged
-    from trilens.survey.store import changes, no_longer_fits
-    from trilens.survey.study import read_study, remarks
-    from trilens.survey.yaml_lines import Problem
+    from trilens_survey.database import Outdated, open_database
+    from trilens_survey.stimuli import damaged
+    from trilens_survey.store import changes, no_longer_fits
+    from trilens_survey.study import read_study, remarks
+    from trilens_survey.yaml_lines import Problem
 
     study, problems = read_study(folder)
     said = [] if study is None else remarks(study)
@@ -172,7 +172,7 @@ def serve(
     Example: trilens survey serve my-study --port 8000
              trilens survey serve my-study another
     """
-    from trilens.survey.app import Listen, serve as run
+    from trilens_survey.app import Listen, serve as run
 
     run(Listen(folders, host, port, database, public_url, root_path, workers, log_level, proxy))
 
@@ -221,10 +221,10 @@ def export(
     Example: trilens survey export my-study -o answers.csv --set passed
     """
     from trilens.statements.table import pooled
-    from trilens.survey.database import open_database
-    from trilens.survey.export import prepare_export, write_export, write_participant
-    from trilens.survey.store import designs_asked
-    from trilens.survey.study import load_study
+    from trilens_survey.database import open_database
+    from trilens_survey.export import prepare_export, write_export, write_participant
+    from trilens_survey.store import designs_asked
+    from trilens_survey.study import load_study
 
     assert out.path is not None
     study = load_study(folder)
@@ -238,7 +238,7 @@ def export(
         collected = prepare_export(connection, study, which, kind)
         kinds = sorted({design.kind for design in designs_asked(connection).values()})
     if psych_ds is not None:
-        from trilens.survey.psych_ds import write_psych_ds
+        from trilens_survey.psych_ds import write_psych_ds
 
         rows = write_psych_ds(collected, study, which, psych_ds)
         note(f"wrote {rows:,} answers to {psych_ds}")
@@ -274,11 +274,11 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
     \b
     Example: trilens survey status my-study
     """
-    from trilens.survey.database import open_database
-    from trilens.survey.preparation import headway
-    from trilens.survey.status import status as look
-    from trilens.survey.store import state_of
-    from trilens.survey.study import load_study
+    from trilens_survey.database import open_database
+    from trilens_survey.preparation import headway
+    from trilens_survey.status import status as look
+    from trilens_survey.store import state_of
+    from trilens_survey.study import load_study
 
     study = load_study(folder)
     opened = open_database(folder, database)
@@ -382,8 +382,8 @@ def payments(
     Example: trilens survey payments my-study -o payments.csv
              trilens survey payments my-study --approve 5f3c2a --approve 60b1d9
     """
-    from trilens.survey.database import open_database
-    from trilens.survey.payment import payments_due, write_payments
+    from trilens_survey.database import open_database
+    from trilens_survey.payment import payments_due, write_payments
 
     both = sorted(set(approve) & set(reject))
     if both:
@@ -437,9 +437,9 @@ def researchers(folder: Path, remove: str | None, database: str | None, as_json:
     Example: trilens survey researchers my-study
              trilens survey researchers my-study --remove ada
     """
-    from trilens.survey.auth import researcher_names
-    from trilens.survey.database import open_database
-    from trilens.survey.status import deeds_done
+    from trilens_survey.auth import researcher_names
+    from trilens_survey.database import open_database
+    from trilens_survey.status import deeds_done
 
     if remove is not None:
         _perform(folder, database, "remove", name=remove)
@@ -463,8 +463,8 @@ def _perform(
     folder: Path, database: str | None, command: str, /, *, new: bool = False, **given: Any
 ) -> Any:
     """Change the study, by its server if one is running; ``new`` may make the database."""
-    from trilens.survey.control import perform
-    from trilens.survey.database import open_database
+    from trilens_survey.control import perform
+    from trilens_survey.database import open_database
 
     opened = open_database(folder, database)
     if not new:
@@ -482,7 +482,7 @@ def backup(folder: Path, output: str, database: str | None) -> None:
     \b
     Example: trilens survey backup my-study -o copy.db
     """
-    from trilens.survey.database import back_up, open_database
+    from trilens_survey.database import back_up, open_database
 
     rows = back_up(open_database(folder, database), Path(output))
     note(f"wrote {output}: {rows:,} answers")

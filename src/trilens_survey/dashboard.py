@@ -20,11 +20,11 @@ from typing import Any, Protocol
 from markupsafe import Markup
 from sqlalchemy.engine import Connection
 
-from trilens.survey.charts import over_time
-from trilens.survey.database import Database
-from trilens.survey.status import progress, status
-from trilens.survey.store import State, Store
-from trilens.survey.study import Study
+from trilens_survey.charts import over_time
+from trilens_survey.database import Database
+from trilens_survey.status import progress, status
+from trilens_survey.store import State, Store
+from trilens_survey.study import Study
 
 #: After some work, rest for so many times as long, so that a growing study does nothing else.
 _REST = 10.0
@@ -35,7 +35,7 @@ _LONGEST_REST_OF_FINDINGS = 300.0
 
 @dataclass(frozen=True)
 class Findings:
-    """What was worked out beside the server, as text for the pages; see `trilens.survey.beside`.
+    """What was worked out beside the server, as text for the pages; see `trilens_survey.beside`.
 
     Attributes
     ----------
@@ -80,11 +80,11 @@ class Worker(Protocol):
 
 
 #: Others go first from the beginning, not when the long imports are over.
-_BESIDE = "import os; os.nice(19); from trilens.survey.beside import main; main()"
+_BESIDE = "import os; os.nice(19); from trilens_survey.beside import main; main()"
 
 
 class Beside:
-    """Runs `trilens.survey.beside` in a process of its own."""
+    """Runs `trilens_survey.beside` in a process of its own."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -171,7 +171,7 @@ class BackgroundAnalysis:
             found = Findings(**self._worker.run(self._task))
         except Exception:
             if not self._closing:
-                logging.getLogger("trilens.survey").exception("analysis failed")
+                logging.getLogger("trilens_survey").exception("analysis failed")
             why = "The analysis failed. The server's log says why."
             found = Findings(answers, erased, time.time(), why, [], None, {})
         with self._lock:
@@ -248,14 +248,14 @@ class Dashboard:
 
 
 def where(database: Database) -> dict[str, Any]:
-    """Where `trilens.survey.beside` finds the answers."""
+    """Where `trilens_survey.beside` finds the answers."""
     url = None if database.url is None else database.url.render_as_string(hide_password=False)
     file = None if database.file is None else str(Path(database.file).absolute())
     return {"file": file, "url": url}
 
 
 def _task(study: Study, database: Database) -> dict[str, Any]:
-    """What `trilens.survey.beside` must know; plain enough for JSON."""
+    """What `trilens_survey.beside` must know; plain enough for JSON."""
     folders = {str(one.file.parent) for one in study.stimuli if one.form == "image" and one.file}
     return where(database) | {
         "what": "findings",

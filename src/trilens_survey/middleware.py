@@ -13,8 +13,8 @@ import time
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trilens.survey.monitoring import Metrics, log_event
-from trilens.survey.server import Options
+from trilens_survey.monitoring import Metrics, log_event
+from trilens_survey.server import Options
 
 #: No form or call of this application is longer.
 LONGEST_BODY = 64 * 1024
@@ -104,7 +104,7 @@ class Middleware:
             await self.app(scope, receive_some, send_safely)
         except Exception:
             # FastAPI's own handlers come first; this is the last one, and tells nobody why
-            logging.getLogger("trilens.survey").exception("error")
+            logging.getLogger("trilens_survey").exception("error")
             if not begun:
                 await _refuse(send_safely, 500, "internal server error")
         finally:
@@ -112,7 +112,7 @@ class Middleware:
             method = scope["method"] if scope["method"] in _METHODS else "-"
             self.metrics.request(method, route, status)
             level = logging.DEBUG if status < 500 else logging.WARNING
-            if logging.getLogger("trilens.survey").isEnabledFor(level):
+            if logging.getLogger("trilens_survey").isEnabledFor(level):
                 ms = round(1000 * (time.perf_counter() - start), 1)
                 log_event("request", level, method=method, route=route, status=status, ms=ms)
 

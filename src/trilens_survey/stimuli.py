@@ -12,8 +12,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from trilens.statements.names import is_missing
-from trilens.survey.reading import FILE
-from trilens.survey.yaml_lines import Problem
+from trilens_survey.reading import FILE
+from trilens_survey.yaml_lines import Problem
 
 #: Endings that are shown or played, and their media types.
 MEDIA = {

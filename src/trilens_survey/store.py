@@ -1,7 +1,7 @@
 """What is written and read about participants, questions and answers.
 
 Every function takes a connection inside a transaction, and none commits: those that write are
-handed to the `trilens.survey.writer.Writer`.
+handed to the `trilens_survey.writer.Writer`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from sqlalchemy.schema import Table
 
 from trilens.errors import SurveyError
 from trilens.kinds import KINDS
-from trilens.survey.blocks import Block, at_round
-from trilens.survey.forms import Refusal, check_form
-from trilens.survey.goal import Stop
-from trilens.survey.markdown import to_html
-from trilens.survey.questions import Design, Question, Sampler
-from trilens.survey.schema import (
+from trilens_survey.blocks import Block, at_round
+from trilens_survey.forms import Refusal, check_form
+from trilens_survey.goal import Stop
+from trilens_survey.markdown import to_html
+from trilens_survey.questions import Design, Question, Sampler
+from trilens_survey.schema import (
     answers,
     assignments,
     deeds,
@@ -45,9 +45,9 @@ from trilens.survey.schema import (
     skipped,
     visits,
 )
-from trilens.survey.shuffle import rank, shuffle_places
-from trilens.survey.study import Study
-from trilens.survey.writer import Refused
+from trilens_survey.shuffle import rank, shuffle_places
+from trilens_survey.study import Study
+from trilens_survey.writer import Refused
 
 #: Who closes a study whose rule is met, in the log.
 RULE = "the stopping rule"
@@ -1015,7 +1015,7 @@ def resume(connection: Connection, who: str) -> None:
 
 @dataclass(frozen=True)
 class Stopped:
-    """Why a rule closed the study, and the terms of the rule: see `trilens.survey.goal.Stop`."""
+    """Why a rule closed the study, and the terms of the rule: see `trilens_survey.goal.Stop`."""
 
     why: str
     terms: dict[str, Any]

@@ -19,9 +19,9 @@ from sqlalchemy import delete, insert, select
 from sqlalchemy.engine import Connection
 
 from trilens.errors import SurveyError
-from trilens.survey.schema import researchers, sessions
-from trilens.survey.store import get_setting, put, put_setting, record, take_turns
-from trilens.survey.writer import Refused
+from trilens_survey.schema import researchers, sessions
+from trilens_survey.store import get_setting, put, put_setting, record, take_turns
+from trilens_survey.writer import Refused
 
 #: The cookies' names.
 PARTICIPANT = "trilens_participant"

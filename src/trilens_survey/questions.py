@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from math import comb
 
 from trilens.statements import Kind
-from trilens.survey.shuffle import (
+from trilens_survey.shuffle import (
     at_place,
     n_questions,
     random_number,
@@ -168,7 +168,7 @@ class Sampler:
         number
             Of the round, from 1.
         before
-            Ranks (see `trilens.survey.shuffle.rank`) of the questions asked before.
+            Ranks (see `trilens_survey.shuffle.rank`) of the questions asked before.
         start
             The first place in the participant's order that was not looked at before.
         """

@@ -17,11 +17,11 @@ from typing import Any
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.engine import Connection
 
-from trilens.survey.dashboard import Beside, Worker, where
-from trilens.survey.database import Database
-from trilens.survey.export import count_statements
-from trilens.survey.schema import prepared
-from trilens.survey.store import (
+from trilens_survey.dashboard import Beside, Worker, where
+from trilens_survey.database import Database
+from trilens_survey.export import count_statements
+from trilens_survey.schema import prepared
+from trilens_survey.store import (
     Store,
     count_answers,
     get_setting,
@@ -33,8 +33,8 @@ from trilens.survey.store import (
     stopped_by,
     take_turns,
 )
-from trilens.survey.study import Study
-from trilens.survey.writer import Writer
+from trilens_survey.study import Study
+from trilens_survey.writer import Writer
 
 #: Seconds between two looks whether there are new answers; after a failure.
 _SECONDS, _AFTER_FAILURE = 2.0, 60.0
@@ -237,7 +237,7 @@ class Preparation:
                 rest = max(_SECONDS, time.monotonic() - begun) if worked else _SECONDS
             except Exception:
                 if not self._over.is_set():
-                    logging.getLogger("trilens.survey").exception("preparation failed")
+                    logging.getLogger("trilens_survey").exception("preparation failed")
                 rest = _AFTER_FAILURE
 
     def step(self) -> bool:
@@ -297,7 +297,7 @@ class Preparation:
         keep_model(connection, Model(**asdict(model) | {"claimed": None, "problem": why}))
 
     def _task(self, model: Model) -> dict[str, Any]:
-        """What `trilens.survey.beside.prepare` must know; plain enough for JSON."""
+        """What `trilens_survey.beside.prepare` must know; plain enough for JSON."""
         study = self._study
         block, adaptive, stop = study.first, study.adaptive, study.stop
         sampler = self._store.samplers[block.condition, block.name]

@@ -11,7 +11,7 @@ from statistics import median
 from sqlalchemy import Integer, cast, func, select
 from sqlalchemy.engine import Connection
 
-from trilens.survey.schema import answers, assignments
+from trilens_survey.schema import answers, assignments
 
 #: Widths of a bar of answers over time, in seconds.
 _STEPS = {

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from trilens._parameters import is_whole
-from trilens.survey.yaml_lines import Problem, YamlLines
+from trilens_survey.yaml_lines import Problem, YamlLines
 
 FILE = "study.yaml"
 

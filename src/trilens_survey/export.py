@@ -20,10 +20,10 @@ from trilens.files.output import atomic_write
 from trilens.kinds import columns as kind_columns
 from trilens.statements import Kind, Statements
 from trilens.statements.table import is_number
-from trilens.survey.schema import answers, assignments, forms, objects, participants
-from trilens.survey.sets import Set
-from trilens.survey.store import all_about, chosen_in, designs_asked, shown_in
-from trilens.survey.study import Study
+from trilens_survey.schema import answers, assignments, forms, objects, participants
+from trilens_survey.sets import Set
+from trilens_survey.store import all_about, chosen_in, designs_asked, shown_in
+from trilens_survey.study import Study
 
 #: Why questions were asked whose answers tell of the objects.
 FINDINGS = ("random", "adaptive", "shared")

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from trilens.survey.reading import Reading, Text, label
+from trilens_survey.reading import Reading, Text, label
 
 TYPES = ("choice", "number", "text", "scale")
 #: Columns that a table of answers has already.

@@ -10,8 +10,8 @@ from typing import Any
 from sqlalchemy import and_, func, select
 from sqlalchemy.engine import Connection
 
-from trilens.survey.export import iso_time
-from trilens.survey.schema import (
+from trilens_survey.export import iso_time
+from trilens_survey.schema import (
     answers,
     assignments,
     deeds,
@@ -20,7 +20,7 @@ from trilens.survey.schema import (
     skipped,
     visits,
 )
-from trilens.survey.store import count_answers, is_paused, missing_objects
+from trilens_survey.store import count_answers, is_paused, missing_objects
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
 from trilens.errors import TrilensError
-from trilens.survey.database import Database, migrate
+from trilens_survey.database import Database, migrate
 
 T = TypeVar("T")
 #: What writes inside a transaction; it neither begins nor commits one.

@@ -11,13 +11,13 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel, Field, StrictBool, field_validator
 from sqlalchemy.engine import Connection
 
-from trilens.survey.auth import PARTICIPANT, address_of
-from trilens.survey.blocks import MOST
-from trilens.survey.languages import direction, preferred
-from trilens.survey.server import Survey
-from trilens.survey.store import Joined
-from trilens.survey.study import PLATFORMS
-from trilens.survey.writer import Refused
+from trilens_survey.auth import PARTICIPANT, address_of
+from trilens_survey.blocks import MOST
+from trilens_survey.languages import direction, preferred
+from trilens_survey.server import Survey
+from trilens_survey.store import Joined
+from trilens_survey.study import PLATFORMS
+from trilens_survey.writer import Refused
 
 router = APIRouter()
 
