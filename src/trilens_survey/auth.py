@@ -9,12 +9,14 @@ import ipaddress
 import re
 import secrets
 import time
-from collections import OrderedDict, deque
 from dataclasses import asdict, dataclass
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 from fastapi import Request
+from limits import RateLimitItemPerSecond
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
 from sqlalchemy import delete, insert, select
 from sqlalchemy.engine import Connection
 
@@ -141,14 +143,10 @@ class Limiter:
         Seconds.
     """
 
-    #: Senders kept at a time; more, and the one who was heard of longest ago is forgotten.
-    MOST = 100_000
-
-    def __init__(self, each: int, span: float = 300.0) -> None:
-        self._each = each
-        self._span = span
+    def __init__(self, each: int, span: int = 300) -> None:
+        self._limit = RateLimitItemPerSecond(each, span)
+        self._window = MovingWindowRateLimiter(MemoryStorage())
         self._key = secrets.token_bytes(16)
-        self._events: OrderedDict[bytes, deque[float]] = OrderedDict()
 
     def allows(self, sender: str) -> bool:
         """Whether one more may come from this sender now; if so, it is counted.
@@ -157,31 +155,14 @@ class Limiter:
         >>> [limiter.allows(who) for who in "aaabb"]
         [True, True, False, True, True]
         """
-        if self.is_full(sender):
-            return False
-        self.count(sender)
-        return True
+        return self._window.hit(self._limit, self._hash(sender))
 
-    def is_full(self, sender: str) -> bool:
-        """Whether this sender has had all that is allowed."""
-        events = self._events.get(self._hash(sender))
-        if events is None:
-            return False
-        while events and time.monotonic() - events[0] > self._span:
-            events.popleft()
-        return len(events) >= self._each
+    def forgive(self, sender: str) -> None:
+        """Count nothing that came from this sender before."""
+        self._window.clear(self._limit, self._hash(sender))
 
-    def count(self, sender: str) -> None:
-        """One event of this sender."""
-        who = self._hash(sender)
-        events = self._events.setdefault(who, deque(maxlen=self._each))
-        events.append(time.monotonic())
-        self._events.move_to_end(who)
-        if len(self._events) > self.MOST:
-            self._events.popitem(last=False)
-
-    def _hash(self, sender: str) -> bytes:
-        return hashlib.blake2b(sender.encode(), key=self._key, digest_size=8).digest()
+    def _hash(self, sender: str) -> str:
+        return hashlib.blake2b(sender.encode(), key=self._key, digest_size=8).hexdigest()
 
 
 def address_of(request: Request) -> str:

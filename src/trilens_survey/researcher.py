@@ -105,7 +105,8 @@ async def sign_in(request: Request, password: Typed, username: Typed = FIRST) ->
     survey = Survey.of(request)
     device = survey.cookie(request, DEVICE)
     sender = auth.address_of(request) if device is None else f"device {device}"
-    if survey.wrong_passwords.is_full(sender):
+    # counted before it is checked: of many that come at once, no more are checked
+    if not survey.wrong_passwords.allows(sender):
         survey.metrics.event("limited_sign_ins")
         return _sign_in_page(request, 429, wrong="Too many attempts. Try again in a few minutes.")
     stored = await survey.read(lambda c: auth.password_of(c, username))
@@ -113,10 +114,10 @@ async def sign_in(request: Request, password: Typed, username: Typed = FIRST) ->
     async with survey.password_checks:
         right = await survey.in_thread(lambda: auth.matches(stored, password))
     if not right:
-        survey.wrong_passwords.count(sender)
         survey.metrics.event("refused_sign_ins")
         log_event("sign-in refused")
         return _sign_in_page(request, 403, wrong="Wrong name or password.")
+    survey.wrong_passwords.forgive(sender)
     return await _begin_session(request, username)
 
 

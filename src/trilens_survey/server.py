@@ -77,7 +77,7 @@ class Survey:
         #: wrong passwords, from an address or from a browser that was signed in before
         self.wrong_passwords = Limiter(each=10)
         #: a class behind one address may begin within a minute; a script may not fill the disk
-        self.joins = Limiter(each=200, span=600.0)
+        self.joins = Limiter(each=200, span=600)
         self.password_checks = asyncio.Semaphore(2)
         self._healthy = 0.0
 
