@@ -185,6 +185,7 @@ class Store:
         other = no_longer_fits(connection, study)
         if other is not None:
             raise SurveyError(other)
+        _drop_unasked(connection, study)
         known = _object_ids(connection)
         new = [name for name in study.names if name not in known]
         if new:
@@ -892,9 +893,36 @@ def designs_asked(connection: Connection) -> dict[int, Design]:
     return {row: Design.from_json(content) for row, content in _answered_designs(connection)}
 
 
+def _unknown(connection: Connection, study: Study) -> dict[str, int]:
+    """The objects that the study had before and has no more."""
+    known = _object_ids(connection)
+    return {name: i for name, i in known.items() if name not in study.by_name}
+
+
+def _asked_about(connection: Connection) -> set[int]:
+    """The objects that stand in a question, whoever it was put to."""
+    found = set()
+    for column in (assignments.c.a, assignments.c.b, assignments.c.c):
+        found |= set(connection.execute(select(column).distinct()).scalars())
+    more = select(assignments.c.further).where(assignments.c.further.is_not(None)).distinct()
+    for listed in connection.execute(more).scalars():
+        found |= set(json.loads(listed))
+    return found
+
+
+def _drop_unasked(connection: Connection, study: Study) -> None:
+    """Forget objects that the study has no more, of which nobody was asked."""
+    gone = list(_unknown(connection, study).values())
+    if gone:
+        connection.execute(delete(prepared))
+        connection.execute(delete(objects).where(objects.c.id.in_(gone)))
+
+
 def no_longer_fits(connection: Connection, study: Study) -> str | None:
     """Why a study cannot go on with what is stored; None if it can."""
-    gone = [name for name in _object_ids(connection) if name not in study.by_name]
+    unknown = _unknown(connection, study)
+    asked = _asked_about(connection) if unknown else set()
+    gone = [name for name, number in unknown.items() if number in asked]
     if gone:
         return (
             f"the object {gone[0]!r} was part of this study and is missing now "

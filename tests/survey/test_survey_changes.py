@@ -16,6 +16,7 @@ import trilens as tl
 from studies import edit, running
 from trilens.cli import trilens
 from trilens.errors import SurveyError
+from trilens_survey.database import Database
 from trilens_survey.schema import assignments, designs, participants
 
 
@@ -53,9 +54,22 @@ def test_objects_can_be_added(folder: Path) -> None:
     assert len(asked) == len(set(asked)) == 30
 
 
-def test_objects_that_were_asked_cannot_vanish(folder: Path) -> None:
-    with running(folder):
+def test_objects_that_nobody_was_asked_about_may_vanish(folder: Path, database: Database) -> None:
+    with running(folder, database):
         pass
+    file = folder / "objects.csv"
+    file.write_text(file.read_text().replace("walnut,a walnut", "hazelnut,a hazelnut"))
+    with running(folder, database) as app:
+        assert "walnut" not in app.survey.store.numbers
+        rater = app.participant()
+        rater.join()
+        rater.round()
+
+
+def test_objects_that_were_asked_cannot_vanish(folder: Path) -> None:
+    with running(folder) as app:
+        for _ in range(3):
+            app.participant().join()
     objects = folder / "objects.csv"
     objects.write_text(objects.read_text().replace("walnut,a walnut,eine Walnuss\n", ""))
     with pytest.raises(SurveyError, match="'walnut' was part of this study"), running(folder):
