@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import logging
+import secrets
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from sqlalchemy import delete, func, insert, select
@@ -42,8 +44,9 @@ _SECONDS, _AFTER_FAILURE = 2.0, 60.0
 _NEW, _SHARE = 10, 0.05
 #: Questions made ready at once.
 _MOST = 400
-#: Whoever began so long ago and has not ended has died.
-_LOST_SECONDS = 900.0
+#: A process that makes a model says so again and again; one that has been silent for so many
+#: seconds has died, and another one takes over.
+RENEW_SECONDS, LEASE_SECONDS = 2.0, 10.0
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,6 @@ class Model:
         counted whenever somebody asks.
     problem
         Why no questions could be chosen, if so.
-    claimed
-        Since when somebody works on the next one.
     terms
         The goal and the rule of the study for which it was made.
     """
@@ -74,7 +75,6 @@ class Model:
     made: float = 0.0
     stopping: dict[str, Any] | None = None
     problem: str | None = None
-    claimed: float | None = None
     terms: dict[str, Any] | None = None
 
 
@@ -209,6 +209,7 @@ class Preparation:
         self._database = database
         self._writer = writer
         self._worker = worker or Beside()
+        self._process = secrets.token_hex(8)
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -217,6 +218,9 @@ class Preparation:
         if self._study.adaptive is None and self._study.stop is None:
             return
         self._store, self._read = store, read
+        if self._database.embedded:
+            # the only process that writes: whatever it finds begun is dead
+            self._writer.submit(lambda c: put_setting(c, "claim", None)).result()
         self._thread = threading.Thread(target=self._run, name="trilens-preparation", daemon=True)
         self._thread.start()
 
@@ -250,7 +254,8 @@ class Preparation:
         if claimed is None:
             return False
         try:
-            found = self._worker.run(self._task(claimed))
+            with self._renewing():
+                found = self._worker.run(self._task(claimed))
         except Exception:
             why = "the next questions could not be chosen; the server's log says why"
             self._writer.submit(lambda c: self._give_up(c, why)).result()
@@ -258,10 +263,41 @@ class Preparation:
         self._writer.submit(lambda c: self._keep(c, found)).result()
         return True
 
+    @contextmanager
+    def _renewing(self) -> Iterator[None]:
+        """Say until the end of the block that this process is alive, and at work."""
+        done = threading.Event()
+
+        def renew() -> None:
+            while not done.wait(RENEW_SECONDS):
+                with suppress(Exception):  # the database is away: then nobody else sees the claim
+                    self._writer.submit(self._put_claim).result()
+
+        thread = threading.Thread(target=renew, name="trilens-claim", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+    def _put_claim(self, connection: Connection) -> None:
+        claim = {"process": self._process, "renewed": time.time()}
+        put_setting(connection, "claim", json.dumps(claim))
+
+    def _claimed_by_another(self, connection: Connection) -> bool:
+        """Whether another process that is alive makes a model."""
+        stored = get_setting(connection, "claim")
+        if stored is None:
+            return False
+        claim = json.loads(stored)
+        alive = time.time() - claim["renewed"] < LEASE_SECONDS
+        return bool(claim["process"] != self._process and alive)
+
     def _due(self, connection: Connection) -> bool:
         """Whether there are enough new answers; nobody else may be at it."""
         model = model_of(connection)
-        if model.claimed is not None and time.time() - model.claimed < _LOST_SECONDS:
+        if self._claimed_by_another(connection):
             return False
         answers = count_answers(connection)
         # those that were erased count as new: the model knew them
@@ -288,13 +324,12 @@ class Preparation:
         take_turns(connection, "model")
         if not self._due(connection):
             return None
-        model = model_of(connection)
-        keep_model(connection, Model(**asdict(model) | {"claimed": time.time()}))
-        return model
+        self._put_claim(connection)
+        return model_of(connection)
 
     def _give_up(self, connection: Connection, why: str) -> None:
-        model = model_of(connection)
-        keep_model(connection, Model(**asdict(model) | {"claimed": None, "problem": why}))
+        put_setting(connection, "claim", None)
+        keep_model(connection, replace(model_of(connection), problem=why))
 
     def _task(self, model: Model) -> dict[str, Any]:
         """What `trilens_survey.beside.prepare` must know; plain enough for JSON."""
@@ -317,6 +352,10 @@ class Preparation:
 
     def _keep(self, connection: Connection, found: dict[str, Any]) -> None:
         """Store the questions instead of those of the last model; close the study if it is time."""
+        take_turns(connection, "model")
+        if self._claimed_by_another(connection):
+            return  # this one was silent for too long, and another took over
+        put_setting(connection, "claim", None)
         model = model_of(connection)
         study, store = self._study, self._store
         number, now = model.number + 1, time.time()

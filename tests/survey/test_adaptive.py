@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,7 +30,7 @@ from trilens_survey.preparation import headway, keep_model, model_of, ready
 from trilens_survey.questions import Sampler
 from trilens_survey.schema import answers, assignments, deeds, prepared
 from trilens_survey.server import Survey
-from trilens_survey.store import is_paused, resume
+from trilens_survey.store import get_setting, is_paused, resume
 from trilens_survey.study import check_study, load_study, remarks
 
 QUESTIONS = "questions: adaptive\nrandom_share: 0.25\n"
@@ -170,6 +172,71 @@ def test_a_process_that_fails_leaves_random_questions(tmp_path: Path) -> None:
         assert not [key for key in reasons(app) if key[0] == "adaptive"]
         worker.fails = False
         assert app.survey.preparation.step(), "it is tried again"
+
+
+class Died(BaseException):
+    """The end of a process, in the middle of whatever it does."""
+
+
+def _dies_at_work(folder: Path, database: Database) -> None:
+    with study(folder, QUESTIONS, database) as (app, worker):
+        rater = app.participant()
+        rater.join()
+        rater.round()
+
+        def die(task: dict[str, Any]) -> dict[str, Any]:
+            raise Died
+
+        worker.run = die
+        with pytest.raises(Died):
+            app.survey.preparation.step()
+
+
+def test_a_model_that_a_crash_cut_short_is_made_at_the_next_start(tmp_path: Path) -> None:
+    """SQLite has one process: whatever it finds begun at its start is dead."""
+    _dies_at_work(tmp_path / "s", open_database(tmp_path / "s"))
+    with study(tmp_path / "s", "") as (app, _):
+        assert app.survey.preparation.step()
+
+
+def test_the_work_of_a_dead_process_is_taken_over_in_seconds(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = open_database(tmp_path / "s", postgres_url)
+    _dies_at_work(tmp_path / "s", database)
+    with study(tmp_path / "s", "", database) as (app, _):
+        assert not app.survey.preparation.step(), "another process may be alive"
+        now = time.time()
+        monkeypatch.setattr(time, "time", lambda: now + 15)
+        assert app.survey.preparation.step()
+
+
+def test_a_process_at_work_says_that_it_is_alive(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trilens_survey.preparation.RENEW_SECONDS", 0.01)
+    with study(tmp_path / "s", QUESTIONS, open_database(tmp_path / "s", postgres_url)) as (
+        app,
+        worker,
+    ):
+        rater = app.participant()
+        rater.join()
+        rater.round()
+        seen: list[float] = []
+        made = worker.run
+
+        def slowly(task: dict[str, Any]) -> dict[str, Any]:
+            while len(set(seen)) < 3:
+                with app.survey.database.reading() as connection:
+                    held = json.loads(get_setting(connection, "claim") or "{}")
+                seen.append(held["renewed"])
+            return dict(made(task))
+
+        worker.run = slowly
+        assert app.survey.preparation.step()
+        assert sorted(seen) == seen
+        with app.survey.database.reading() as connection:
+            assert get_setting(connection, "claim") is None
 
 
 def test_what_is_asked_again_stays_as_it_was(folder: Path) -> None:
