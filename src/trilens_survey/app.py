@@ -19,7 +19,7 @@ from urllib.parse import quote, urlsplit
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse
+from fastapi.responses import FileResponse, JSONResponse, RedirectResponse
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -30,23 +30,43 @@ from trilens import __version__
 from trilens.errors import SurveyError
 from trilens_survey import participant, researcher
 from trilens_survey.auth import make_first_key
-from trilens_survey.control import listening
-from trilens_survey.database import Database, Lock, open_database
-from trilens_survey.middleware import MEDIA_POLICY, Middleware
-from trilens_survey.monitoring import set_up_log
+from trilens_survey.database import Database, open_database
+from trilens_survey.log import set_up_log
+from trilens_survey.middleware import LONGEST_HEAD, MEDIA_POLICY, RETRY_AFTER, Middleware
 from trilens_survey.server import Options, Survey
 from trilens_survey.study import load_study
 from trilens_survey.writer import Refused
 
-#: Bytes of a request before its body; what comes in one piece with the last of them may be more.
-LONGEST_HEAD = 64 * 1024
-
 
 class Protocol(HttpToolsProtocol):
-    """Reads requests, and no more of their headers than a browser sends."""
+    """Reads requests: no more of their headers than a browser sends, and not for ever."""
 
+    #: Seconds until a request must be there, from the opening or from its first byte.
+    longest_wait: float = 15
+    _deadline: asyncio.TimerHandle | None = None
     _in_head = True
     _read = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._await_request()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _await_request(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(self.longest_wait, self.transport.abort)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def on_message_begin(self) -> None:
+        self._await_request()
+        super().on_message_begin()
 
     def data_received(self, data: bytes) -> None:
         self._read += len(data)
@@ -60,6 +80,7 @@ class Protocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         self._in_head, self._read = True, 0
+        self._stop_waiting()
         super().on_message_complete()
 
 
@@ -113,6 +134,7 @@ def make_app(
         lifespan=lifespan,
         docs_url=None,  # the pages of FastAPI load scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,  # they would lead to whatever Host was sent
     )
     app.state.survey = survey
     app.include_router(participant.router)
@@ -130,12 +152,6 @@ def make_app(
         except Exception:
             raise Refused(503, "answers cannot be stored") from None
         return {"ok": True}
-
-    @app.get("/metrics", response_class=PlainTextResponse)
-    async def metrics() -> Response:
-        """Counts for Prometheus."""
-        text = survey.metrics.render(survey.writer.waiting)
-        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     @app.get(
         "/media/{key}",
@@ -156,7 +172,7 @@ def make_app(
             },
         )
 
-    app.add_middleware(Middleware, metrics=survey.metrics, options=survey.options)
+    app.add_middleware(Middleware, options=survey.options)
     return app
 
 
@@ -169,7 +185,8 @@ async def _refused(request: Request, error: Exception) -> Response:
         facts = {"title": "This does not work", "back": back}
         text = error.why[:1].upper() + error.why[1:] + "."
         return Survey.of(request).page("message.html", error.status, text=text, **facts)
-    return JSONResponse({"detail": error.why}, status_code=error.status)
+    headers = {"retry-after": RETRY_AFTER.decode()} if error.status == 503 else None
+    return JSONResponse({"detail": error.why}, status_code=error.status, headers=headers)
 
 
 async def _invalid(_: Request, error: Exception) -> Response:
@@ -347,11 +364,12 @@ def serve(listen: Listen) -> None:
         _run_several(listen, [survey.database for survey in surveys])
         return
     with ExitStack() as stack:
-        locks = [stack.enter_context(survey.database.locked()) for survey in surveys]
-        _run_one(listen, surveys, locks)
+        for survey in surveys:
+            stack.enter_context(survey.database.locked())
+        _run_one(listen, surveys)
 
 
-def _run_one(listen: Listen, surveys: Sequence[Survey], locks: Sequence[Lock]) -> None:
+def _run_one(listen: Listen, surveys: Sequence[Survey]) -> None:
     import uvicorn
 
     # opened here, so that what is wrong with the database or the port is one line
@@ -360,7 +378,10 @@ def _run_one(listen: Listen, surveys: Sequence[Survey], locks: Sequence[Lock]) -
             survey.start()
             starting.callback(survey.close)
         bound = _bind(listen.host, listen.port)
-        keys = [survey.writer.submit(make_first_key).result() for survey in surveys]
+        keys = []
+        for survey in surveys:
+            with survey.database.named_errors():
+                keys.append(survey.writer.submit(make_first_key).result())
         starting.pop_all()  # the application closes them from now on
     # uvicorn stops in order and then raises the signal again: a stop that was asked for is no error
     for asked in (signal.SIGINT, signal.SIGTERM):
@@ -370,10 +391,7 @@ def _run_one(listen: Listen, surveys: Sequence[Survey], locks: Sequence[Lock]) -
         surveys, started=True, ready=lambda: _print_addresses(listen, bound, keys)
     )
     config = uvicorn.Config(app, forwarded_allow_ips=listen.forwarded, **SETTINGS)
-    with ExitStack() as stack:
-        for survey, lock in zip(surveys, locks, strict=True):
-            stack.enter_context(listening(survey, lock))
-        uvicorn.Server(config).run(sockets=[bound])
+    uvicorn.Server(config).run(sockets=[bound])
 
 
 def _run_several(listen: Listen, databases: Sequence[Database]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -326,7 +327,9 @@ def forget(folder: Path, receipt: str, database: str | None, as_json: bool) -> N
     \b
     Example: trilens survey forget my-study ABCD-EFGH-JKMN-PQRS
     """
-    gone = _perform(folder, database, "forget", receipt=receipt)
+    from trilens_survey.store import erase
+
+    gone = _change(folder, database, lambda c: erase(c, receipt))
     if gone is None:
         raise SurveyError(f"no participant has the receipt {receipt!r}")
     if as_json:
@@ -335,43 +338,13 @@ def forget(folder: Path, receipt: str, database: str | None, as_json: bool) -> N
         note(f"erased one participant and {gone:,} answers")
 
 
-@command.command("pause")
-@folder_argument
-@database_option
-def pause(folder: Path, database: str | None) -> None:
-    """Let nobody join or begin a round, until `resume`; rounds already begun can be finished.
-
-    \b
-    Example: trilens survey pause my-study
-    """
-    _perform(folder, database, "pause", who=_COMMAND_LINE)
-    note("paused; go on with trilens survey resume")
-
-
-@command.command("resume")
-@folder_argument
-@database_option
-def resume(folder: Path, database: str | None) -> None:
-    """Let participants join again.
-
-    \b
-    Example: trilens survey resume my-study
-    """
-    _perform(folder, database, "resume", who=_COMMAND_LINE)
-    note("the study goes on")
-
-
 @command.command("payments")
 @folder_argument
 @options.output_options("File to write (.csv, .tsv), or - for CSV.", default="-")
-@click.option("--approve", multiple=True, metavar="ID", help="Mark this platform id as approved.")
-@click.option("--reject", multiple=True, metavar="ID", help="Mark this platform id as rejected.")
-@click.option("--erase", is_flag=True, help="Erase all platform ids and payments; answers stay.")
+@click.option("--erase", is_flag=True, help="Erase all platform ids and codes; answers stay.")
 @database_option
 def payments(
     folder: Path,
-    approve: tuple[str, ...],
-    reject: tuple[str, ...],
     erase: bool,
     database: str | None,
     out: Output,
@@ -380,22 +353,14 @@ def payments(
 
     \b
     Example: trilens survey payments my-study -o payments.csv
-             trilens survey payments my-study --approve 5f3c2a --approve 60b1d9
+             trilens survey payments my-study --erase
     """
     from trilens_survey.database import open_database
-    from trilens_survey.payment import payments_due, write_payments
+    from trilens_survey.payment import erase_payments, payments_due, write_payments
 
-    both = sorted(set(approve) & set(reject))
-    if both:
-        raise click.UsageError(f"{both[0]} is both approved and rejected")
-    for ids, decision in ((approve, "approved"), (reject, "rejected")):
-        if ids:
-            _perform(folder, database, "decide", ids=ids, decision=decision, who=_COMMAND_LINE)
-            note(f"{decision}: {', '.join(ids)}")
     if erase:
-        gone = _perform(folder, database, "erase payments", who=_COMMAND_LINE)
-        note(f"erased {gone:,} platform ids and what was paid; the answers stay")
-    if approve or reject or erase:
+        gone = _change(folder, database, lambda c: erase_payments(c, _COMMAND_LINE))
+        note(f"erased {gone:,} platform ids and codes; the answers stay")
         return
     assert out.path is not None
     with open_database(folder, database).reading() as connection:
@@ -421,7 +386,9 @@ def password(folder: Path, name: str, database: str | None, password: str) -> No
     Example: trilens survey password my-study
              trilens survey password my-study --name ada
     """
-    _perform(folder, database, "password", new=True, password=password, name=name)
+    from trilens_survey.auth import set_password
+
+    _change(folder, database, lambda c: set_password(c, password, name), new=True)
     note(f"password of {name} set; {name} has been signed out everywhere")
 
 
@@ -437,12 +404,12 @@ def researchers(folder: Path, remove: str | None, database: str | None, as_json:
     Example: trilens survey researchers my-study
              trilens survey researchers my-study --remove ada
     """
-    from trilens_survey.auth import researcher_names
+    from trilens_survey.auth import remove_researcher, researcher_names
     from trilens_survey.database import open_database
     from trilens_survey.status import deeds_done
 
     if remove is not None:
-        _perform(folder, database, "remove", name=remove)
+        _change(folder, database, lambda c: remove_researcher(c, remove))
         note(f"{remove} cannot sign in any more")
         return
     with open_database(folder, database).reading() as connection:
@@ -459,17 +426,17 @@ def researchers(folder: Path, remove: str | None, database: str | None, as_json:
 _COMMAND_LINE = "command line"
 
 
-def _perform(
-    folder: Path, database: str | None, command: str, /, *, new: bool = False, **given: Any
+def _change(
+    folder: Path, database: str | None, write: Callable[[Any], Any], *, new: bool = False
 ) -> Any:
-    """Change the study, by its server if one is running; ``new`` may make the database."""
-    from trilens_survey.control import perform
+    """Change what is stored; ``new`` may make the database."""
     from trilens_survey.database import open_database
 
     opened = open_database(folder, database)
     if not new:
         opened.check_exists()
-    return perform(opened, command, **given)
+    with opened.writing() as connection:
+        return write(connection)
 
 
 @command.command("backup")

@@ -7,7 +7,6 @@ above all, is worked out beside the server, in a process that yields to it: see 
 from __future__ import annotations
 
 import json
-import logging
 import subprocess
 import sys
 import threading
@@ -22,6 +21,7 @@ from sqlalchemy.engine import Connection
 
 from trilens_survey.charts import over_time
 from trilens_survey.database import Database
+from trilens_survey.log import ChildFailed, log
 from trilens_survey.status import progress, status
 from trilens_survey.store import State, Store
 from trilens_survey.study import Study
@@ -79,6 +79,8 @@ class Worker(Protocol):
     def stop(self) -> None: ...
 
 
+#: Characters of what a failed child said last, for the log.
+_LAST_WORDS = 2000
 #: Others go first from the beginning, not when the long imports are over.
 _BESIDE = "import os; os.nice(19); from trilens_survey.beside import main; main()"
 
@@ -96,14 +98,15 @@ class Beside:
             [sys.executable, "-c", _BESIDE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
         ) as process:
             self._process = process
             if self._stopped:
                 process.kill()
-            told, _ = process.communicate(json.dumps(task).encode())
+            told, said = process.communicate(json.dumps(task).encode())
         if process.returncode != 0:
-            raise RuntimeError(f"the analysis ended with status {process.returncode}")
+            last = said.decode("utf-8", "replace").strip()[-_LAST_WORDS:]
+            raise ChildFailed(f"the analysis ended with status {process.returncode}: {last}")
         found: dict[str, Any] = json.loads(told)
         return found
 
@@ -171,7 +174,7 @@ class BackgroundAnalysis:
             found = Findings(**self._worker.run(self._task))
         except Exception:
             if not self._closing:
-                logging.getLogger("trilens_survey").exception("analysis failed")
+                log.exception("analysis failed")
             why = "The analysis failed. The server's log says why."
             found = Findings(answers, erased, time.time(), why, [], None, {})
         with self._lock:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import Engine, create_engine, event, insert, select
@@ -46,7 +46,13 @@ class Database:
         if self.url is not None:
             # said here too: a server may be set up to acknowledge before the disk has it
             options = _PATIENCE | {"options": "-c synchronous_commit=on"}
-            return create_engine(self.url, pool_size=size, max_overflow=0, connect_args=options)
+            return create_engine(
+                self.url,
+                pool_size=size,
+                max_overflow=0,
+                hide_parameters=True,
+                connect_args=options,
+            )
         assert self.file is not None
         keep_private(self.file)
         return _sqlite(self.sqlite_uri("rwc"), "BEGIN IMMEDIATE", _WRITER)
@@ -59,6 +65,7 @@ class Database:
                 pool_size=size,
                 max_overflow=0,
                 pool_pre_ping=True,
+                hide_parameters=True,
                 connect_args=_PATIENCE,
                 execution_options={"postgresql_readonly": True},
             )
@@ -96,13 +103,13 @@ class Database:
                 engine.dispose()
 
     @contextmanager
-    def locked(self) -> Iterator[Lock]:
+    def locked(self) -> Iterator[None]:
         """Hold the SQLite file's lock: a second process that would write is refused."""
         if self.file is None:
-            yield Lock()
+            yield
             return
-        with _lock(self.file) as lock:
-            yield lock
+        with _lock(self.file):
+            yield
 
     @contextmanager
     def named_errors(self) -> Iterator[None]:
@@ -217,7 +224,9 @@ def _sqlite(uri: str, begin: str, pragmas: tuple[str, ...], pool_size: int = 1) 
         # SQLAlchemy begins and commits; sqlite3 must not do so by itself
         return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
 
-    engine = create_engine("sqlite+pysqlite:///unused", creator=connect, pool_size=pool_size)
+    engine = create_engine(
+        "sqlite+pysqlite:///unused", creator=connect, pool_size=pool_size, hide_parameters=True
+    )
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: Any) -> None:
@@ -235,47 +244,28 @@ class Outdated(SurveyError):
     """The tables are of an earlier version; whoever writes brings them up to date."""
 
 
-class Busy(SurveyError):
-    """Another process writes; ``address`` is where it can be asked to, if it said so."""
-
-    def __init__(self, file: Path, address: str | None) -> None:
-        self.address = address
-        super().__init__(
-            f"another process is writing to {file} (a running server?), and SQLite allows one "
-            f"writer; stop that process, or do this on the researcher's page"
-        )
-
-
-@dataclass(frozen=True)
-class Lock:
-    """The lock of a SQLite file, held: its file has the process's number and address."""
-
-    handle: IO[str] | None = None
-
-    def tell(self, address: str) -> None:
-        """Say where this process can be asked to write."""
-        if self.handle is not None:
-            self.handle.write(f"{address}\n")
-            self.handle.flush()
-
-
 @contextmanager
-def _lock(file: Path) -> Iterator[Lock]:
+def _lock(file: Path) -> Iterator[None]:
+    """Hold the lock beside a SQLite file; refused while another process holds it."""
     import fcntl
 
     lock = file.with_suffix(".lock")
-    keep_private(lock)
-    with open(lock, "a+") as handle:
-        handle.seek(0)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            told = handle.read().splitlines()
-            raise Busy(file, told[1] if len(told) > 1 else None) from None
-        handle.truncate()
-        handle.write(f"{os.getpid()}\n")
-        handle.flush()
-        yield Lock(handle)
+    try:
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise SurveyError(f"{lock}: {error.strerror}") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise SurveyError(
+            f"another process is writing to {file} (a running server?), and SQLite allows one "
+            f"writer; use the researcher's page, or stop that process first"
+        ) from None
+    try:
+        yield
+    finally:
+        os.close(handle)
 
 
 def back_up(database: Database, target: Path) -> int:

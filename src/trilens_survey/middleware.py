@@ -10,14 +10,19 @@ import logging
 import re
 import time
 
+from sqlalchemy.exc import InterfaceError, OperationalError, TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trilens_survey.monitoring import Metrics, log_event
+from trilens_survey.log import log, log_event
 from trilens_survey.server import Options
 
-#: No form or call of this application is longer.
+#: Bytes of a request: its headers, and its body.
+LONGEST_HEAD = 64 * 1024
 LONGEST_BODY = 64 * 1024
+#: The database is away, full or too slow: it may be back soon.
+OUTAGES = (OperationalError, InterfaceError, TimeoutError, PoolTimeout)
+RETRY_AFTER = b"5"
 
 _HOST = re.compile(r"(?i:[a-z0-9](?:[a-z0-9.-]{0,252})|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?")
 
@@ -48,18 +53,16 @@ class _TooLarge(HTTPException):
 
 
 class Middleware:
-    """Refuses what no participant or researcher sends, and counts what passes.
+    """Refuses what no participant or researcher sends.
 
     Parameters
     ----------
     app
-    metrics
     options
     """
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, options: Options) -> None:
+    def __init__(self, app: ASGIApp, options: Options) -> None:
         self.app = app
-        self.metrics = metrics
         self.options = options
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -102,21 +105,24 @@ class Middleware:
                 return message
 
             await self.app(scope, receive_some, send_safely)
-        except Exception:
+        except Exception as error:
             # FastAPI's own handlers come first; this is the last one, and tells nobody why
-            logging.getLogger("trilens_survey").exception("error")
-            if not begun:
+            log.exception("error")
+            if not begun and isinstance(error, OUTAGES):
+                await _refuse(send_safely, 503, "answers cannot be stored now; try again soon")
+            elif not begun:
                 await _refuse(send_safely, 500, "internal server error")
         finally:
             route = getattr(scope.get("route"), "path", "-")
             method = scope["method"] if scope["method"] in _METHODS else "-"
-            self.metrics.request(method, route, status)
             level = logging.DEBUG if status < 500 else logging.WARNING
-            if logging.getLogger("trilens_survey").isEnabledFor(level):
+            if log.isEnabledFor(level):
                 ms = round(1000 * (time.perf_counter() - start), 1)
                 log_event("request", level, method=method, route=route, status=status, ms=ms)
 
     def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > LONGEST_HEAD:
+            return 431, "the headers are too large"
         names = [name for name, _ in scope["headers"]]
         host = headers.get(b"host", b"").decode("latin-1")
         if names.count(b"host") != 1 or not _HOST.fullmatch(host):
@@ -171,6 +177,7 @@ async def _refuse(send: Send, status: int, why: str) -> None:
                 (b"content-type", b"application/json"),
                 (b"content-length", str(len(body)).encode()),
                 (b"connection", b"close"),
+                *([(b"retry-after", RETRY_AFTER)] if status == 503 else []),
             ],
         }
     )

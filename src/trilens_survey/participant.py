@@ -167,19 +167,16 @@ async def answer(
     cookie = _cookie(request)
     store = survey.store
 
-    def write(connection: Connection) -> tuple[bool, dict[str, Any]]:
+    def write(connection: Connection) -> dict[str, Any]:
         done = store.answer(connection, cookie, body.token, body.chosen, body.seconds)
         said: dict[str, Any] = {"stored": True}
         if (told := store.feedback(connection, done)) is not None:
             said["feedback"] = told
         if next:
             said["next"] = store.question(connection, done.row.participant, done.ahead)
-        return done.new, said
+        return said
 
-    new, said = await survey.write(write)
-    if new:
-        survey.metrics.event("answers")
-    return JSONResponse(said)
+    return JSONResponse(await survey.write(write))
 
 
 @router.post("/api/join", status_code=201, response_model=Receipt, responses=_REFUSALS)
@@ -202,11 +199,8 @@ async def join(request: Request, body: Join) -> Response:
         if known is not None:
             return _joined(request, known)
     if not survey.joins.allows(address_of(request)):
-        survey.metrics.event("limited_joins")
         raise Refused(429, "too many new participants from this address; try again later")
     found = await survey.write(lambda c: store.join(c, platform_id, language, test_run=test_run))
-    if found.new and not test_run:
-        survey.metrics.event("joins")
     return _joined(request, found)
 
 

@@ -7,7 +7,6 @@ ready lies in the database, and so does what was found: both survive a restart.
 from __future__ import annotations
 
 import json
-import logging
 import secrets
 import threading
 import time
@@ -22,6 +21,7 @@ from sqlalchemy.engine import Connection
 from trilens_survey.dashboard import Beside, Worker, where
 from trilens_survey.database import Database
 from trilens_survey.export import count_statements
+from trilens_survey.log import log
 from trilens_survey.schema import prepared
 from trilens_survey.store import (
     Store,
@@ -241,7 +241,7 @@ class Preparation:
                 rest = max(_SECONDS, time.monotonic() - begun) if worked else _SECONDS
             except Exception:
                 if not self._over.is_set():
-                    logging.getLogger("trilens_survey").exception("preparation failed")
+                    log.exception("preparation failed")
                 rest = _AFTER_FAILURE
 
     def step(self) -> bool:

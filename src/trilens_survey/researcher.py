@@ -19,7 +19,7 @@ from trilens.kinds import Kind
 from trilens_survey import auth
 from trilens_survey.auth import DEVICE, FIRST, RESEARCHER, Session
 from trilens_survey.export import prepare_export, write_export
-from trilens_survey.monitoring import log_event
+from trilens_survey.log import log_event
 from trilens_survey.payment import Decision, decide, payments_due, write_payments
 from trilens_survey.server import Survey
 from trilens_survey.sets import SETS, Set
@@ -107,14 +107,12 @@ async def sign_in(request: Request, password: Typed, username: Typed = FIRST) ->
     sender = auth.address_of(request) if device is None else f"device {device}"
     # counted before it is checked: of many that come at once, no more are checked
     if not survey.wrong_passwords.allows(sender):
-        survey.metrics.event("limited_sign_ins")
         return _sign_in_page(request, 429, wrong="Too many attempts. Try again in a few minutes.")
     stored = await survey.read(lambda c: auth.password_of(c, username))
     # a few at a time, so that they are never in the way of an answer
     async with survey.password_checks:
         right = await survey.in_thread(lambda: auth.matches(stored, password))
     if not right:
-        survey.metrics.event("refused_sign_ins")
         log_event("sign-in refused")
         return _sign_in_page(request, 403, wrong="Wrong name or password.")
     survey.wrong_passwords.forgive(sender)
@@ -158,6 +156,12 @@ async def sign_out(request: Request, session: OwnForm) -> Response:
     response = to(request, "sign-in")
     response.delete_cookie(RESEARCHER, path=survey.options.root_path + "/researcher")
     return response
+
+
+@router.get("", include_in_schema=False)
+async def without_slash(request: Request) -> Response:
+    """The dashboard, whose address ends in a slash."""
+    return to(request, "")
 
 
 @router.get("/")

@@ -23,8 +23,8 @@ from sqlalchemy.engine import Connection
 from trilens_survey.auth import PARTICIPANT, Limiter, sign, unsign
 from trilens_survey.dashboard import Dashboard, Worker
 from trilens_survey.database import Database
+from trilens_survey.log import log, log_event
 from trilens_survey.markdown import to_html
-from trilens_survey.monitoring import Metrics, log_event
 from trilens_survey.payment import are_over, erase_payments
 from trilens_survey.preparation import Preparation, headway
 from trilens_survey.store import Store, add_visits, changes, put_setting
@@ -66,8 +66,7 @@ class Survey:
         self.study = study
         self.database = database
         self.options = options or Options()
-        self.metrics = Metrics()
-        self.writer = Writer(database, self.metrics.commit)
+        self.writer = Writer(database)
         self.store: Store
         self._engine: Engine
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="trilens-reader")
@@ -143,7 +142,7 @@ class Survey:
                 try:
                     await self.write(self.keep_in_order)
                 except Exception:
-                    logging.getLogger("trilens_survey").exception("error")
+                    log.exception("error")
             await asyncio.sleep(10)
 
     async def read(self, read: Callable[[Connection], T]) -> T:

@@ -85,8 +85,6 @@ class Writer:
     Parameters
     ----------
     database
-    observe
-        Told the number of writes and the seconds of every commit.
     threads
         By default one on SQLite, where it may not be more, and a few on PostgreSQL.
     """
@@ -94,14 +92,12 @@ class Writer:
     def __init__(
         self,
         database: Database,
-        observe: Callable[[int, float], None] | None = None,
         threads: int | None = None,
     ) -> None:
         count = 1 if database.embedded else threads or SEVERAL
         self._most = MOST if count == 1 else MOST_OF_SEVERAL
         self._database = database
         self._engine = database.writer(count)
-        self._observe = observe or (lambda writes, seconds: None)
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._wait = 0.0
         self._closed = False
@@ -194,7 +190,6 @@ class Writer:
         seconds = time.perf_counter() - start
         if self._most == MOST:
             self._wait = min(seconds, LONGEST_WAIT) if len(batch) > 1 else 0.0
-        self._observe(len(batch), seconds)
         _tell(batch, outcomes)
 
     def _transaction(self, batch: list[_Waiting]) -> list[_Outcome]:

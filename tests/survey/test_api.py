@@ -294,15 +294,8 @@ def test_study_texts(app: Any) -> None:
     assert rater.question()["stimuli"][0]["text"].split()[0] in ("ein", "eine")
 
 
-def test_health_and_metrics(app: Any) -> None:
-    rater = app.participant()
-    assert rater.get("/healthz").status_code == 200
-    rater.join()
-    rater.answer(rater.question()["token"], rater.question()["objects"][0])
-    text = rater.get("/metrics").text
-    assert "trilens_answers_total 1\n" in text
-    assert "trilens_joins_total 1\n" in text
-    assert 'trilens_requests_total{method="POST",route="/api/answer",status="200"} 1' in text
+def test_health(app: Any) -> None:
+    assert app.participant().get("/healthz").json() == {"ok": True}
 
 
 def test_the_page_lists_every_call(folder: Path) -> None:

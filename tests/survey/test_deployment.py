@@ -67,7 +67,6 @@ def test_the_services_fit_together(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "443:443" in proxy["ports"]
     rules = (TOP / "deploy" / "Caddyfile").read_text(encoding="utf-8")
     assert f"reverse_proxy survey:{given['port']}" in rules
-    assert "/metrics" in rules
 
 
 def test_the_steps_are_those_of_the_documentation() -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -17,6 +21,7 @@ from studies import edit, running
 from trilens.cli import trilens
 from trilens.errors import SurveyError
 from trilens_survey.database import Database
+from trilens_survey.log import JsonLines
 from trilens_survey.schema import assignments, designs, participants
 
 
@@ -157,6 +162,42 @@ def test_a_new_wording_or_picture_is_a_new_design(folder: Path) -> None:
     assert pd.read_csv(out)["design"].value_counts().to_dict() == {1: 20, 2: 20}
 
 
+def test_an_outage_is_503_and_the_log_says_why(folder: Path, caplog: Any) -> None:
+    with running(folder) as app:
+        rater = app.participant()
+        rater.join()
+        question = rater.question()
+        with closing(sqlite3.connect(folder / "answers.db")) as connection, connection:
+            connection.execute("ALTER TABLE answers RENAME TO hidden")
+        with caplog.at_level(logging.ERROR, "trilens_survey"):
+            answer = rater.answer(question["token"], question["objects"][0])
+        assert answer.status_code == 503
+        assert int(answer.headers["retry-after"]) > 0
+        (line,) = [JsonLines().format(record) for record in caplog.records]
+        assert json.loads(line)["why"] == "no such table: answers"
+        assert question["token"] not in line
+        assert "SELECT" not in line
+
+
+@pytest.mark.parametrize("most", [0, 1_000, 30_000])
+def test_a_start_on_a_full_disk_is_one_line(folder: Path, most: int) -> None:
+    """Files may not grow beyond so many bytes, which SQLite takes for a full disk."""
+    code = (
+        "import resource, sys; from trilens.cli import main;"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most}));"
+        f"sys.argv = ['trilens', 'survey', 'serve', {str(folder)!r}, '--port', '0']; main()"
+    )
+    # with a log that is a pipe, which has no limit
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60
+    )
+    said = [line for line in done.stderr.splitlines() if not line.startswith(("{", "other users"))]
+    assert done.returncode == 1, done.stderr
+    assert len(said) == 1, done.stderr
+    assert said[0].startswith("Error: ")
+    assert str(folder) in said[0]
+
+
 def test_a_server_that_cannot_store_says_so(folder: Path) -> None:
     with running(folder) as app:
         rater = app.participant()
@@ -180,8 +221,7 @@ def test_an_error_of_the_database_is_not_an_acknowledgement(folder: Path) -> Non
             lambda c: c.exec_driver_sql("ALTER TABLE answers RENAME TO elsewhere")
         ).result()
         answer = rater.answer(question["token"], question["objects"][0])
-        assert answer.status_code == 500
-        assert answer.json() == {"detail": "internal server error"}
+        assert answer.status_code == 503
         app.survey.writer.submit(
             lambda c: c.exec_driver_sql("ALTER TABLE elsewhere RENAME TO answers")
         ).result()
