@@ -19,13 +19,14 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from trilens_survey.app import SETTINGS, make_app
+from trilens_survey.app import make_app
 from trilens_survey.database import Database, open_database
 from trilens_survey.server import Options, Survey
+from trilens_survey.serving import SETTINGS
 from trilens_survey.study import load_study
 
 #: Seconds after which a test gives up waiting; many, because the machine may be busy.
-LONGEST = 300.0
+LONGEST = 40.0
 
 
 def edit(folder: Path, *changes: tuple[str, str]) -> Path:
@@ -48,6 +49,23 @@ def one_language(folder: Path, languages: str) -> Path:
     rows = [line.split(",")[:2] for line in (folder / "objects.csv").read_text().splitlines()]
     (folder / "objects.csv").write_text("".join(f"{a},{b}\n" for a, b in rows).replace("_en", ""))
     return edit(folder, ("languages: [en, de]", f"languages: [{languages}]"))
+
+
+def downgrade(database: Database, version: str) -> None:
+    """Make the tables those of an earlier version."""
+    from alembic import command
+    from alembic.config import Config
+
+    from trilens_survey import migrations
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    config.set_main_option("path_separator", "os")
+    engine = database.writer()
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.downgrade(config, version)
+    engine.dispose()
 
 
 class Client(httpx.Client):
@@ -116,9 +134,9 @@ class Here:
     """Works out the dashboard's findings in this process, where tests can see it."""
 
     def run(self, task: dict[str, Any]) -> dict[str, Any]:
-        from trilens_survey import beside
+        from trilens_survey import background
 
-        return json.loads(json.dumps(beside.work(task)))  # type: ignore[no-any-return]
+        return json.loads(json.dumps(background.work(task)))  # type: ignore[no-any-return]
 
     def stop(self) -> None:
         """Nothing runs elsewhere."""

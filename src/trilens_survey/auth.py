@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import hmac
 import ipaddress
@@ -10,10 +9,12 @@ import re
 import secrets
 import time
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 from fastapi import Request
+from itsdangerous import BadSignature, Signer
 from limits import RateLimitItemPerSecond
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
@@ -22,7 +23,7 @@ from sqlalchemy.engine import Connection
 
 from trilens.errors import SurveyError
 from trilens_survey.schema import researchers, sessions
-from trilens_survey.store import get_setting, put, put_setting, record, take_turns
+from trilens_survey.store.administration import get_setting, lock, put, put_setting, record
 from trilens_survey.writer import Refused
 
 #: The cookies' names.
@@ -52,21 +53,22 @@ def sign(key: bytes, purpose: str, value: str) -> str:
     >>> unsign(b"key", "b", sign(b"key", "a", "7")) is None
     True
     """
-    return f"{value}.{_signature(key, purpose, value)}"
+    return _signer(key, purpose).sign(value).decode()
 
 
 def unsign(key: bytes, purpose: str, signed: str | None) -> str | None:
     """The value, if its signature is ours."""
-    if signed is None or not signed.isascii():
+    if signed is None:
         return None
-    value, dot, signature = signed.rpartition(".")
-    good = hmac.compare_digest(signature, _signature(key, purpose, value))
-    return value if dot and good else None
+    try:
+        return _signer(key, purpose).unsign(signed).decode()
+    except BadSignature:
+        return None
 
 
-def _signature(key: bytes, purpose: str, value: str) -> str:
-    digest = hmac.digest(key, f"{purpose}\0{value}".encode(), hashlib.sha256)
-    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+@lru_cache(8)
+def _signer(key: bytes, purpose: str) -> Signer:
+    return Signer(key, salt=purpose, digest_method=hashlib.sha256)
 
 
 def set_password(connection: Connection, password: str, name: str = FIRST) -> None:
@@ -77,7 +79,7 @@ def set_password(connection: Connection, password: str, name: str = FIRST) -> No
         raise SurveyError(
             f"a researcher's name has 1 to 60 letters, digits and . @ + - _, not {name!r}"
         )
-    take_turns(connection, "researchers")
+    lock(connection, "researchers")
     row = {"name": name, "password": _hasher.hash(password), "made": time.time()}
     put(connection, researchers, row)
     put_setting(connection, "first_key", None)
@@ -87,7 +89,7 @@ def set_password(connection: Connection, password: str, name: str = FIRST) -> No
 
 def remove_researcher(connection: Connection, name: str) -> None:
     """Somebody may not sign in any more; the last one stays."""
-    take_turns(connection, "researchers")
+    lock(connection, "researchers")
     known = researcher_names(connection)
     if name not in known:
         raise SurveyError(f"no researcher is called {name!r}; there are {', '.join(known)}")
@@ -180,7 +182,7 @@ def address_of(request: Request) -> str:
 
 def make_first_key(connection: Connection) -> str | None:
     """A key for setting the first password; None where there is one already."""
-    take_turns(connection, "researchers")
+    lock(connection, "researchers")
     if researcher_names(connection):
         return None
     key = secrets.token_urlsafe(24)
@@ -196,7 +198,7 @@ def is_first_key(connection: Connection, key: str) -> bool:
 
 def set_first_password(connection: Connection, key: str, password: str) -> None:
     """Set the first password with the key that was printed; of two who try, one does."""
-    take_turns(connection, "researchers")
+    lock(connection, "researchers")
     if not is_first_key(connection, key):
         raise Refused(403, "this link has expired")
     set_password(connection, password)

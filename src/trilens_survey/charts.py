@@ -12,6 +12,7 @@ from sqlalchemy import Integer, cast, func, select
 from sqlalchemy.engine import Connection
 
 from trilens_survey.schema import answers, assignments
+from trilens_survey.store.rows import ANSWERED
 
 #: Widths of a bar of answers over time, in seconds.
 _STEPS = {
@@ -61,7 +62,7 @@ def over_time(connection: Connection, now: float) -> Bars:
     bar = cast(func.floor(answers.c.stored / step), Integer)
     query = (
         select(bar.label("bar"), func.count().label("n"))
-        .select_from(answers.join(assignments, answers.c.assignment == assignments.c.id))
+        .select_from(ANSWERED)
         .where(assignments.c.reason != "practice")
         .group_by(bar)
     )

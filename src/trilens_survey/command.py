@@ -25,6 +25,10 @@ database_option = click.option(
 )
 
 
+#: Sets of earlier versions: the majority answer for each triple.
+_REDUCED = ("all-reduced", "counted-reduced", "passed-reduced")
+
+
 class _SurveyCommand(options.Command):
     """A command of the survey extra; --help needs no extra."""
 
@@ -82,14 +86,12 @@ def check(folder: Path, as_json: bool) -> None:
     Example: trilens survey check my-study
     """
     from trilens_survey.database import Outdated, open_database
-    from trilens_survey.stimuli import damaged
-    from trilens_survey.store import changes, no_longer_fits
+    from trilens_survey.store.administration import changes, no_longer_fits
     from trilens_survey.study import read_study, remarks
-    from trilens_survey.yaml_lines import Problem
+    from trilens_survey.study_file import Problem
 
-    study, problems = read_study(folder)
+    study, problems = read_study(folder, decode=True)
     said = [] if study is None else remarks(study)
-    problems += [] if study is None else damaged(study.stimuli)
     database = open_database(folder)
     if study is not None and database.file is not None and database.file.exists():
         try:
@@ -115,13 +117,7 @@ def check(folder: Path, as_json: bool) -> None:
 
 
 @command.command("serve")
-@click.argument(
-    "folders",
-    metavar="DIR...",
-    nargs=-1,
-    required=True,
-    type=click.Path(file_okay=False, path_type=Path),
-)
+@folder_argument
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
@@ -155,7 +151,7 @@ def check(folder: Path, as_json: bool) -> None:
     help="How much to log.",
 )
 def serve(
-    folders: tuple[Path, ...],
+    folder: Path,
     host: str,
     port: int,
     database: str | None,
@@ -167,15 +163,12 @@ def serve(
 ) -> None:
     """Serve the study until stopped; every accepted answer is stored.
 
-    Several studies are served each under the name of its folder: /my-study/ and /another/.
-
     \b
     Example: trilens survey serve my-study --port 8000
-             trilens survey serve my-study another
     """
-    from trilens_survey.app import Listen, serve as run
+    from trilens_survey.serving import Listen, serve as run
 
-    run(Listen(folders, host, port, database, public_url, root_path, workers, log_level, proxy))
+    run(Listen(folder, host, port, database, public_url, root_path, workers, log_level, proxy))
 
 
 @command.command("export")
@@ -184,12 +177,13 @@ def serve(
 @click.option(
     "--set",
     "which",
-    type=click.Choice(SETS),
+    type=click.Choice(SETS + _REDUCED),
+    metavar=f"[{'|'.join(SETS)}]",
     default="all",
     show_default=True,
     help="All answers, those of rounds that are long enough, or of those that passed their tests; "
-    "reduced: one answer per triple. screens: what was shown and chosen; questionnaire: what "
-    "participants said before and after the rounds.",
+    "screens: what was shown and chosen; questionnaire: what participants said before and after "
+    "the rounds.",
 )
 @click.option(
     "--kind",
@@ -199,20 +193,12 @@ def serve(
 @click.option(
     "--receipt", metavar="CODE", help="Instead, export everything about one participant as JSON."
 )
-@click.option(
-    "--psych-ds",
-    "psych_ds",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path),
-    help="Instead, write a Psych-DS data set with its description to a new folder.",
-)
 @database_option
 def export(
     folder: Path,
     which: Any,
     kind: Any,
     receipt: str | None,
-    psych_ds: Path | None,
     database: str | None,
     out: Output,
 ) -> None:
@@ -221,40 +207,32 @@ def export(
     \b
     Example: trilens survey export my-study -o answers.csv --set passed
     """
-    from trilens.statements.table import pooled
     from trilens_survey.database import open_database
     from trilens_survey.export import prepare_export, write_export, write_participant
-    from trilens_survey.store import designs_asked
+    from trilens_survey.store.administration import designs_asked
     from trilens_survey.study import load_study
 
     assert out.path is not None
+    if which in _REDUCED:
+        plain = which.removesuffix("-reduced")
+        raise click.UsageError(
+            f"--set {which} has left: export --set {plain} -o answers.csv, then "
+            f"trilens reduce answers.csv reduced.csv"
+        )
     study = load_study(folder)
     with open_database(folder, database).reading() as connection:
         if receipt is not None:
             write_participant(connection, receipt, out.path)
             note(f"wrote {out.path}")
             return
-        if psych_ds is not None and which == "questionnaire":
-            raise click.UsageError("a Psych-DS data set has no questionnaire; omit --set")
         collected = prepare_export(connection, study, which, kind)
         kinds = sorted({design.kind for design in designs_asked(connection).values()})
-    if psych_ds is not None:
-        from trilens_survey.psych_ds import write_psych_ds
-
-        rows = write_psych_ds(collected, study, which, psych_ds)
-        note(f"wrote {rows:,} answers to {psych_ds}")
-        return
     rows = write_export(collected, which, out.path)
     what = {"screens": "screens", "questionnaire": "participants"}.get(which, "statements")
     if kind is None and len(kinds) > 1 and which != "questionnaire":
         note(
             f"this study asks several kinds of questions ({', '.join(kinds)}); these are the "
             f"answers of kind {collected.kind}: choose another with --kind"
-        )
-    if which.endswith("reduced") and collected.conditions:
-        note(
-            f"{pooled(collected.conditions)}, in one majority for each triple; to take one, "
-            f"export --set all and read it with --where 'condition={collected.conditions[0]}'"
         )
     out.report(
         {"file": out.path, "set": which, what: rows},
@@ -276,9 +254,9 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
     Example: trilens survey status my-study
     """
     from trilens_survey.database import open_database
-    from trilens_survey.preparation import headway
+    from trilens_survey.preparation import goal_progress
     from trilens_survey.status import status as look
-    from trilens_survey.store import state_of
+    from trilens_survey.store.administration import state_of
     from trilens_survey.study import load_study
 
     study = load_study(folder)
@@ -286,10 +264,12 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
     with opened.reading() as connection:
         found = look(connection, study.minimum)
         state = state_of(connection, study)
-        goal = headway(connection, study)
+        goal = goal_progress(connection, study)
     if as_json:
-        told = {} if goal is None else {"goal": {"met": goal.met, "said": list(goal.said)}}
-        print_json(found.to_dict() | {"state": state} | told)
+        facts = found.to_dict() | {"state": state, "warnings": found.warnings}
+        if goal is not None:
+            facts["goal"] = {"met": goal.met, "said": list(goal.sentences)}
+        print_json(facts)
         return
     print_facts(
         {
@@ -308,7 +288,7 @@ def status(folder: Path, database: str | None, as_json: bool) -> None:
             "questions skipped": f"{found.skipped:,}",
         }
     )
-    for sentence in () if goal is None else goal.said:
+    for sentence in [*(() if goal is None else goal.sentences), *found.warnings]:
         note(sentence)
     if found.missing:
         listed = ", ".join(f"{name} ({often:,})" for name, often in list(found.missing.items())[:5])
@@ -327,7 +307,7 @@ def forget(folder: Path, receipt: str, database: str | None, as_json: bool) -> N
     \b
     Example: trilens survey forget my-study ABCD-EFGH-JKMN-PQRS
     """
-    from trilens_survey.store import erase
+    from trilens_survey.store.administration import erase
 
     gone = _change(folder, database, lambda c: erase(c, receipt))
     if gone is None:
@@ -406,21 +386,21 @@ def researchers(folder: Path, remove: str | None, database: str | None, as_json:
     """
     from trilens_survey.auth import remove_researcher, researcher_names
     from trilens_survey.database import open_database
-    from trilens_survey.status import deeds_done
+    from trilens_survey.status import log_entries
 
     if remove is not None:
         _change(folder, database, lambda c: remove_researcher(c, remove))
         note(f"{remove} cannot sign in any more")
         return
     with open_database(folder, database).reading() as connection:
-        names, done = researcher_names(connection), deeds_done(connection, 1000)
+        names, done = researcher_names(connection), log_entries(connection, 1000)
     if as_json:
-        print_json({"researchers": names, "log": [deed.to_dict() for deed in done]})
+        print_json({"researchers": names, "log": [entry.to_dict() for entry in done]})
         return
     for name in names:
         click.echo(name)
-    for deed in reversed(done):
-        note(f"{deed.to_dict()['done']} {deed.who}: {deed.what}")
+    for entry in reversed(done):
+        note(f"{entry.to_dict()['at']} {entry.who}: {entry.what}")
 
 
 _COMMAND_LINE = "command line"

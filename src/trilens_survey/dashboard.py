@@ -1,7 +1,7 @@
 """What the dashboard shows: how the study stands, and the analysis of its answers.
 
 Counts are looked up when somebody asks for them. Everything that takes longer, `trilens.analyze`
-above all, is worked out beside the server, in a process that yields to it: see `Findings`.
+above all, is worked out in a process of its own, which yields to the server: see `Findings`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from trilens_survey.charts import over_time
 from trilens_survey.database import Database
 from trilens_survey.log import ChildFailed, log
 from trilens_survey.status import progress, status
-from trilens_survey.store import State, Store
+from trilens_survey.store.participants import Participants
 from trilens_survey.study import Study
 
 #: After some work, rest for so many times as long, so that a growing study does nothing else.
@@ -35,7 +35,7 @@ _LONGEST_REST_OF_FINDINGS = 300.0
 
 @dataclass(frozen=True)
 class Findings:
-    """What was worked out beside the server, as text for the pages; see `trilens_survey.beside`.
+    """What was worked out in the background, as text for the pages.
 
     Attributes
     ----------
@@ -82,11 +82,11 @@ class Worker(Protocol):
 #: Characters of what a failed child said last, for the log.
 _LAST_WORDS = 2000
 #: Others go first from the beginning, not when the long imports are over.
-_BESIDE = "import os; os.nice(19); from trilens_survey.beside import main; main()"
+_CHILD = "import os; os.nice(19); from trilens_survey.background import main; main()"
 
 
-class Beside:
-    """Runs `trilens_survey.beside` in a process of its own."""
+class ChildProcess:
+    """Runs `trilens_survey.background` in a process of its own."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -95,7 +95,7 @@ class Beside:
     def run(self, task: dict[str, Any]) -> dict[str, Any]:
         """The facts of the findings."""
         with subprocess.Popen(
-            [sys.executable, "-c", _BESIDE],
+            [sys.executable, "-c", _CHILD],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -103,12 +103,12 @@ class Beside:
             self._process = process
             if self._stopped:
                 process.kill()
-            told, said = process.communicate(json.dumps(task).encode())
+            found, said = process.communicate(json.dumps(task).encode())
         if process.returncode != 0:
             last = said.decode("utf-8", "replace").strip()[-_LAST_WORDS:]
             raise ChildFailed(f"the analysis ended with status {process.returncode}: {last}")
-        found: dict[str, Any] = json.loads(told)
-        return found
+        facts: dict[str, Any] = json.loads(found)
+        return facts
 
     def stop(self) -> None:
         self._stopped = True
@@ -134,7 +134,7 @@ class BackgroundAnalysis:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._task = task
-        self._worker = worker or Beside()
+        self._worker = worker or ChildProcess()
         self._clock = clock
         self._lock = threading.Lock()
         self._closing = False
@@ -213,7 +213,7 @@ class Dashboard:
         self.analysis = BackgroundAnalysis(_task(study, database), worker)
 
     def facts(
-        self, connection: Connection, store: Store, *, at_once: bool = False
+        self, connection: Connection, store: Participants, *, at_once: bool = False
     ) -> dict[str, Any]:
         """For the template; with ``at_once`` as new as can be, and a new analysis is begun."""
         with self._lock:
@@ -233,17 +233,16 @@ class Dashboard:
     def close(self) -> None:
         self.analysis.close()
 
-    def _count(self, connection: Connection, store: Store, at_once: bool) -> dict[str, Any]:
+    def _count(self, connection: Connection, store: Participants, at_once: bool) -> dict[str, Any]:
         study = self._study
         now = status(connection, study.minimum)
         if now.answers:
             self.analysis.update(now.answers, now.erased, at_once=at_once)
-        state: State = store.state(connection)
         return {
             "study": study,
-            "title": study.title[study.languages[0]],
+            "title": study.title,
             "status": now,
-            "state": state,
+            "state": store.state(connection),
             "time": over_time(connection, time.time()),
             "progress": progress(connection),
             "goal": self._goal(connection),
@@ -251,19 +250,19 @@ class Dashboard:
 
 
 def where(database: Database) -> dict[str, Any]:
-    """Where `trilens_survey.beside` finds the answers."""
+    """Where `trilens_survey.background` finds the answers."""
     url = None if database.url is None else database.url.render_as_string(hide_password=False)
     file = None if database.file is None else str(Path(database.file).absolute())
     return {"file": file, "url": url}
 
 
 def _task(study: Study, database: Database) -> dict[str, Any]:
-    """What `trilens_survey.beside` must know; plain enough for JSON."""
+    """What `trilens_survey.background` must know; plain enough for JSON."""
     folders = {str(one.file.parent) for one in study.stimuli if one.form == "image" and one.file}
     return where(database) | {
         "what": "findings",
         "kind": study.kind,
         "minimum": study.minimum,
-        "title": study.title[study.languages[0]],
+        "title": study.title,
         "images": min(folders, default=None),
     }

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Engine, create_engine, event, insert, select
+from sqlalchemy import Engine, create_engine, event, insert, inspect, select
 from sqlalchemy.engine import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from trilens.errors import SurveyError
+from trilens.files.output import write_table
 from trilens_survey.schema import metadata
 
 FILE = "answers.db"
@@ -31,10 +32,13 @@ class Database:
         Of PostgreSQL.
     file
         Of SQLite.
+    folder
+        Of the study: what leaves with an upgrade is kept there.
     """
 
     url: URL | None = None
     file: Path | None = None
+    folder: Path | None = None
 
     @property
     def embedded(self) -> bool:
@@ -96,7 +100,7 @@ class Database:
             engine = self.writer()
             try:
                 with self.named_errors():
-                    migrate(engine)
+                    migrate(engine, self.folder)
                     with engine.begin() as connection:
                         yield connection
             finally:
@@ -155,7 +159,7 @@ def open_database(folder: Path, url: str | None = None) -> Database:
     trilens.errors.SurveyError: the database must be postgresql://..., not mysql; omit it for SQLite
     """
     if url is None:
-        return Database(file=folder / FILE)
+        return Database(file=folder / FILE, folder=folder)
     try:
         parsed = make_url(url)
     except ArgumentError:
@@ -163,10 +167,10 @@ def open_database(folder: Path, url: str | None = None) -> Database:
     name = parsed.drivername.split("+")[0]
     if name not in ("postgresql", "postgres"):
         raise SurveyError(f"the database must be postgresql://..., not {name}; omit it for SQLite")
-    return Database(url=parsed.set(drivername="postgresql+psycopg"))
+    return Database(url=parsed.set(drivername="postgresql+psycopg"), folder=folder)
 
 
-def migrate(engine: Engine) -> None:
+def migrate(engine: Engine, folder: Path | None = None) -> None:
     """Bring the tables to this version; a database of a newer trilens is refused."""
     from alembic import command
     from alembic.config import Config
@@ -179,6 +183,7 @@ def migrate(engine: Engine) -> None:
         if engine.dialect.name == "postgresql":
             # several processes may start at once: one of them makes the tables
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7716583)")
+        keep_decisions(connection, folder)
         config.attributes["connection"] = connection
         try:
             command.upgrade(config, "head")
@@ -186,6 +191,31 @@ def migrate(engine: Engine) -> None:
             raise SurveyError(
                 f"the database was made by a newer version of trilens ({error}); upgrade trilens"
             ) from error
+
+
+#: Where decisions about payments are kept, which the database has no more.
+DECISIONS = "payments-decided.csv"
+
+
+def keep_decisions(connection: Connection, folder: Path | None) -> None:
+    """Write the decisions about payments of earlier versions to a file, before they leave."""
+    if folder is None or not inspect(connection).has_table("payments"):
+        return
+    query = (
+        "SELECT i.platform_id, p.code, p.decision, p.decided FROM payments p "
+        "JOIN platform_ids i ON i.participant = p.participant "
+        "WHERE p.decision IS NOT NULL ORDER BY p.decided"
+    )
+    rows = connection.exec_driver_sql(query).all()
+    if not rows:
+        return
+    file = folder / DECISIONS
+    keep_private(file)
+    names = ("platform_id", "code", "decision", "decided")
+    write_table(
+        {name: list(one) for name, one in zip(names, zip(*rows, strict=True), strict=True)}, file
+    )
+    file.chmod(0o600)
 
 
 def _check_version(connection: Connection) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader
 
 from trilens.errors import StudyError
-from trilens.statements import Kind
+from trilens_survey.settings import Kind
 
 #: Templates of the files, named like them.
 _TEMPLATES = Path(__file__).parent / "example_study"

@@ -15,16 +15,22 @@ import pyarrow as pa
 from sqlalchemy import Row, func, select
 from sqlalchemy.engine import Connection
 
+from trilens import Statements
 from trilens.errors import FormatError, SurveyError
-from trilens.files.output import atomic_write
-from trilens.kinds import columns as kind_columns
-from trilens.statements import Kind, Statements
-from trilens.statements.table import is_number
+from trilens.files.output import atomic_write, write_table
 from trilens_survey.schema import answers, assignments, forms, objects, participants
 from trilens_survey.sets import Set
-from trilens_survey.store import all_about, chosen_in, designs_asked, shown_in
+from trilens_survey.settings import Kind
+from trilens_survey.store.administration import all_about, designs_asked
+from trilens_survey.store.rows import GIVEN, chosen_of, in_order
 from trilens_survey.study import Study
 
+#: The columns of a statement of each kind.
+_COLUMNS = {
+    "central": ("central", "other_1", "other_2"),
+    "odd": ("odd", "other_1", "other_2"),
+    "closer": ("anchor", "near", "far"),
+}
 #: Why questions were asked whose answers tell of the objects.
 FINDINGS = ("random", "adaptive", "shared")
 
@@ -62,7 +68,7 @@ class AnswerTable:
         return list(self.table.column(name).to_pylist())
 
     def select(self, which: Set) -> pa.Table:
-        """The statements of a set, before it is reduced."""
+        """The statements of a set."""
         return self._statements(self._chosen(which))
 
     def screens(self) -> pa.Table:
@@ -73,24 +79,13 @@ class AnswerTable:
         """The answers of a set as statements, for every function of the library.
 
         Those to test questions and to questions that were repeated are left out, as they are
-        when an export is read: see `trilens.statements.table`. The paper counts them among
-        ``counted-reduced``.
+        when an export is read.
         """
-        table = self.select(which)
-        if which == "counted-reduced":
-            table = table.drop_columns("reason")
-        found = Statements(table, names=self.names, kind=self.kind)
-        return found.reduce() if which.endswith("reduced") else found
+        return Statements(self.select(which), names=self.names, kind=self.kind)
 
     def without_practice(self) -> AnswerTable:
         """The same, with the answers that are part of the study."""
         return replace(self, table=self._chosen("all"))
-
-    @property
-    def conditions(self) -> list[str]:
-        """The names of the conditions, where there are several."""
-        named = sorted(set(self.column("condition")))
-        return named if len(named) > 1 else []
 
     @property
     def left_out(self) -> int:
@@ -105,9 +100,9 @@ class AnswerTable:
         columns = (self.column(name) for name in ("reason", "test", "counted", "rater"))
         good = [
             reason != "practice"
-            and (which.startswith("all") or counted)
+            and (which == "all" or counted)
             and (
-                not which.startswith("passed")
+                which != "passed"
                 or test == "passed"
                 or (test == "none" and rater not in self.failed)
             )
@@ -123,7 +118,7 @@ class AnswerTable:
             columns = _objects(self.kind, shown, [one[0] for one in chosen])
             kept = rest.drop_columns("question")
         elif not shown:
-            columns = {name: pa.array([], pa.string()) for name in kind_columns(self.kind)}
+            columns = {name: pa.array([], pa.string()) for name in _COLUMNS[self.kind]}
             kept = rest.drop_columns("place")
         else:
             asked = "nearest" if self.kind == "closer" else self.kind
@@ -131,7 +126,7 @@ class AnswerTable:
             rows = zip(*many, strict=True)
             columns = {
                 name: pa.array(values, pa.string())
-                for name, values in zip(kind_columns(self.kind), rows, strict=True)
+                for name, values in zip(_COLUMNS[self.kind], rows, strict=True)
             }
             # a screen of many objects makes many statements: they have its number in common
             kept = rest.take(pa.array(many.questions)).drop_columns("place")
@@ -166,11 +161,7 @@ def collect(
             answers.c.stored,
             answers.c.further.label("also"),
         )
-        .select_from(
-            answers.join(assignments, answers.c.assignment == assignments.c.id).join(
-                participants, assignments.c.participant == participants.c.id
-            )
-        )
+        .select_from(GIVEN)
         .where(participants.c.test_run == 0)
         .order_by(answers.c.stored, assignments.c.id)
     )
@@ -185,12 +176,13 @@ def collect(
     versions = {design: i for i, design in enumerate(sorted({row.design for row in rows}), 1)}
     by_id = {row.id: row.name for row in connection.execute(select(objects))}
     text, whole, real = pa.string(), pa.int64(), pa.float64()
-    shown = [shown_in(row) for row in rows]
+    shown = [in_order(row.a, row.b, row.c, row.further) for row in rows]
     table = pa.table(
         {
             "shown": pa.array([[by_id[i] for i in some] for some in shown], pa.list_(text)),
             "chosen": pa.array(
-                [[by_id[i] for i in chosen_in(row)] for row in rows], pa.list_(text)
+                [[by_id[i] for i in chosen_of(row.chosen, row.also)] for row in rows],
+                pa.list_(text),
             ),
             "rater": pa.array([row.rater for row in rows], text),
             "round": pa.array([numbers[key] for key in round_of], whole),
@@ -223,11 +215,7 @@ def count_statements(connection: Connection, kind: Kind, names: Collection[str])
     asked = {row: one for row, one in designs_asked(connection).items() if one.kind == kind}
     query = (
         select(assignments.c.design, func.count().label("n"))
-        .select_from(
-            answers.join(assignments, answers.c.assignment == assignments.c.id).join(
-                participants, assignments.c.participant == participants.c.id
-            )
-        )
+        .select_from(GIVEN)
         .where(
             participants.c.test_run == 0,
             assignments.c.reason.in_(FINDINGS),
@@ -299,7 +287,7 @@ def questionnaire(connection: Connection, study: Study) -> pa.Table:
         theirs = people.setdefault(row.id, {"rater": row.rater, "condition": row.condition})
         theirs.update(json.loads(row.content))
     # what the study asked earlier comes after what it asks now
-    asked = [item.name for item in (*study.before, *study.after)]
+    asked = [item.name for item in (*study.settings.before, *study.settings.after)]
     earlier = [name for theirs in people.values() for name in theirs]
     columns = list(dict.fromkeys(["rater", "condition", *asked, *earlier]))
     found = {name: [theirs.get(name) for theirs in people.values()] for name in columns}
@@ -329,19 +317,9 @@ def prepare_export(
 
 
 def write_export(collected: AnswerTable | pa.Table, which: Set, path: str | Path) -> int:
-    """Write a set to CSV, TSV or Parquet; the number of rows.
-
-    A reduced set has one row per triple, its majority answer, and so no rater.
-    """
-    from trilens.files import write_statements
-    from trilens.files.output import write_table
-
+    """Write a set to CSV, TSV or Parquet; the number of rows."""
     if not isinstance(collected, AnswerTable):
         table = collected
-    elif which.endswith("reduced"):
-        reduced = collected.statements(which)
-        write_statements(reduced, path)
-        return len(reduced)
     elif which == "screens":
         table = collected.screens()
     else:
@@ -390,10 +368,18 @@ def safe_cells(values: Sequence[Any]) -> list[Any]:
     """
     return [
         f"'{value}"
-        if isinstance(value, str) and _FORMULA.match(value) and not is_number(value)
+        if isinstance(value, str) and _FORMULA.match(value) and not _is_number(value)
         else value
         for value in values
     ]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def write_participant(connection: Connection, receipt: str, path: str | Path) -> None:

@@ -2,97 +2,170 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from trilens_survey.reading import Reading, Text, label
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic_core import PydanticCustomError
 
-TYPES = ("choice", "number", "text", "scale")
+from trilens_survey.text import Settings, Text, as_text
+
 #: Columns that a table of answers has already.
 TAKEN = ("rater", "condition", "language", "joined", "finished", "left")
 LONGEST = 2000
 
 #: Why a value is refused: the key of a text of the page, and what is filled in there.
 Refusal: TypeAlias = dict[str, Any]
+Checked: TypeAlias = tuple[Any, Refusal | None]
 
 
-@dataclass(frozen=True)
-class Item:
-    """One question of a form.
+def _not_taken(name: str) -> str:
+    if name in TAKEN:
+        raise PydanticCustomError("taken", f"is {name!r}, which is a column already")
+    return name
 
-    Attributes
-    ----------
-    name
-        The column of the export.
-    options, several
-        Of a choice: the values with their texts, and whether more than one may be chosen.
-    least, most, whole
-        The range of a number or of a scale; the most characters of a text.
-    ends
-        What the two ends of a scale mean.
-    """
 
-    name: str
-    type: str
-    ask: Text
-    required: bool = True
-    options: tuple[tuple[str, Text], ...] = ()
-    several: bool = False
-    least: float | None = None
-    most: float | None = None
-    whole: bool = False
-    ends: tuple[Text, Text] | None = None
+class Item(Settings):
+    """One question of a form."""
+
+    name: Annotated[
+        str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,59}$"), AfterValidator(_not_taken)
+    ] = Field(description="The column of the export: letters, digits and `_`.")
+    ask: Text = Field(description="The question.")
+    required: bool = Field(default=True, description="Whether it must be answered.")
 
     def shown(self, language: str) -> dict[str, Any]:
         """What the page needs to ask it."""
-        return {
-            "name": self.name,
-            "type": self.type,
-            "ask": self.ask[language],
-            "required": self.required,
-            "options": [{"value": value, "text": text[language]} for value, text in self.options],
-            "several": self.several,
-            "least": self.least,
-            "most": self.most,
-            "whole": self.whole,
-            "ends": [text[language] for text in self.ends or ()],
-        }
+        return {"name": self.name, "ask": self.ask[language], "required": self.required}
 
-    def check(self, value: Any) -> tuple[Any, Refusal | None]:
+    def check(self, value: Any) -> Checked:
         """The value as it is stored (None for no answer), and what is wrong with it."""
         if value is None or value == [] or (isinstance(value, str) and not value.strip()):
             return None, {"text": "form_needed"} if self.required else None
-        if self.type == "choice":
-            return self._chosen(value)
-        if self.type == "text":
-            long = isinstance(value, str) and len(value.strip()) > (self.most or LONGEST)
-            if long or not isinstance(value, str):
-                return None, {"text": "form_long", "most": int(self.most or LONGEST)}
-            return value.strip(), None
-        return self._number(value)
+        return self._checked(value)
 
-    def _chosen(self, value: Any) -> tuple[Any, Refusal | None]:
-        known = [option for option, _ in self.options]
+    def _checked(self, value: Any) -> Checked:
+        raise NotImplementedError
+
+
+def _options(given: Any, info: ValidationInfo) -> Any:
+    """A list of texts, or values with a text each, as values with a text for each language."""
+    if isinstance(given, list) and any(isinstance(each, bool) for each in given):
+        text = 'must have "yes" and "no" in quotes, otherwise they mean true and false'
+        raise PydanticCustomError("options", text)
+    if isinstance(given, list) and all(isinstance(each, (str, int)) for each in given):
+        pairs = [(str(each), as_text(str(each), info)) for each in given]
+    elif isinstance(given, dict):
+        pairs = [(str(value), as_text(text, info)) for value, text in given.items()]
+    else:
+        raise PydanticCustomError("options", "must be a list of texts, or `value: text` lines")
+    if len(dict(pairs)) < max(2, len(pairs)):
+        raise PydanticCustomError("options", "must be two different texts or more")
+    return dict(pairs)
+
+
+class Choice(Item):
+    """One of several answers, or more than one of them."""
+
+    type: Literal["choice"] = Field(description="What kind of question it is.")
+    options: Annotated[dict[str, dict[str, str]], BeforeValidator(_options)] = Field(
+        description="A list of texts, or `value: text` lines."
+    )
+    several: bool = Field(default=False, description="Whether more than one may be chosen.")
+
+    def shown(self, language: str) -> dict[str, Any]:
+        options = [{"value": value, "text": text[language]} for value, text in self.options.items()]
+        return super().shown(language) | {
+            "type": "choice", "options": options, "several": self.several
+        }  # fmt: skip
+
+    def _checked(self, value: Any) -> Checked:
         given = value if isinstance(value, list) else [value]
-        right = all(isinstance(each, str) and each in known for each in given)
+        right = all(isinstance(each, str) and each in self.options for each in given)
         if not right or len(set(given)) < len(given) or (len(given) > 1 and not self.several):
             return None, {"text": "form_needed"}
-        in_order = [option for option in known if option in given]
+        in_order = [option for option in self.options if option in given]
         return (in_order if self.several else in_order[0]), None
 
-    def _number(self, value: Any) -> tuple[Any, Refusal | None]:
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            return None, {"text": "form_number"}
-        if not abs(value) <= 1e15:  # nor is NaN; a whole number may be too large for a float
-            return None, {"text": "form_number"}
-        if self.whole and value != int(value):
-            return None, {"text": "form_whole"}
-        if self.least is not None and value < self.least:
-            return None, {"text": "form_least", "least": _plain(self.least)}
-        if self.most is not None and value > self.most:
-            return None, {"text": "form_most", "most": _plain(self.most)}
-        return _plain(value), None
+
+Limit: TypeAlias = Annotated[float, Field(ge=-1e15, le=1e15, strict=True)]
+
+
+class Number(Item):
+    """A number."""
+
+    type: Literal["number"] = Field(description="What kind of question it is.")
+    least: Limit | None = Field(default=None, description="The smallest number allowed.")
+    most: Limit | None = Field(default=None, description="The largest number allowed.")
+    whole: bool = Field(default=False, description="Whether it must be a whole number.")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Number:
+        if self.least is not None and self.most is not None and self.least > self.most:
+            raise PydanticCustomError("range", "has a least that is larger than its most")
+        return self
+
+    def shown(self, language: str) -> dict[str, Any]:
+        return super().shown(language) | {"type": "number"}
+
+    def _checked(self, value: Any) -> Checked:
+        return check_number(value, self.least, self.most, self.whole)
+
+
+class LongText(Item, title="text"):
+    """A text in the participant's own words."""
+
+    type: Literal["text"] = Field(description="What kind of question it is.")
+    most: int = Field(default=LONGEST, ge=1, le=LONGEST, strict=True, description="Characters.")
+
+    def shown(self, language: str) -> dict[str, Any]:
+        return super().shown(language) | {"type": "text", "most": self.most}
+
+    def _checked(self, value: Any) -> Checked:
+        if not isinstance(value, str) or len(value.strip()) > self.most:
+            return None, {"text": "form_long", "most": self.most}
+        return value.strip(), None
+
+
+class Scale(Item):
+    """A point between two ends."""
+
+    type: Literal["scale"] = Field(description="What kind of question it is.")
+    least: int = Field(default=1, strict=True, description="The number of the first point.")
+    most: int = Field(default=7, strict=True, description="The number of the last point.")
+    ends: tuple[Text, Text] | None = Field(default=None, description="What the two ends mean.")
+
+    @model_validator(mode="after")
+    def _few(self) -> Scale:
+        if not 1 <= self.most - self.least <= 20:
+            raise PydanticCustomError("scale", "must go from `least` to `most`, at most 20 apart")
+        return self
+
+    def shown(self, language: str) -> dict[str, Any]:
+        ends = [text[language] for text in self.ends or ()]
+        return super().shown(language) | {
+            "type": "scale", "least": self.least, "most": self.most, "ends": ends
+        }  # fmt: skip
+
+    def _checked(self, value: Any) -> Checked:
+        return check_number(value, self.least, self.most, whole=True)
+
+
+AnyItem: TypeAlias = Annotated[Choice | Number | LongText | Scale, Field(discriminator="type")]
+
+
+def check_number(value: Any, least: float | None, most: float | None, whole: bool) -> Checked:
+    """A number in its range."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None, {"text": "form_number"}
+    if not abs(value) <= 1e15:  # nor is NaN; a whole number may be too large for a float
+        return None, {"text": "form_number"}
+    if whole and value != int(value):
+        return None, {"text": "form_whole"}
+    if least is not None and value < least:
+        return None, {"text": "form_least", "least": _plain(least)}
+    if most is not None and value > most:
+        return None, {"text": "form_most", "most": _plain(most)}
+    return _plain(value), None
 
 
 def _plain(value: float) -> int | float:
@@ -109,108 +182,3 @@ def check_form(items: tuple[Item, ...], given: Any) -> tuple[dict[str, Any], dic
         elif value is not None:
             values[item.name] = value
     return values, wrong
-
-
-_KEYS = ("name", "type", "ask", "required")
-_KEYS_OF = {
-    "choice": ("options", "several"),
-    "number": ("least", "most", "whole"),
-    "text": ("most",),
-    "scale": ("least", "most", "ends"),
-}
-
-
-def read_form(reading: Reading, form: str, taken: set[str]) -> tuple[Item, ...]:
-    """The questions of the form that a study's file has under this key."""
-    found = []
-    for i in range(reading.entries("questions", form)):
-        item = _read_item(reading, form, i)
-        if item is None:
-            continue
-        if item.name in taken:
-            reading.wrong(f"{label((form, i))}: the name {item.name!r} appears twice", form, i)
-        taken.add(item.name)
-        found.append(item)
-    return tuple(found)
-
-
-def _read_item(reading: Reading, form: str, i: int) -> Item | None:
-    if not isinstance(reading.given.get(form, i), dict):
-        reading.wrong(f"{label((form, i))} must have {', '.join(_KEYS)}", form, i)
-        return None
-    if not reading.has(form, i, "type"):
-        reading.wrong(f"{label((form, i, 'type'))} is missing: {', '.join(TYPES)}", form, i)
-        return None
-    before = len(reading.problems)
-    type = reading.choice(form, i, "type", allowed=TYPES, default="text")
-    if len(reading.problems) == before:
-        reading.keys(_KEYS + _KEYS_OF[type], form, i)
-    name = reading.line(form, i, "name", needed=True) or ""
-    if name and (not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,59}", name) or name in TAKEN):
-        text = f"{label((form, i, 'name'))} must be a word of letters, digits and _, not {name!r}"
-        reading.wrong(text + (", which is a column already" if name in TAKEN else ""), form, i)
-    item = Item(
-        name=name,
-        type=type,
-        ask=reading.text(form, i, "ask"),
-        required=reading.yes(form, i, "required", default=True),
-        options=_read_options(reading, form, i) if type == "choice" else (),
-        several=reading.yes(form, i, "several", default=False) if type == "choice" else False,
-        least=_read_number(reading, form, i, "least") if type != "text" else None,
-        most=_read_number(reading, form, i, "most"),
-        whole=type == "scale" or reading.yes(form, i, "whole", default=False),
-        ends=_read_ends(reading, form, i) if type == "scale" else None,
-    )
-    return _checked_range(reading, item, form, i)
-
-
-def _checked_range(reading: Reading, item: Item, form: str, i: int) -> Item:
-    least, most = item.least, item.most
-    if item.type == "scale":
-        least, most = 1 if least is None else least, 7 if most is None else most
-        if not (least == int(least) and most == int(most) and 1 <= most - least <= 20):
-            text = "a scale goes from `least` to `most`, whole numbers at most 20 apart"
-            reading.wrong(f"{label((form, i))}: {text}", form, i)
-    elif least is not None and most is not None and least > most:
-        reading.wrong(f"{label((form, i))}: least is larger than most", form, i, "least")
-    elif item.type == "text" and most is not None and not 1 <= most <= LONGEST:
-        text = f"a text has at most {LONGEST} characters"
-        reading.wrong(f"{label((form, i))}: {text}", form, i, "most")
-    return Item(**{**vars(item), "least": least, "most": most})
-
-
-def _read_number(reading: Reading, form: str, i: int, key: str) -> float | None:
-    value = reading.given.get(form, i, key)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= 1e15:
-        reading.wrong(f"{label((form, i, key))} must be a number, not {value!r}", form, i, key)
-        return None
-    return value
-
-
-def _read_options(reading: Reading, form: str, i: int) -> tuple[tuple[str, Text], ...]:
-    given, where = reading.given.get(form, i, "options"), (form, i, "options")
-    name = label(where)
-    if isinstance(given, dict):
-        found = tuple((value, reading.text(*where, value)) for value in given)
-    elif isinstance(given, list) and all(isinstance(each, (str, int)) for each in given):
-        if any(isinstance(each, bool) for each in given):
-            text = f'{name}: put "yes" and "no" in quotes, otherwise they mean true and false'
-            reading.wrong(text, *where)
-        found = tuple((str(each), dict.fromkeys(reading.languages, str(each))) for each in given)
-    else:
-        reading.wrong(f"{name} must be a list of texts, or `value: text` lines", *where)
-        return ()
-    if len(found) < 2 or len({value for value, _ in found}) < len(found):
-        reading.wrong(f"{name} must be two different texts or more", *where)
-    return found
-
-
-def _read_ends(reading: Reading, form: str, i: int) -> tuple[Text, Text] | None:
-    if not reading.has(form, i, "ends"):
-        return None
-    if reading.entries("two texts", form, i, "ends") != 2:
-        reading.wrong(f"{label((form, i, 'ends'))} must be two texts", form, i, "ends")
-        return None
-    return reading.text(form, i, "ends", 0), reading.text(form, i, "ends", 1)

@@ -3,145 +3,155 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from trilens._parameters import is_whole
+import trilens as tl
 from trilens.errors import ParameterError, TrilensError
-from trilens.statements import Statements
-from trilens_survey.reading import Reading
+from trilens_survey.settings import Kind, StudySettings
 
-if TYPE_CHECKING:
-    from trilens.tasks.stopping import Stopping
-    from trilens_survey.blocks import Block
-
-_RULE = ("rule", "at_most", "gain", "price", "budget", "level", "then")
-_THEN = ("close", "warn")
-#: The keys that each rule looks at.
-_USED = {
+#: The limits that each rule looks at.
+LIMITS: dict[str, tuple[str, ...]] = {
     "medoid": ("at_most", "level"),
     "map": ("gain", "level"),
     "groups": (),
-    "price": ("price", "budget"),
 }
 
 
 @dataclass(frozen=True)
-class Adaptive:
-    """Questions are chosen by what is not known yet: see `trilens.next_questions`.
+class Goal:
+    """What a study is to find out.
 
     Attributes
     ----------
-    goal
-        What the answers are to tell.
+    adaptive
+        What chosen questions are to tell: see `trilens.next_questions`; None where all are random.
     random_share
         The share of the questions that is drawn at random all the same.
-    """
-
-    goal: str
-    random_share: float
-
-
-@dataclass(frozen=True)
-class Stop:
-    """When the study has enough answers: see `trilens.stopping`.
-
-    Attributes
-    ----------
     rule
+        The rule that is looked at: see `trilens.stopping`; None for none.
     limits
         What the rule is compared with, as far as the study says it.
-    closes
-        Whether the study is closed then; else the dashboard says so.
+    closes, warns
+        Whether the study is closed when the rule is met, or the dashboard says so. With neither,
+        the rule only tells how far the goal is.
+    first_look
+        The answers at the rule's first look.
     """
 
-    rule: str
+    adaptive: str | None
+    random_share: float
+    rule: str | None
     limits: dict[str, float]
     closes: bool
+    warns: bool
+    first_look: int
 
     @property
-    def terms(self) -> dict[str, Any]:
-        """All that the study says about it: what was found under other terms does not hold."""
+    def stop_terms(self) -> dict[str, Any]:
+        """All that the study says about its rule."""
         return {"rule": self.rule, "limits": self.limits, "closes": self.closes}
 
     @property
-    def by_price(self) -> bool:
-        """Whether answers are only counted: no model is needed."""
-        return self.rule == "price"
-
-    def cost(self, answers: int) -> Stopping:
-        """What so many answers cost, where the rule is ``price``."""
-        from trilens.tasks.stopping import by_price
-
-        return by_price(answers, self.limits["price"], self.limits["budget"])
+    def terms(self) -> dict[str, Any]:
+        """All that a model is made for: what was found under other terms does not hold."""
+        stops = self.closes or self.warns
+        return {"goal": self.adaptive, "stop": self.stop_terms if stops else None}
 
 
-def read_adaptive(reading: Reading, blocks: list[Block]) -> Adaptive | None:
-    """How ``questions: adaptive`` is to be understood; None where questions are random."""
-    how = reading.choice("questions", allowed=("random", "adaptive"), default="random")
-    if how == "random":
-        for key in ("goal", "random_share"):
-            if reading.has(key):
-                reading.wrong(f"{key} needs questions: adaptive", key)
+class Unfit(Exception):
+    """A goal that the study cannot have: why, and the key that is wrong."""
+
+    def __init__(self, why: str, *path: str) -> None:
+        self.path = path
+        super().__init__(why)
+
+
+def read_goal(
+    settings: StudySettings, kind: Kind, names: tuple[str, ...], plain: bool
+) -> Goal | None:
+    """The goal of a study; None where it has none.
+
+    Parameters
+    ----------
+    settings
+    kind, names
+        What is asked, and the names of the objects.
+    plain
+        Whether three objects are shown, in a study without blocks and conditions.
+    """
+    none = tl.Statements([], names=list(names), kind=kind)
+    adaptive = _adaptive(settings, none, plain)
+    stop = settings.stop
+    limits: dict[str, float] = {}
+    rule = adaptive if adaptive in LIMITS else None
+    if stop is not None:
+        rule, limits = stop.rule, _limits(settings, len(names))
+    if adaptive is None and stop is None:
         return None
-    goal = reading.line("goal") or "medoid"
-    share = reading.real("random_share", default=0.2, least=0.0, most=1.0)
-    if len(blocks) > 1 or blocks[0].shown != 3:
-        reading.wrong(
+    first_look = 0
+    if rule is not None:
+        try:
+            # the library knows what its rules take
+            found = tl.stopping(none, rule, **limits)  # type: ignore[arg-type]
+        except TrilensError as error:
+            raise Unfit(f"stop: {_in_words(error)}", "stop") from error
+        first_look = found.next_look or 0
+    return Goal(
+        adaptive=adaptive,
+        random_share=0.2 if settings.random_share is None else settings.random_share,
+        rule=rule,
+        limits=limits,
+        closes=stop is not None and stop.then == "close",
+        warns=stop is not None and stop.then == "warn",
+        first_look=first_look,
+    )
+
+
+def _adaptive(settings: StudySettings, none: tl.Statements, plain: bool) -> str | None:
+    """What questions are chosen for; None where they are random."""
+    if settings.questions == "random":
+        return None
+    if not plain:
+        raise Unfit(
             "adaptive questions show three objects, in a study without blocks and conditions; "
             "take out the grid, the blocks and the conditions, or write questions: random",
             "questions",
         )
-        return None
-    from trilens.tasks.next_questions import next_questions
-
+    goal = settings.goal or "medoid"
     try:
-        # the library knows which goals there are
-        next_questions(_none(blocks[0]), goal, 1, random_share=share)  # type: ignore[arg-type]
+        tl.next_questions(none, goal, 1)  # type: ignore[arg-type]
     except TrilensError as error:
-        reading.wrong(_said(error), "goal" if reading.has("goal") else "questions")
-        return None
-    return Adaptive(goal, share)
+        raise Unfit(_in_words(error), "goal") from error
+    return goal
 
 
-def read_stop(reading: Reading, blocks: list[Block]) -> Stop | None:
-    """The section ``stop``."""
-    if not reading.has("stop") or not reading.keys(_RULE, "stop"):
-        return None
-    rule = reading.line("stop", "rule", needed=True)
-    given = {key: reading.given.get("stop", key) for key in _RULE[1:-1]}
+def _limits(settings: StudySettings, n: int) -> dict[str, float]:
+    """What the rule is compared with."""
+    stop = settings.stop
+    assert stop is not None
+    if settings.blocks or settings.conditions:
+        raise Unfit("a stopping rule needs a study without blocks and conditions", "stop")
+    if stop.rule == "price":
+        raise Unfit(
+            "stop: the rule price has left; quota.answers closes a study after so many answers",
+            "stop",
+            "rule",
+        )
+    given = {"at_most": stop.at_most, "gain": stop.gain, "level": stop.level}
     limits = {key: value for key, value in given.items() if value is not None}
-    then = reading.choice("stop", "then", allowed=_THEN, default="close")
-    if len(blocks) > 1:
-        reading.wrong("a stopping rule needs a study without blocks and conditions", "stop")
-        return None
-    if rule is None:
-        return None
     for key in limits:
-        if key not in _USED.get(rule, limits):
-            used = " and ".join(_USED[rule]) or "neither a limit nor a level"
-            reading.wrong(f"stop: rule {rule} does not use {key}; it uses {used}", "stop", key)
-            return None
-    n = len(blocks[0].names)
-    if rule == "medoid" and is_whole(most := limits.get("at_most", 1)) and most >= n:
+        if key not in LIMITS.get(stop.rule, limits):
+            used = " and ".join(LIMITS[stop.rule]) or "neither a limit nor a level"
+            text = f"stop: rule {stop.rule} does not use {key}; it uses {used}"
+            raise Unfit(text, "stop", key)
+    most = limits.get("at_most", 1)
+    if stop.rule == "medoid" and isinstance(most, int) and most >= n:
         text = f"stop: at_most is {most:,} of {n:,} objects: no answer is needed for that"
-        reading.wrong(f"{text}; write {n - 1:,} or less", "stop", "at_most")
-        return None
-    from trilens.tasks.stopping import stopping
-
-    try:
-        stopping(_none(blocks[0]), rule, **limits)  # type: ignore[arg-type]
-    except TrilensError as error:
-        reading.wrong(f"stop: {_said(error)}", "stop")
-        return None
-    return Stop(rule, limits, then == "close")
+        raise Unfit(f"{text}; write {n - 1:,} or less", "stop", "at_most")
+    return limits
 
 
-def _none(block: Block) -> Statements:
-    """No answers about the objects of a block."""
-    return Statements([], names=list(block.names), kind=block.kind)
-
-
-def _said(error: TrilensError) -> str:
+def _in_words(error: TrilensError) -> str:
     """An error of the library, in the words of a study's file."""
     if not isinstance(error, ParameterError):
         return str(error)

@@ -8,21 +8,28 @@ from typing import Any
 
 import yaml
 
-from trilens_survey.reading import Text
-
 # the loader in C, where PyYAML has it: twelve files take a fifth of the time
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_BUILT_IN = {
-    file.stem: yaml.load(file.read_text(encoding="utf-8"), _LOADER)
-    for file in sorted((Path(__file__).parent / "texts").glob("*.yaml"))
-}
+_HERE = Path(__file__).parent / "texts"
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    return {
+        file.stem: yaml.load(file.read_text(encoding="utf-8"), _LOADER)
+        for file in sorted(folder.glob("*.yaml"))
+    }
+
+
+_REVIEWED, _OTHERS = _read(_HERE), _read(_HERE / "not_reviewed")
+#: Every text of the participant's pages but the questions, by language.
+TEXTS: dict[str, dict[str, str]] = {code: one["texts"] for code, one in _REVIEWED.items()}
+#: The same in languages in which no native speaker has reviewed it.
+UNREVIEWED: dict[str, dict[str, str]] = {code: one["texts"] for code, one in _OTHERS.items()}
 #: What the participant is asked, by kind (and for grids ``kind_grid``) and language.
-QUESTIONS: dict[str, Text] = {
-    kind: {code: texts["question"][kind] for code, texts in _BUILT_IN.items()}
-    for kind in _BUILT_IN["en"]["question"]
+QUESTIONS: dict[str, dict[str, str]] = {
+    kind: {code: one["question"][kind] for code, one in (_REVIEWED | _OTHERS).items()}
+    for kind in _REVIEWED["en"]["question"]
 }
-#: Every other text of the participant's pages, by language.
-TEXTS: dict[str, Text] = {code: texts["texts"] for code, texts in _BUILT_IN.items()}
 
 #: Written from right to left; a study may bring its own texts in those that are not built in.
 _RIGHT_TO_LEFT = frozenset(
@@ -48,7 +55,7 @@ def direction(code: str) -> str:
     return "rtl" if base(code) in _RIGHT_TO_LEFT else "ltr"
 
 
-def questions_in(languages: Sequence[str]) -> dict[str, Text]:
+def questions_in(languages: Sequence[str]) -> dict[str, dict[str, str]]:
     """The built-in questions, for those of the languages that there are any in."""
     return {
         kind: {code: texts[base(code)] for code in languages if base(code) in texts}

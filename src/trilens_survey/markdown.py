@@ -26,8 +26,28 @@ def to_html(text: str) -> Markup:
     >>> print(to_html("<script>x</script> [x](javascript:y)"), end="")
     <p>&lt;script&gt;x&lt;/script&gt; [x](javascript:y)</p>
     """  # noqa: E501
+    parser = _parser()
+    tokens = parser.parse(text)
+    _order_headings(tokens)
     # escaped by the parser, which lets no HTML through
-    return Markup(_parser().render(text))
+    return Markup(parser.renderer.render(tokens, parser.options, {}))
+
+
+def _order_headings(tokens: Sequence[Token]) -> None:
+    """Headings from the second level on, without gaps: the page has its own first heading.
+
+    >>> print(to_html("### a\\n# b\\n## c"), end="")
+    <h2>a</h2>
+    <h2>b</h2>
+    <h3>c</h3>
+    """
+    above: list[int] = []
+    for token in tokens:
+        if token.type == "heading_open":
+            level = int(token.tag[1])
+            above = [one for one in above if one < level] + [level]
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{len(above) + 1}"
 
 
 class _Renderer(RendererHTML):
@@ -37,15 +57,6 @@ class _Renderer(RendererHTML):
         tokens[index].attrSet("target", "_blank")
         tokens[index].attrSet("rel", "noopener noreferrer")
         return self.renderToken(tokens, index, options, env)
-
-    def heading_open(
-        self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
-    ) -> str:
-        """One level lower: the page has its own first heading."""
-        tokens[index].tag = f"h{min(6, int(tokens[index].tag[1]) + 1)}"
-        return self.renderToken(tokens, index, options, env)
-
-    heading_close = heading_open
 
 
 @cache

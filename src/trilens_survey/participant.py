@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hmac
 import re
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
@@ -12,11 +14,11 @@ from pydantic import BaseModel, Field, StrictBool, field_validator
 from sqlalchemy.engine import Connection
 
 from trilens_survey.auth import PARTICIPANT, address_of
-from trilens_survey.blocks import MOST
 from trilens_survey.languages import direction, preferred
 from trilens_survey.server import Survey
-from trilens_survey.store import Joined
-from trilens_survey.study import PLATFORMS
+from trilens_survey.settings import MOST, PLATFORMS, Links
+from trilens_survey.store.administration import erase
+from trilens_survey.store.participants import Done, Joined
 from trilens_survey.writer import Refused
 
 router = APIRouter()
@@ -29,8 +31,9 @@ _LONGEST_SECONDS = 7 * 24 * 3600.0
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     400: {"description": "no consent, or a body that is not JSON"},
     401: {"description": "no participant's cookie"},
-    403: {"description": "another participant's question, or the study is closed"},
-    409: {"description": "in conflict with what is stored"},
+    403: {"description": "another participant's question, a link without its secret, or closed"},
+    404: {"description": "no participant has this receipt"},
+    409: {"description": "in conflict with what is stored; an id that is in use already"},
     413: {"description": "too long"},
     429: {"description": "too many new participants from one address"},
     503: {"description": "the server is stopping"},
@@ -44,8 +47,13 @@ class Join(BaseModel):
     platform_id: Annotated[str, Field(max_length=200)] | None = None
     language: Annotated[str, Field(max_length=20)] | None = None
     test: Annotated[str, Field(max_length=200, description="of a test link")] | None = None
+    receipt: (
+        Annotated[str, Field(max_length=40, description="to go on in another browser")] | None
+    ) = None
+    key: Annotated[str, Field(max_length=200, description="of the link")] | None = None
+    signature: Annotated[str, Field(max_length=200, description="of the link")] | None = None
 
-    @field_validator("platform_id", "language", "test")
+    @field_validator("platform_id", "language", "test", "receipt", "key", "signature")
     @classmethod
     def _storable(cls, value: str | None) -> str | None:
         return _storable(value)
@@ -170,10 +178,12 @@ async def answer(
     def write(connection: Connection) -> dict[str, Any]:
         done = store.answer(connection, cookie, body.token, body.chosen, body.seconds)
         said: dict[str, Any] = {"stored": True}
-        if (told := store.feedback(connection, done)) is not None:
-            said["feedback"] = told
+        feedback = store.feedback(connection, done)
+        if feedback is not None:
+            said["feedback"] = asdict(feedback)
         if next:
-            said["next"] = store.question(connection, done.row.participant, done.ahead)
+            screen = store.screen(connection, done.question.participant, done.ahead)
+            said["next"] = screen.to_dict()
         return said
 
     return JSONResponse(await survey.write(write))
@@ -181,12 +191,11 @@ async def answer(
 
 @router.post("/api/join", status_code=201, response_model=Receipt, responses=_REFUSALS)
 async def join(request: Request, body: Join) -> Response:
-    """Begin, with consent. Whoever has begun and not ended goes on instead."""
+    """Begin, with consent. Whoever has begun goes on with their cookie, or with their receipt."""
     survey = Survey.of(request)
     if not body.consent:
         raise Refused(400, "consent is required; nothing was stored")
     store = survey.store
-    language = survey.study.spoken(body.language)
     platform_id = body.platform_id or None
     test_run = body.test is not None
     if test_run and not store.is_test_link(body.test or ""):
@@ -198,10 +207,30 @@ async def join(request: Request, body: Join) -> Response:
         )
         if known is not None:
             return _joined(request, known)
+    if body.receipt:
+        receipt = body.receipt
+        if not survey.receipts.allows(address_of(request)):
+            raise Refused(429, "too many receipts from this address; try again later")
+        back = await survey.read(lambda c: store.resume(c, receipt, platform_id))
+        return _joined(request, back)
+    links = survey.study.settings.links
+    if links is not None and not test_run and not _comes_from_platform(links, body):
+        why = "this link is not complete; open the study again from where you found it"
+        raise Refused(403, why, code="link")
     if not survey.joins.allows(address_of(request)):
         raise Refused(429, "too many new participants from this address; try again later")
+    language = survey.study.spoken(body.language)
     found = await survey.write(lambda c: store.join(c, platform_id, language, test_run=test_run))
     return _joined(request, found)
+
+
+def _comes_from_platform(links: Links, body: Join) -> bool:
+    """Whether the link has the study's secret, or is signed with it."""
+    if not links.signed:
+        return hmac.compare_digest((body.key or "").encode(), links.secret.encode())
+    expected = hmac.new(links.secret.encode(), (body.platform_id or "").encode(), "sha256")
+    given = (body.signature or "").lower().encode()
+    return bool(body.platform_id) and hmac.compare_digest(given, expected.hexdigest().encode())
 
 
 def _joined(request: Request, found: Joined) -> Response:
@@ -216,7 +245,7 @@ async def question(request: Request) -> dict[str, Any]:
     """The question to answer now, the end of a round, or the end."""
     survey = Survey.of(request)
     participant = _joined_participant(request)
-    return await survey.read(lambda c: survey.store.question(c, participant(c)))
+    return await survey.read(lambda c: survey.store.screen(c, participant(c)).to_dict())
 
 
 @router.post("/api/round", responses=_REFUSALS)
@@ -236,7 +265,7 @@ async def _go_on(request: Request, step: Callable[[Connection, int], None]) -> d
     survey = Survey.of(request)
     participant = _joined_participant(request)
     await survey.write(lambda c: step(c, participant(c)))
-    return await survey.read(lambda c: survey.store.question(c, participant(c)))
+    return await survey.read(lambda c: survey.store.screen(c, participant(c)).to_dict())
 
 
 @router.post("/api/form", responses=_REFUSALS)
@@ -249,7 +278,7 @@ async def form(request: Request, body: Form) -> Response:
     if wrong:
         detail = f"not stored: {', '.join(wrong)}"
         return JSONResponse({"detail": detail, "problems": wrong}, status_code=422)
-    return JSONResponse(await survey.read(lambda c: store.question(c, participant(c))))
+    return JSONResponse(await survey.read(lambda c: store.screen(c, participant(c)).to_dict()))
 
 
 @router.post("/api/leave", responses=_REFUSALS)
@@ -257,10 +286,19 @@ async def leave(request: Request, body: Leave) -> Response:
     """Leave before the end; what the page shows then."""
     survey = Survey.of(request)
     participant = _joined_participant(request)
-    said = await survey.write(lambda c: survey.store.leave(c, participant(c), body.keep))
-    response = JSONResponse(said)
-    if not body.keep:
-        response.delete_cookie(PARTICIPANT, path=survey.options.root_path + "/")
+    store = survey.store
+    if body.keep:
+        kept = await survey.write(lambda c: store.leave(c, participant(c)))
+        return JSONResponse(kept.to_dict())
+
+    def write(connection: Connection) -> Done:
+        person = store.person(connection, participant(connection))
+        last = store.last_screen(connection, person.id)
+        erase(connection, person.receipt)
+        return last
+
+    response = JSONResponse((await survey.write(write)).to_dict())
+    response.delete_cookie(PARTICIPANT, path=survey.options.root_path + "/")
     return response
 
 
@@ -294,16 +332,17 @@ async def _is_open(survey: Survey) -> bool:
 def _page_facts(survey: Survey, code: str, opened: bool) -> dict[str, Any]:
     """What the page knows before its first question."""
     study = survey.study
-    example = study.example
+    settings = study.settings
+    example = settings.example
     return {
-        "title": study.title[code],
+        "title": settings.title[code],
         "kind": study.kind,
         "language": code,
         "direction": direction(code),
         "languages": list(study.languages),
         "open": opened,
-        "question": study.question[code],
-        "instructions": study.instructions[code],
+        "question": study.first.question[code],
+        "instructions": settings.instructions[code],
         "example": None
         if example is None
         else {
@@ -312,11 +351,11 @@ def _page_facts(survey: Survey, code: str, opened: bool) -> dict[str, Any]:
             "why": example.why[code],
             "stimuli": [study.by_name[name].shown(code) for name in example.objects],
         },
-        "consent": {"version": study.consent_version, "text": study.consent[code]},
-        "thanks": study.thanks[code],
-        "contact": study.contact,
-        "rounds": {"length": study.length, "most": study.most, "needed": study.needed},
-        "forms": bool(study.before or study.after),
+        "consent": {"version": settings.consent.version, "text": settings.consent.text[code]},
+        "thanks": "" if settings.thanks is None else settings.thanks[code],
+        "contact": settings.contact,
+        "rounds": {"length": study.first.length, "most": study.most, "needed": study.needed},
+        "forms": bool(settings.before or settings.after),
         "platform_parameters": [PLATFORMS[study.completion.platform], *PLATFORMS.values()],
         "texts": study.texts[code],
     }

@@ -7,32 +7,26 @@ can be erased by itself, together with the platform ids.
 from __future__ import annotations
 
 import datetime
-import time
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.engine import Connection
 
-from trilens.errors import SurveyError
 from trilens_survey.export import iso_time, safe_cells
 from trilens_survey.schema import (
     answers,
     assignments,
+    codes,
     participants,
-    payments,
     platform_ids,
     skipped,
 )
-from trilens_survey.store import put, record
+from trilens_survey.store.administration import record
 from trilens_survey.study import Study
-from trilens_survey.writer import Refused
-
-Decision: TypeAlias = Literal["approved", "rejected", "open"]
-DECISIONS: tuple[str, ...] = get_args(Decision)
 
 
 @dataclass(frozen=True)
@@ -68,13 +62,11 @@ class Payment:
     repeats_agreed: int
     seconds: float
     code: str | None
-    decision: Decision
-    decided: float | None
 
     def to_dict(self) -> dict[str, Any]:
         """With times as text."""
         facts = {field.name: getattr(self, field.name) for field in fields(self)}
-        for name in ("started", "finished", "left", "decided"):
+        for name in ("started", "finished", "left"):
             facts[name] = iso_time(facts[name])
         return facts | {"seconds": round(self.seconds, 3)}
 
@@ -88,13 +80,11 @@ def payments_due(connection: Connection) -> list[Payment]:
             participants.c.joined,
             participants.c.finished,
             participants.c.left,
-            payments.c.code,
-            payments.c.decision,
-            payments.c.decided,
+            codes.c.code,
         )
         .select_from(
             platform_ids.join(participants, platform_ids.c.participant == participants.c.id)
-            .outerjoin(payments, payments.c.participant == participants.c.id)
+            .outerjoin(codes, codes.c.participant == participants.c.id)
         )
         .where(participants.c.test_run == 0)
         .order_by(participants.c.joined.desc(), participants.c.id.desc())
@@ -137,8 +127,6 @@ def payments_due(connection: Connection) -> list[Payment]:
             left=person.left,
             skipped=lost.get(person.id, 0),
             code=person.code,
-            decision=person.decision or "open",
-            decided=person.decided,
             **_work(given[person.id]),
         )
         for person in people
@@ -161,44 +149,18 @@ def _work(rows: list[Any]) -> dict[str, Any]:
     }
 
 
-def decide(connection: Connection, ids: Iterable[str], decision: str, who: str) -> int:
-    """Mark participants as approved or rejected, or open again; how many.
-
-    An id that the study does not know is refused, and nothing is marked.
-    """
-    if decision not in DECISIONS:
-        raise SurveyError(f"a decision is one of {', '.join(DECISIONS)}, not {decision!r}")
-    wanted = list(dict.fromkeys(ids))
-    query = select(platform_ids.c.platform_id, platform_ids.c.participant).where(
-        platform_ids.c.platform_id.in_(wanted)
-    )
-    known = defaultdict(list)
-    for row in connection.execute(query):
-        known[row.platform_id].append(row.participant)
-    unknown = [one for one in wanted if one not in known]
-    if unknown:
-        raise Refused(409, f"no participant came with the platform id {unknown[0]!r}")
-    marked = None if decision == "open" else decision
-    for number in (number for one in wanted for number in known[one]):
-        new = {"participant": number, "decision": marked, "decided": time.time()}
-        put(connection, payments, new)
-    people = "1 participant" if len(wanted) == 1 else f"{len(wanted):,} participants"
-    record(connection, who, f"marked {people} as {decision}")
-    return len(wanted)
-
-
 def erase_payments(connection: Connection, who: str) -> int:
-    """Erase every platform id and every decision; the answers stay. How many ids there were."""
-    connection.execute(delete(payments))
+    """Erase every platform id and every code; the answers stay. How many ids there were."""
+    connection.execute(delete(codes))
     gone = int(connection.execute(delete(platform_ids)).rowcount)
     if gone:
-        record(connection, who, f"erased {gone:,} platform ids and what was paid")
+        record(connection, who, f"erased {gone:,} platform ids and codes")
     return gone
 
 
 def are_over(study: Study) -> bool:
     """Whether the study's date for erasing payments has passed."""
-    until = study.payment_retention
+    until = study.settings.payment.retention
     return until is not None and until < datetime.date.today()
 
 

@@ -1,4 +1,4 @@
-"""The next questions, made ready beside the server; and whether there are enough answers.
+"""The next questions, made ready in the background; and whether there are enough answers.
 
 Participants take what is ready, and a question at random where nothing is: nobody waits. What is
 ready lies in the database, and so does what was found: both survive a restart.
@@ -18,23 +18,22 @@ from typing import Any
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.engine import Connection
 
-from trilens_survey.dashboard import Beside, Worker, where
+from trilens_survey.dashboard import ChildProcess, Worker, where
 from trilens_survey.database import Database
 from trilens_survey.export import count_statements
+from trilens_survey.goal import Goal
 from trilens_survey.log import log
 from trilens_survey.schema import prepared
-from trilens_survey.store import (
-    Store,
+from trilens_survey.store.administration import (
     count_answers,
     get_setting,
     is_paused,
-    is_spent,
-    look_at_price,
+    lock,
     put_setting,
     stop_study,
     stopped_by,
-    take_turns,
 )
+from trilens_survey.store.assignments import Assignments
 from trilens_survey.study import Study
 from trilens_survey.writer import Writer
 
@@ -62,8 +61,7 @@ class Model:
     made
         When, in seconds since 1970.
     stopping
-        What the rule saw: the facts of `trilens.Stopping`. A price needs no model, and is
-        counted whenever somebody asks.
+        What the rule saw: the facts of `trilens.Stopping`.
     problem
         Why no questions could be chosen, if so.
     terms
@@ -89,106 +87,71 @@ def keep_model(connection: Connection, model: Model) -> None:
     put_setting(connection, "model", json.dumps(asdict(model)))
 
 
-def terms_of(study: Study) -> dict[str, Any]:
-    """What a model is made for: of one that was made for something else, nothing is kept."""
-    adaptive, stop = study.adaptive, study.stop
-    return {
-        "goal": None if adaptive is None else adaptive.goal,
-        "stop": None if stop is None else stop.terms,
-    }
-
-
-def watched(study: Study) -> str | None:
-    """The rule for which a model is looked at.
-
-    Without one it is that of the goal: it tells how far the goal is, and nothing follows from it.
-    """
-    if study.stop is not None:
-        return None if study.stop.by_price else study.stop.rule
-    from trilens.tasks.stopping import RULES
-
-    goal = None if study.adaptive is None else study.adaptive.goal
-    return goal if goal in RULES else None
-
-
 def ready(connection: Connection) -> int:
     """How many questions are ready."""
     return int(connection.execute(select(func.count()).select_from(prepared)).scalar_one())
 
 
 @dataclass(frozen=True)
-class Headway:
-    """How far the goal is, for people.
+class GoalProgress:
+    """How far the goal is: sentences for people, and whether the rule has enough answers."""
 
-    Attributes
-    ----------
-    said
-        A sentence each.
-    met
-        Whether the rule says that there are enough answers.
-    """
-
-    said: tuple[str, ...]
+    sentences: tuple[str, ...]
     met: bool
 
 
-def headway(connection: Connection, study: Study) -> Headway | None:
+def goal_progress(connection: Connection, study: Study) -> GoalProgress | None:
     """How far the goal is; None where a study has no goal."""
-    if study.adaptive is None and study.stop is None:
+    goal = study.goal
+    if goal is None:
         return None
-    model, said = model_of(connection), []
-    if study.adaptive is not None:
-        n = ready(connection)
-        chosen = f"Questions are chosen for the goal {study.adaptive.goal}"
-        if model.problem is not None:
-            said.append(f"{chosen}: {model.problem}.")
-        elif not model.number:
-            said.append(f"{chosen} as soon as there are answers to choose by.")
-        else:
-            said.append(
-                f"{chosen}: model {model.number:,}, made of {model.answers:,} answers; {n:,} "
-                f"questions are ready."
-            )
+    model = model_of(connection)
+    sentences = [] if goal.adaptive is None else [_about_questions(connection, goal, model)]
     met = False
-    if study.stop is not None and study.stop.by_price:
-        cost = study.stop.cost(count_answers(connection))
-        said += [_sentence(cost.why), _sentence(cost.next)]
-        met = cost.stop
-    elif watched(study) is not None:
-        if model.number and model.terms != terms_of(study):
-            said.append("The goal or the rule has changed; the server looks again when it runs.")
-        else:
-            told = model.stopping
-            said += [_sentence(one) for one in _seen(connection, study, told)]
-            met = told is not None and bool(told["stop"])
+    if goal.rule is not None and model.number and model.terms != goal.terms:
+        sentences.append("The goal or the rule has changed; the server looks again when it runs.")
+    elif goal.rule is not None:
+        sentences += _about_looks(connection, study, goal, model.stopping)
+        met = model.stopping is not None and bool(model.stopping["stop"])
     stopped = stopped_by(connection)
     if stopped is not None and is_paused(connection):
-        said.append(f"The study was closed for this: {stopped.why}.")
-    elif met and study.stop is not None:
-        said.append("By the study's rule there are enough answers.")
-    return Headway(tuple(said), met)
+        sentences.append(f"The study was closed for this: {stopped.why}.")
+    elif met and (goal.closes or goal.warns):
+        sentences.append("By the study's rule there are enough answers.")
+    return GoalProgress(tuple(sentences), met)
 
 
-def _seen(connection: Connection, study: Study, told: dict[str, Any] | None) -> list[str]:
+def _about_questions(connection: Connection, goal: Goal, model: Model) -> str:
+    """What chooses the questions."""
+    chosen = f"Questions are chosen for the goal {goal.adaptive}"
+    if model.problem is not None:
+        return f"{chosen}: {model.problem}."
+    if not model.number:
+        return f"{chosen} as soon as there are answers to choose by."
+    return (
+        f"{chosen}: model {model.number:,}, made of {model.answers:,} answers; "
+        f"{ready(connection):,} questions are ready."
+    )
+
+
+def _about_looks(
+    connection: Connection, study: Study, goal: Goal, seen: dict[str, Any] | None
+) -> list[str]:
     """What the rule saw at its last look, and how many answers there are for the next one."""
-    from trilens.tasks.stopping import looks
-
-    names = study.first.names
-    stored, n = count_answers(connection), count_statements(connection, study.kind, names)
+    stored = count_answers(connection)
+    n = count_statements(connection, study.kind, study.first.names)
     there = f"there are {n:,}"
     if n != stored and study.first.shown == 3:
         there += f", and {stored - n:,} to test and repeated questions, which do not count for it"
-    if told is None or not told["look"]:
-        return [f"the first look is at {looks(len(names), 0)[2]:,} answers; {there}"]
-    why, at = str(told["why"]), f"at the last look, at {told['looked_at']:,} answers: "
+    if seen is None or not seen["look"]:
+        return [f"The first look is at {goal.first_look:,} answers; {there}."]
+    why, at = str(seen["why"]), f"at the last look, at {seen['looked_at']:,} answers: "
+    if not why.startswith(at) and n != seen["looked_at"]:
+        why = at + why
     return [
-        why if why.startswith(at) or n == told["looked_at"] else at + why,
-        f"the next look is at {told['next_look']:,} answers; {there}",
+        f"{why[:1].upper()}{why[1:]}.",
+        f"The next look is at {seen['next_look']:,} answers; {there}.",
     ]
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 class Preparation:
@@ -208,16 +171,19 @@ class Preparation:
         self._study = study
         self._database = database
         self._writer = writer
-        self._worker = worker or Beside()
+        self._worker = worker or ChildProcess()
         self._process = secrets.token_hex(8)
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def start(self, store: Store, read: Callable[[Callable[[Connection], bool]], bool]) -> None:
+    def start(
+        self, assigned: Assignments, read: Callable[[Callable[[Connection], bool]], bool]
+    ) -> None:
         """Begin, if the study has something to prepare or to look at."""
-        if self._study.adaptive is None and self._study.stop is None:
+        if self._study.goal is None:
             return
-        self._store, self._read = store, read
+        self._goal = self._study.goal
+        self._assigned, self._read = assigned, read
         if self._database.embedded:
             # the only process that writes: whatever it finds begun is dead
             self._writer.submit(lambda c: put_setting(c, "claim", None)).result()
@@ -245,9 +211,7 @@ class Preparation:
                 rest = _AFTER_FAILURE
 
     def step(self) -> bool:
-        """Have a model made, if it is time; whether it was. A price is looked at every time."""
-        if self._read(lambda c: is_spent(c, self._study)):
-            self._writer.submit(lambda c: look_at_price(c, self._study)).result()
+        """Have a model made, if it is time; whether it was."""
         if not self._read(self._due):
             return False
         claimed = self._writer.submit(self._claim).result()
@@ -302,26 +266,23 @@ class Preparation:
         answers = count_answers(connection)
         # those that were erased count as new: the model knew them
         new = abs(answers - model.answers)
-        study = self._study
-        if study.adaptive is None and watched(study) is None:
-            return False
-        if model.number and model.terms != terms_of(study):
+        if model.number and model.terms != self._goal.terms:
             return answers > 0
-        if study.adaptive is None:
+        if self._goal.adaptive is None:
             look = (model.stopping or {}).get("next_look")
             return new >= _NEW and (look is None or self._has(connection, answers, look))
-        short = ready(connection) < study.length
+        short = ready(connection) < self._study.first.length
         return new >= (_NEW if short else max(_NEW, _SHARE * answers))
 
     def _has(self, connection: Connection, answers: int, look: int) -> bool:
         """Whether the answers suffice for a look; they are told apart only if they may."""
         block = self._study.first
-        most = max(design.statements for design in self._store.designs.values())
+        most = max(design.statements for design in self._assigned.designs.values())
         return answers * most >= look <= count_statements(connection, block.kind, block.names)
 
     def _claim(self, connection: Connection) -> Model | None:
         """Let nobody else do it at the same time; the last model, None if somebody does it."""
-        take_turns(connection, "model")
+        lock(connection, "model")
         if not self._due(connection):
             return None
         self._put_claim(connection)
@@ -332,45 +293,45 @@ class Preparation:
         keep_model(connection, replace(model_of(connection), problem=why))
 
     def _task(self, model: Model) -> dict[str, Any]:
-        """What `trilens_survey.beside.prepare` must know; plain enough for JSON."""
-        study = self._study
-        block, adaptive, stop = study.first, study.adaptive, study.stop
-        sampler = self._store.samplers[block.condition, block.name]
+        """What `trilens_survey.background.prepare` must know; plain enough for JSON."""
+        block, goal = self._study.first, self._goal
+        sampler = self._assigned.samplers[block.condition, block.name]
         return where(self._database) | {
             "what": "questions",
             "kind": block.kind,
             "objects": list(block.names),
-            "reserved": [[block.names[i] for i in one] for one in sampler.reserved_questions],
-            "goal": None if adaptive is None else adaptive.goal,
+            "reserved": [[block.names[i] for i in one] for one in sorted(sampler.reserved)],
+            "goal": goal.adaptive,
             "count": _MOST,
-            "rule": watched(study),
-            "limits": {} if stop is None else stop.limits,
+            "rule": goal.rule,
+            "limits": goal.limits,
             # what was seen with other limits does not hold
-            "known": model.stopping if model.terms == terms_of(study) else None,
+            "known": model.stopping if model.terms == goal.terms else None,
             "seed": model.number,
         }
 
     def _keep(self, connection: Connection, found: dict[str, Any]) -> None:
         """Store the questions instead of those of the last model; close the study if it is time."""
-        take_turns(connection, "model")
+        lock(connection, "model")
         if self._claimed_by_another(connection):
             return  # this one was silent for too long, and another took over
         put_setting(connection, "claim", None)
         model = model_of(connection)
-        study, store = self._study, self._store
+        goal, assigned = self._goal, self._assigned
         number, now = model.number + 1, time.time()
-        if study.adaptive is not None:
-            of = (study.first.condition, study.first.name)
+        if goal.adaptive is not None:
+            first = self._study.first
             connection.execute(delete(prepared))
+            design = assigned.rows[first.condition, first.name]
             rows = [
-                {"design": store.rows[of], "model": number, "made": now}
-                | {key: store.numbers[name] for key, name in zip("abc", names, strict=True)}
+                {"design": design, "model": number, "made": now}
+                | {key: assigned.numbers[name] for key, name in zip("abc", names, strict=True)}
                 for names in found["questions"]
             ]
             if rows:
                 connection.execute(insert(prepared), rows)
-        told, stop = found["stopping"], study.stop
-        if stop is not None and told is not None and told["stop"]:
-            stop_study(connection, stop, str(told["why"]))
-        new = Model(number, found["answers"], now, told, found["problem"], terms=terms_of(study))
+        seen = found["stopping"]
+        if seen is not None and seen["stop"]:
+            stop_study(connection, goal, str(seen["why"]))
+        new = Model(number, found["answers"], now, seen, found["problem"], terms=goal.terms)
         keep_model(connection, new)

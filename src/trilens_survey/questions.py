@@ -3,20 +3,53 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
+from itertools import combinations
 from math import comb
+from typing import TypeAlias
 
-from trilens.statements import Kind
-from trilens_survey.shuffle import (
-    at_place,
-    n_questions,
-    random_number,
-    rank,
-    shuffle_places,
-    shuffled,
-    unrank,
-)
+import numpy as np
+
+from trilens_survey.settings import Kind
+
+#: A question, whatever the order of its objects: their positions sorted; for ``closer`` the
+#: anchor first.
+Key: TypeAlias = tuple[int, ...]
+
+
+def key_of(kind: Kind, objects: Sequence[int]) -> Key:
+    """The question that is asked about these objects.
+
+    >>> key_of("central", (3, 0, 2)), key_of("closer", (3, 2, 0))
+    ((0, 2, 3), (3, 0, 2))
+    """
+    if kind == "closer":
+        return objects[0], *sorted(objects[1:])
+    return tuple(sorted(objects))
+
+
+def n_questions(kind: Kind, n_objects: int, shown: int = 3) -> int:
+    """How many different questions there are: sets of objects, and for ``closer`` with an anchor.
+
+    >>> n_questions("central", 60), n_questions("closer", 4), n_questions("odd", 10, shown=9)
+    (34220, 12, 10)
+    """
+    return comb(n_objects, shown) * (shown if kind == "closer" else 1)
+
+
+def mixed(seed: int, *what: str | int) -> int:
+    """A number below 2^64 made of a seed and words: always the same for the same."""
+    text = ":".join(map(str, (seed, *what)))
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+def in_places(kind: Kind, objects: Sequence[int], rng: np.random.Generator) -> tuple[int, ...]:
+    """The objects in the order in which they are shown; an anchor stays first."""
+    first = int(kind == "closer")
+    order = rng.permutation(len(objects) - first) + first
+    return *objects[:first], *(objects[i] for i in order.tolist())
 
 
 @dataclass(frozen=True)
@@ -39,6 +72,8 @@ class Design:
         The names of the part of the study and of the condition to which this belongs.
     policy, chosen
         How questions are drawn; the share of those drawn that a model may choose.
+    order
+        What draws them: ``numpy``, or nothing in designs of before.
     """
 
     kind: Kind
@@ -58,11 +93,12 @@ class Design:
     block: str = ""
     condition: str = ""
     chosen: float = 0.0
+    order: str = ""
 
     def to_json(self) -> str:
         """As it is stored: what came later is left out where it says nothing."""
         content = asdict(self)
-        plain = {"shown": 3, "choose": 1, "block": "", "condition": "", "chosen": 0.0}
+        plain = {"shown": 3, "choose": 1, "block": "", "condition": "", "chosen": 0.0, "order": ""}
         for name, value in plain.items():
             if content[name] == value:
                 del content[name]
@@ -106,9 +142,9 @@ class Question:
     reason
         ``random``, ``adaptive``, ``test``, ``shared``, ``repeat`` or ``practice``.
     place
-        Of a random question: its place in the participant's order. Of a shared one: in the
-        study's order. Of a test or a practice question: which one. Of a repeat: the number,
-        in the same round, of the question that it repeats.
+        Of a random or shared question: which one of those drawn. Of a test or a practice
+        question: which one. Of a repeat: the number, in the same round, of the question that it
+        repeats.
     expected
         The right answer of a test or a practice question; where several are chosen, one of them.
     open
@@ -125,6 +161,8 @@ class Question:
 class Sampler:
     """Draws uniformly without replacement, and adds tests, shared and repeated questions.
 
+    A participant's seed and what was asked of them before are enough to draw a round again.
+
     Parameters
     ----------
     design
@@ -137,28 +175,15 @@ class Sampler:
         self.tests = [
             (tuple(at[name] for name in names), at[answer]) for *names, answer in design.tests
         ]
-        of_tests = {rank(design.kind, objects) for objects, _ in self.tests}
-        #: the study's order without the tests: the first so many of each round are shared
-        self.pool: list[tuple[int, int]] = []
-        wanted = min(design.shared * design.most, self.size - len(of_tests))
-        place = 0
-        while len(self.pool) < wanted:
-            found = at_place(design.seed, place, self.size)
-            if found not in of_tests:
-                self.pool.append((place, found))
-            place += 1
+        of_tests = {key_of(design.kind, objects) for objects, _ in self.tests}
+        #: the first so many of each round are shared by everybody
+        self.pool = self._draw(
+            np.random.default_rng(design.seed), design.shared * design.most, of_tests
+        )
         #: asked of everybody, and so chosen for nobody
-        self.reserved = of_tests | {found for _, found in self.pool}
+        self.reserved = of_tests | set(self.pool)
 
-    @property
-    def reserved_questions(self) -> list[tuple[int, ...]]:
-        """The objects of the test and shared questions."""
-        design = self.design
-        return [unrank(design.kind, found, design.shown) for found in sorted(self.reserved)]
-
-    def round(
-        self, seed: int, number: int, before: Set[int] = frozenset(), start: int = 0
-    ) -> list[Question]:
+    def round(self, seed: int, number: int, before: Set[Key] = frozenset()) -> list[Question]:
         """The questions of a participant's next round, in order; none when all were asked.
 
         Parameters
@@ -168,15 +193,14 @@ class Sampler:
         number
             Of the round, from 1.
         before
-            Ranks (see `trilens_survey.shuffle.rank`) of the questions asked before.
-        start
-            The first place in the participant's order that was not looked at before.
+            The questions that were asked before.
         """
         design = self.design
+        rng = np.random.default_rng([seed, number])
         shared = self.pool[(number - 1) * design.shared : number * design.shared]
         n_tests = int(bool(self.tests))
         wanted = design.length - n_tests - len(shared) - design.repeated
-        drawn = self._draw(seed, wanted, before, start)
+        drawn = self._draw(rng, wanted, self.reserved | before)
         if not drawn and not shared:
             return []
         # a study that is nearly asked through ends with a shorter round
@@ -185,41 +209,59 @@ class Sampler:
         half = (length + 1) // 2
         plan: dict[int, Question] = {}
         if self.tests:
-            which = (random_number(seed, "test") + number - 1) % len(self.tests)
-            place = random_number(seed, "test place", number) % min(design.among_first, length)
+            which = (seed + number - 1) % len(self.tests)
             objects, expected = self.tests[which]
+            place = int(rng.integers(min(design.among_first, length)))
             plan[place] = Question(objects, "test", which, expected)
         free = [i for i in range(length) if i not in plan]
-        late = shuffled(seed, [i for i in free if i >= half], "repeated at", number)
-        again = sorted(late[:repeated])
+        again = _some(rng, [i for i in free if i >= half], repeated)
         rest = [i for i in free if i not in again]
-        of_shared = sorted(shuffled(seed, rest, "shared at", number)[: len(shared)])
+        of_shared = _some(rng, rest, len(shared))
         of_drawn = [i for i in rest if i not in of_shared]
-        for i, (place, found) in zip(of_shared, shared, strict=True):
-            plan[i] = Question(unrank(design.kind, found, design.shown), "shared", place)
-        for i, (place, found) in zip(of_drawn, drawn, strict=True):
-            plan[i] = Question(unrank(design.kind, found, design.shown), "random", place)
-        # what is asked again was asked in the first half of the round
-        early = shuffled(seed, [i for i in of_drawn + of_shared if i < half], "repeated of", number)
-        sources = early[: len(again)]
-        # what is asked twice stays as it is
-        free = [i for i in of_drawn if i not in sources]
+        for which, (i, objects) in enumerate(zip(of_shared, shared, strict=True)):
+            plan[i] = Question(objects, "shared", (number - 1) * design.shared + which)
+        for which, (i, objects) in enumerate(zip(of_drawn, drawn, strict=True)):
+            plan[i] = Question(objects, "random", which)
+        # what is asked again was asked in the first half of the round, and stays as it is
+        early = [i for i in (*of_drawn, *of_shared) if i < half]
+        sources = rng.permutation(early)[: len(again)].tolist() if early else []
         chosen = round(design.chosen * len(of_drawn))
-        for i in shuffled(seed, free, "chosen at", number)[:chosen]:
+        for i in _some(rng, [i for i in of_drawn if i not in sources], chosen):
             plan[i] = replace(plan[i], open=True)
-        for i, source in zip(again, early, strict=False):
+        for i, source in zip(again, sources, strict=False):
             plan[i] = Question(plan[source].objects, "repeat", source + 1)
         return [
-            replace(asked, objects=shuffle_places(design.kind, asked.objects, seed, number, i))
-            for i, asked in sorted(plan.items())
+            replace(asked, objects=in_places(design.kind, asked.objects, rng))
+            for _, asked in sorted(plan.items())
         ]
 
-    def _draw(self, seed: int, count: int, before: Set[int], place: int) -> list[tuple[int, int]]:
-        """The next places of the participant's order, and the questions that stand there."""
-        drawn: list[tuple[int, int]] = []
-        while len(drawn) < count and place < self.size:
-            found = at_place(seed, place, self.size)
-            if found not in self.reserved and found not in before:
-                drawn.append((place, found))
-            place += 1
-        return drawn
+    def _draw(self, rng: np.random.Generator, count: int, taken: Set[Key]) -> list[Key]:
+        """Different questions, each as likely as any other; none of those that are taken."""
+        count = min(count, self.size - len(taken))
+        if len(taken) + count > self.size / 2:
+            # few are left: better to list them than to find them by chance
+            left = [question for question in self._every() if question not in taken]
+            return [left[i] for i in rng.permutation(len(left))[:count].tolist()]
+        n, shown = len(self.design.objects), self.design.shown
+        drawn: dict[Key, None] = {}
+        while len(drawn) < count:
+            found = key_of(self.design.kind, rng.permutation(n)[:shown].tolist())
+            if found not in taken:
+                drawn[found] = None
+        return list(drawn)
+
+    def _every(self) -> Iterator[Key]:
+        """All questions that there are."""
+        for objects in combinations(range(len(self.design.objects)), self.design.shown):
+            if self.design.kind != "closer":
+                yield objects
+                continue
+            for anchor in objects:
+                yield anchor, *(i for i in objects if i != anchor)
+
+
+def _some(rng: np.random.Generator, items: Sequence[int], count: int) -> list[int]:
+    """So many of the items, at random, in their order."""
+    if not items or not count:
+        return []
+    return sorted(rng.permutation(items)[:count].tolist())

@@ -15,16 +15,16 @@ from fastapi import APIRouter, Depends, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from sqlalchemy.engine import Connection
 
-from trilens.kinds import Kind
 from trilens_survey import auth
 from trilens_survey.auth import DEVICE, FIRST, RESEARCHER, Session
 from trilens_survey.export import prepare_export, write_export
 from trilens_survey.log import log_event
-from trilens_survey.payment import Decision, decide, payments_due, write_payments
+from trilens_survey.payment import payments_due, write_payments
 from trilens_survey.server import Survey
 from trilens_survey.sets import SETS, Set
-from trilens_survey.status import deeds_done
-from trilens_survey.store import all_about, erase, pause, record, resume
+from trilens_survey.settings import Kind
+from trilens_survey.status import log_entries
+from trilens_survey.store.administration import all_about, erase, pause, record, resume
 from trilens_survey.writer import Refused, Write
 
 #: How long a browser is known as one where the password was typed.
@@ -214,9 +214,6 @@ _DONE = {
     "open": "The study goes on.",
     "erased": "The participant and all their answers were erased.",
     "unknown": "No participant has that receipt.",
-    "approved": "Marked as approved.",
-    "rejected": "Marked as rejected.",
-    "nobody": "Nobody was chosen.",
 }
 
 
@@ -252,8 +249,8 @@ def _file(name: str, write: Callable[[Path], object]) -> bytes:
 def _download(data: bytes, name: str) -> Response:
     csv = name.endswith(".csv")
     media = "text/csv; charset=utf-8" if csv else "application/vnd.apache.parquet"
-    told = f'attachment; filename="{name}"'
-    return Response(data, media_type=media, headers={"content-disposition": told})
+    attached = f'attachment; filename="{name}"'
+    return Response(data, media_type=media, headers={"content-disposition": attached})
 
 
 @router.post("/close")
@@ -309,9 +306,8 @@ async def payments(request: Request, session: SignedIn) -> HTMLResponse:
     """What each participant of a platform did."""
     survey = Survey.of(request)
     rows = await survey.read(payments_due)
-    done = _DONE.get(request.query_params.get("done", ""))
-    until = survey.study.payment_retention
-    return survey.page("payments.html", csrf=session.csrf, rows=rows, until=until, done=done, at=at)
+    until = survey.study.settings.payment.retention
+    return survey.page("payments.html", rows=rows, until=until, at=at)
 
 
 @router.get("/payments.csv")
@@ -323,27 +319,13 @@ async def payments_file(request: Request, session: SignedIn) -> Response:
     return _download(data, "payments.csv")
 
 
-@router.post("/payments")
-async def decide_payments(
-    request: Request,
-    session: OwnForm,
-    decision: Annotated[Decision, Form()],
-    platform_id: Annotated[list[str] | None, Form()] = None,
-) -> Response:
-    """Mark the chosen participants."""
-    survey = Survey.of(request)
-    if platform_id:
-        await survey.write(lambda c: decide(c, platform_id, decision, session.researcher))
-    return to(request, f"payments?done={decision if platform_id else 'nobody'}")
-
-
 @router.get("/log")
 async def log(request: Request, session: SignedIn) -> HTMLResponse:
     """Who did what, and who may sign in."""
     survey = Survey.of(request)
-    done = await survey.read(lambda c: deeds_done(c, 1000))
+    entries = await survey.read(lambda c: log_entries(c, 1000))
     names = await survey.read(auth.researcher_names)
-    return survey.page("log.html", deeds=done, names=names, me=session.researcher, at=at)
+    return survey.page("log.html", entries=entries, names=names, me=session.researcher, at=at)
 
 
 @router.post("/participant")

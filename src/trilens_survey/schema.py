@@ -158,15 +158,12 @@ erasures = Table(
     Column("answers", Integer, nullable=False),
 )
 
-#: What a participant is paid by: the code they were given, and what the researcher decided. It
-#: is erased with ``platform_ids``, on a date of its own.
-payments = Table(
-    "payments",
+#: The code that a participant was given. It is erased with ``platform_ids``, on a date of its own.
+codes = Table(
+    "codes",
     metadata,
     Column("participant", ForeignKey("participants.id", ondelete="CASCADE"), primary_key=True),
     Column("code", Text),
-    Column("decision", Text),
-    Column("decided", Float),
 )
 
 #: How often the page was opened by somebody who had not joined, in each hour since 1970.
@@ -187,11 +184,11 @@ researchers = Table(
 )
 
 #: What researchers did, and when.
-deeds = Table(
-    "deeds",
+log = Table(
+    "log",
     metadata,
     Column("id", _ID, primary_key=True),
-    Column("done", Float, nullable=False),
+    Column("at", Float, nullable=False),
     Column("who", Text, nullable=False),
     Column("what", Text, nullable=False),
 )

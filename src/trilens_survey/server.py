@@ -25,9 +25,11 @@ from trilens_survey.dashboard import Dashboard, Worker
 from trilens_survey.database import Database
 from trilens_survey.log import log, log_event
 from trilens_survey.markdown import to_html
+from trilens_survey.media import Copies
 from trilens_survey.payment import are_over, erase_payments
-from trilens_survey.preparation import Preparation, headway
-from trilens_survey.store import Store, add_visits, changes, put_setting
+from trilens_survey.preparation import Preparation, goal_progress
+from trilens_survey.store.administration import add_visits, changes, put_setting
+from trilens_survey.store.participants import Participants
 from trilens_survey.study import Study
 from trilens_survey.writer import Write, Writer
 
@@ -67,16 +69,21 @@ class Survey:
         self.database = database
         self.options = options or Options()
         self.writer = Writer(database)
-        self.store: Store
+        self.store: Participants
         self._engine: Engine
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="trilens-reader")
-        self.dashboard = Dashboard(study, database, worker, partial(headway, study=study))
+        self.dashboard = Dashboard(study, database, worker, partial(goal_progress, study=study))
         self.preparation = Preparation(study, database, self.writer, worker)
+        self.copies = Copies()
         self._opened: Counter[int] = Counter()
         #: wrong passwords, from an address or from a browser that was signed in before
         self.wrong_passwords = Limiter(each=10)
-        #: a class behind one address may begin within a minute; a script may not fill the disk
-        self.joins = Limiter(each=200, span=600)
+        #: a class behind one address may begin within a minute; a script may not fill the disk,
+        #: nor the places of a study whose participants sit at home
+        at_home = study.completion.platform in ("prolific", "connect")
+        alone = at_home and study.settings.links is None
+        self.joins = Limiter(each=10 if alone else 200, span=600)
+        self.receipts = Limiter(each=20)
         self.password_checks = asyncio.Semaphore(2)
         self._healthy = 0.0
 
@@ -93,12 +100,12 @@ class Survey:
         try:
             with self.database.named_errors():
                 changed = self.writer.submit(lambda c: changes(c, self.study)).result()
-                self.store = self.writer.submit(lambda c: Store.open(c, self.study)).result()
+                self.store = self.writer.submit(lambda c: Participants.open(c, self.study)).result()
             self._engine = self.database.readers()
         except BaseException:
             self.close()
             raise
-        self.preparation.start(self.store, self._look)
+        self.preparation.start(self.store.assigned, self._look)
         for change in changed:
             log_event(change, logging.WARNING)
         log_event("started", objects=len(self.study.stimuli), database=self._kind)
@@ -112,6 +119,7 @@ class Survey:
         self.dashboard.close()
         self.preparation.close()
         self._threads.shutdown()
+        self.copies.close()
         if self._opened:
             with suppress(Exception):  # nothing that must not be lost
                 self.writer.submit(self.keep_in_order).result(10)

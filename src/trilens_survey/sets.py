@@ -8,9 +8,6 @@ Set: TypeAlias = Literal[
     "all",
     "counted",
     "passed",
-    "all-reduced",
-    "counted-reduced",
-    "passed-reduced",
     "screens",
     "questionnaire",
 ]

@@ -14,13 +14,14 @@ from trilens_survey.export import iso_time
 from trilens_survey.schema import (
     answers,
     assignments,
-    deeds,
     erasures,
+    log,
     participants,
     skipped,
     visits,
 )
-from trilens_survey.store import count_answers, is_paused, missing_objects
+from trilens_survey.store.administration import count_answers, is_paused, missing_objects
+from trilens_survey.store.rows import ANSWERED
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Status:
         Test questions by their answers.
     last_hour
         Answers of the last hour.
+    fast
+        Answers that were given within a second.
     erased
         Participants who were erased.
     skipped
@@ -51,6 +54,7 @@ class Status:
     tests_passed: int
     tests_failed: int
     last_hour: int
+    fast: int
     median_seconds: float | None
     erased: int
     skipped: int
@@ -59,8 +63,30 @@ class Status:
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
+    @property
+    def warnings(self) -> list[str]:
+        """What a researcher should look at: failed tests, fast answers, skipped questions."""
+        said = []
+        tests = self.tests_passed + self.tests_failed
+        if self.tests_failed and self.tests_failed >= MOST_FAILED * tests:
+            said.append(f"{self.tests_failed:,} of {tests:,} test questions were answered wrongly.")
+        if self.fast and self.fast >= MOST_FAST * self.answers:
+            said.append(
+                f"{self.fast:,} of {self.answers:,} answers took less than "
+                f"{FAST_SECONDS:g} second, which is too short to look at three objects."
+            )
+        if self.skipped and self.skipped >= MOST_SKIPPED * (self.answers + self.skipped):
+            said.append(
+                f"{self.skipped:,} questions were skipped because a picture or sound did not load."
+            )
+        return said
 
-_JOINED = answers.join(assignments, answers.c.assignment == assignments.c.id)
+
+#: An answer is fast if it takes less; a study is told of these shares of failed tests, fast
+#: answers and skipped questions.
+FAST_SECONDS = 1.0
+MOST_FAILED, MOST_FAST, MOST_SKIPPED = 0.2, 0.25, 0.05
+
 #: Answers that are part of the study: no practice, and no test runs.
 _REAL = and_(
     assignments.c.reason != "practice",
@@ -72,12 +98,12 @@ def status(connection: Connection, minimum: int) -> Status:
     """Count what is part of the study; nothing is loaded but the response times."""
     per_round = (
         select(func.count().label("n"))
-        .select_from(_JOINED)
+        .select_from(ANSWERED)
         .where(_REAL)
         .group_by(assignments.c.participant, assignments.c.round)
         .subquery()
     )
-    stored = select(func.count()).select_from(_JOINED).where(_REAL)
+    stored = select(func.count()).select_from(ANSWERED).where(_REAL)
     tests = stored.where(assignments.c.reason == "test")
     people = select(func.count()).select_from(participants).where(participants.c.test_run == 0)
 
@@ -96,6 +122,7 @@ def status(connection: Connection, minimum: int) -> Status:
         tests_passed=number(tests.where(answers.c.chosen == assignments.c.expected)),
         tests_failed=number(tests.where(answers.c.chosen != assignments.c.expected)),
         last_hour=number(stored.where(answers.c.stored > time.time() - 3600)),
+        fast=number(stored.where(answers.c.seconds < FAST_SECONDS)),
         median_seconds=_median(connection, n),
         erased=erased_participants(connection),
         skipped=number(select(func.count(skipped.c.assignment.distinct()))),
@@ -152,7 +179,7 @@ def progress(connection: Connection) -> Progress:
             func.count().filter(assignments.c.reason != "practice").label("n"),
             func.max(answers.c.stored).label("last"),
         )
-        .select_from(answers.join(assignments, answers.c.assignment == assignments.c.id))
+        .select_from(ANSWERED)
         .group_by(assignments.c.participant)
         .subquery()
     )
@@ -192,22 +219,22 @@ def progress(connection: Connection) -> Progress:
 
 
 @dataclass(frozen=True)
-class Deed:
+class Entry:
     """What somebody did, and when, in seconds since 1970."""
 
-    done: float
+    at: float
     who: str
     what: str
 
     def to_dict(self) -> dict[str, Any]:
         """With the time as text."""
-        return asdict(self) | {"done": iso_time(self.done)}
+        return asdict(self) | {"at": iso_time(self.at)}
 
 
-def deeds_done(connection: Connection, most: int) -> list[Deed]:
+def log_entries(connection: Connection, most: int) -> list[Entry]:
     """What researchers did, the latest first."""
-    query = select(deeds).order_by(deeds.c.id.desc()).limit(most)
-    return [Deed(row.done, row.who, row.what) for row in connection.execute(query)]
+    query = select(log).order_by(log.c.id.desc()).limit(most)
+    return [Entry(row.at, row.who, row.what) for row in connection.execute(query)]
 
 
 def _median(connection: Connection, n: int) -> float | None:
@@ -216,7 +243,7 @@ def _median(connection: Connection, n: int) -> float | None:
         return None
     middle = (
         select(answers.c.seconds)
-        .select_from(_JOINED)
+        .select_from(ANSWERED)
         .where(_REAL)
         .order_by(answers.c.seconds)
         .offset((n - 1) // 2)

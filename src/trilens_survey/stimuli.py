@@ -5,15 +5,11 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import wave
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from xml.etree import ElementTree
 
-from trilens.statements.names import is_missing
-from trilens_survey.reading import FILE
-from trilens_survey.yaml_lines import Problem
+from trilens_survey.study_file import FILE, Problem
 
 #: Endings that are shown or played, and their media types.
 MEDIA = {
@@ -44,6 +40,8 @@ _BEGINNINGS: dict[str, tuple[tuple[int, bytes], ...]] = {
     "audio/flac": ((0, b"fLaC"),),
 }
 LONGEST_NAME = 200
+#: What stands for a missing cell when an export is read.
+_MISSING = frozenset({"", "nan", "na", "n/a", "#n/a", "<na>", "null", "none"})
 
 
 @dataclass(frozen=True)
@@ -91,14 +89,14 @@ def read_stimuli(
     place = folder / where
     if not place.resolve().is_relative_to(folder.resolve()):
         text = f"objects must be inside the study's folder, not {where!r}"
-        return [], [Problem("study.yaml", line, text)]
+        return [], [Problem(FILE, line, text)]
     if place.is_dir():
         found, problems = _from_folder(place, where)
     elif place.is_file():
         found, problems = _from_csv(place, where, languages)
     else:
         text = f"there is no {where!r} in the study's folder"
-        return [], [Problem("study.yaml", line, text)]
+        return [], [Problem(FILE, line, text)]
     return found, problems + _wrong_names(found, where)
 
 
@@ -108,7 +106,7 @@ def _wrong_names(found: list[Stimulus], where: str) -> list[Problem]:
         name = stimulus.name
         if len(name) > LONGEST_NAME:
             what = f"is longer than {LONGEST_NAME} characters"
-        elif is_missing(name):
+        elif name.strip().casefold() in _MISSING:
             what = "would be read as a missing value in an export"
         elif not name.isprintable():
             what = "contains an unprintable character"
@@ -161,41 +159,6 @@ def _medium(file: Path, name: str) -> Stimulus | str:
         return f"{text}; save it again or remove it"
     key = hashlib.sha256(media.encode() + data).hexdigest()[:32]
     return Stimulus(name, media.split("/")[0], file=file, media=media, key=key)
-
-
-def damaged(stimuli: Iterable[Stimulus]) -> list[Problem]:
-    """The pictures and sounds that a browser will not show or play: every one is decoded.
-
-    Sounds other than WAV are not.
-    """
-    problems = []
-    for stimulus in stimuli:
-        if stimulus.file is None:
-            continue
-        try:
-            _decode(stimulus.file, stimulus.media)
-        except Exception as error:  # decoders raise what they like
-            label = f"{stimulus.file.parent.name}/{stimulus.file.name}"
-            why = (str(error).splitlines() or [type(error).__name__])[0]
-            text = f"cannot be shown or played ({why}); save it again or remove it"
-            problems.append(Problem(label, None, text))
-    return problems
-
-
-def _decode(file: Path, media: str) -> None:
-    if media == "image/svg+xml":
-        ElementTree.parse(file)
-    elif media.startswith("image/"):
-        from PIL import Image
-
-        with Image.open(file) as picture:
-            picture.load()
-    elif media == "audio/wav":
-        with wave.open(str(file)) as sound:
-            frames = sound.getnframes()
-            size = sound.getsampwidth() * sound.getnchannels()
-            if len(sound.readframes(frames)) < frames * size:
-                raise ValueError("the file is cut off")
 
 
 def ignored_files(stimuli: Iterable[Stimulus]) -> list[str]:

@@ -1,132 +1,173 @@
-"""A study: everything that ``study.yaml`` and the objects say, read and checked."""
+"""A study: what ``study.yaml`` and the objects say, read and checked."""
 
 from __future__ import annotations
 
 import datetime
-import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+
+from pydantic import ValidationError
 
 from trilens.errors import StudyError
-from trilens.statements import Kind
-from trilens_survey.blocks import Block, Blocks, Example, Test, in_turn, read_example
-from trilens_survey.forms import Item, read_form
-from trilens_survey.goal import Adaptive, Stop, read_adaptive, read_stop
-from trilens_survey.languages import TEXTS, base, questions_in, spoken
-from trilens_survey.questions import Design
-from trilens_survey.reading import FILE, Reading, Text, Where, label
+from trilens_survey.forms import Item
+from trilens_survey.goal import Goal, Unfit, read_goal
+from trilens_survey.languages import TEXTS, UNREVIEWED, base, questions_in, spoken
+from trilens_survey.questions import Design, mixed, n_questions
+from trilens_survey.settings import (
+    KEYS,
+    Completion,
+    Explained,
+    Grid,
+    Kind,
+    Known,
+    Part,
+    Quota,
+    StudySettings,
+    Tests,
+)
 from trilens_survey.stimuli import MEDIA, Stimulus, ignored_files, read_stimuli
-from trilens_survey.yaml_lines import Problem, read_yaml
-
-#: The parameter by which each platform hands over its participant.
-PLATFORMS = {
-    "prolific": "PROLIFIC_PID",
-    "connect": "participantId",
-    "sona": "survey_code",
-    "other": "id",
-}
-PROLIFIC = "https://app.prolific.com/submissions/complete?cc={code}"
-
-#: In which order a participant meets the blocks.
-_ORDERS = ("fixed", "random")
+from trilens_survey.study_file import FILE, Problem, StudyText, Where, label, problems_of, read_text
 
 
 @dataclass(frozen=True)
-class Completion:
-    """What a participant gets when every answer is stored.
+class Block:
+    """What is asked in one part of a study; most studies have one.
 
     Attributes
     ----------
-    code
-        Shown, and put into the address.
-    failed
-        The code for a participant whose answers could not be stored for good.
-    redirect
-        The way back; ``{code}`` and ``{platform_id}`` are filled in.
-    platform
-        One of `PLATFORMS`: which parameter of the first address carries the participant's id.
+    shown, choose
+        How many objects a screen shows, an anchor included, and how many of them are chosen.
+    names
+        Of the objects.
+    instructions
+        Shown before its first question, where the study's own are not enough.
+    length, rounds
+        Questions in a round, and rounds.
+    practice
+        Asked before the first question of a study that begins with this block.
     """
 
-    code: str | None
-    failed: str | None
-    redirect: str | None
-    platform: str
+    name: str
+    condition: str
+    kind: Kind
+    shown: int
+    choose: int
+    names: tuple[str, ...]
+    question: dict[str, str]
+    instructions: dict[str, str] | None
+    length: int
+    rounds: int
+    tests: Tests
+    practice: tuple[Explained, ...]
+    shared: int
+    repeated: int
+    seed: int
+
+    def design(self, by_name: dict[str, Stimulus], goal: Goal | None) -> Design:
+        """What decides which questions are asked."""
+        adaptive = goal is not None and goal.adaptive is not None
+        return Design(
+            kind=self.kind,
+            objects=self.names,
+            length=self.length,
+            most=self.rounds,
+            tests=tuple((*test.objects, test.answer) for test in self.tests.triples),
+            among_first=self.tests.among_first,
+            shared=self.shared,
+            repeated=self.repeated,
+            seed=self.seed,
+            question=tuple(sorted(self.question.items())),
+            stimuli=tuple(by_name[name].fingerprint for name in self.names),
+            shown=self.shown,
+            choose=self.choose,
+            block=self.name,
+            condition=self.condition,
+            policy=f"adaptive {goal.adaptive}" if goal and adaptive else "uniform",
+            chosen=1 - goal.random_share if goal and adaptive else 0.0,
+            order="numpy",
+        )
+
+    def seed_of(self, seed: int) -> int:
+        """A participant's seed in this block, so that no two ask the same in the same order."""
+        return mixed(seed, "block", self.name) >> 2 if self.name else seed
 
 
-@dataclass(frozen=True)
-class Quota:
-    """When the study is full; None for never.
-
-    Attributes
-    ----------
-    participants
-        Who finished, or joined in the last ``hours`` and may still finish.
-    answers
-        Rounds that were begun before are finished, so that there may be a few more.
-    hours
-        For how long a participant who does not finish holds a place.
-    """
-
-    participants: int | None = None
-    answers: int | None = None
-    hours: int = 24
+def at_round(blocks: tuple[Block, ...], round: int) -> tuple[int, int] | None:
+    """The place of the block in which a participant's round is, and its number there, from 1."""
+    for i, block in enumerate(blocks):
+        if round <= block.rounds:
+            return i, round
+        round -= block.rounds
+    return None
 
 
 @dataclass(frozen=True)
 class Study:
-    """Everything that ``study.yaml`` and the stimuli say.
+    """A study that can be served.
 
     Attributes
     ----------
+    settings
+        What ``study.yaml`` says.
+    stimuli
+        The objects.
     conditions
         What is asked, block by block, in each condition; without a name where there is one.
-    random_blocks
-        Whether each participant meets the blocks in a random order.
-    minimum, needed
-        Answers that make a round count; rounds after which a participant may finish.
-    before, after
-        Questions about the participant, before and after the rounds.
-    debriefing
-        Shown to those who have finished or left.
-    retention, payment_retention
-        Until when answers are kept; until when platform ids and what was paid are.
-    adaptive
-        For what questions are chosen; None where all are random.
-    stop
-        When there are enough answers; None where only people decide.
+    texts
+        The texts of the pages in each language.
+    goal
+        What the answers are to tell, where the study says so.
     """
 
-    title: Text
-    languages: tuple[str, ...]
+    settings: StudySettings
     stimuli: tuple[Stimulus, ...]
     conditions: dict[str, tuple[Block, ...]]
-    random_blocks: bool
-    instructions: Text
-    consent: Text
-    consent_version: str
-    texts: dict[str, Text]
-    thanks: Text
-    example: Example | None
-    contact: str | None
-    minimum: int
-    needed: int
-    before: tuple[Item, ...]
-    after: tuple[Item, ...]
-    debriefing: Text | None
-    completion: Completion
-    retention: datetime.date | None
-    quota: Quota
-    payment_retention: datetime.date | None
-    adaptive: Adaptive | None = None
-    stop: Stop | None = None
+    texts: dict[str, dict[str, str]]
+    goal: Goal | None
+
+    @property
+    def title(self) -> str:
+        """In the first language, for researchers."""
+        return self.settings.title[self.languages[0]]
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return self.settings.languages
+
+    @property
+    def completion(self) -> Completion:
+        return self.settings.completion
+
+    @property
+    def quota(self) -> Quota:
+        return self.settings.quota
+
+    @property
+    def minimum(self) -> int:
+        """Answers that make a round count."""
+        return self.settings.rounds.minimum
+
+    @property
+    def needed(self) -> int:
+        """Rounds after which a participant may finish: one; where there are blocks, all."""
+        given = self.settings.rounds.needed
+        if given is not None or not self.settings.blocks:
+            return given or 1
+        return sum(block.rounds for block in next(iter(self.conditions.values())))
 
     @property
     def first(self) -> Block:
         """The first block of the first condition: all there is in most studies."""
         return next(iter(self.conditions.values()))[0]
+
+    @property
+    def every(self) -> Iterator[Block]:
+        """The blocks of all conditions."""
+        for blocks in self.conditions.values():
+            yield from blocks
 
     @property
     def kind(self) -> Kind:
@@ -135,28 +176,7 @@ class Study:
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
         """What is asked, over all blocks and conditions."""
-        blocks = (block for blocks in self.conditions.values() for block in blocks)
-        return tuple(dict.fromkeys(block.kind for block in blocks))
-
-    @property
-    def question(self) -> Text:
-        return self.first.question
-
-    @property
-    def length(self) -> int:
-        return self.first.length
-
-    @property
-    def tests(self) -> tuple[Test, ...]:
-        return self.first.tests
-
-    @property
-    def shared(self) -> int:
-        return self.first.shared
-
-    @property
-    def repeated(self) -> int:
-        return self.first.repeated
+        return tuple(dict.fromkeys(block.kind for block in self.every))
 
     @cached_property
     def most(self) -> int:
@@ -169,11 +189,14 @@ class Study:
         One whose condition is no longer part of the study gets the first.
         """
         blocks = self.conditions.get(condition or "") or next(iter(self.conditions.values()))
-        return in_turn(blocks, seed, self.random_blocks)
+        if self.settings.block_order == "fixed" or len(blocks) == 1:
+            return blocks
+        order = sorted(range(len(blocks)), key=lambda i: mixed(seed, "blocks", i))
+        return tuple(blocks[i] for i in order)
 
     def form(self, name: str) -> tuple[Item, ...]:
         """The questions ``before`` or ``after`` the rounds."""
-        return {"before": self.before, "after": self.after}[name]
+        return {"before": self.settings.before, "after": self.settings.after}[name]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -198,15 +221,9 @@ class Study:
     def designs(self) -> dict[tuple[str, str], Design]:
         """What decides which questions are asked, by condition and block."""
         return {
-            (block.condition, block.name): block.design(self.by_name, self.adaptive)
-            for blocks in self.conditions.values()
-            for block in blocks
+            (block.condition, block.name): block.design(self.by_name, self.goal)
+            for block in self.every
         }
-
-    @property
-    def design(self) -> Design:
-        """That of the first block."""
-        return self.designs[self.first.condition, self.first.name]
 
 
 def load_study(folder: str | Path) -> Study:
@@ -224,33 +241,406 @@ def load_study(folder: str | Path) -> Study:
 
 
 def check_study(folder: str | Path) -> list[Problem]:
-    """Everything that is wrong with a study's folder; nothing for one that can be served."""
-    return read_study(Path(folder))[1]
+    """Everything that is wrong with a study's folder; nothing for one that can be served.
+
+    Pictures and sounds are decoded.
+    """
+    return read_study(Path(folder), decode=True)[1]
+
+
+def read_study(folder: Path, *, decode: bool = False) -> tuple[Study | None, list[Problem]]:
+    """The study, if nothing is wrong, and what is wrong.
+
+    Parameters
+    ----------
+    folder
+    decode
+        Whether every picture and sound is decoded, which takes a while.
+    """
+    if not folder.is_dir():
+        return None, [Problem(str(folder), None, "no such folder")]
+    try:
+        text, problems = read_text((folder / FILE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        why = "no such file; create one with trilens survey init"
+        return None, [Problem(FILE, None, why)]
+    except (OSError, UnicodeDecodeError) as error:
+        return None, [Problem(FILE, None, f"cannot be read as UTF-8 text: {error}")]
+    if text is None:
+        return None, problems
+    reader = _Reader(folder, text)
+    study = reader.study(decode)
+    problems = sorted(
+        dict.fromkeys(reader.problems), key=lambda p: (p.file != FILE, p.file, p.line or 0)
+    )
+    return (None if problems else study), problems
+
+
+@dataclass
+class _Reader:
+    """One pass over a study's folder, which notes what is wrong and goes on."""
+
+    folder: Path
+    text: StudyText
+    problems: list[Problem] = field(default_factory=list)
+
+    def wrong(self, text: str, *path: str | int) -> None:
+        self.problems.append(self.text.wrong(text, *path))
+
+    def study(self, decode: bool) -> Study | None:
+        settings, whole = self._settings()
+        languages = self._languages() if settings is None else settings.languages
+        stimuli = self._stimuli(languages)
+        if decode:
+            from trilens_survey.media import damaged
+
+            self.problems += damaged({one.file: one for one in self._files(stimuli)}.values())
+        if settings is None or () not in stimuli:
+            return None
+        names = {at: tuple(one.name for one in some) for at, some in stimuli.items()}
+        conditions = self._conditions(settings, names)
+        self._check_names(settings, conditions)
+        if not whole:
+            return None
+        self._check_across(settings)
+        for blocks in conditions.values():
+            for at, block in blocks:
+                self._check_block(settings, block, at)
+        found = {name: tuple(b for _, b in blocks) for name, blocks in conditions.items()}
+        study = Study(
+            settings=settings,
+            stimuli=tuple({one.name: one for some in stimuli.values() for one in some}.values()),
+            conditions=found,
+            texts=self._texts(settings),
+            goal=self._goal(settings, found),
+        )
+        self._check_rounds(study)
+        return study
+
+    # --- the file ---------------------------------------------------------------------------
+
+    def _settings(self) -> tuple[StudySettings | None, bool]:
+        """What the file says; and whether that is all of it, or what is left without mistakes."""
+        values = self.text.values
+        context = {"languages": self._languages()}
+        try:
+            return StudySettings.model_validate(values, context=context), True
+        except ValidationError as error:
+            self.problems += problems_of(error, self.text, KEYS)
+            bad = {one["loc"][0] for one in error.errors() if one["loc"]}
+        rest = {key: value for key, value in values.items() if key not in bad}
+        try:
+            return StudySettings.model_validate(rest, context=context), False
+        except ValidationError:
+            return None, False
+
+    def _languages(self) -> tuple[str, ...]:
+        """The languages, for reading the texts; what is wrong with them the models say."""
+        given = self.text.values.get("languages")
+        if isinstance(given, list) and given and all(isinstance(code, str) for code in given):
+            return tuple(given)
+        return ("en",)
+
+    def _texts(self, settings: StudySettings) -> dict[str, dict[str, str]]:
+        """The texts of the pages: those that are built in, replaced by the study's own."""
+        accepted = settings.not_reviewed or ()
+        for code in settings.texts:
+            if code not in settings.languages:
+                text = f"texts: {code!r} is not one of the study's languages"
+                self.wrong(text, "texts", code)
+        texts = {}
+        for code in settings.languages:
+            own = settings.texts.get(code, {})
+            for key in own:
+                if key not in TEXTS["en"]:
+                    self.wrong(f"texts.{code}: unknown key {key!r}", "texts", code, key)
+            plain = base(code)
+            built_in = TEXTS.get(plain) or UNREVIEWED.get(plain, {})
+            lacking = [key for key in TEXTS["en"] if key not in own]
+            if lacking and plain in UNREVIEWED and code not in accepted:
+                self.wrong(
+                    f"no native speaker has reviewed the built-in texts in {code!r}; to use them "
+                    f"all the same, write not_reviewed: [{code}], or give all of texts.{code}",
+                    "languages",
+                )
+            elif lacking and not built_in:
+                text = f"the pages have no built-in texts in {code!r}; add texts.{code} with "
+                where = "texts" if code in settings.texts else "languages"
+                self.wrong(text + ", ".join(lacking), where)
+            texts[code] = TEXTS["en"] | built_in | own
+        return texts
+
+    def _goal(
+        self, settings: StudySettings, conditions: dict[str, tuple[Block, ...]]
+    ) -> Goal | None:
+        blocks = [block for blocks in conditions.values() for block in blocks]
+        first = blocks[0]
+        try:
+            plain = len(blocks) == 1 and first.shown == 3
+            return read_goal(settings, first.kind, first.names, plain)
+        except Unfit as unfit:
+            self.wrong(str(unfit), *unfit.path)
+            return None
+
+    # --- the objects ------------------------------------------------------------------------
+
+    def _stimuli(self, languages: tuple[str, ...]) -> dict[Where, list[Stimulus]]:
+        """The objects of the study, and of each block and condition that has its own."""
+        values = self.text.values
+        if not isinstance(values.get("objects"), str):
+            return {}
+        found: dict[Where, list[Stimulus]] = {
+            (): self._read_stimuli(values["objects"], languages, "objects")
+        }
+        by_name = {stimulus.name: stimulus for stimulus in found[()]}
+        blocks, conditions = values.get("blocks"), values.get("conditions")
+        places: list[tuple[Where, Any]] = []
+        if isinstance(blocks, list):
+            places += [(("blocks", i), block) for i, block in enumerate(blocks)]
+        if isinstance(conditions, dict):
+            places += [(("conditions", name), one) for name, one in conditions.items()]
+        for at, part in places:
+            given = part.get("objects") if isinstance(part, dict) else None
+            if isinstance(given, list):
+                unknown = [str(name) for name in given if str(name) not in by_name]
+                if unknown and by_name:
+                    self.wrong(f"{label(at)}: there is no object {unknown[0]!r}", *at, "objects")
+                elif len(set(map(str, given))) < max(3, len(given)):
+                    text = f"{label(at)}: objects must be at least three different ones"
+                    self.wrong(text, *at, "objects")
+                else:
+                    found[at] = [by_name[str(name)] for name in given if by_name]
+            elif isinstance(given, str):
+                found[at] = self._read_stimuli(given, languages, *at, "objects")
+                for one in found[at]:
+                    other = by_name.setdefault(one.name, one)
+                    if other.fingerprint != one.fingerprint:
+                        text = f"{label(at)}: another object is called {one.name!r}; rename one"
+                        self.wrong(text, *at, "objects")
+        return found
+
+    def _read_stimuli(
+        self, where: str, languages: tuple[str, ...], *path: str | int
+    ) -> list[Stimulus]:
+        line = self.text.wrong("", *path).line
+        found, problems = read_stimuli(self.folder, where, languages, line)
+        self.problems += problems
+        if len(found) < 3 and not problems:
+            text = f"{where} has {len(found)} objects; a study needs at least three"
+            self.wrong(text, *path)
+        return found
+
+    def _files(self, stimuli: dict[Where, list[Stimulus]]) -> Iterator[Stimulus]:
+        for some in stimuli.values():
+            yield from (one for one in some if one.file is not None)
+
+    # --- the blocks -------------------------------------------------------------------------
+
+    def _conditions(
+        self, settings: StudySettings, names: dict[Where, tuple[str, ...]]
+    ) -> dict[str, list[tuple[Where, Block]]]:
+        """The blocks by condition, each with where it stands; without a name where there is one."""
+        if settings.conditions:
+            found = {}
+            for condition, part in settings.conditions.items():
+                at: Where = ("conditions", condition)
+                block = _block(settings, part, names.get(at, names[()]), condition=condition)
+                found[condition] = [(at, block)]
+            return found
+        if not settings.blocks:
+            return {"": [((), _block(settings, Part(), names[()]))]}
+        blocks: list[tuple[Where, Block]] = []
+        for i, one in enumerate(settings.blocks):
+            at = ("blocks", i)
+            mine = names.get(at, names[()])
+            blocks.append((at, _block(settings, one, mine, name=one.name, rounds=one.rounds)))
+        return {"": blocks}
+
+    def _check_names(
+        self, settings: StudySettings, conditions: dict[str, list[tuple[Where, Block]]]
+    ) -> None:
+        """Whether tests, practice and the example are about objects that there are."""
+        everything = [pair for blocks in conditions.values() for pair in blocks]
+        for at, block in everything:
+            for key, some in (("tests", block.tests.triples), ("practice", block.practice)):
+                own: Where = at if key in self._value(at) else ()
+                inner: Where = ("triples",) if key == "tests" else ()
+                seen: set[object] = set()
+                for i, known in enumerate(some):
+                    path = (*own, key, *inner, i)
+                    self._check_known(known, block, path)
+                    same = (block.kind == "closer" and known.objects[:1], frozenset(known.objects))
+                    if same in seen and key == "tests":
+                        self.wrong(f"{label(path)} appears twice", *path)
+                    seen.add(same)
+        if settings.example is not None:
+            self._check_known(settings.example, everything[0][1], ("example",))
+        first = everything[0][1]
+        if settings.practice and not first.practice:
+            text = "practice: the first block asks another kind of question; write it there"
+            self.wrong(text, "practice")
+
+    def _value(self, at: Where) -> Any:
+        value: Any = self.text.values
+        for part in at:
+            value = value[part]
+        return value
+
+    def _check_known(self, known: Known, block: Block, path: Where) -> None:
+        counted = "three" if block.shown == 3 else str(block.shown)
+        objects, name = known.objects, label(path)
+        choices = objects[1:] if block.kind == "closer" else objects
+        unknown = [one for one in objects if one not in block.names]
+        if len(objects) != block.shown:
+            self.wrong(f"{name}: {counted} objects and an answer are needed", *path)
+        elif unknown and block.names:
+            self.wrong(f"{name}: there is no object {unknown[0]!r}", *path, "objects")
+        elif len(set(objects)) < block.shown:
+            self.wrong(f"{name}: the {counted} objects must be different", *path, "objects")
+        elif known.answer not in choices:
+            text = f"{name}: the answer must be one of {', '.join(choices)}, not {known.answer!r}"
+            self.wrong(text, *path, "answer")
+
+    def _check_block(self, settings: StudySettings, block: Block, at: Where) -> None:
+        """Whether there are enough questions."""
+        n = len(block.names)
+        where = f"{label(at)}: " if at else ""
+        if block.choose > 1 and block.kind != "closer":
+            text = f"{where}grid.choose must be 1 for kind {block.kind}; several are for closer"
+            self.wrong(text, *at, "grid", "choose")
+        elif block.choose >= block.shown - (block.kind == "closer"):
+            self.wrong(f"{where}grid.choose must be smaller than grid.of", *at, "grid", "choose")
+        if block.kind != "closer" and block.shown < 3:
+            self.wrong(f"{where}grid.of must be at least 3", *at, "grid", "of")
+        if n < block.shown:
+            if n >= 3:
+                text = f"{where}each screen shows {block.shown} objects, but there are only {n}"
+                self.wrong(text, *at, "grid")
+            return
+        lacking = [code for code in settings.languages if not block.question.get(code)]
+        if lacking:
+            self.wrong(f"{where}question is missing in: {', '.join(lacking)}", *at, "question")
+        special = bool(block.tests.triples) + block.shared + block.repeated
+        possible = n_questions(block.kind, n, block.shown) - len(block.tests.triples)
+        own = at and "length" in self._value(at)
+        length_at: Where = (*at, "length") if own else ("rounds", "length")
+        length = f"{label(length_at)} is {block.length}, but"
+        if special >= block.length:
+            text = (
+                f"{length} each round has {special} test, shared and repeated questions; "
+                f"make rounds longer, or shared and repeated smaller"
+            )
+            self.wrong(text, *length_at)
+        elif block.length - bool(block.tests.triples) - block.repeated > possible:
+            text = f"{length} {n} objects make only {possible:,} questions; make rounds shorter"
+            self.wrong(text + " or add objects", *length_at)
+        elif block.repeated > block.length // 3:
+            most = block.length // 3
+            text = f"repeated is {block.repeated}, but at most a third of a round ({most}) can be"
+            self.wrong(where + text, *at, "repeated")
+        if settings.rounds.minimum > block.length:
+            text = (
+                f"{where}rounds.minimum is {settings.rounds.minimum}, but a round has only "
+                f"{block.length} answers"
+            )
+            self.wrong(text, "rounds", "minimum")
+
+    def _check_across(self, settings: StudySettings) -> None:
+        """What no section sees by itself."""
+        if settings.blocks and settings.conditions:
+            text = "a study has blocks or conditions, not both"
+            self.wrong(text, "conditions")
+        for key, names in (
+            ("after", [item.name for item in (*settings.before, *settings.after)]),
+            ("blocks", [block.name for block in settings.blocks]),
+        ):
+            for name in {name for name in names if names.count(name) > 1}:
+                self.wrong(f"{key}: the name {name!r} appears twice", key)
+        if settings.questions == "random":
+            for key in ("goal", "random_share"):
+                if getattr(settings, key) is not None:
+                    self.wrong(f"{key} needs questions: adaptive", key)
+
+    def _check_rounds(self, study: Study) -> None:
+        for blocks in study.conditions.values():
+            rounds = sum(block.rounds for block in blocks)
+            if study.needed > rounds:
+                counted = "there are" if study.settings.blocks else "rounds.most is"
+                text = f"rounds.needed is {study.needed}, but {counted} {rounds}"
+                self.wrong(text, "rounds", "needed")
+
+
+def _block(
+    settings: StudySettings,
+    part: Part,
+    names: tuple[str, ...],
+    *,
+    name: str = "",
+    condition: str = "",
+    rounds: int | None = None,
+) -> Block:
+    """A part with what it does not say taken from the study."""
+    kind = part.kind or settings.kind
+    grid = part.grid or settings.grid or Grid(of=2 if kind == "closer" else 3)
+    shown = grid.of + (kind == "closer")
+    # what was written for other questions says nothing here
+    of_study = part.kind is None and part.grid is None
+    question = part.question or (settings.question if of_study else None)
+    tests = part.tests or (settings.tests if of_study else None) or Tests()
+    practice = part.practice if part.practice is not None else settings.practice * of_study
+    plain = f"{kind}_several" if grid.choose > 1 else f"{kind}_grid"
+    wording = questions_in(settings.languages)[kind if shown == 3 else plain]
+    return Block(
+        name=name,
+        condition=condition,
+        kind=kind,
+        shown=shown,
+        choose=grid.choose,
+        names=names,
+        question=question
+        or {code: text.replace("{k}", str(grid.choose)) for code, text in wording.items()},
+        instructions=part.instructions,
+        length=part.length or settings.rounds.length,
+        rounds=rounds or settings.rounds.most,
+        tests=tests,
+        practice=practice,
+        shared=settings.shared if part.shared is None else part.shared,
+        repeated=settings.repeated if part.repeated is None else part.repeated,
+        seed=settings.seed,
+    )
 
 
 def remarks(study: Study) -> list[str]:
     """What is not wrong with a study, but worth knowing before it is served."""
+    from trilens_survey.media import large
+
+    settings = study.settings
     said = []
-    if study.retention is None:
+    if settings.retention is None:
         said.append("no retention date: set one in study.yaml to say when answers will be erased")
-    elif study.retention < datetime.date.today():
-        said.append(f"the retention date {study.retention} has passed: erase the answers")
-    if not study.tests:
+    elif settings.retention < datetime.date.today():
+        said.append(f"the retention date {settings.retention} has passed: erase the answers")
+    if not any(block.tests.triples for block in study.every):
         said.append("no test triples: every round counts as passed")
-    if not study.shared and not study.repeated:
+    if not any(block.shared or block.repeated for block in study.every):
         said.append("no shared or repeated questions: the noise ceiling cannot be estimated")
-    if study.adaptive is not None and not study.adaptive.random_share:
+    goal = study.goal
+    if goal is not None and goal.adaptive is not None and not goal.random_share:
         said.append(
             "random_share is 0: what is counted (depths, agreement, noise ceilings) needs random "
             "questions"
         )
-    by_groups = study.stop is not None and study.stop.rule == "groups"
-    by_groups = by_groups or (study.adaptive is not None and study.adaptive.goal == "groups")
-    if study.kind == "central" and by_groups:
+    if goal is not None and study.kind == "central" and "groups" in (goal.rule, goal.adaptive):
         said.append(
             "groups are sought by central questions, which cannot tell how wide the gap between "
             "two groups is: two groups are often not found"
         )
+    if settings.completion.platform in ("prolific", "connect") and settings.links is None:
+        said.append(
+            "anybody can join with an id that they make up: set links.secret in study.yaml and put "
+            "it into the address that you give to the platform"
+        )
+    said += [str(one) for one in map(large, study.stimuli) if one is not None]
     ignored = ignored_files(study.stimuli)
     if ignored:
         listed = ", ".join(ignored[:5]) + (", ..." if len(ignored) > 5 else "")
@@ -266,234 +656,3 @@ def remarks(study: Study) -> list[str]:
     if len(forms) > 1:
         said.append(f"objects of different types: {', '.join(sorted(forms))}")
     return said
-
-
-_KEYS = {
-    (): (
-        "title", "kind", "languages", "objects", "question", "instructions", "example",
-        "consent", "contact", "thanks", "rounds", "tests", "shared", "repeated", "seed",
-        "completion", "retention", "texts", "grid", "blocks", "block_order", "conditions",
-        "practice", "before", "after", "debriefing", "quota", "payment", "questions", "goal",
-        "random_share", "stop",
-    ),
-    ("consent",): ("version", "text"),
-    ("rounds",): ("length", "minimum", "most", "needed"),
-    ("tests",): ("among_first", "triples"),
-    ("quota",): ("participants", "answers", "hours"),
-    ("payment",): ("retention",),
-    ("completion",): ("code", "failed", "redirect", "platform"),
-    ("grid",): ("of", "choose"),
-}  # fmt: skip
-
-
-def read_study(folder: Path) -> tuple[Study | None, list[Problem]]:
-    """The study, if nothing is wrong, and what is wrong."""
-    file = folder / FILE
-    if not folder.is_dir():
-        return None, [Problem(str(folder), None, "no such folder")]
-    try:
-        text = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        why = "no such file; create one with trilens survey init"
-        return None, [Problem(FILE, None, why)]
-    except (OSError, UnicodeDecodeError) as error:
-        return None, [Problem(FILE, None, f"cannot be read as UTF-8 text: {error}")]
-    found = read_yaml(text, FILE)
-    if not isinstance(found.value, dict):
-        expected = Problem(FILE, 1, "expected `key: value` lines")
-        return None, list(found.problems) or [expected]
-    return _Reader(folder, found).study()
-
-
-class _Reader(Reading):
-    """Reads the whole file."""
-
-    def study(self) -> tuple[Study | None, list[Problem]]:
-        for path, known in _KEYS.items():
-            self.keys(known, *path)
-        self.languages = self._languages()
-        found = self._stimuli()
-        objects = {at: tuple(one.name for one in some) for at, some in found.items()}
-        stimuli = {one.name: one for some in found.values() for one in some}
-        most = self.whole("rounds", "most", default=3, least=1, most=1000)
-        conditions = (
-            Blocks(self, objects, questions_in(self.languages), most).read()
-            if () in objects
-            else {}
-        )
-        taken: set[str] = set()
-        study = None
-        if conditions and all(conditions.values()):
-            first = next(iter(conditions.values()))[0]
-            every = [block for blocks in conditions.values() for block in blocks]
-            study = Study(
-                title=self.text("title"),
-                languages=self.languages,
-                stimuli=tuple(stimuli.values()),
-                conditions=conditions,
-                random_blocks=self.choice("block_order", allowed=_ORDERS, default="fixed")
-                == "random",
-                instructions=self.text("instructions"),
-                consent=self.text("consent", "text"),
-                consent_version=self.line("consent", "version", needed=True) or "",
-                texts=self._texts(),
-                thanks=self.text("thanks", default=dict.fromkeys(self.languages, "")),
-                example=self._example(first),
-                contact=self.line("contact"),
-                minimum=self.whole("rounds", "minimum", default=30, least=0),
-                needed=self._needed(conditions),
-                before=read_form(self, "before", taken),
-                after=read_form(self, "after", taken),
-                debriefing=self.text("debriefing") if self.has("debriefing") else None,
-                completion=self._completion(),
-                retention=self.date("retention"),
-                quota=Quota(
-                    self.whole("quota", "participants", default=0, least=1) or None,
-                    self.whole("quota", "answers", default=0, least=1) or None,
-                    self.whole("quota", "hours", default=24, least=1),
-                ),
-                payment_retention=self.date("payment", "retention"),
-                adaptive=read_adaptive(self, every),
-                stop=read_stop(self, every),
-            )
-            self._rounds(study)
-        problems = list(dict.fromkeys(self.problems))
-        problems.sort(key=lambda p: (p.file != FILE, p.file, p.line or 0))
-        return (None if problems else study), problems
-
-    def _needed(self, conditions: dict[str, tuple[Block, ...]]) -> int:
-        """One round; where there are blocks, all of them."""
-        all_rounds = min(sum(b.rounds for b in blocks) for blocks in conditions.values())
-        default = all_rounds if self.has("blocks") else 1
-        return self.whole("rounds", "needed", default=default, least=1)
-
-    def _languages(self) -> tuple[str, ...]:
-        value = self.given.get("languages")
-        if value is None:
-            return ("en",)
-        good = isinstance(value, list) and value and len(set(map(str, value))) == len(value)
-        if not good or not all(
-            isinstance(code, str) and re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})?", code)
-            for code in value
-        ):
-            # an unquoted `no` is the truth value of YAML 1.1, not Norwegian
-            text = f"languages must be a list of codes such as [en, de], not {value!r}"
-            self.wrong(text + '; put "no" in quotes', "languages")
-            return ("en",)
-        return tuple(value)
-
-    def _texts(self) -> dict[str, Text]:
-        """The texts of the pages: those that are built in, replaced by the study's own."""
-        given = self.given.get("texts") or {}
-        if not isinstance(given, dict):
-            self.wrong("texts must have a section for each language", "texts")
-            given = {}
-        self.known_languages(given, "texts")
-        texts = {}
-        for code in self.languages:
-            own = self._own_texts(given.get(code) or {}, code)
-            known = TEXTS.get(base(code), {}) | own
-            lacking = [key for key in TEXTS["en"] if key not in known]
-            if lacking:
-                text = f"the pages have no built-in texts in {code!r}; add texts.{code} with "
-                where = "texts" if code in given else "languages"
-                self.wrong(text + ", ".join(lacking), where)
-            texts[code] = TEXTS["en"] | known
-        return texts
-
-    def _own_texts(self, given: Any, code: str) -> Text:
-        if not isinstance(given, dict):
-            self.wrong(f"texts.{code} must consist of `key: text` lines", "texts", code)
-            return {}
-        for key, value in given.items():
-            if key not in TEXTS["en"]:
-                self.wrong(f"texts.{code}: unknown key {key!r}", "texts", code, key)
-            elif isinstance(value, (dict, list)) or not str(value).strip():
-                self.wrong(f"texts.{code}.{key} must be text", "texts", code, key)
-        return {key: str(value) for key, value in given.items()}
-
-    def _stimuli(self) -> dict[Where, list[Stimulus]]:
-        """The objects of the study, and of each block and condition that has its own."""
-        where = self.line("objects", needed=True)
-        if where is None:
-            return {}
-        found: dict[Where, list[Stimulus]] = {(): self._read_stimuli(where, "objects")}
-        by_name = {stimulus.name: stimulus for stimulus in found[()]}
-        blocks, conditions = self.given.get("blocks"), self.given.get("conditions")
-        places: list[Where] = [
-            *(("blocks", i) for i in range(len(blocks) if isinstance(blocks, list) else 0)),
-            *(
-                ("conditions", name)
-                for name in (conditions if isinstance(conditions, dict) else ())
-            ),
-        ]
-        for at in places:
-            given = self.given.get(*at, "objects")
-            if isinstance(given, list):
-                unknown = [str(name) for name in given if str(name) not in by_name]
-                if unknown and by_name:
-                    self.wrong(f"{label(at)}: there is no object {unknown[0]!r}", *at, "objects")
-                elif len(set(map(str, given))) < max(3, len(given)):
-                    text = f"{label(at)}.objects must be at least three different objects"
-                    self.wrong(text, *at, "objects")
-                else:
-                    found[at] = [by_name[str(name)] for name in given if by_name]
-            elif given is not None:
-                found[at] = self._read_stimuli(str(given), *at, "objects")
-                for one in found[at]:
-                    other = by_name.setdefault(one.name, one)
-                    if other.fingerprint != one.fingerprint:
-                        text = f"{label(at)}: another object is called {one.name!r}; rename one"
-                        self.wrong(text, *at, "objects")
-        return found
-
-    def _read_stimuli(self, where: str, *path: str | int) -> list[Stimulus]:
-        line = self.given.line(*path)
-        found, problems = read_stimuli(self.folder, where, self.languages, line)
-        self.problems += problems
-        if len(found) < 3 and not problems:
-            text = f"{where} has {len(found)} objects; a study needs at least three"
-            self.wrong(text, *path)
-        return found
-
-    def _example(self, first: Block) -> Example | None:
-        if not self.has("example"):
-            return None
-        return read_example(self, first.kind, first.shown, first.names, "example")
-
-    def _completion(self) -> Completion:
-        platform = self.choice("completion", "platform", allowed=PLATFORMS, default="other")
-        code = self.line("completion", "code")
-        redirect = self.line("completion", "redirect")
-        if redirect is None and platform == "prolific" and code is not None:
-            redirect = PROLIFIC
-        if redirect is not None:
-            self._redirect(redirect, code)
-        return Completion(code, self.line("completion", "failed"), redirect, platform)
-
-    def _redirect(self, redirect: str, code: str | None) -> None:
-        left = redirect.replace("{code}", "").replace("{platform_id}", "")
-        if urlsplit(left).scheme != "https" or not urlsplit(left).netloc:
-            wrong = "must be an https:// address"
-        elif "{" in left or "}" in left:
-            wrong = "may contain {code} and {platform_id}, and no other braces"
-        elif "{code}" in redirect and code is None:
-            wrong = "contains {code}, but completion.code is missing"
-        else:
-            return
-        self.wrong(f"completion.redirect {wrong}", "completion", "redirect")
-
-    def _rounds(self, study: Study) -> None:
-        for blocks in study.conditions.values():
-            for block in blocks:
-                if study.minimum > block.length:
-                    text = (
-                        f"rounds.minimum is {study.minimum}, but a round has only "
-                        f"{block.length} answers"
-                    )
-                    self.wrong(text, "rounds", "minimum")
-            rounds = sum(block.rounds for block in blocks)
-            if study.needed > rounds:
-                most = f"there are {rounds}" if self.has("blocks") else f"rounds.most is {rounds}"
-                text = f"rounds.needed is {study.needed}, but {most}"
-                self.wrong(text, "rounds", "needed")

@@ -42,11 +42,21 @@ _CONFLICTS = ("40P01", "40001", "23505", "23503")
 
 
 class Refused(TrilensError):
-    """A request that is turned down, with the HTTP status that says so."""
+    """A request that is turned down, with the HTTP status that says so.
 
-    def __init__(self, status: int, why: str) -> None:
+    Parameters
+    ----------
+    status
+    why
+        For people.
+    code
+        For the page, where the status says too little.
+    """
+
+    def __init__(self, status: int, why: str, code: str | None = None) -> None:
         self.status = status
         self.why = why
+        self.code = code
         super().__init__(why)
 
 
@@ -111,7 +121,7 @@ class Writer:
         """Open the database; what goes wrong there is raised here, and nothing is started."""
         try:
             with self._database.named_errors():
-                migrate(self._engine)
+                migrate(self._engine, self._database.folder)
         except BaseException:
             self._engine.dispose()
             raise

@@ -58,7 +58,7 @@ def test_the_services_fit_together(monkeypatch: pytest.MonkeyPatch) -> None:
     assert given["public_url"] == "https://study.example.org"
     assert given["workers"] > 1
     (mount,) = survey["volumes"]
-    assert str(given["folders"][0]) == mount.split(":")[1]
+    assert str(given["folder"]) == mount.split(":")[1]
     user, name = (database["environment"][f"POSTGRES_{key}"] for key in ("USER", "DB"))
     address = survey["environment"]["TRILENS_DATABASE"]
     assert address.startswith(f"postgresql://{user}:")

@@ -18,12 +18,11 @@ import httpx
 import pytest
 
 import trilens as tl
-import trilens.analysis
 from studies import Client, Running, edit, running
 from trilens.report import words
 from trilens_survey.auth import make_first_key, set_password
 from trilens_survey.charts import over_time, response_times
-from trilens_survey.dashboard import BackgroundAnalysis, Beside, Findings
+from trilens_survey.dashboard import BackgroundAnalysis, ChildProcess, Findings
 from trilens_survey.export import collect
 from trilens_survey.log import ChildFailed, JsonLines
 from trilens_survey.sets import SETS
@@ -87,8 +86,7 @@ def test_the_first_password_is_set_by_a_link_that_works_once(app: Running) -> No
 def test_every_page_for_researchers_turns_strangers_away(secured: Running) -> None:
     stranger = secured.participant()
     pages = {"GET": ["", "live", "export", "payments", "payments.csv", "log"],
-             "POST": ["analyze", "close", "open", "erase", "participant", "sign-out",
-                      "payments"]}  # fmt: skip
+             "POST": ["analyze", "close", "open", "erase", "participant", "sign-out"]}  # fmt: skip
     for method, names in pages.items():
         for page in names:
             form = {"csrf": "x", "receipt": "y"}
@@ -187,7 +185,7 @@ def analyses(monkeypatch: pytest.MonkeyPatch, some_analysis: tl.Analysis) -> lis
         calls.append(len(statements))
         return some_analysis
 
-    monkeypatch.setattr(trilens.analysis, "analyze", analyze)
+    monkeypatch.setattr("trilens_survey.background.tl.analyze", analyze)
     return calls
 
 
@@ -219,7 +217,7 @@ def test_an_analysis_that_fails_is_said_and_harms_nothing(
     def failing(statements: tl.Statements, **more: Any) -> Any:
         raise error
 
-    monkeypatch.setattr(trilens.analysis, "analyze", failing)
+    monkeypatch.setattr("trilens_survey.background.tl.analyze", failing)
     browser = signed_in(secured)
     rater = secured.participant()
     rater.join()
@@ -295,14 +293,14 @@ def test_the_analysis_runs_in_a_process_of_its_own(folder: Path) -> None:
         rater.join()
         rater.round()
         task = app.survey.dashboard.analysis._task
-        found = Findings(**Beside().run(task))
+        found = Findings(**ChildProcess().run(task))
     assert found.answers == 20
     assert "<!doctype html>" in (found.report or "")
 
 
 def test_the_log_has_the_last_words_of_a_failed_child() -> None:
     with pytest.raises(ChildFailed) as failed:
-        Beside().run({"what": "findings", "file": "/nowhere", "url": None, "kind": "central"})
+        ChildProcess().run({"what": "findings", "file": "/nowhere", "url": None, "kind": "central"})
     info = (ChildFailed, failed.value, failed.value.__traceback__)
     record = logging.LogRecord("x", logging.ERROR, "x", 1, "error", (), info)
     line = json.loads(JsonLines().format(record))
@@ -344,7 +342,7 @@ def test_exports_of_every_set_and_format(secured: Running) -> None:
     rater = secured.participant()
     rater.join()
     rater.round()
-    for which in ("all", "passed", "all-reduced", "passed-reduced"):
+    for which in ("all", "passed"):
         for format, start in (("csv", b'"central"'), ("parquet", b"PAR1")):
             answer = browser.get(f"/researcher/export?set={which}&format={format}")
             assert answer.status_code == 200
@@ -492,6 +490,21 @@ def test_how_far_people_come(secured: Running, monkeypatch: pytest.MonkeyPatch) 
     assert page.index("Export answers") < page.index("Results so far") < page.index("How it goes")
 
 
+def test_the_dashboard_warns_of_careless_answers(secured: Running) -> None:
+    """And says nowhere that there is no fault."""
+    tests = {frozenset(test.objects) for test in secured.survey.study.first.tests.triples}
+    for _ in range(3):
+        rater = secured.participant()
+        rater.join()
+        while "token" in (question := rater.question()):
+            is_test = frozenset(question["objects"]) in tests
+            rater.answer(question["token"], "bread" if is_test else question["objects"][0], 0.5)
+    page = analysed(secured, signed_in(secured))
+    assert "3 of 3 test questions were answered wrongly." in page
+    assert "60 of 60 answers took less than 1 second" in page
+    assert "No fault was found" not in page
+
+
 def test_erasing_asks_first_and_refusals_are_pages(secured: Running) -> None:
     browser = signed_in(secured)
     rater = secured.participant()
@@ -511,7 +524,7 @@ def test_erasing_asks_first_and_refusals_are_pages(secured: Running) -> None:
     assert "This link has expired" in used.text
 
 
-def test_payments_are_told_marked_and_erased_apart_from_the_answers(folder: Path) -> None:
+def test_payments_are_listed_and_erased_apart_from_the_answers(folder: Path) -> None:
     edit(folder, ("retention:", "payment: {retention: 2001-01-01}\nretention:"))
     with running(folder) as app:
         app.survey.writer.submit(lambda c: set_password(c, PASSWORD)).result()
@@ -527,22 +540,16 @@ def test_payments_are_told_marked_and_erased_apart_from_the_answers(folder: Path
             lambda c: list(c.exec_driver_sql("SELECT rater FROM participants WHERE id = 1"))
         ).result()[0]
         assert rater not in page
-        form = {"csrf": csrf(browser), "platform_id": ["two"], "decision": "rejected"}
-        assert browser.post("/researcher/payments", data=form).status_code == 303
-        unknown = form | {"platform_id": ["three"]}
-        assert browser.post("/researcher/payments", data=unknown).status_code == 409
         told = list(csv.DictReader(io.StringIO(browser.get("/researcher/payments.csv").text)))
-        assert [row["decision"] for row in told] == ["rejected", "open"]
         assert told[1]["platform_id"] == "'=cmd|' /C calc'!A0"
         assert (told[1]["repeats"], told[1]["repeats_agreed"]) == ("2", "2")
         assert (told[0]["code"], told[0]["finished"]) == ("", "")
         assert told[1]["code"] == app.survey.study.completion.code
         assert told[1]["finished"].endswith("Z")
-        assert "marked 1 participant as rejected" in browser.get("/researcher/log").text
         assert app.survey.writer.submit(app.survey.keep_in_order).result() == 2  # the date is over
         assert "No participant came with" in browser.get("/researcher/payments").text
-        # the same id is still the same participant, and the answers stay
-        again = app.participant()
-        again.join(platform_id="two")
+        # the id is still in use, and the answers stay
+        again = app.participant().post("/api/join", json={"consent": True, "platform_id": "two"})
+        assert again.status_code == 409
         assert '<b id="n-answers">20</b>' in browser.get("/researcher/live").text
         assert "<b>2</b> participants" in browser.get("/researcher/live").text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import logging
 import sqlite3
@@ -17,11 +18,12 @@ from click.testing import CliRunner
 from sqlalchemy import select
 
 import trilens as tl
-from studies import edit, running
+from studies import downgrade, edit, running
 from trilens.cli import trilens
 from trilens.errors import SurveyError
-from trilens_survey.database import Database
+from trilens_survey.database import Database, open_database
 from trilens_survey.log import JsonLines
+from trilens_survey.payment import payments_due
 from trilens_survey.schema import assignments, designs, participants
 
 
@@ -65,7 +67,7 @@ def test_objects_that_nobody_was_asked_about_may_vanish(folder: Path, database: 
     file = folder / "objects.csv"
     file.write_text(file.read_text().replace("walnut,a walnut", "hazelnut,a hazelnut"))
     with running(folder, database) as app:
-        assert "walnut" not in app.survey.store.numbers
+        assert "walnut" not in app.survey.store.assigned.numbers
         rater = app.participant()
         rater.join()
         rater.round()
@@ -103,10 +105,7 @@ def test_blocks_that_were_answered_and_are_gone_are_noticed(folder: Path) -> Non
 def test_a_database_of_before_says_what_to_do(folder: Path) -> None:
     with running(folder):
         pass
-    with closing(sqlite3.connect(folder / "answers.db")) as connection, connection:
-        connection.execute("UPDATE alembic_version SET version_num = '0005'")
-        connection.execute("DROP TABLE prepared")
-        connection.execute("ALTER TABLE assignments DROP COLUMN model")
+    downgrade(open_database(folder), "0005")
     for command in ("status", "payments", "export", "check"):
         told = CliRunner().invoke(trilens, ["survey", command, str(folder)])
         assert "start the server once with trilens survey serve DIR" in told.output, told.output
@@ -114,6 +113,33 @@ def test_a_database_of_before_says_what_to_do(folder: Path) -> None:
     with running(folder):
         pass
     assert CliRunner().invoke(trilens, ["survey", "status", str(folder)]).exit_code == 0
+
+
+def test_decisions_about_payments_are_kept_before_they_leave(
+    folder: Path, database: Database
+) -> None:
+    with running(folder, database) as app:
+        for who in ("one", "two"):
+            app.participant().join(platform_id=who)
+    downgrade(database, "0006")
+    engine = database.writer()
+    with engine.begin() as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO payments (participant, code, decision, decided) "
+            "VALUES (1, 'THANKS', 'approved', 7.5), (2, NULL, NULL, NULL)"
+        )
+    engine.dispose()
+    with running(folder, database) as app, app.survey.database.reading() as connection:
+        assert {row.platform_id: row.code for row in payments_due(connection)} == {
+            "one": "THANKS",
+            "two": None,
+        }
+    kept = folder / "payments-decided.csv"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    (row,) = csv.DictReader(kept.read_text().splitlines())
+    assert row == {
+        "platform_id": "one", "code": "THANKS", "decision": "approved", "decided": "7.5"
+    }  # fmt: skip
 
 
 def test_texts_can_change_without_a_new_design(folder: Path) -> None:

@@ -158,12 +158,14 @@
     if (reply.form) {
       showForm(reply);
     } else if (reply.round_done) {
-      $("break-title").textContent = say(reply.practice ? "practice_done_title" : "round_done_title");
+      const over = reply.part_done ? "part_done" : "round_done_title";
+      $("break-title").textContent = say(reply.practice ? "practice_done_title" : over, reply);
       $("rested").textContent = say(reply.practice ? "practice_done" : "round_done", reply);
       $("rounds").textContent = reply.practice ? "" : reply.may_finish ? say("enough") : roundOf(reply);
       $("another").textContent = say(
         reply.practice ? "begin" : reply.may_finish ? "another_round" : "continue",
       );
+      $("another").classList.toggle("main", !reply.may_finish); // of two ways none is the better
       $("finish").hidden = !reply.may_finish;
       screen("break");
     } else if (reply.done) {
@@ -177,10 +179,13 @@
       $("copy").textContent = say("copy");
       $("receipt").textContent = reply.receipt || "";
       $("receipt-box").hidden = $("receipt-why").hidden = !reply.receipt;
-      $("thanked").textContent = say(reply.left ? "left_title" : "thanks_title");
-      $("thanks-text").hidden = Boolean(reply.left);
-      $("left-text").hidden = !reply.left;
-      $("left-text").textContent = say(reply.erased ? "left_erased" : "left_kept");
+      const left = reply.left && !reply.short;
+      $("thanked").textContent = say(left ? "left_title" : "thanks_title");
+      $("thanks-text").hidden = Boolean(reply.left || reply.short);
+      $("left-text").hidden = !(reply.left || reply.short);
+      $("left-text").textContent = say(
+        reply.short ? "short" : reply.erased ? "left_erased" : "left_kept",
+      );
       $("somebody").hidden = Boolean(person); // the platform sends each person by a link of theirs
       memory.put("receipt", null); // from now on the server shows it
       $("debriefed").innerHTML = reply.debriefing || "";
@@ -318,6 +323,11 @@
   const hasAnchor = () => current.kind === "closer";
   // The anchor has no number: it cannot be chosen.
   const placeOf = (index) => (hasAnchor() ? index || "" : index + 1);
+  // What a thing is called in a sentence.
+  function nameOf(index) {
+    const { form, text, alt } = current.stimuli[index];
+    return text || alt || say(form === "audio" ? "sound" : "picture", { place: placeOf(index) });
+  }
   const options = () => current.objects.slice(hasAnchor() ? 1 : 0);
 
   // As many places as there are things to choose from.
@@ -466,7 +476,8 @@
     enter("told");
     const right = options().indexOf(feedback.answer);
     if (right >= 0) buttons[right].classList.add("right");
-    $("verdict").textContent = say(feedback.right ? "practice_right" : "practice_wrong");
+    const answer = nameOf(current.objects.indexOf(feedback.answer));
+    $("verdict").textContent = say(feedback.right ? "practice_right" : "practice_wrong", { answer });
     $("why").innerHTML = feedback.why;
     $("told").hidden = false;
     $("several").hidden = true;
@@ -586,11 +597,25 @@
       screen("cookies");
       return;
     }
-    const body = { consent: true, language: study.language, ...(test && { test }) };
-    let reply = await surely("POST", "api/join", person ? { ...body, platform_id: person } : body);
-    if (reply.status === 422) reply = await surely("POST", "api/join", body);
+    // the receipt that this browser has kept, should the cookie be lost
+    const same = person && memory.get("person") === person && !test;
+    const reply = await join(same && memory.get("receipt"));
+    await enterStudy(reply.status === 404 ? await join() : reply);
+  });
+
+  function join(receipt) {
+    const body = { consent: true, language: study.language, platform_id: person, test, receipt };
+    for (const name of ["key", "signature"]) body[name] = given.get(name);
+    for (const name in body) if (!body[name]) delete body[name];
+    return surely("POST", "api/join", body);
+  }
+
+  async function enterStudy(reply) {
     if (reply.status !== 201) {
-      screen("closed");
+      const elsewhere = reply.data.code === "in_use";
+      $("resume-why").hidden = !elsewhere;
+      $("closed-title").textContent = say(reply.data.code === "link" ? "bad_link" : "closed");
+      screen(elsewhere ? "resume" : "closed");
       return;
     }
     memory.put("person", person);
@@ -603,6 +628,20 @@
       joined = true; // the server knows, and the browser does not: once is enough
       screen("cookies");
     } else show(next);
+  }
+
+  // Whoever has a receipt goes on here, also when the study is closed for others.
+  onClick("have-receipt", () => {
+    $("resume-why").hidden = true;
+    screen("resume");
+  });
+  $("resume-form").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const reply = await join($("resume-receipt").value.trim() || "-");
+    $("resume-wrong").hidden = reply.status === 201;
+    $("resume-receipt").setAttribute("aria-invalid", String(reply.status !== 201));
+    if (reply.status === 201) await enterStudy(reply);
+    else $("resume-receipt").focus();
   });
 
   onClick("decline", () => screen("declined"));
@@ -645,8 +684,8 @@
 
   function welcome() {
     current = null;
-    // whom a platform sent may have begun elsewhere: the server knows when they ask to go on
-    screen(study.open || test || person ? "consent" : "closed");
+    // nobody reads a consent text for a study that they cannot take part in
+    screen(study.open || test ? "consent" : "closed");
   }
   onClick("somebody", welcome);
   onClick("again", welcome);

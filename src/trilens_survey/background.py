@@ -1,4 +1,4 @@
-"""What is worked out beside the server: the analysis of the answers, and the next questions.
+"""What is worked out in the background: the analysis of the answers, and the next questions.
 
 `main`, in a process of its own, reads a task from its standard input and prints what was found,
 both as JSON. It only reads the database, and lets every other process go first.
@@ -8,28 +8,26 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 from markupsafe import Markup
 from sqlalchemy.engine import make_url
 
+import trilens as tl
 from trilens.errors import TrilensError
-from trilens.kinds import n_questions
-from trilens.statements import Statements
 from trilens_survey.charts import response_times, times_by_number
 from trilens_survey.database import Database
 from trilens_survey.export import AnswerTable, collect
-from trilens_survey.status import erased_participants
-from trilens_survey.store import count_answers
-
-if TYPE_CHECKING:
-    from trilens.analysis import Analysis
+from trilens_survey.questions import n_questions
+from trilens_survey.status import erased_participants, status
+from trilens_survey.store.administration import count_answers
 
 #: Rows of a table on the dashboard, and names in a sentence.
 MOST_ROWS = 200
@@ -43,9 +41,6 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
 
 def prepare(task: dict[str, Any]) -> dict[str, Any]:
     """The next questions, and whether to stop, for a task of `trilens_survey.preparation`."""
-    from trilens.tasks.next_questions import next_questions
-    from trilens.tasks.stopping import looks, stopping
-
     with _database(task).reading() as connection:
         stored = count_answers(connection)
         erased = erased_participants(connection)
@@ -59,17 +54,15 @@ def prepare(task: dict[str, Any]) -> dict[str, Any]:
     goal, rule, known = task["goal"], task["rule"], task["known"]
     try:
         if rule is not None:
-            look, at, _ = looks(len(objects), len(statements))
-            # without those of an erased person the first answers are others
-            seen = {"look": look, "looked_at": at, "erased": erased}
-            if known is None or any(known.get(key) != value for key, value in seen.items()):
-                known = stopping(statements, rule, **task["limits"]).to_dict()
-            found["stopping"] = known | {"answers": len(statements), "erased": erased}
+            if known is None or not _holds(known, len(statements), len(objects), erased):
+                known = tl.stopping(statements, rule, **task["limits"]).to_dict()
+            known |= {"answers": len(statements), "objects": len(objects), "erased": erased}
+            found["stopping"] = known
         if goal is not None and len(statements):
             kept = [(*three,) for three in task["reserved"]]
-            asked = Statements(kept, names=objects, kind=task["kind"]) if kept else None
+            asked = tl.Statements(kept, names=objects, kind=task["kind"]) if kept else None
             possible = n_questions(task["kind"], len(objects)) - len(kept)
-            chosen = next_questions(
+            chosen = tl.next_questions(
                 statements,
                 goal,
                 max(min(task["count"], possible // 2), 1),
@@ -86,6 +79,15 @@ def prepare(task: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _holds(known: dict[str, Any], statements: int, objects: int, erased: int) -> bool:
+    """Whether what the rule saw at its last look is what it would see now.
+
+    Without the answers of an erased person the first ones are others.
+    """
+    same = known.get("objects") == objects and known.get("erased") == erased
+    return same and known["looked_at"] <= statements < known["next_look"]
+
+
 def _database(task: dict[str, Any]) -> Database:
     file, url = task["file"], task["url"]
     return Database(
@@ -98,8 +100,8 @@ def find(task: dict[str, Any]) -> dict[str, Any]:
     made = time.time()
     with _database(task).reading() as connection:
         collected = collect(connection, task["kind"], task["minimum"]).without_practice()
-        stored = count_answers(connection)
-        erased = erased_participants(connection)
+        now = status(connection, task["minimum"])
+    stored, erased, warned = now.answers, now.erased, bool(now.warnings)
     facts: dict[str, Any] = {
         "answers": stored, "erased": erased, "made": made, "problem": None,
         "sentences": [], "report": None,
@@ -107,10 +109,8 @@ def find(task: dict[str, Any]) -> dict[str, Any]:
     # what was known beforehand, or asked twice, tells of the raters and not of the objects
     statements, analysis = collected.statements(), None
     try:
-        from trilens.analysis import analyze
-
-        analysis = analyze(statements, title=task["title"], source="the survey")
-        facts |= _told(analysis, task["images"])
+        analysis = tl.analyze(statements, title=task["title"], source="the survey")
+        facts |= _report(analysis, task["images"], warned)
     except TrilensError as error:
         facts["problem"] = f"The answers cannot be analysed: {error}."
     facts["figures"] = {
@@ -129,29 +129,31 @@ def find(task: dict[str, Any]) -> dict[str, Any]:
     return facts
 
 
-def _told(analysis: Analysis, images: str | None) -> dict[str, Any]:
-    """The report, and the sentences at the top of it."""
-    from trilens.report import load_pictures, picture_size, words
-    from trilens.report.page import render
+def _report(analysis: tl.Analysis, images: str | None, warned: bool) -> dict[str, Any]:
+    """The report, and the sentences at the top of it.
+
+    Where the dashboard ``warned`` of the answers, nothing says that they have no fault.
+    """
+    from trilens.report import words
 
     facts = analysis.to_dict()
-    names = analysis.graph.names
-    pictures = None
-    if images is not None:
-        pictures = load_pictures(images, names, min(160, picture_size(len(names))))
     sentences = [
-        ("Collected", words.cautions(facts)),
         ("Most central", _with_candidates(words.medoid(facts), analysis)),
         ("Outliers", words.outliers(facts)),
         ("Groups", words.clusters(facts)),
     ]
-    return {
-        "sentences": [(title, str(text)) for title, text in sentences],
-        "report": render(facts, pictures),
-    }
+    if facts["reliability"]["cautions"] or words.rater_groups(facts) or not warned:
+        sentences.insert(0, ("Collected", words.cautions(facts)))
+    with tempfile.TemporaryDirectory() as place:
+        page = Path(place) / "report.html"
+        analysis.write(page, images)
+        return {
+            "sentences": [(title, str(text)) for title, text in sentences],
+            "report": page.read_text(encoding="utf-8"),
+        }
 
 
-def _with_candidates(sentence: Markup, analysis: Analysis) -> Markup:
+def _with_candidates(sentence: Markup, analysis: tl.Analysis) -> Markup:
     """The sentence, and the objects that it speaks of where it does not name them."""
     from trilens.report import words
 
@@ -175,7 +177,7 @@ def round_rows(collected: AnswerTable) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -row["round"])
 
 
-def rater_rows(collected: AnswerTable, analysis: Analysis | None) -> list[dict[str, Any]]:
+def rater_rows(collected: AnswerTable, analysis: tl.Analysis | None) -> list[dict[str, Any]]:
     """A row for each rater, who answered last first; with what the analysis says of them."""
     from trilens.report import words
 
