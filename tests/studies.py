@@ -21,12 +21,13 @@ import httpx
 
 from trilens_survey.app import make_app
 from trilens_survey.database import Database, open_database
+from trilens_survey.languages import UNREVIEWED, base
 from trilens_survey.server import Options, Survey
 from trilens_survey.serving import SETTINGS
 from trilens_survey.study import load_study
 
 #: Seconds after which a test gives up waiting; many, because the machine may be busy.
-LONGEST = 40.0
+LONGEST = 300.0
 
 
 def edit(folder: Path, *changes: tuple[str, str]) -> Path:
@@ -48,7 +49,9 @@ def one_language(folder: Path, languages: str) -> Path:
     file.write_text(kept)
     rows = [line.split(",")[:2] for line in (folder / "objects.csv").read_text().splitlines()]
     (folder / "objects.csv").write_text("".join(f"{a},{b}\n" for a, b in rows).replace("_en", ""))
-    return edit(folder, ("languages: [en, de]", f"languages: [{languages}]"))
+    others = [code for code in languages.split(", ") if base(code) in UNREVIEWED]
+    accepted = f"\nnot_reviewed: [{', '.join(others)}]" if others else ""
+    return edit(folder, ("languages: [en, de]", f"languages: [{languages}]{accepted}"))
 
 
 def downgrade(database: Database, version: str) -> None:

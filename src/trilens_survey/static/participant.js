@@ -684,7 +684,7 @@
 
   function welcome() {
     current = null;
-    // nobody reads a consent text for a study that they cannot take part in
+    // nobody reads a consent text in vain
     screen(study.open || test ? "consent" : "closed");
   }
   onClick("somebody", welcome);
