@@ -21,6 +21,7 @@ from trilens.errors import AssumedKindWarning, Reference, TrilensError
 COMMANDS = (
     "analyze",
     "describe",
+    "columns",
     "reliability",
     "individuals",
     "evaluate",
