@@ -351,13 +351,15 @@ def test_labels_that_contradict_each_other_or_are_no_labels(central):
         tl.MapClassifier(map=QUICK).fit(central, np.array(["x", "y", np.nan] * 4))
 
 
-def test_what_is_no_classifier_or_no_fitted_model(central):
+def test_what_is_no_classifier_and_no_map(central):
     y = np.arange(12) % 2
     for wrong in (LinearRegression(), KMeans(2)):
         with pytest.raises(ParameterError, match="must be a classifier"):
             tl.MapClassifier(wrong, map=QUICK).fit(central, y)
-    with pytest.raises(ParameterError, match="as map="):
-        clone(tl.MapClassifier(model=clone(QUICK).fit(central))).fit(central, y)
+    with pytest.raises(ParameterError, match="a fit is a choice map; leave map='soe' out"):
+        tl.MapClassifier(map="soe").fit(clone(QUICK).fit(central).fit_, y)
+    with pytest.raises(ParameterError, match="a fit has its own dimensions"):
+        tl.MapClassifier(n_components=2).fit(clone(QUICK).fit(central).fit_, y)
     with pytest.raises(ParameterError, match="the name of a method, or a ChoiceMap"):
         tl.MapClustering(map=tl.SOE(2)).fit(central)
 
@@ -382,8 +384,8 @@ def test_messages_of_what_is_wrong_with_starts_objects_and_labels(central, tmp_p
     with pytest.raises(LabelError, match="need names, which are text, not 0"):
         tl.MapClassifier(map=QUICK).fit(central, {0: "x", 1: "y"})
     (tmp_path / "te.csv").write_text("a,b\n")
-    with pytest.raises(TrilensError, match=r"it is no \.npz file"):
-        tl.load_map(tmp_path / "te.csv")
+    with pytest.raises(TrilensError, match="is no fit"):
+        tl.load(tmp_path / "te.csv")
 
 
 def test_violations_of_weighted_statements_are_weighted(central):
