@@ -356,7 +356,7 @@ def test_counts_suffice_for_algorithms_3_and_4():
         KRNGClassifier().fit(by_class, codes)
     with pytest.raises(ParameterError, match="not CentralCounts"):
         KRNGClassifier().fit(count_central(S), codes)
-    with pytest.raises(ParameterError, match="too few to estimate"):
+    with pytest.raises(ParameterError, match="too few answers to estimate"):
         KRNGClassifier(error_rate="estimate").fit(by_pair, codes)
 
 

@@ -810,6 +810,8 @@ def fit_answers(
     own = sample_weights(weights, len(given))
     if own is not None and (own == 0).any():
         given, own = given.take(own > 0), own[own > 0]
+    if own is not None and (own % 1 == 0).all() and own.sum() <= MOST_FITTED:
+        given, own = given.take(np.repeat(np.arange(len(own)), own.astype(np.int64))), None
     order = object_order(given._names, given.n_objects)
     rank = np.argsort(order)
     rows = row_order(given)
