@@ -105,23 +105,6 @@ def test_nothing_about_the_evidence_is_computed_twice(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["central", "odd", "closer"])
-def test_the_determinant_by_products_is_that_by_factors(monkeypatch, kind):
-    from trilens.maps.likelihood import collect_choices, likelihood
-
-    S = asked(60, 3, 3000, kind)
-    X = 2 * gaussian(60, 3, random_state=1).points
-    share = np.array([0.3])
-    with likelihood(collect_choices(S)) as f:
-        whole = laplace.curvature(f, None, X, share, 0.05)
-        monkeypatch.setattr(laplace, "MOST_COORDINATES", 0)
-        monkeypatch.setattr(laplace, "_PROBES", 16)
-        blocks = laplace.curvature(f, None, X, share, 0.05)
-    assert (whole.H.shape, blocks.H.shape) == ((180, 180), (60, 3, 3))
-    assert blocks.log_det == pytest.approx(whole.log_det, abs=1.5)
-    assert blocks.unknown == pytest.approx(whole.unknown, rel=0.2)
-
-
-@pytest.mark.parametrize("kind", ["central", "odd", "closer"])
 def test_both_sides_of_the_limit_say_the_same(monkeypatch, kind):
     S = asked(60, 2, 4000, kind, error_rate=0.3 if kind != "closer" else 0.2)
     one = ChoiceMap().fit(S)

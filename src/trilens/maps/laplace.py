@@ -65,6 +65,8 @@ _NEARLY_ROUGHLY, _MOST_STEPS_ROUGHLY = 0.03, 40
 #: Turns of the search for a top that is not looked at closely, and for one that is; shares closer
 #: than this part of half the interval are one.
 _TOPS, _TURNS, _CLOSE = 2, 3, 0.1
+#: So many shares about the top must lie on a smooth curve, to this.
+_LEAST_SHARES, _SMOOTH = 5, 0.4
 #: Roughly, shares are tried in steps of a factor.
 _LESS = 0.7
 #: By how much the evidence may rise for each coordinate with a share that is not that of the
@@ -556,6 +558,22 @@ class Surface:
         for _ in range(_TURNS):
             if not self._try(self.within(), _CLOSE * self._width()):
                 break
+        self._agree()
+
+    def _agree(self) -> None:
+        """Start shares near the top from the best map, where some have not found as good a one."""
+        shares, values = self.profile()
+        near = values > values.max() - 2 * self.drop
+        if near.sum() < _LEAST_SHARES:
+            return
+        x, y = shares[near], values[near]
+        x = (x - x.mean()) / np.ptp(x)
+        if np.abs(np.polyval(np.polyfit(x, y, 3), x) - y).max() < _SMOOTH:
+            return
+        best = self.points[float(shares[values.argmax()])]
+        for share in shares[near].tolist():
+            new = self._evaluate(share, self.points[share].l2, best.X)
+            self.points[share] = max(self.points[share], new, key=lambda point: point.value)
 
     def _enclose(self) -> None:
         """Try shares farther and farther from the best one, until the evidence has fallen."""

@@ -34,6 +34,9 @@ _FIRST_L2, _FEATURED_L2 = 1e-2, 1.0
 _LEAST_L2 = 1e-3
 #: The logarithm of the evidence that other dimensions must gain: it is not known better.
 _LEAST_GAIN = 1.0
+#: With fewer answers for each coordinate, and without features, the map follows them all, and
+#: Laplace's method takes that for evidence.
+_EACH_COORDINATE = 2.0
 #: Where one answer in so many is still more than enough of them, they may ask for more dimensions.
 _ONE_IN = 8
 #: Of the fits that are checked by held-out answers.
@@ -254,7 +257,9 @@ class _Search:
 
     def climb_dimensions(self, d: int, shares: Shares = (), *, down: bool = True) -> int:
         """The number of dimensions with the largest evidence, up or else down from one."""
-        rungs = [rung for rung in LADDER if rung <= self._most]
+        weight = float(self._answers.weight.sum())
+        enough = LADDER[-1] if shares else weight / (_EACH_COORDINATE * self._statements.n_objects)
+        rungs = [rung for rung in LADDER if rung <= max(min(self._most, enough), d)]
         k = rungs.index(d)
         best = self.roughly(d, self.first, shares)
         for step in (1, -1) if down else (1,):
