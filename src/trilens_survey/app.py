@@ -81,7 +81,9 @@ def make_app(
         stimulus = survey.study.media.get(key)
         if stimulus is None or stimulus.file is None or not stimulus.file.is_file():
             raise Refused(404, "no such stimulus")
-        served = await survey.in_thread(lambda: survey.copies.of(stimulus))
+        served = survey.copies.known(stimulus)
+        if served is None:
+            served = await survey.in_thread(lambda: survey.copies.of(stimulus))
         return FileResponse(
             served.file,
             media_type=served.media,

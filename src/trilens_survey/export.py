@@ -303,8 +303,8 @@ def _one_type(values: list[Any]) -> pa.Array:
         return pa.array(values, pa.int64())
     if known and all(isinstance(value, (int, float)) for value in known):
         return pa.array([None if v is None else float(v) for v in values], pa.float64())
-    told = [v if v is None else "; ".join(v) if isinstance(v, list) else str(v) for v in values]
-    return pa.array(told, pa.string())
+    cells = [v if v is None else "; ".join(v) if isinstance(v, list) else str(v) for v in values]
+    return pa.array(cells, pa.string())
 
 
 def prepare_export(
@@ -349,8 +349,8 @@ def iso_time(moment: float | None) -> str | None:
     """
     if moment is None:
         return None
-    told = datetime.datetime.fromtimestamp(moment, datetime.UTC)
-    return told.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    time = datetime.datetime.fromtimestamp(moment, datetime.UTC)
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 #: What a spreadsheet takes for the beginning of a formula.

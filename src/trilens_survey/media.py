@@ -55,12 +55,13 @@ class Copies:
         self._lock = threading.Lock()
         self._known: dict[str, Served] = {}
 
+    def known(self, stimulus: Stimulus) -> Served | None:
+        """What was asked for before."""
+        return self._known.get(stimulus.key)
+
     def of(self, stimulus: Stimulus) -> Served:
-        """The picture or sound itself, or a copy of a picture that is too large."""
+        """The picture or sound itself, or a copy of a picture that is too large; takes a while."""
         assert stimulus.file is not None
-        known = self._known.get(stimulus.key)
-        if known is not None:
-            return known
         with self._lock:  # one at a time: decoding takes memory
             if stimulus.key not in self._known:
                 self._known[stimulus.key] = self._made(stimulus, stimulus.file)

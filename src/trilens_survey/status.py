@@ -73,7 +73,7 @@ class Status:
         if self.fast and self.fast >= MOST_FAST * self.answers:
             said.append(
                 f"{self.fast:,} of {self.answers:,} answers took less than "
-                f"{FAST_SECONDS:g} second, which is too short to look at three objects."
+                f"{FAST_SECONDS:g} second, which is too short to look at the objects."
             )
         if self.skipped and self.skipped >= MOST_SKIPPED * (self.answers + self.skipped):
             said.append(

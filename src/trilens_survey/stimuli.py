@@ -71,8 +71,8 @@ class Stimulus:
     @property
     def fingerprint(self) -> str:
         """Tells whether it is still what was shown."""
-        told = json.dumps(self.text, sort_keys=True).encode()
-        return self.key or hashlib.sha256(told).hexdigest()[:32]
+        content = json.dumps(self.text, sort_keys=True).encode()
+        return self.key or hashlib.sha256(content).hexdigest()[:32]
 
     def shown(self, language: str) -> dict[str, str]:
         """What the page needs to show it."""

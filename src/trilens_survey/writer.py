@@ -234,16 +234,16 @@ def _tell(batch: list[_Waiting], outcomes: list[_Outcome]) -> None:
     by_loop: dict[asyncio.AbstractEventLoop | None, list[tuple[_Waiting, _Outcome]]] = {}
     for waiting, outcome in zip(batch, outcomes, strict=True):
         by_loop.setdefault(waiting.loop, []).append((waiting, outcome))
-    for loop, told in by_loop.items():
+    for loop, pairs in by_loop.items():
         if loop is None:
-            _tell_here(told)
+            _tell_here(pairs)
         else:
             with suppress(RuntimeError):  # a loop that was closed: nobody waits there any more
-                loop.call_soon_threadsafe(_tell_here, told)
+                loop.call_soon_threadsafe(_tell_here, pairs)
 
 
-def _tell_here(told: list[tuple[_Waiting, _Outcome]]) -> None:
-    for waiting, outcome in told:
+def _tell_here(pairs: list[tuple[_Waiting, _Outcome]]) -> None:
+    for waiting, outcome in pairs:
         waiting.tell(outcome)
 
 

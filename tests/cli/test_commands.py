@@ -183,8 +183,8 @@ def test_a_lone_winner_was_chosen_of_three(tmp_path):
     file = tmp_path / "answers.csv"
     file.write_text("winner,other,third one\na,b,c\nb,c,d\nc,a,d\n")
     told = run("medoid", file, status=1).stderr
-    assert "no columns central, other_1" in told
-    assert "--columns (" in told  # of three, or of two beside a third: nothing is suggested
+    # of three, or of two beside a third: nothing is suggested
+    assert "winner (a, b, c), other (b, c, a), third one (c, d): fill in --columns" in told
     advice = "--columns 'central=winner,other_1=other,other_2=third one'"
     given = advice.split("'")[1]
     run("medoid", file, "--columns", given)

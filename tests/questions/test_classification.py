@@ -364,7 +364,7 @@ def test_features_with_all_answers_wrong_mirror_those_with_none():
     """Section 6.1.3: with errorprob 1 the features are about (1 - LD) / 2."""
     S, truth = two_groups(40, None)
     wrong, _ = two_groups(40, None, error_rate=1.0)
-    clean, mirrored = class_depth(S, truth, 2), class_depth(wrong, truth, 2)
+    clean, mirrored = (class_depth(count_classes(T, truth, 2)) for T in (S, wrong))
     error = mirrored - (1 - clean) / 2
     # a share of 171 answers or more, each of the two wrong ones with chance 1/2
     assert np.abs(error).max() < 4.5 * 0.5 / np.sqrt(171)

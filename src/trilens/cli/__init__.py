@@ -21,6 +21,7 @@ from trilens.errors import AssumedKindWarning, MissingExtraError, Reference, Tri
 COMMANDS = (
     "analyze",
     "describe",
+    "columns",
     "fit",
     "reliability",
     "individuals",
