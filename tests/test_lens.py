@@ -18,7 +18,6 @@ from trilens.files import write_statements
 from trilens.lens import (
     LensValues,
     centrality,
-    connecting_k,
     effective_k,
     k_rng,
     lens_depth,
@@ -86,7 +85,7 @@ def test_the_connecting_k_is_the_smallest(S, error_rate):
         graph = np.array(tl.reference.k_rng(S, k, error_rate))
         return connected_components(graph, directed=False)[0]
 
-    k = connecting_k(S, error_rate)
+    k = lens_values(S).connecting_k(error_rate)
     if k is None:
         assert parts(10**6) > 1
     else:
@@ -158,7 +157,7 @@ def test_other_kinds_are_refused():
 def test_too_few_objects_for_a_triple(n):
     S = Statements([], n_objects=n)
     assert k_rng(S, 1).nnz == 0
-    assert connecting_k(S) == (1 if n < 2 else None)
+    assert lens_values(S).connecting_k() == (1 if n < 2 else None)
 
 
 def test_answers_serve_as_statements_do(tmp_path, monkeypatch):

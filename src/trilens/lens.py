@@ -24,11 +24,10 @@ from trilens.counts import (
     Counted,
     LabelledPairCounts,
     PairCounts,
-    count_classes,
 )
-from trilens.errors import LabelError, option
+from trilens.errors import option
 from trilens.kinds import require_kind
-from trilens.statements import StatementsLike, as_statements
+from trilens.statements import as_statements
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 __all__ = [
     "LensValues",
     "centrality",
-    "class_depth",
-    "connecting_k",
     "correct_errors",
     "effective_k",
     "k_rng",
@@ -153,35 +150,17 @@ def centrality(statements: OfObjects) -> FloatArray:
 # Algorithm 3: classification by the depth in each class
 
 
-def class_depth(
-    statements: StatementsLike | ClassCounts, y: AnyArray | None = None, n_classes: int = 0
-) -> FloatArray:
-    """Estimated lens depth of every object with respect to every class: line 1 of Algorithm 3.
+def class_depth(counts: ClassCounts) -> FloatArray:
+    """LD of every object with respect to every class, (n, K): line 1 of Algorithm 3.
 
-    Parameters
-    ----------
-    statements : Statements, (m, 3) array, or ClassCounts
-        Of kind ``central``.
-    y : (n_objects,) array of int
-        The class of each object, 0 to ``n_classes - 1``; -1 where it is unlabelled.
+    0 where no statement compares the object with two labelled objects of the class.
 
-    Returns
-    -------
-    (n_objects, n_classes) array of float
-        0 where no statement compares the object with two labelled objects of the class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y = np.array([0, 0, 1, 1, -1])
-    >>> class_depth([[4, 0, 1], [0, 1, 4], [2, 3, 4]], y, n_classes=2).tolist()
-    [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.5, 0.0]]
+    >>> from trilens.counts import count_classes
+    >>> S, y = [[4, 0, 1], [0, 1, 4], [2, 3, 4]], [0, 0, 1, 1, -1]
+    >>> class_depth(count_classes(S, y, n_classes=2))[4].tolist()
+    [0.5, 0.0]
     """
-    if not isinstance(statements, ClassCounts):
-        if y is None:
-            raise LabelError("class_depth needs y, the class of each object", parameter="y")
-        statements = count_classes(statements, y, n_classes)
-    N, D = statements.singled, statements.appears
+    N, D = counts.singled, counts.appears
     return ratio(N, D)
 
 
@@ -322,7 +301,14 @@ class LensValues:
         return coo_array(both, shape=(n, n)).tocsr()
 
     def connecting_k(self, error_rate: float = 0.0) -> int | None:
-        """The smallest k whose graph is connected, or None where none is."""
+        """The smallest k whose graph is connected, or None where none is.
+
+        None means that the statements themselves fall apart: some objects are never compared
+        with the rest.
+
+        >>> lens_values([[1, 0, 2], [1, 0, 2], [1, 0, 2], [0, 1, 2]]).connecting_k()
+        1
+        """
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import minimum_spanning_tree
 
@@ -495,18 +481,6 @@ def _join_nearest(C: IntArray, values: LensValues) -> None:
         C[x] = largest
         if usable.any():
             C[x] = C[other[usable][values.V[at_x][usable].argmin()]]
-
-
-def connecting_k(statements: OfPairs, error_rate: float = 0.0) -> int | None:
-    """The smallest k whose estimated graph is connected, or None where none is.
-
-    None means that the statements themselves fall apart: some objects are never compared
-    with the rest.
-
-    >>> connecting_k([[1, 0, 2], [1, 0, 2], [1, 0, 2], [0, 1, 2]])
-    1
-    """
-    return lens_values(statements).connecting_k(error_rate)
 
 
 # Section 3.2.1: wrong answers

@@ -1,16 +1,16 @@
 from __future__ import annotations
 
 import html
-from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
 from carlabels import car_classes
 from commandline import facts, run
+from trilens.ask import QUESTIONS
 from trilens.cli import COMMANDS, options
 from trilens.files import write_statements
-from trilens.questions import method
+from trilens.questions.classify.classes import METHODS
 from trilens.simulate import gaussian, mixture, simulate_statements
 
 
@@ -35,7 +35,9 @@ def test_every_command_has_help_with_an_example():
 
 
 def test_the_commands_offer_every_method():
-    assert options.METHODS == method.METHODS
+    for name in ("medoid", "outliers", "embed", "cluster"):
+        assert set(options.METHODS[name]) == set(QUESTIONS[name].methods)
+    assert options.METHODS["classify"] == METHODS
 
 
 def test_describe(t_all, cars):
@@ -126,15 +128,6 @@ def test_embed(t_all, tmp_path):
     assert len(lines) == 61
 
 
-def test_the_bar_of_embed_moves(t_all, tmp_path, monkeypatch):
-    shares = []
-    monkeypatch.setattr("trilens.cli.embed.bar", lambda what: nullcontext(shares.append))
-    run("embed", t_all, "--method", "ste", "-o", tmp_path / "map.csv")
-    assert len(set(shares)) > 3
-    assert shares == sorted(shares)
-    assert shares[-1] == 1
-
-
 def test_convert_and_reduce(t_all, tmp_path):
     run("convert", t_all, tmp_path / "t.parquet", "--to", "closer")
     assert facts("describe", tmp_path / "t.parquet")["kind"] == "closer"
@@ -190,8 +183,8 @@ def test_a_lone_winner_was_chosen_of_three(tmp_path):
     file = tmp_path / "answers.csv"
     file.write_text("winner,other,third one\na,b,c\nb,c,d\nc,a,d\n")
     told = run("medoid", file, status=1).stderr
-    assert "no columns central, other_1" in told
-    assert "--columns (" in told  # of three, or of two beside a third: nothing is suggested
+    # of three, or of two beside a third: nothing is suggested
+    assert "winner (a, b, c), other (b, c, a), third one (c, d): fill in --columns" in told
     advice = "--columns 'central=winner,other_1=other,other_2=third one'"
     given = advice.split("'")[1]
     run("medoid", file, "--columns", given)

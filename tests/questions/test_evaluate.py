@@ -484,3 +484,16 @@ def test_a_good_model_of_few_raters_has_a_narrow_interval():
     found = tl.evaluate(S, embedding=POINTS)
     assert found.interval[0] > 0.8
     assert found.interval[1] - found.interval[0] < 0.15
+
+
+def test_distances_are_not_taken_for_vectors():
+    S = survey(POINTS, "odd", raters=4, per=50, pool=120, seed=1)
+    D = _distances(POINTS, "euclidean")
+    frame = pd.DataFrame(D, index=S.names, columns=S.names)
+    for given in (D, frame, frame[frame.columns[::-1]]):
+        with pytest.raises(ParameterError, match="give it as distances="):
+            tl.evaluate(S, embedding=given)
+        with pytest.raises(ParameterError, match="give it as distances="):
+            tl.evaluate(S, {"one": given})
+    similar = D.max() - D
+    assert tl.evaluate(S, embedding=similar).answers == len(S)

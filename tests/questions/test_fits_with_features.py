@@ -7,13 +7,14 @@ import pytest
 
 import trilens as tl
 from featured_study import featured, study
+from trilens.questions.embed import embed
 
 
 def test_questions_take_the_map_with_features():
     _, F, S, _ = study()
     fitted, M = tl.fit(S, features=F), featured()
     np.testing.assert_array_equal(fitted.map.X, M.embedding_)
-    embedded = tl.embed(fitted, M.n_components_)
+    embedded = embed(fitted, M.n_components_)
     np.testing.assert_array_equal(embedded.points, M.embedding_)
     y = [0, 1] * 15
     found = tl.classify(fitted, y)

@@ -19,9 +19,8 @@ from trilens.maps.map import Map
 from trilens.questions.plan import Plan, curves, goals, worlds
 from trilens.questions.plan.curves import Lines, Thresholds
 from trilens.questions.plan.worlds import World
-from trilens.survey.questions import Design, Sampler
-from trilens.survey.shuffle import rank
-from trilens.survey.study import check_study
+from trilens_survey.questions import Design, Sampler, key_of
+from trilens_survey.study import check_study
 
 #: The module, which has the name of its function.
 PLAN = import_module("trilens.questions.plan.plan")
@@ -270,11 +269,11 @@ def test_nobody_is_asked_more_than_the_objects_offer(
     again = study["shared"], study["repeated"], study["seed"]
     names = tuple(f"t{i}" for i in range(n))
     survey = Sampler(Design(kind, names, rounds["length"], rounds["most"], (), 1, *again))
-    before: set[int] = set()
+    before: set[tuple[int, ...]] = set()
     for number in range(1, rounds["most"] + 1):  # the survey asks all that is planned
         asked = survey.round(7, number, before)
         assert len(asked) == rounds["length"]
-        before |= {rank(kind, each.objects) for each in asked}
+        before |= {key_of(kind, each.objects) for each in asked}
     assert len(before) == made.questions - made.repeats
     said = [f"{n} objects make {possible:,} questions" in remark for remark in made.remarks]
     assert any(said) == (possible < made.answers)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import queue
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -51,8 +50,8 @@ Item = TypeVar("Item")
 PARTITION_ROWS = 1 << 24
 #: Rows of a Parquet file that are decoded and counted at a time.
 _ROWS = 1 << 17
-#: Pieces of a file that wait to be counted.
-_WAITING = 2
+#: There is no further item.
+_END: Any = object()
 
 
 @dataclass(frozen=True)
@@ -432,43 +431,14 @@ def _sound(batch: Batch, table: AnswerTable, plan: Plan, skipped: _Skipped | Non
 
 
 def ahead(items: Iterable[Item]) -> Iterator[Item]:
-    """The same items, made by a thread of their own while the caller works.
+    """The same items, each made by another thread while the caller works on the one before.
 
     >>> list(ahead(range(5)))
     [0, 1, 2, 3, 4]
     """
-    waiting: queue.Queue[tuple[str, Any]] = queue.Queue(_WAITING)
-    gone = threading.Event()
-
-    def put(what: str, item: Any) -> bool:
-        while not gone.is_set():
-            try:
-                waiting.put((what, item), timeout=0.1)
-                return True
-            except queue.Full:
-                continue
-        return False
-
-    def read() -> None:
-        try:
-            for item in items:
-                if not put("item", item):
-                    return
-        except BaseException as error:  # it is raised where the items are used
-            put("error", error)
-        else:
-            put("end", None)
-
-    thread = threading.Thread(target=read, name="trilens-reader", daemon=True)
-    thread.start()
-    try:
-        while True:
-            what, item = waiting.get()
-            if what == "end":
-                return
-            if what == "error":
-                raise item
+    each = iter(items)
+    with ThreadPoolExecutor(1, thread_name_prefix="trilens-reader") as thread:
+        coming = thread.submit(next, each, _END)
+        while (item := coming.result()) is not _END:
+            coming = thread.submit(next, each, _END)
             yield item
-    finally:
-        gone.set()
-        thread.join()

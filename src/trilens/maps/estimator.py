@@ -256,7 +256,7 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return self
 
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
+        tags = of_statements(super().__sklearn_tags__())
         tags.transformer_tags = TransformerTags()
         return tags
 
@@ -325,6 +325,13 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             squares = np.stack([squared(X, i, j) for i, j in ends], axis=1)
             out[start : start + _CHUNK] = sign(kind) * squares
         return out
+
+
+def of_statements(tags: Tags) -> Tags:
+    """scikit-learn's tags of an estimator whose input is statements, not points in columns."""
+    tags.input_tags.two_d_array = False
+    tags.input_tags.categorical = tags.input_tags.string = True
+    return tags
 
 
 def asked_from_outside(estimator: Any) -> bool:

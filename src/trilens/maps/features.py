@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from trilens._parameters import plain, shown
 from trilens._typing import BoolArray, FloatArray, IntArray
 from trilens.errors import ParameterError
 from trilens.maps.likelihood import Likelihood, LikelihoodAround
+from trilens.statements import Objects
 from trilens.statements.columns import counts_up, numbers_or_text
 
 #: What users give: (n, q) numbers in the order of the objects, a table or a dict by name, or a dict
@@ -341,6 +342,22 @@ def with_prior(answers: Likelihood, prior: FeaturePrior | None) -> Likelihood:
 
 
 # ---- what users give ----------------------------------------------------------------------------
+
+
+def features_for(X: Any, features: FeaturesLike | None) -> FeaturesLike | None:
+    """The features of a fit: those that were given, or those that hang on its objects.
+
+    scikit-learn would cut features to the rows of the objects that a fold learns from.
+    """
+    if not isinstance(X, Objects):
+        return features
+    if features is not None:
+        raise ParameterError(
+            "features of objects that scikit-learn may divide hang on the objects: give "
+            "S.objects.with_features(features), and no features beside it",
+            parameter="features",
+        )
+    return cast("FeaturesLike | None", X.features)
 
 
 def read_features(given: FeaturesLike, names: Sequence[str] | None, n_objects: int) -> Features:

@@ -59,6 +59,7 @@ from trilens.statements.combine import side_pairs
 if TYPE_CHECKING:
     from trilens.analysis import Analysis
     from trilens.files.source import PathLike
+    from trilens.maps.places import Places
     from trilens.questions.classify.classes import Classification
     from trilens.questions.cluster.groups import Clusters
     from trilens.questions.distances import Distances
@@ -452,7 +453,7 @@ class Fit:
             l2 = max(self.settings.l2, _NO_L2)
             own = np.ones(n) if self.prior is None else self.prior.own_precision
             blocks = self._swept.sums.information(d) + 2 * l2 * own[:, None, None] * np.eye(d)
-            moved = (self.draws - self.map.X) / np.sqrt(self.overdispersion)
+            moved = _moved(self.draws, self.map.X) / np.sqrt(self.overdispersion)
             size = np.einsum("kni,nij,knj->", moved, blocks, moved) / (len(moved) * n * d)
             return np.asarray(np.linalg.inv(blocks) * max(float(size), 1.0))
         return _place_errors(self)
@@ -591,6 +592,25 @@ class Fit:
             np.random.default_rng(self.seed),
         )
         return _with_places(self, placed)
+
+    def place(
+        self, answers: AnswersLike | None = None, *, features: FeaturesLike | None = None
+    ) -> Places:
+        """Where new objects lie: `ChoiceMap.place`."""
+        from trilens.maps.places import find_places, new_objects
+
+        given = None if answers is None else as_statements(answers, self.map.kind)
+        return find_places(self, new_objects(self, given, features))
+
+    def extend(
+        self, answers: AnswersLike | None = None, *, features: FeaturesLike | None = None
+    ) -> Fit:
+        """The fit with new objects at the places that `place` finds."""
+        from trilens.maps.places import extended, find_places, new_objects
+
+        given = None if answers is None else as_statements(answers, self.map.kind)
+        new = new_objects(self, given, features)
+        return extended(self, new, find_places(self, new))
 
     # ---- files -----------------------------------------------------------------------------
 
@@ -790,6 +810,8 @@ def fit_answers(
     own = sample_weights(weights, len(given))
     if own is not None and (own == 0).any():
         given, own = given.take(own > 0), own[own > 0]
+    if own is not None and (own % 1 == 0).all() and own.sum() <= MOST_FITTED:
+        given, own = given.take(np.repeat(np.arange(len(own)), own.astype(np.int64))), None
     order = object_order(given._names, given.n_objects)
     rank = np.argsort(order)
     rows = row_order(given)
@@ -806,8 +828,13 @@ def fit_answers(
     seed, passes = seed_of(random_state), None
     sample = ordered
     if len(ordered) > MOST_FITTED:
+        if own is not None:
+            raise ParameterError(
+                f"sample_weight is for up to {MOST_FITTED:,} answers; there are {len(given):,}",
+                parameter="sample_weight",
+            )
         passes = Passes.over(ordered, n_threads=threads_of(how.n_jobs))
-        unsorted, own = _sampled(passes, ordered._names), None
+        unsorted = _sampled(passes, ordered._names)
         sample = unsorted.take(row_order(unsorted))
     found = _fitted(
         sample,
@@ -842,6 +869,13 @@ def _fit_by_passes(
             "sample_weight needs answers that are held in memory; these files are too large",
             parameter="sample_weight",
         )
+    if how.raters == "weights":
+        raise ParameterError(
+            "raters='weights' cannot be fitted to answers that are too large to hold in memory; "
+            "leave it out, or fit a random part of the answers",
+            parameter="raters",
+        )
+    how = replace(how, raters="one")
     passes = Passes.over(answers, n_threads=threads_of(how.n_jobs), progress=progress)
     counts = passes.counts
     if counts.statements == 0:
@@ -910,7 +944,8 @@ def _fitted(
         placed = replace(placed, map=_refined(passes, placed))
     if progress is not None:
         progress(1.0)
-    raters = placed.raters if statements is not None else Raters()
+    # in the sample of very many answers, raters are numbers
+    raters = placed.raters if passes is None else Raters()
     return Fit(
         placed.map,
         asked,
@@ -1091,6 +1126,15 @@ def cluster_dispersion(
     if count < 2 or alone == 0.0:
         return 1.0
     return squares(cluster) / alone * count / (count - 1)
+
+
+def _moved(draws: AnyArray, X: FloatArray) -> FloatArray:
+    """By how much drawn maps differ from one, whatever shifts, turns and scales them as a whole."""
+    maps = draws - draws.mean(axis=1, keepdims=True)
+    left, _, right = np.linalg.svd(np.swapaxes(maps, 1, 2) @ X)
+    maps = maps @ (left @ right)
+    size = (maps * X).sum(axis=(1, 2)) / np.maximum((maps**2).sum(axis=(1, 2)), 1e-300)
+    return np.asarray(maps * size[:, None, None] - X)
 
 
 def _place_errors(fitted: Fit) -> FloatArray:

@@ -61,18 +61,18 @@ _COARSE = (1e-4, 0.03, 0.1, 0.25, 0.45, 0.65, 0.85, 0.98)
 #: much more, since the determinant is not largest there), and steps towards it; the same where the
 #: evidence is only to be compared with that in other dimensions.
 _NEARLY, _MOST_STEPS = 5e-4, 150
-_NEARLY_ROUGHLY, _MOST_STEPS_ROUGHLY = 0.01, 60
+_NEARLY_ROUGHLY, _MOST_STEPS_ROUGHLY = 0.03, 40
 #: Turns of the search for a top that is not looked at closely, and for one that is; shares closer
 #: than this part of half the interval are one.
 _TOPS, _TURNS, _CLOSE = 2, 3, 0.1
 #: Roughly, shares are tried in steps of a factor.
 _LESS = 0.7
-#: By how much the evidence may rise for each coordinate with another penalty or share: fifty
-#: times less or more is 2, half the logarithm.
-_PER_COORDINATE = 2.0
+#: By how much the evidence may rise for each coordinate with a share that is not that of the
+#: dimensions beside.
+_PER_COORDINATE = 0.05
 #: A penalty is the best one where another could raise the evidence by less than this. The first
 #: step towards it is at least and at most so long, as a logarithm, and so many are made.
-_SAME, _LEAST_STEP, _LONGEST_STEP, _MOST_PENALTIES = 0.5, 0.3, 2.3, 8
+_SAME, _LEAST_STEP, _LONGEST_STEP, _MOST_PENALTIES = 0.2, 0.3, 2.3, 8
 #: Penalties as near as this, as logarithms, are one.
 _SAME_L2 = 0.01
 #: The same for each coordinate, where it is only to be compared with that in other dimensions.
@@ -491,6 +491,13 @@ class Surface:
         part = (lapse - one) / (others[0] - one)
         return known[one].X + max(part, -1.0) * (known[others[0]].X - known[one].X)
 
+    def learn_from(self, other: Surface) -> None:
+        """Take the errors of the slopes for those in other dimensions, where little is asked."""
+        if self.roughly and other._lean is not None:
+            error, fall = other._lean
+            part = self.start.size / other.start.size
+            self._lean = part * error, part * fall
+
     # -- the search --
 
     def begin(self) -> float:
@@ -539,8 +546,7 @@ class Surface:
         """Look for the top, and for where the evidence is below it by the drop."""
         if self.roughly:
             best = self.top()
-            self._known, self.points = self.points, {}
-            self.roughly, self._lean = False, None
+            self._known, self.points, self.roughly = self.points, {}, False
             self.at(best)
         self._enclose()
         for _ in range(_TURNS):

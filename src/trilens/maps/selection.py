@@ -32,7 +32,7 @@ LADDER = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40)
 _FIRST_L2, _FEATURED_L2 = 1e-2, 1.0
 #: The least penalty that tells dimensions apart, where one was given.
 _LEAST_L2 = 1e-3
-#: The logarithm of the evidence that more dimensions must gain: it is not known better.
+#: The logarithm of the evidence that other dimensions must gain: it is not known better.
 _LEAST_GAIN = 1.0
 #: Where one answer in so many is still more than enough of them, they may ask for more dimensions.
 _ONE_IN = 8
@@ -261,7 +261,7 @@ class _Search:
             start = k
             while 0 <= k + step < len(rungs):
                 new = self.roughly(rungs[k + step], best, shares, best.value)
-                if new.value <= best.value + (_LEAST_GAIN if step > 0 else 0.0):
+                if new.value <= best.value + _LEAST_GAIN:
                     break
                 k, best = k + step, new
             if k != start:
@@ -274,7 +274,10 @@ class _Search:
         """The evidence in ``d`` dimensions, near that in other ones or with other shares."""
         key = (d, shares)
         if key not in self._surfaces:
-            surface = self._surfaces[key] = self._surface(d, shares, near)
+            surface = self._surface(d, shares, near)
+            for other in list(self._surfaces.values())[-1:]:
+                surface.learn_from(other)
+            self._surfaces[key] = surface
             if near is None:
                 surface.walk(surface.begin())
             else:

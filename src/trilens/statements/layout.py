@@ -31,6 +31,7 @@ from trilens.statements.rules import PLAIN, Form, LayoutRule, complete, unfoldin
 if TYPE_CHECKING:
     from trilens.statements.names import ObjectList
     from trilens.statements.questions import Questions
+    from trilens.statements.table import NamedTable
 
 #: Names for all columns in order, a mapping from roles to columns, or either as one text.
 ColumnsLike: TypeAlias = Sequence[str] | Mapping[str, str | int] | str
@@ -308,53 +309,36 @@ class Layout:
         return found
 
 
-def find_layout(
-    names: Sequence[str],
-    options: ReadOptions,
-    label: str | None,
-    *,
-    header: bool = True,
-    rows: Sequence[Sequence[str]] = (),
-    row: int | None = None,
-) -> Layout:
-    """Find the columns of a statement among ``names``.
+def find_layout(table: NamedTable, options: ReadOptions) -> Layout:
+    """Find the columns of a statement among those of a table.
 
-    Parameters
-    ----------
-    names
-        The header's names; ``column 1``, ... where there is none.
-    label
-        The file, for messages; None for a table in memory.
-    header
-        Whether the names stand in the file.
-    rows
-        The first rows, for messages.
-    row
-        The file's row with the names, where that is a row of text.
+    Its first rows are looked at where the names do not suffice, and for messages.
     """
     spec, kind = options.columns, options.kind
+    names, label, header = table.names, table.label, table.header
     if not names:
         raise layout_error(label, "the table is empty: it has no columns")
-    if are_labels(names if header else rows[0] if rows else ()):
+    called = names if header or len(names) != 2 else [*table.first, names][0]
+    if are_labels(called):
         raise layout_error(
             label,
-            f"this is a file of labels, by its columns {_listed(names if header else rows[0])}: "
-            f"give it with {option('labels')}, beside a file of answers",
+            f"this is a file of labels, by its columns {_listed(called)}: give it with "
+            f"{option('labels')}, beside a file of answers",
         )
     if spec is not None and spec.names is not None and len(spec.names) != len(names):
-        raise wrong_width(spec, names, rows, label)
+        raise wrong_width(spec, names, table.first, label)
     if not header and spec is None:
         if options.preset != "things" or len(names) != 3:
-            return _plain(names, kind, label, rows)
+            return _plain(names, kind, label, table.first)
         spec = ColumnSpec(names=("other_1", "other_2", "odd"))
     found = column_roles(names, spec, label, header)
     mapped = {} if spec is None else dict(spec.mapping or ())
     at = _by_rank(names, found, mapped, label)
     if "center" in at:
-        _settle_center(names, rows, found, at, kind, label)
+        _settle_center(names, table.first, found, at, kind, label)
     rule, told = _rule(names, found, at, kind, label, mapped)
     if rule is None:
-        raise _unknown(names, at, kind, label, rows, row, header)
+        raise _unknown(table, at, kind)
     if rule.form != "statement":
         _refuse_more(names, at, rule, mapped, label)
     # the objects shown tell the place themselves
@@ -604,15 +588,10 @@ def refuse_more_picks(
 
 
 def _unknown(
-    names: Sequence[str],
-    at: Mapping[str, int],
-    kind: Kind | None,
-    label: str | None,
-    rows: Sequence[Sequence[str]],
-    row: int | None,
-    header: bool,
+    table: NamedTable, at: Mapping[str, int], kind: Kind | None
 ) -> FormatError | StatementError:
     """What to say of columns that no rule fits: a proposal, or their values and a line to fill."""
+    names, label, row, rows = table.names, table.label, table.header_row, table.first
     place, looks = label, ""
     if row is not None:
         place, looks = f"{label}, row {row:,}", "the first row looks like a header, but it has "
@@ -624,7 +603,7 @@ def _unknown(
     if "shown_4" in at:
         looks = f"more than three objects are shown at a time; {looks}"
     word = "column" if len(lacking) == 1 else "columns"
-    found = propose(names, rows, header=header, kind=kind)
+    found = propose(names, rows, header=table.header, kind=kind)
     advice = f"say what they hold with {found}"
     if found is None:
         advice = f"fill in {option('columns', to_fill_in(names, at))}"

@@ -264,14 +264,7 @@ class AnswerTable:
     @classmethod
     def of(cls, table: NamedTable, options: ReadOptions) -> AnswerTable:
         """The columns of a table, found by the caller's word, their names or the metadata."""
-        layout = find_layout(
-            table.names,
-            options,
-            table.label,
-            header=table.header,
-            rows=table.first,
-            row=table.header_row,
-        )
+        layout = find_layout(table, options)
         stored_kind, names = _stored(table.metadata)
         wanted = options.kind
         if layout.kind is None and None not in (wanted, stored_kind) and wanted != stored_kind:

@@ -18,7 +18,7 @@ from trilens.counts import ClassCounts, LabelledPairCounts, PairCounts, count_pa
 from trilens.errors import ParameterError
 from trilens.maps.choice_map import ChoiceMap
 from trilens.maps.estimator import MapEstimator, asked_from_outside, warn_of_unmentioned
-from trilens.maps.features import FeaturesLike
+from trilens.maps.features import FeaturesLike, features_for
 from trilens.maps.fitted import Fit, fit
 from trilens.maps.geometry import rescaled
 from trilens.maps.lens_map import LensMap
@@ -165,9 +165,11 @@ class MapClassifier(TransductiveClassifier):
         y : dict of labels by name, or (n_objects,) iterable
             Labels of any type; -1, None or NaN for an unlabelled object.
         features : array, table or dict, optional
-            Vectors of all objects, for the choice map: see `ChoiceMap.fit`.
+            Vectors of all objects, for the choice map: see `ChoiceMap.fit`. Where objects are
+            divided, as by cross-validation, they hang on these:
+            ``S.objects.with_features(features)``.
         """
-        self._features = features
+        self._features = features_for(X, features)
         self.fit_: Fit | None = None
         if not isinstance(X, Fit):
             return super().fit(X, y)

@@ -9,6 +9,7 @@ from typing import Any, Self, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from trilens._parameters import shown
@@ -20,6 +21,7 @@ from trilens.counts import (
     PairCounts,
 )
 from trilens.errors import LabelError, ParameterError
+from trilens.maps.estimator import of_statements
 from trilens.questions.labels import (
     ClassCodes,
     LabelsLike,
@@ -85,6 +87,9 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
         self._prepare(statements)
         self.transduction_ = self.classes_[self._learn(labels)]
         return self
+
+    def __sklearn_tags__(self) -> Tags:
+        return of_statements(super().__sklearn_tags__())
 
     def predict(self, objects: ObjectsLike | None = None) -> AnyArray:
         """The labels of some objects.

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import Tags
 
 from trilens._parameters import real_number, seed_of, whole_number
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.counts import PairCounts
 from trilens.errors import ParameterError
 from trilens.lens import algorithm_5, lens_values, pairs_of, spectral_clusters
+from trilens.maps.estimator import of_statements
 from trilens.maps.geometry import rescaled
 from trilens.questions.error_rate import known_error_rate
 from trilens.statements import Kind, StatementsLike, as_statements
@@ -205,6 +207,9 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     _: KW_ONLY
     n_init: int = 10
     kind: Kind | None = None
+
+    def __sklearn_tags__(self) -> Tags:
+        return of_statements(super().__sklearn_tags__())
 
     def fit(self, X: StatementsLike | PairCounts, y: Any = None) -> KRNGClustering:
         """Cluster the objects of ``central`` statements, or of their pair counts."""
