@@ -98,9 +98,10 @@ def test_nothing_about_the_evidence_is_computed_twice(monkeypatch):
     assert len(asked_for) == len(set(asked_for)) < 40
     low, high = found.error_rate_interval_
     assert low < found.error_rate_ < high
-    assert len(found.fit_.settings.scores.known) == 0  # held-out answers check the choice when they are asked
-    assert found.best_score(-100) == found.fit_.settings.scores.known[found.n_components_]
-    assert len(found.fit_.settings.scores.known) == 1
+    scores = found.fit_.settings.scores
+    assert len(scores.known) == 0  # held-out answers check the choice when they are asked
+    assert scores.best(-100) == scores.known[found.n_components_]
+    assert len(scores.known) == 1
     assert found.cv_scores_.keys() == {1, 2, 3}
 
 
