@@ -303,7 +303,8 @@ def analyze(
     added = None
     if fitted is not None and fitted.features is not None and fitted.n_answers >= LEAST:
         added = feature_gain(fitted, random_state=seed)
-    reliable = reliability(data, random_state=seed)
+    # a file knows more than its answers: what was repeated, and left out
+    reliable = reliability(given if fitted is None else fitted, random_state=seed)
     step(0.45)
     # only statements tell the medoid of each class
     central = medoid(data, labels=known if held is not None else None, random_state=seed)

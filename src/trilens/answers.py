@@ -38,7 +38,7 @@ from trilens.statements.layout import ColumnsLike, read_options
 from trilens.statements.names import ObjectList
 from trilens.statements.reading import Reading, ReadTables, assumed_kind, read_tables
 from trilens.statements.selection import Condition
-from trilens.statements.table import ASKED_TWICE, AnswerTable
+from trilens.statements.table import REPEATS, AnswerTable
 
 #: Files from so many bytes on are not held in memory, but read as often as a question needs. None:
 #: those that would need more than `HELD_SHARE` of the memory that is available.
@@ -263,7 +263,7 @@ class Answers:
         Itself where there are none.
         """
         reading = None if self.in_counts or self._once else self.reading
-        if reading is None or not any(ASKED_TWICE in note for note in reading.notes):
+        if reading is None or not reading.set_aside.keys() & set(REPEATS):
             return self
         return Answers(
             self.source,

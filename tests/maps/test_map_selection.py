@@ -44,7 +44,7 @@ def test_what_is_held_out_is_not_seen(kind):
 def test_other_answers_to_held_out_questions_change_nothing_but_their_own_scores(kind):
     S = asked(20, 2, 600, kind)
     M = ChoiceMap(2).fit(S)
-    candidate = M._scores.later[0]
+    candidate = M.fit_.settings.scores.later[0]
     assert candidate.n_components == 2
 
     def predicted(statements):
@@ -98,9 +98,10 @@ def test_nothing_about_the_evidence_is_computed_twice(monkeypatch):
     assert len(asked_for) == len(set(asked_for)) < 40
     low, high = found.error_rate_interval_
     assert low < found.error_rate_ < high
-    assert len(found._scores.known) == 0  # held-out answers check the choice when they are asked
-    assert found.best_score(-100) == found._scores.known[found.n_components_]
-    assert len(found._scores.known) == 1
+    scores = found.fit_.settings.scores
+    assert len(scores.known) == 0  # held-out answers check the choice when they are asked
+    assert scores.best(-100) == scores.known[found.n_components_]
+    assert len(scores.known) == 1
     assert found.cv_scores_.keys() == {1, 2, 3}
 
 
@@ -122,7 +123,7 @@ def test_each_number_of_dimensions_is_checked_with_its_own_penalty():
     S = asked(40, 3, 6000, error_rate=0.1)
     found = ChoiceMap().fit(S)
     assert found.n_components_ == 3
-    penalties = {each.n_components: each.l2 for each in found._scores.later}
+    penalties = {each.n_components: each.l2 for each in found.fit_.settings.scores.later}
     assert penalties[2] > 5 * penalties[3]
     scores = found.cv_scores_
     assert scores[3] == max(scores.values())

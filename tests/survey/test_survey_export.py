@@ -231,12 +231,12 @@ def test_reading_says_that_conditions_are_pooled(collected: AnswerTable, tmp_pat
     assert answers.reading is not None
     said = "conditions high and low are pooled; to take one: --where 'condition=high'"
     assert said in answers.reading.notes
-    (caution,) = about_conditions(answers.reading.notes)
+    (caution,) = about_conditions(answers.reading.conditions)
     assert caution.what == "Conditions high and low are pooled."
     one = tl.Answers(file, where="condition=high")
     assert len(one.read()) < 20
     assert one.reading is not None
-    assert not about_conditions(one.reading.notes)
+    assert not about_conditions(one.reading.conditions)
 
 
 @pytest.mark.parametrize("words", [("drawn", "repeated"), ("random", "repeat")])

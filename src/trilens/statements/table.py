@@ -66,13 +66,8 @@ ENOUGH = 1 << 17
 
 #: The columns by which an export of `trilens survey` is known.
 _OF_SURVEY = frozenset({"reason", "test", "counted"})
-#: How a note on answers begins that such an export has and the findings leave out.
-NO_FINDINGS = "not part of the findings"
-_REPEATS = ("repeat", "repeated")
-#: How notes speak of questions that a survey put to the same rater again, on purpose.
-ASKED_TWICE = "repeated questions"
-#: How a note says that several conditions of a survey are taken together.
-POOLED = "are pooled"
+#: Why a question was put to the same rater again, on purpose.
+REPEATS = ("repeat", "repeated")
 #: What an export puts in front of a name that a spreadsheet would take for a formula.
 _APOSTROPHE = r"^'('*[=+\-@\t\r])"
 
@@ -504,16 +499,16 @@ class Pass:
         """The rows that tell of the objects: no test questions, and none that was repeated."""
         wanted = ["drawn", "random", "adaptive", "shared"]
         if self.of.options.preset == "survey":
-            wanted += _REPEATS
+            wanted += REPEATS
         reasons = decoded(rows.table.column(at)).cast(pa.string())
         good = pc.is_in(reasons, value_set=pa.array(wanted)).to_numpy(zero_copy_only=False)
         if not good.all():
             self.aside.update(reasons.filter(pa.array(~good)).to_pylist())
             told = " and ".join(
-                f"{n:,} {ASKED_TWICE if why in _REPEATS else f'of reason {why}'}"
+                f"{n:,} {'repeated questions' if why in REPEATS else f'of reason {why}'}"
                 for why, n in sorted(self.aside.items(), key=str)
             )
-            self.notes["reason"] = f"{NO_FINDINGS}: {told}"
+            self.notes["reason"] = f"not part of the findings: {told}"
         return rows.where(good)
 
     def _holding(
@@ -772,7 +767,7 @@ def pooled(conditions: Sequence[str]) -> str:
     >>> pooled(["high", "low"])
     'conditions high and low are pooled'
     """
-    return f"conditions {', '.join(conditions[:-1])} and {conditions[-1]} {POOLED}"
+    return f"conditions {', '.join(conditions[:-1])} and {conditions[-1]} are pooled"
 
 
 def distinct_holds(condition: Condition, values: AnyArray) -> BoolArray:
