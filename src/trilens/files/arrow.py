@@ -151,10 +151,7 @@ def _handle(source: Source) -> Any:
         return pa.OSFile(str(source.path), "rb")
     if not source.packing and source.stored is not None and not isinstance(source.stored, bytes):
         source.stored.seek(0)
-        return pa.PythonFile(source.stored, "r")
-    if not source.packing and source.files is not None:
-        files, path = source.files
-        return pa.PythonFile(files.open(path, "rb"), "r")  # only what is needed is fetched
+        return pa.PythonFile(source.stored, "r")  # a URL: only what is needed is fetched
     return pa.BufferReader(owned(source.read()))
 
 

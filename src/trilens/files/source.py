@@ -91,10 +91,9 @@ class Source:
     #: ``gz``, ``zst`` or nothing.
     packing: str = ""
     path: Path | None = None
-    #: What came from the standard input, which can be read only once, or was decoded.
+    #: What came from the standard input, which can be read only once, or from an archive; or the
+    #: stream of a URL, of which pieces are fetched as they are needed.
     stored: bytes | BinaryIO | None = field(default=None, repr=False)
-    #: fsspec's file system, and the path in it, of a URL or of a file in an archive.
-    files: tuple[Any, str] | None = field(default=None, repr=False)
     #: The table, sheet or variable that is meant.
     part: str | None = None
     #: The name of a file within an archive.
@@ -121,11 +120,6 @@ class Source:
                     yield raw
             elif self.stored is not None:
                 yield self._stored_stream()
-            elif self.files is not None:
-                with told(self.label):
-                    stream = self.files[0].open(self.files[1], "rb")
-                with stream:
-                    yield stream
             elif sys.stdin is None:
                 raise FormatError(f"{self.label} is closed; name a file")
             else:
@@ -193,8 +187,8 @@ def open_source(path: PathLike, *, spool: bool = False) -> Source:
     if is_url(name):
         files, within = filesystem(name)
         with told(name):
-            files.open(within, "rb").close()  # for its errors
-        return Source(name, *_without_zip(within), files=(files, within))
+            stream = cast(BinaryIO, files.open(within, "rb"))
+        return Source(name, *_without_zip(within), stored=stream)
     part: str | None = None
     if "::" in name and not os.path.exists(name):
         name, part = name.split("::", 1)
@@ -397,16 +391,18 @@ def file_paths(given: PathLike | Sequence[PathLike]) -> list[PathLike]:
         return [given]
     files, path = filesystem(name)
     with told(name):
-        if files.isdir(path):
-            inside = sorted(str(one) for one in files.ls(path, detail=False))
-            found = [one for one in inside if is_known(_last(one)) and files.isfile(one)]
+        if any(sign in path for sign in "*?[") and (is_url(name) or not os.path.exists(name)):
+            found = [str(one) for one in sorted(files.glob(path))]
+            found = found if is_url(name) else [one for one in found if files.isfile(one)]
+            problem = f"{name}: no file matches the pattern; check the path"
+        elif files.isdir(path):
+            inside = sorted(files.ls(path, detail=True), key=lambda one: str(one["name"]))
+            plain = [str(one["name"]) for one in inside if one["type"] == "file"]
+            found = [one for one in plain if is_known(_last(one))]
             problem = (
                 f"{name} is a folder that contains no statement files; their endings are "
                 f"{', '.join(ENDINGS)}, or one of them with .gz, .zst or .zip"
             )
-        elif any(sign in path for sign in "*?["):
-            found = [str(one) for one in sorted(files.glob(path)) if files.isfile(one)]
-            problem = f"{name}: no file matches the pattern; check the path"
         else:
             return [given]
     if not found:
