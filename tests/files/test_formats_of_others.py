@@ -360,7 +360,7 @@ def test_integer_names_of_many_files_are_ordered_by_number(tmp_path: Path) -> No
 def test_json_as_pandas_writes_it(tmp_path: Path) -> None:
     import pandas as pd
 
-    n = 20_000
+    n = 5_000
     frame = pd.DataFrame(
         {name: [f"o{(i + 7 * j) % 50}" for i in range(n)] for j, name in enumerate(RECORDS[0])}
     )
