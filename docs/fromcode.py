@@ -80,6 +80,23 @@ def kinds_table() -> str:
     )
 
 
+def questions_table() -> str:
+    """Which question takes what, from the registry of `trilens.ask`."""
+    import_module("trilens.analysis")  # registers them all
+    from trilens.ask import QUESTIONS
+
+    rows = []
+    for name, question in sorted(QUESTIONS.items()):
+        counts = "no"
+        if question.of_counts is not None:
+            what = "counts of pairs" if question.needs_pairs else "counts"
+            counts = f"{what}, by `{question.by_counting}`"
+        fitted = "yes" if question.of_fit is not None else "no"
+        others = "yes" if question.of_points is not None else "no"
+        rows.append([f"`{name}`", fitted, counts, others])
+    return _table(["question", "answers or a fit", "counts", "another map (`method=`)"], rows)
+
+
 def columns_table() -> str:
     """Each role of a column and the names by which it is known."""
     rows = []
@@ -149,6 +166,7 @@ ROOMS = (
     "errors",
 )
 TABLES = {
+    "questions": questions_table,
     "kinds": kinds_table,
     "columns": columns_table,
     "layouts": layouts_table,
