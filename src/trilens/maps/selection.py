@@ -315,7 +315,7 @@ class _Search:
             Shares, where they are known.
         """
         assert self._features is not None
-        without = self.evidence(d)
+        without = self.roughly(d, None)
         before, self.tried = self.tried, {}
         B, near = len(self._features.blocks), without
 
