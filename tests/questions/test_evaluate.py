@@ -429,10 +429,10 @@ def test_no_map_has_seen_the_objects_of_its_answers(several, monkeypatch):
     S, models, _ = several
     real, seen = alignment._maps, []
 
-    def watched(answers, F, asked, rng):
+    def watched(answers, F, asked, rng, tried):
         assert not set(np.unique(answers.triples)) & set(asked)
         seen.append((len(answers), len(asked)))
-        return [F[asked, :1]] * (len(alignment._PENALTIES) + 1)
+        return [F[asked, :1]] * (tried + 1)
 
     monkeypatch.setattr(alignment, "_maps", watched)
     tl.evaluate(S, embedding=models["noise"], aligned=True)
