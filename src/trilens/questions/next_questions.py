@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -343,12 +344,15 @@ class _Belief:
     model: Map
     covariance: FloatArray
 
+    @cached_property
+    def _root(self) -> FloatArray:
+        values, axes = np.linalg.eigh(self.covariance)
+        return np.asarray(axes * np.sqrt(np.maximum(values, 0.0)))
+
     def draws(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Maps that the answers allow, (count, n, d)."""
         X = self.model.X
-        values, axes = np.linalg.eigh(self.covariance)
-        root = axes * np.sqrt(np.maximum(values, 0.0))
-        moved = rng.standard_normal((count, X.size)) @ root.T
+        moved = rng.standard_normal((count, X.size)) @ self._root.T
         return np.asarray(X + moved.reshape(count, *X.shape), dtype=np.float64)
 
 
