@@ -15,6 +15,7 @@ import trilens as tl
 from trilens import analysis, answers as answers_module, ask  # noqa: F401  (registers them all)
 from trilens.ask import QUESTIONS, Question
 from trilens.errors import ParameterError
+from trilens.questions.embed import embed
 from trilens.statements import Statements
 
 #: How far numbers may differ between orders, and between memory and passes: rounding alone.
@@ -64,6 +65,10 @@ def answered(question: Question, data: Any, names: tuple[str, ...], **more: Any)
     if "labels" in needed:
         own = dict(zip(study("central").names, needed["labels"], strict=True))
         needed["labels"] = [own[name] for name in names]
+    if question.name == "embed":
+        return embed(data, **needed, **more)
+    if "labels" in needed:
+        return getattr(tl, question.name)(data, needed.pop("labels"), **needed, **more)
     return getattr(tl, question.name)(data, **needed, **more)
 
 

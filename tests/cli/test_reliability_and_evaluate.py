@@ -85,8 +85,8 @@ def test_a_repeated_column_marks_what_counts(file, tmp_path):
 def test_every_command_that_reads_statements_can_leave_answers_out(name):
     command = trilens.get_command(click.Context(trilens), name)
     options = {option for parameter in command.params for option in parameter.opts}
-    # count adds up files as they come: what is left out must be left out of the files; columns says
-    # how a file is read, and uses no answers
+    # count adds up files as they come: what is left out must be left out of the files; columns
+    # looks at the file alone
     if "--objects" in options and name not in ("count", "columns"):
         assert {"--exclude-raters", "--min-seconds", "--where"} <= options
 

@@ -172,11 +172,11 @@ def test_raters_may_be_texts_and_partly_missing():
 
 
 def test_folds_by_rater_predict_new_raters_and_new_questions():
-    from trilens.maps.selection import _folds_by_rater, question_codes
+    from trilens.maps.held_out import folds_by_rater, question_codes
 
     S = study(n_statements=2000).statements
     S = S.take(np.r_[np.arange(2000), np.arange(0, 300)])
-    folds = _folds_by_rater(S, np.random.default_rng(0))
+    folds = folds_by_rater(S, np.random.default_rng(0))
     codes = question_codes(S.triples, S.n_objects)
     held = np.zeros(len(S), int)
     for train, test in folds:
@@ -185,7 +185,7 @@ def test_folds_by_rater_predict_new_raters_and_new_questions():
         held += test
     assert (held == 1).all()
     same = Statements(np.tile(S.triples[:50], (12, 1)), raters=np.repeat(np.arange(12), 50))
-    assert _folds_by_rater(same, np.random.default_rng(0)) is None
+    assert folds_by_rater(same, np.random.default_rng(0)) is None
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -822,7 +822,7 @@ def fit_answers(
         own = None if own is None else own[rows]
     read = None
     if features is not None:
-        read = read_features(features, given._names, given.n_objects).take(order)
+        read = read_features(features, given._names, given.n_objects).in_order(order)
     if how.init is not None:
         how = replace(how, init=np.asarray(how.init, dtype=np.float64)[order])
     seed, passes = seed_of(random_state), None
@@ -886,7 +886,7 @@ def _fit_by_passes(
     names = passes.counts.known_names
     read = None
     if features is not None:
-        read = read_features(features, counts.known_names, counts.n_objects).take(order)
+        read = read_features(features, counts.known_names, counts.n_objects).in_order(order)
     if how.init is not None:
         how = replace(how, init=np.asarray(how.init, dtype=np.float64)[order])
     unsorted = _sampled(passes, names)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trilens._parameters import real_number, whole_number
+from trilens._parameters import one_of, real_number, whole_number
 from trilens._tabular import Tabular
 from trilens._typing import FloatArray, RandomState
 from trilens.answers import Answers
@@ -131,6 +131,7 @@ def neighbors(
     >>> found.k, found.edges()
     (1, [(0, 1), (1, 2)])
     """
+    one_of("method", method, ("auto", *GRAPH.methods))
     given = opened(answers)
     if k is not None:
         whole_number("k", k, least=1)
