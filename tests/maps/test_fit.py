@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from trilens.maps import ChoiceMap, fit as choice_fit
-from trilens.maps.fit import (
+from trilens.maps.descent import (
     AnswerPart,
     PreconditionedLoss,
     Preconditioner,

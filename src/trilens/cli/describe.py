@@ -35,8 +35,8 @@ def command(answers: Answers, out: Output) -> None:
     """
     from trilens.answers import read_or_count
     from trilens.counts import Counted
-    from trilens.design import about_chosen
     from trilens.questions.kind import doubt_kind
+    from trilens.study_design import about_chosen
 
     # counts do not know the raters: for their table a large file too is read whole
     whole = out.path is not None and not answers.in_counts

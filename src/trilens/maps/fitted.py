@@ -28,10 +28,10 @@ from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress,
 from trilens.answers import Answers, AnswersLike
 from trilens.counts import Counted
 from trilens.counts.central import is_path
-from trilens.design import Design, design
 from trilens.errors import FormatError, ParameterError, StatementError
 from trilens.kinds import n_answers, wrong_by_chance
 from trilens.maps.comparisons import violations, weighted_violations
+from trilens.maps.descent import fit_choices, one_blas_thread, part_of
 from trilens.maps.draws import (
     MOST_FACTORED,
     Sweep,
@@ -43,7 +43,6 @@ from trilens.maps.draws import (
     sweep,
 )
 from trilens.maps.features import FeaturePrior, Features, FeaturesLike, read_features, with_prior
-from trilens.maps.fit import fit_choices, one_blas_thread, part_of
 from trilens.maps.fitting import How, Placed, Raters, fit_statements
 from trilens.maps.laplace import lapse_interval
 from trilens.maps.likelihood import collect_choices, likelihood, object_order, row_order
@@ -55,6 +54,7 @@ from trilens.maps.selection import MapSettings
 from trilens.maps.support import Support, support_of
 from trilens.statements import Statements, as_statements
 from trilens.statements.combine import side_pairs
+from trilens.study_design import Design, design
 
 if TYPE_CHECKING:
     from trilens.analysis import Analysis

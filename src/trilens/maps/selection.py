@@ -17,8 +17,8 @@ from typing import TypeAlias
 import numpy as np
 
 from trilens._typing import BoolArray, FloatArray, Progress
+from trilens.maps.descent import Start, fit_choices, one_blas_thread, prepare_start
 from trilens.maps.features import FeaturePrior, Features, with_prior
-from trilens.maps.fit import Start, fit_choices, one_blas_thread, prepare_start
 from trilens.maps.held_out import Chances, folds_by_question, folds_by_rater, held_out
 from trilens.maps.laplace import Evidence, Surface, at_most, enough_answers
 from trilens.maps.likelihood import Likelihood, collect_choices, likelihood

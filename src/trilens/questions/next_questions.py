@@ -17,9 +17,9 @@ from trilens.ask import Data, opened, statements_of
 from trilens.errors import ParameterError, StatementError, option
 from trilens.kinds import Kind, check_kind, n_questions, sides, sign, wrong_by_chance
 from trilens.maps.choice_map import ChoiceMap
+from trilens.maps.descent import principal_axes
 from trilens.maps.draws import MOST_FACTORED, depths_of, place_covariance
 from trilens.maps.features import Features, FeaturesLike, read_features
-from trilens.maps.fit import principal_axes
 from trilens.maps.fitted import Fit, fit_answers
 from trilens.maps.fitting import How
 from trilens.maps.geometry import total_distance
