@@ -46,7 +46,7 @@ _LEAST = 1e-300
 #: What a block explains beside the remainder, as odds: in steps of a factor, within a range.
 _ODDS_STEP, _LEAST_ODDS, _MOST_ODDS = 3.0, 0.01, 300.0
 #: The logarithm of the evidence that features must gain: they have a parameter more.
-_LEAST_EVIDENCE = 2.0
+_LEAST_EVIDENCE = 5.0
 
 #: The shares of the blocks of features; empty without.
 Shares: TypeAlias = tuple[float, ...]
