@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -98,9 +98,6 @@ _NO_L2 = 1e-6
 
 #: Objects that a notebook shows of a map.
 _MOST_DRAWN = 2000
-
-#: What a fit is made of.
-FitLike: TypeAlias = "Fit | AnswersLike | str"
 
 
 @dataclass(frozen=True, eq=False)
