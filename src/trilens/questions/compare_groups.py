@@ -25,6 +25,7 @@ from trilens.maps.geometry import procrustes
 from trilens.maps.held_out import folds_of, held_out, parts_of
 from trilens.maps.likelihood import object_order
 from trilens.questions.clouds import LEVEL, p_text
+from trilens.questions.group_agreement import GroupAgreement, group_agreement
 from trilens.questions.group_test import PERMUTATIONS, GroupTest, differing_groups
 from trilens.questions.medoid import medoid
 from trilens.statements import Kind, Statements
@@ -111,6 +112,9 @@ class ComparedGroups(Tabular):
     shift : (n,) array or None
         How far apart the places of each object are on the maps of the groups, the largest of
         all pairs of groups; by the mean distance of two objects.
+    agreement : GroupAgreement or None
+        How much more often raters agree within groups than between them; None where too few
+        questions were answered in several groups.
     without_group : int
         Answers whose group is not known; they are left out.
     without_answers : tuple of str
@@ -132,6 +136,7 @@ class ComparedGroups(Tabular):
     differing: tuple[str, ...]
     object_p_value: FloatArray | None = field(repr=False)
     shift: FloatArray | None = field(repr=False)
+    agreement: GroupAgreement | None
     without_group: int
     chance: float
     names: tuple[str, ...] = field(repr=False)
@@ -175,6 +180,7 @@ class ComparedGroups(Tabular):
             "permutations": self.permutations,
             "differing": self.differing,
             "groups": self.groups,
+            "agreement": self.agreement,
             "without_group": self.without_group,
             "without_answers": self.without_answers,
             "left_out": self.left_out,
@@ -264,6 +270,7 @@ def compare_groups(
         differing=differing,
         object_p_value=object_p,
         shift=_shift([each.plane for each in groups]),
+        agreement=None if rater is None else group_agreement(S, rater, group),
         without_group=int((~known).sum()),
         chance=chance(given.kind),
         names=given.names,
@@ -500,6 +507,8 @@ def _sentences(found: ComparedGroups) -> Iterator[str]:
             yield f"{named} {verb} in different places for the groups, beyond chance."
         else:
             yield "No single object could be shown to lie in different places for the groups."
+    if found.agreement is not None:
+        yield words.agreement_by_group(found.agreement)
     central = [
         f"{g.medoid} for {g.name} (or one of {len(g.candidates) - 1:,} others)"
         if len(g.candidates) > 1
