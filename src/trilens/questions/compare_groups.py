@@ -112,9 +112,6 @@ class ComparedGroups(Tabular):
     shift : (n,) array or None
         How far apart the places of each object are on the maps of the groups, the largest of
         all pairs of groups; by the mean distance of two objects.
-    agreement : GroupAgreement or None
-        How much more often raters agree within groups than between them; None where too few
-        questions were answered in several groups.
     without_group : int
         Answers whose group is not known; they are left out.
     without_answers : tuple of str
@@ -122,6 +119,9 @@ class ComparedGroups(Tabular):
     chance : float
     names : tuple of str
         The objects.
+    agreement : GroupAgreement or None
+        How much more often raters agree within groups than between them; None where too few
+        questions were answered in several groups.
     """
 
     kind: Kind
@@ -136,11 +136,11 @@ class ComparedGroups(Tabular):
     differing: tuple[str, ...]
     object_p_value: FloatArray | None = field(repr=False)
     shift: FloatArray | None = field(repr=False)
-    agreement: GroupAgreement | None
     without_group: int
     chance: float
     names: tuple[str, ...] = field(repr=False)
     without_answers: tuple[str, ...] = ()
+    agreement: GroupAgreement | None = None
 
     @property
     def left_out(self) -> list[str]:

@@ -11,7 +11,6 @@ from trilens._tabular import shorten
 from trilens._typing import AnyArray, FloatArray
 from trilens.maps.geometry import landmarks
 from trilens.report import words
-from trilens.report.pictures import Picture
 from trilens.report.words import Facts
 
 #: Where there are more, drawings show some of them, and the tables beside the page all.
@@ -73,7 +72,7 @@ class MapDrawing:
     scale: tuple[str, str]
 
 
-def map_drawing(facts: Facts, pictures: Mapping[str, Picture]) -> MapDrawing:
+def map_drawing(facts: Facts) -> MapDrawing:
     """The objects on the map: all, or of very many those that the page speaks of and others."""
     rows, labels = facts["objects"], class_names(facts)
     plane = np.array([[row["x"], -row["y"]] for row in rows]).reshape(-1, 2)
@@ -255,8 +254,9 @@ def share_rows(reliability: Facts) -> Rows:
 def class_rows(facts: Facts) -> Rows:
     """The error on hidden labels beside that of naming the largest class."""
     c = facts["classify"]
+    low, high = c["error_interval"]
     shown = [
-        Row("by the answers", c["error"], *c["error_interval"], f"{c['error']:.1%}"),
+        Row("by the answers", c["error"], low, high, f"{c['error']:.1%}"),
         Row("largest class", c["baseline"], 0.0, c["baseline"], f"{c['baseline']:.1%}"),
     ]
     return _shares(shown, "share of wrong classes")

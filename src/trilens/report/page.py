@@ -54,7 +54,7 @@ def render(facts: Facts, pictures: Pictures | None = None) -> str:
     """
     shown = {} if pictures is None else pictures.of
     place = {row["object"]: i for i, row in enumerate(facts["objects"])}
-    drawn = drawing.map_drawing(facts, shown)
+    drawn = drawing.map_drawing(facts)
     sorted_ = drawing.centrality_drawing(facts)
     compared = facts["compare_groups"]
     told = _told(facts, {*(p.i for p in drawn.points), *(p.i for p in sorted_.points)})
@@ -156,7 +156,7 @@ def template(name: str) -> Template:
 
 
 def _number(value: float | None, digits: int = 2) -> str:
-    return "\N{EN DASH}" if value is None else f"{value:,.{digits}f}"
+    return "\N{EN DASH}" if value is None else f"{round(value, digits) + 0.0:,.{digits}f}"
 
 
 def _policy(style: str, script: str) -> str:

@@ -403,28 +403,27 @@
   });
 
   // ---- figures as files ---------------------------------------------------------------------
-  const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "opacity", "font-family", "font-size", "font-weight", "text-anchor", "paint-order", "display", "x", "width", "transform"];
+  const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "opacity", "font-family", "font-size", "font-weight", "text-anchor", "paint-order"];
 
   // a drawing that needs no page: with its styles, its pictures and a background
   function standalone(svg) {
     const { width, height } = svg.getBoundingClientRect();
-    const copy = svg.cloneNode(true);
-    const originals = [svg, ...all("*", svg)], copies = [copy, ...all("*", copy)];
-    originals.forEach((element, i) => {
+    const copy = svg.cloneNode(true), copies = [copy, ...all("*", copy)];
+    [svg, ...all("*", svg)].forEach((element, i) => {
       const style = getComputedStyle(element);
-      const nested = element.tagName === "svg" && i > 0;
-      copies[i].setAttribute("style", STYLES.map((name) => (["x", "width"].includes(name) && !(nested && element.classList.contains("span")) ? "" : `${name}:${style.getPropertyValue(name)}`)).filter(Boolean).join(";"));
-      ["tabindex", "role", "class", "aria-label", "data-i"].forEach((name) => copies[i].removeAttribute(name));
-      if (nested) copies[i].setAttribute("overflow", style.overflow);
+      if (style.display === "none") return copies[i].remove();
+      STYLES.forEach((name) => copies[i].setAttribute(name, style.getPropertyValue(name)));
+      if (style.transform !== "none") copies[i].setAttribute("transform", style.transform);
+      if (element.tagName === "svg") copies[i].setAttribute("overflow", style.overflow);
+      ["tabindex", "role", "class", "aria-label", "style"].forEach((name) => copies[i].removeAttribute(name));
     });
     all("use", copy).forEach((use) => {
       const image = document.querySelector(use.getAttribute("href")).cloneNode();
       image.removeAttribute("id");
       use.replaceWith(image);
     });
-    const [x, y] = svg.viewBox.baseVal && svg.viewBox.baseVal.width ? [svg.viewBox.baseVal.x, svg.viewBox.baseVal.y] : [0, 0];
-    const paper = draw("rect", { x, y, width: "100%", height: "100%", fill: getComputedStyle(figure).backgroundColor });
-    copy.prepend(paper);
+    const { x, y } = svg.viewBox.baseVal || { x: 0, y: 0 };
+    copy.prepend(draw("rect", { x, y, width: "100%", height: "100%", fill: getComputedStyle(figure).backgroundColor }));
     Object.entries({ xmlns: SVG, width: Math.round(width), height: Math.round(height) }).forEach(([name, value]) => copy.setAttribute(name, value));
     return { text: new XMLSerializer().serializeToString(copy), width, height };
   }

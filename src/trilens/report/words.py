@@ -443,9 +443,7 @@ def answers(facts: Facts) -> Finding:
     r, said = facts["reliability"], Markup("How many answers could be predicted is not known.")
     if r["predicted"] is not None:
         features = ", without the features," if facts["features"] else ""
-        said = Markup(
-            "A map of part of the answers{} predicts {} of the rest; guessing, {}."
-        ).format(
+        said = Markup("A map of some answers{} predicts {} of the others; guessing, {}.").format(
             features,
             fact("predicted", percent(r["predicted"])),
             fact("chance", percent(r["chance"])),
