@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+from sqlalchemy import Engine
 
 from trilens_survey.app import make_app
 from trilens_survey.database import Database, open_database
@@ -54,8 +55,8 @@ def one_language(folder: Path, languages: str) -> Path:
     return edit(folder, ("languages: [en, de]", f"languages: [{languages}]{accepted}"))
 
 
-def downgrade(database: Database, version: str) -> None:
-    """Make the tables those of an earlier version."""
+def database_of(database: Database, version: str) -> Engine:
+    """Make the tables of an earlier version in an empty database; what writes to it."""
     from alembic import command
     from alembic.config import Config
 
@@ -67,8 +68,8 @@ def downgrade(database: Database, version: str) -> None:
     engine = database.writer()
     with engine.begin() as connection:
         config.attributes["connection"] = connection
-        command.downgrade(config, version)
-    engine.dispose()
+        command.upgrade(config, version)
+    return engine
 
 
 class Client(httpx.Client):
