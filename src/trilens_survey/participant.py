@@ -6,11 +6,11 @@ import hmac
 import re
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
-from pydantic import BaseModel, Field, StrictBool, field_validator
+from pydantic import AfterValidator, BaseModel, Field, StrictBool
 from sqlalchemy.engine import Connection
 
 from trilens_survey.auth import PARTICIPANT, address_of
@@ -40,56 +40,46 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 
 
+def _storable(value: str) -> str:
+    """Text that every database can hold: no NUL, no lone surrogate."""
+    if "\0" in value or _SURROGATE.search(value):
+        raise ValueError("text must not hold NUL or lone surrogates")
+    return value
+
+
+Storable: TypeAlias = Annotated[str, AfterValidator(_storable)]
+Short: TypeAlias = Annotated[Storable, Field(max_length=200)]
+Name: TypeAlias = Annotated[Storable, Field(max_length=1000)]
+
+
 class Join(BaseModel):
     """A participant who begins."""
 
     consent: StrictBool = False
-    platform_id: Annotated[str, Field(max_length=200)] | None = None
-    language: Annotated[str, Field(max_length=20)] | None = None
-    test: Annotated[str, Field(max_length=200, description="of a test link")] | None = None
-    receipt: (
-        Annotated[str, Field(max_length=40, description="to go on in another browser")] | None
-    ) = None
-    key: Annotated[str, Field(max_length=200, description="of the link")] | None = None
-    signature: Annotated[str, Field(max_length=200, description="of the link")] | None = None
-
-    @field_validator("platform_id", "language", "test", "receipt", "key", "signature")
-    @classmethod
-    def _storable(cls, value: str | None) -> str | None:
-        return _storable(value)
-
-
-_Name = Annotated[str, Field(max_length=1000)]
+    platform_id: Short | None = None
+    language: Short | None = None
+    test: Short | None = Field(default=None, description="of a test link")
+    receipt: Short | None = Field(default=None, description="to go on in another browser")
+    key: Short | None = Field(default=None, description="of the link")
+    signature: Short | None = Field(default=None, description="of the link")
 
 
 class Answer(BaseModel):
     """An answer to a question."""
 
-    token: Annotated[str, Field(max_length=100)]
-    chosen: _Name | Annotated[list[_Name], Field(min_length=1, max_length=MOST)]
+    token: Short
+    chosen: Name | Annotated[list[Name], Field(min_length=1, max_length=MOST)]
     seconds: Annotated[float, Field(gt=0, le=_LONGEST_SECONDS, allow_inf_nan=False, strict=True)]
-
-    @field_validator("token", "chosen")
-    @classmethod
-    def _storable(cls, value: str | list[str]) -> str | list[str]:
-        for each in [value] if isinstance(value, str) else value:
-            _storable(each)
-        return value
 
 
 class Form(BaseModel):
     """Answers to the questions before or after the rounds, by name."""
 
     form: Literal["before", "after"]
-    values: Annotated[dict[str, Any], Field(max_length=1000)]
-
-    @field_validator("values")
-    @classmethod
-    def _storable(cls, value: dict[str, Any]) -> dict[str, Any]:
-        for each in value.values():
-            for one in each if isinstance(each, list) else [each]:
-                _storable(one if isinstance(one, str) else None)
-        return value
+    values: Annotated[
+        dict[str, StrictBool | int | float | Storable | list[Storable] | None],
+        Field(max_length=1000),
+    ]
 
 
 class Leave(BaseModel):
@@ -101,13 +91,8 @@ class Leave(BaseModel):
 class Skip(BaseModel):
     """A question of which a picture or sound did not come."""
 
-    token: Annotated[str, Field(max_length=100)]
-    missing: Annotated[list[Annotated[str, Field(max_length=1000)]], Field(max_length=100)]
-
-    @field_validator("token")
-    @classmethod
-    def _storable(cls, value: str) -> str:
-        return _storable(value) or ""
+    token: Short
+    missing: Annotated[list[Name], Field(max_length=100)]
 
 
 class Receipt(BaseModel):
@@ -122,13 +107,6 @@ class Stored(BaseModel):
     stored: bool
     next: dict[str, Any] | None = None
     feedback: dict[str, Any] | None = None
-
-
-def _storable(value: str | None) -> str | None:
-    """Text that every database can hold: no NUL, no lone surrogate."""
-    if value is not None and ("\0" in value or _SURROGATE.search(value)):
-        raise ValueError("text must not hold NUL or lone surrogates")
-    return value
 
 
 def _participant(request: Request) -> str | None:
