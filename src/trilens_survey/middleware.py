@@ -53,13 +53,7 @@ class _TooLarge(HTTPException):
 
 
 class Middleware:
-    """Refuses what no participant or researcher sends.
-
-    Parameters
-    ----------
-    app
-    options
-    """
+    """Refuses what no participant or researcher sends."""
 
     def __init__(self, app: ASGIApp, options: Options) -> None:
         self.app = app

@@ -17,8 +17,8 @@ from trilens_survey.auth import PARTICIPANT, address_of
 from trilens_survey.languages import direction, preferred
 from trilens_survey.server import Survey
 from trilens_survey.settings import MOST, PLATFORMS, Links
-from trilens_survey.store.administration import erase
-from trilens_survey.store.participants import Done, Joined
+from trilens_survey.store.administration import by_receipt, erase
+from trilens_survey.store.participants import Done
 from trilens_survey.writer import Refused
 
 router = APIRouter()
@@ -109,26 +109,25 @@ class Stored(BaseModel):
     feedback: dict[str, Any] | None = None
 
 
-def _participant(request: Request) -> str | None:
-    """What the cookie holds, if it is ours."""
+def _receipt_in_cookie(request: Request) -> str | None:
+    """The receipt of the participant in this browser, if there is one."""
     return Survey.of(request).cookie(request, PARTICIPANT)
 
 
-def _cookie(request: Request) -> str:
-    """What the cookie holds; refused without."""
-    value = _participant(request)
-    if value is None:
+def _receipt_of(request: Request) -> str:
+    """The same; refused without."""
+    receipt = _receipt_in_cookie(request)
+    if receipt is None:
         raise Refused(401, "no participant's cookie; join first")
-    return value
+    return receipt
 
 
 def _joined_participant(request: Request) -> Callable[[Connection], int]:
     """Finds the participant of the cookie, in the transaction of whatever they do."""
-    value = _cookie(request)
-    store = Survey.of(request).store
+    receipt = _receipt_of(request)
 
     def find(connection: Connection) -> int:
-        number = store.recognise(connection, value)
+        number = by_receipt(connection, receipt)
         if number is None:
             raise Refused(401, "unknown participant; join first")
         return number
@@ -150,11 +149,11 @@ async def answer(
 ) -> Response:
     """Store an answer; says so only when it is on the disk."""
     survey = Survey.of(request)
-    cookie = _cookie(request)
+    receipt = _receipt_of(request)
     store = survey.store
 
     def write(connection: Connection) -> dict[str, Any]:
-        done = store.answer(connection, cookie, body.token, body.chosen, body.seconds)
+        done = store.answer(connection, receipt, body.token, body.chosen, body.seconds)
         said: dict[str, Any] = {"stored": True}
         feedback = store.feedback(connection, done)
         if feedback is not None:
@@ -178,15 +177,13 @@ async def join(request: Request, body: Join) -> Response:
     test_run = body.test is not None
     if test_run and not store.is_test_link(body.test or ""):
         raise Refused(403, "this test link is not valid; copy it again from the researcher's page")
-    value = _participant(request)
-    if value is not None:
-        known = await survey.read(
-            lambda c: store.going_on(c, value, platform_id, test_run=test_run)
-        )
-        if known is not None:
-            return _joined(request, known)
-    if body.receipt:
-        receipt = body.receipt
+    known = _receipt_in_cookie(request)
+    if known is not None and await survey.read(
+        lambda c: store.goes_on(c, known, platform_id, test_run=test_run)
+    ):
+        return _joined(request, known)
+    receipt = body.receipt
+    if receipt:
         if not survey.receipts.allows(address_of(request)):
             raise Refused(429, "too many receipts from this address; try again later")
         back = await survey.read(lambda c: store.resume(c, receipt, platform_id))
@@ -211,10 +208,10 @@ def _comes_from_platform(links: Links, body: Join) -> bool:
     return bool(body.platform_id) and hmac.compare_digest(given, expected.hexdigest().encode())
 
 
-def _joined(request: Request, found: Joined) -> Response:
-    response = JSONResponse({"receipt": found.receipt}, status_code=201)
+def _joined(request: Request, receipt: str) -> Response:
+    response = JSONResponse({"receipt": receipt}, status_code=201)
     survey = Survey.of(request)
-    survey.set_cookie(request, response, PARTICIPANT, found.cookie, _COOKIE_SECONDS, "/")
+    survey.set_cookie(request, response, PARTICIPANT, receipt, _COOKIE_SECONDS, "/")
     return response
 
 
@@ -285,10 +282,10 @@ async def leave(request: Request, body: Leave) -> Response:
 )
 async def skip(request: Request, body: Skip) -> dict[str, Any]:
     """Leave out a question that cannot be shown; what the page shows next."""
-    store, cookie = Survey.of(request).store, _cookie(request)
+    store, receipt = Survey.of(request).store, _receipt_of(request)
 
     def step(connection: Connection, _: int) -> None:
-        store.skip(connection, cookie, body.token, body.missing)
+        store.skip(connection, receipt, body.token, body.missing)
 
     return await _go_on(request, step)
 
@@ -300,7 +297,7 @@ async def study(
     """Every text that the page shows, in one language, and whether the participant has joined."""
     survey = Survey.of(request)
     facts = _page_facts(survey, survey.study.spoken(language), await _is_open(survey))
-    return facts | {"joined": _participant(request) is not None}
+    return facts | {"joined": _receipt_in_cookie(request) is not None}
 
 
 async def _is_open(survey: Survey) -> bool:
@@ -346,7 +343,7 @@ async def page(request: Request, lang: str = "", language: str = "") -> HTMLResp
     accepted = preferred(request.headers.get("accept-language", ""))
     spoken = survey.study.spoken(lang, language, *accepted)
     facts = _page_facts(survey, spoken, await _is_open(survey))
-    joined = _participant(request) is not None
+    joined = _receipt_in_cookie(request) is not None
     if not joined:
         survey.opened()
     return survey.page("participant.html", study=facts, joined=joined)

@@ -193,16 +193,18 @@ class Payment(Settings):
 class Stop(Settings):
     """When there are enough answers: see `trilens.stopping`."""
 
-    rule: Line = Field(description="`medoid`, `map` or `groups`.")
-    at_most: Any = Field(
+    rule: Literal["medoid", "map", "groups"] = Field(description="What must be known well enough.")
+    at_most: Count | None = Field(
         default=None,
         description="medoid: so many objects may be left that could be the most central.",
     )
-    gain: Any = Field(
+    gain: float | None = Field(
         default=None,
         description="map: 1,000 more answers would raise the share of predicted answers by less.",
     )
-    level: Any = Field(default=None, description="medoid and map: the level of what is claimed.")
+    level: float | None = Field(
+        default=None, description="medoid and map: the level of what is claimed."
+    )
     then: Literal["close", "warn"] = Field(
         default="close", description="Close the study, or only say so on the dashboard."
     )

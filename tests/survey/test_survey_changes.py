@@ -22,7 +22,7 @@ from studies import database_of, edit, running
 from trilens.cli import trilens
 from trilens.errors import SurveyError
 from trilens_survey.auth import researcher_names
-from trilens_survey.database import Database, open_database
+from trilens_survey.database import Database
 from trilens_survey.log import JsonLines
 from trilens_survey.payment import payments_due
 from trilens_survey.schema import assignments, designs, participants
@@ -103,7 +103,7 @@ def test_blocks_that_were_answered_and_are_gone_are_noticed(folder: Path) -> Non
     assert (checked.exit_code, said in checked.stderr) == (0, True), checked.output
 
 
-#: A participant of a platform who was asked two questions, answered both, and finished; the test
+#: A participant of a platform who was asked three questions, answered all, and finished; the test
 #: question was answered wrongly.
 _BEFORE = (
     "INSERT INTO settings VALUES ('key', '{key}'), ('password', 'a hash')",
@@ -112,14 +112,15 @@ _BEFORE = (
     "INSERT INTO participants (id, receipt, rater, seed, language, consent_version, joined, round, "
     "finished) VALUES (1, 'ABCD-EFGH-JKMN-PQRS', 'somebody', 7, 'en', '1', 5.0, 1, 9.0)",
     "INSERT INTO platform_ids VALUES (1, 'one')",
-    "INSERT INTO assignments VALUES (1, 't1', 1, 1, 1, 1, 2, 1, 2, 3, 'drawn', 0, NULL), "
-    "(2, 't2', 1, 1, 1, 2, 2, 3, 2, 1, 'test', 0, 2)",
-    "INSERT INTO answers VALUES (1, 2, 1.5, 6.0), (2, 3, 2.5, 7.0)",
+    "INSERT INTO assignments VALUES (1, 't1', 1, 1, 1, 1, 3, 1, 2, 3, 'drawn', 0, NULL), "
+    "(2, 't2', 1, 1, 1, 2, 3, 3, 2, 1, 'test', 0, 2), "
+    "(3, 't3', 1, 1, 1, 3, 3, 2, 1, 3, 'repeated', 1, NULL)",
+    "INSERT INTO answers VALUES (1, 2, 1.5, 6.0), (2, 3, 2.5, 7.0), (3, 2, 3.5, 8.0)",
 )
 _DESIGN = {
-    "kind": "central", "objects": ["orange", "lemon", "potato"], "length": 2, "most": 1,
+    "kind": "central", "objects": ["orange", "lemon", "potato"], "length": 3, "most": 1,
     "tests": [["orange", "lemon", "potato", "lemon"]], "among_first": 2, "shared": 0,
-    "repeated": 0, "seed": 1,
+    "repeated": 1, "seed": 1,
 }  # fmt: skip
 
 
@@ -148,17 +149,19 @@ def test_a_database_of_the_first_version_is_upgraded(folder: Path, database: Dat
             (two, one) = payments_due(connection)
             names = researcher_names(connection)
     assert (one.platform_id, one.code, one.tests, one.tests_passed) == ("one", "not recorded", 1, 0)
+    assert (one.repeats, one.repeats_agreed) == (1, 1)
     assert (two.platform_id, two.answers) == ("two", 20)
     assert names == ["researcher"]
     file = folder / "answers.csv"
     wrote = CliRunner().invoke(trilens, ["survey", "export", str(folder), "-o", str(file), *where])
     assert wrote.exit_code == 0, wrote.output
-    first, second, *others = csv.DictReader(file.read_text().splitlines())
+    first, second, third, *others = csv.DictReader(file.read_text().splitlines())
     assert (first["central"], first["reason"], first["test"]) == ("lemon", "random", "failed")
     assert (second["central"], second["reason"], second["seconds"]) == ("potato", "test", "2.5")
+    assert (third["central"], third["reason"]) == ("lemon", "repeat")
     assert len(others) == 20
     receipt = ["survey", "forget", str(folder), "abcd efgh jkmn pqrs", *where]
-    assert "erased one participant and 2 answers" in CliRunner().invoke(trilens, receipt).output
+    assert "erased one participant and 3 answers" in CliRunner().invoke(trilens, receipt).output
 
 
 def test_decisions_about_payments_are_kept_before_they_leave(
