@@ -33,8 +33,9 @@ class _SurveyCommand(options.Command):
         from importlib.util import find_spec
 
         needed = (
-            "fastapi", "uvicorn", "sqlalchemy", "alembic", "yaml", "jinja2", "argon2", "psycopg",
-            "multipart",
+            "fastapi", "uvicorn", "httptools", "multipart", "yaml", "jinja2", "pydantic",
+            "sqlalchemy", "alembic", "psycopg", "argon2", "itsdangerous", "limits", "jwt",
+            "markdown_it", "PIL",
         )  # fmt: skip
         if any(find_spec(name) is None for name in needed):
             raise MissingExtraError("trilens survey", "survey")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 import re
 from collections.abc import Callable
 from dataclasses import asdict
@@ -16,7 +15,7 @@ from sqlalchemy.engine import Connection
 from trilens_survey.auth import PARTICIPANT, address_of
 from trilens_survey.languages import direction, preferred
 from trilens_survey.server import Survey
-from trilens_survey.settings import MOST, PLATFORMS, Links
+from trilens_survey.settings import MOST, PLATFORMS
 from trilens_survey.store.administration import by_receipt, erase
 from trilens_survey.store.participants import Done
 from trilens_survey.writer import Refused
@@ -61,7 +60,9 @@ class Join(BaseModel):
     test: Short | None = Field(default=None, description="of a test link")
     receipt: Short | None = Field(default=None, description="to go on in another browser")
     key: Short | None = Field(default=None, description="of the link")
-    signature: Short | None = Field(default=None, description="of the link")
+    signature: Annotated[Storable, Field(max_length=4000)] | None = Field(
+        default=None, description="of the link; of Prolific, its token"
+    )
 
 
 class Answer(BaseModel):
@@ -188,24 +189,14 @@ async def join(request: Request, body: Join) -> Response:
             raise Refused(429, "too many receipts from this address; try again later")
         back = await survey.read(lambda c: store.resume(c, receipt, platform_id))
         return _joined(request, back)
-    links = survey.study.settings.links
-    if links is not None and not test_run and not _comes_from_platform(links, body):
-        why = "this link is not complete; open the study again from where you found it"
-        raise Refused(403, why, code="link")
     if not survey.joins.allows(address_of(request)):
         raise Refused(429, "too many new participants from this address; try again later")
+    links = survey.links
+    if links is not None and not test_run:
+        await survey.in_thread(lambda: links.check(platform_id, body.key, body.signature))
     language = survey.study.spoken(body.language)
     found = await survey.write(lambda c: store.join(c, platform_id, language, test_run=test_run))
     return _joined(request, found)
-
-
-def _comes_from_platform(links: Links, body: Join) -> bool:
-    """Whether the link has the study's secret, or is signed with it."""
-    if not links.signed:
-        return hmac.compare_digest((body.key or "").encode(), links.secret.encode())
-    expected = hmac.new(links.secret.encode(), (body.platform_id or "").encode(), "sha256")
-    given = (body.signature or "").lower().encode()
-    return bool(body.platform_id) and hmac.compare_digest(given, expected.hexdigest().encode())
 
 
 def _joined(request: Request, receipt: str) -> Response:
