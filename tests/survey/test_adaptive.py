@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -332,11 +331,11 @@ def test_what_was_seen_holds_for_its_look_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
+    seen = tl.stopping(tl.Statements([], names=list("abcd"), kind="central"), "medoid")
 
     def stopping(statements: tl.Statements, rule: str, **limits: Any) -> Any:
         asked.append((rule, limits))
-        facts = {"stop": False, "why": "seen", "look": 1, "looked_at": 16, "next_look": 18}
-        return SimpleNamespace(to_dict=lambda: facts, next_look=18)
+        return replace(seen, look=1, looked_at=16, next_look=18, limit=2)
 
     monkeypatch.setattr("trilens_survey.background.tl.stopping", stopping)
     with study(tmp_path / "s", STOP % "warn", worker=Here()) as (app, _):
