@@ -95,11 +95,13 @@ def test_a_picture_that_does_not_load(shapes: Page) -> None:
 
 @pytest.mark.parametrize("how", ["truncated", "gone"])
 def test_a_picture_that_never_comes_blocks_nothing(
-    how: str, visit: Callable[[str], Page], tmp_path: Path
+    how: str, visit: Callable[[str], Page], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A picture of the test question is broken; the completion code comes all the same."""
     from trilens_survey.status import status
 
+    # the same questions each time: by chance all of them may be about this picture
+    monkeypatch.setattr("trilens_survey.store.participants.secrets.randbits", lambda _: 1)
     folder = with_photographs(short_study(tmp_path / "study", length=3, most=1), 0)
     edit(folder, ("code: THANKS", "code: THANKS\n  share: 0.3"))
     file = folder / "pictures" / "bread.jpg"
