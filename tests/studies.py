@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -18,6 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+import uvicorn
 from sqlalchemy import Engine
 
 from trilens_survey.app import make_app
@@ -76,7 +78,9 @@ class Client(httpx.Client):
     """A participant's browser."""
 
     def __init__(self, **more: Any) -> None:
-        super().__init__(**{"timeout": LONGEST} | more)
+        # nothing here is TLS: reading the certificates would take longer than most tests
+        plain = {"timeout": LONGEST, "verify": False, "trust_env": False}
+        super().__init__(**plain | more)
 
     def join(self, **more: Any) -> str:
         answer = self.post("/api/join", json={"consent": True, **more})
@@ -103,12 +107,28 @@ class Client(httpx.Client):
         return asked
 
 
+class _Server(uvicorn.Server):
+    """Stops as soon as it is told to: uvicorn's own takes two tenths of a second, in every test."""
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        while not self.should_exit:
+            await asyncio.sleep(0.005)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        while self.server_state.connections or self.server_state.tasks:
+            await asyncio.sleep(0.005)
+        await self.lifespan.shutdown()
+
+
 class Running:
     """The application on a thread of this process, reached through a real socket."""
 
     def __init__(self, survey: Survey) -> None:
-        import uvicorn
-
         self.survey = survey
         survey.start()
         # connections wait in the queue of a socket that listens: nothing polls
@@ -116,7 +136,7 @@ class Running:
         self.port = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         config = uvicorn.Config(make_app(survey, started=True), **SETTINGS)
-        self._server = uvicorn.Server(config)
+        self._server = _Server(config)
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
         self._thread.start()
         self._clients: list[Client] = []

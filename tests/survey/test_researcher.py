@@ -438,7 +438,7 @@ def test_sign_in_works_under_a_path_prefix(folder: Path) -> None:
 
     with running(folder, options=Options(root_path="/study")) as app:
         app.survey.writer.submit(lambda c: set_password(c, PASSWORD)).result()
-        browser = httpx.Client(base_url=app.url)
+        browser = httpx.Client(base_url=app.url, verify=False)
         answer = browser.post("/study/researcher/sign-in", data={"password": PASSWORD})
         assert answer.headers["location"] == "/study/researcher/"
         assert "Path=/study/researcher" in answer.headers["set-cookie"]
