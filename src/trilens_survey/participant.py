@@ -175,7 +175,7 @@ async def join(request: Request, body: Join) -> Response:
         raise Refused(400, "consent is required; nothing was stored")
     store = survey.store
     platform_id = body.platform_id or None
-    test_run = body.test is not None
+    test_run = bool(body.test)
     if test_run and not store.is_test_link(body.test or ""):
         raise Refused(403, "this test link is not valid; copy it again from the researcher's page")
     known = _receipt_in_cookie(request)
