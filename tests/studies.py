@@ -12,14 +12,18 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+import jwt
 import uvicorn
+from cryptography.hazmat.primitives.asymmetric import rsa
 from sqlalchemy import Engine
 
 from trilens_survey.app import make_app
@@ -152,6 +156,42 @@ class Running:
         self._server.should_exit = True
         self._thread.join()
         self._socket.close()
+
+
+class Prolific:
+    """Signs as Prolific does, and publishes its key on a port of its own."""
+
+    def __init__(self) -> None:
+        self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(self.key.public_key()))
+        keys = json.dumps({"keys": [public | {"kid": "k", "use": "sig", "alg": "RS256"}]}).encode()
+
+        class Answer(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(keys)
+
+            def log_message(self, *_: Any) -> None: ...
+
+        self.server = HTTPServer(("127.0.0.1", 0), Answer)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/"
+        self.thread = threading.Thread(
+            target=self.server.serve_forever, kwargs={"poll_interval": 0.05}
+        )
+        self.thread.start()
+
+    def token(self, kid: str = "k", key: Any = None, **claims: Any) -> str:
+        """What stands in the address of the participant called p1."""
+        own = {"aud": "https://study.example.org", "exp": time.time() + 60} | claims
+        inside = {"PROLIFIC_PID": "p1", "STUDY_ID": "s", "SESSION_ID": "x", "workspace_id": "w"}
+        whole = {"prolific": inside} | {name: one for name, one in own.items() if one is not None}
+        return jwt.encode(whole, key or self.key, "RS256", headers={"kid": kid})
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
 
 
 class Here:

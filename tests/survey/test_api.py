@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import hmac
-import json
-import threading
 import time
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +12,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from studies import edit, running
+from studies import Prolific, edit, running
 from trilens.errors import SurveyError
 from trilens_survey import links, researcher
 from trilens_survey.app import make_app
@@ -245,42 +242,6 @@ def test_a_link_may_need_a_secret(folder: Path, signed: bool) -> None:
         assert app.participant().join(test=app.survey.store.test_link())
 
 
-class _Platform:
-    """Signs as Prolific does, and publishes its key on a port of its own."""
-
-    def __init__(self) -> None:
-        self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-        public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(self.key.public_key()))
-        keys = json.dumps({"keys": [public | {"kid": "k", "use": "sig", "alg": "RS256"}]}).encode()
-
-        class Answer(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                self.send_response(200)
-                self.end_headers()
-                self.wfile.write(keys)
-
-            def log_message(self, *_: Any) -> None: ...
-
-        self.server = HTTPServer(("127.0.0.1", 0), Answer)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/"
-        self.thread = threading.Thread(
-            target=self.server.serve_forever, kwargs={"poll_interval": 0.05}
-        )
-        self.thread.start()
-
-    def token(self, kid: str = "k", key: Any = None, **claims: Any) -> str:
-        """What stands in the address of the participant called p1."""
-        own = {"aud": "https://study.example.org", "exp": time.time() + 60} | claims
-        inside = {"PROLIFIC_PID": "p1", "STUDY_ID": "s", "SESSION_ID": "x", "workspace_id": "w"}
-        whole = {"prolific": inside} | {name: one for name, one in own.items() if one is not None}
-        return jwt.encode(whole, key or self.key, "RS256", headers={"kid": kid})
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
-
-
 def test_a_link_signed_by_prolific(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     edit(
         folder,
@@ -289,7 +250,7 @@ def test_a_link_signed_by_prolific(folder: Path, monkeypatch: pytest.MonkeyPatch
     )
     with pytest.raises(SurveyError, match="start it with --public-url"), running(folder):
         pass
-    platform = _Platform()
+    platform = Prolific()
     monkeypatch.setattr(links, "PROLIFIC_KEYS", platform.url)
     other = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     good = platform.token()
