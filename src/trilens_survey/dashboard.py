@@ -15,7 +15,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from markupsafe import Markup
 from sqlalchemy.engine import Connection
 
 from trilens_survey.charts import over_time
@@ -45,7 +44,8 @@ class Findings:
     problem
         Why there are no findings, if there are none.
     sentences
-        What `trilens.analyze` says: a heading and a sentence of the report each.
+        What `trilens.analyze` says: a heading and a sentence of the report each, in which every
+        name is escaped.
     report
         The report itself, a page.
     figures
@@ -59,11 +59,6 @@ class Findings:
     sentences: list[tuple[str, str]]
     report: str | None
     figures: dict[str, Any]
-
-    @property
-    def marked_up(self) -> list[tuple[str, Markup]]:
-        """The sentences: markup in which every name is escaped."""
-        return [(title, Markup(text)) for title, text in self.sentences]
 
 
 class Worker(Protocol):
