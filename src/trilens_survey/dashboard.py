@@ -38,7 +38,7 @@ class Findings:
     Attributes
     ----------
     answers, erased
-        How many answers were analysed, and how many participants had been erased by then.
+        How many answers were analyzed, and how many participants had been erased by then.
     made
         When, in seconds since 1970.
     problem
@@ -106,7 +106,7 @@ class ChildProcess:
 
 
 class BackgroundAnalysis:
-    """Has the answers analysed: one analysis at a time, and only of what is new.
+    """Has the answers analyzed: one analysis at a time, and only of what is new.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class BackgroundAnalysis:
         return self._thread is not None
 
     def update(self, answers: int, erased: int, *, at_once: bool = False) -> None:
-        """Analyse the answers, unless that was done already or the last time was just now.
+        """Analyze the answers, unless that was done already or the last time was just now.
 
         Parameters
         ----------
