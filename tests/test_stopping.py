@@ -104,7 +104,7 @@ def test_more_answers_gain_less(many: tl.Statements) -> None:
 
 
 def test_a_gain_is_seen_on_random_questions_only(many: tl.Statements) -> None:
-    chosen = tl.Statements(many.triples[:60], 10, many.names, chosen=[True] * 60)
+    chosen = tl.Statements(many.triples[:60], 10, many.names, chosen=[True] * 60, kind="central")
     with pytest.raises(TrilensError, match="all 60 questions were chosen"):
         tl.stopping(chosen, "map")
 

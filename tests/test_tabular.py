@@ -8,7 +8,7 @@ import trilens as tl
 from trilens._tabular import MOST_ROWS, table
 from trilens.questions.cluster.groups import cluster
 
-S = tl.Statements([[0, 1, 2], [0, 1, 3], [2, 0, 3]], names=["<b>", "a", "c", "d"])
+S = tl.Statements([[0, 1, 2], [0, 1, 3], [2, 0, 3]], names=["<b>", "a", "c", "d"], kind="central")
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ two = ask_raters(points[:, 2:], people, 3000, sampling="replacement", random_sta
 S = tl.Statements(
     np.concatenate([one.triples, two.triples]),
     raters=[f"a{r}" for r in one.raters] + [f"b{r}" for r in two.raters],
+    kind="central",
 )
 found = tl.individuals(S)
 print(found.sentences()[0])

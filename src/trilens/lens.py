@@ -83,7 +83,7 @@ def lens_depth(statements: OfObjects) -> FloatArray:
     >>> lens_depth([[0, 1, 2], [0, 1, 3], [2, 0, 3]]).round(2).tolist()
     [0.67, 0.0, 0.5, 0.0]
     """
-    counts = central_counts(statements)
+    counts = central_counts(statements, kind="central")
     instead = "centrality() and medoid() serve every kind"
     require_kind(counts.kind, ["central"], "lens depth", instead)
     N, D = counts.singled, counts.appears
@@ -550,7 +550,7 @@ def pairs_of(statements: OfPairs) -> PairCounts:
     if isinstance(given, Answers):
         given = read_or_count(given, enough=True, pairs=True)
     if not isinstance(given, Counted | PairCounts):
-        given = as_statements(given)
+        given = as_statements(given, "central")
     instead = f"the lens map serves every kind: {option('method', 'lensmap')}"
     require_kind(given.kind, ["central"], "the k-RNG", instead)
     return pair_counts(given)

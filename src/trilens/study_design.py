@@ -179,7 +179,9 @@ class Design:
 def about_chosen(answers: Any) -> list[str]:
     """That questions were chosen by earlier answers, and how many are counted; empty if not.
 
-    >>> about_chosen(Statements([[0, 1, 2], [1, 0, 2], [2, 0, 1]], chosen=[True, False, False]))[0]
+    >>> chosen = [True, False, False]
+    >>> S = Statements([[0, 1, 2], [1, 0, 2], [2, 0, 1]], chosen=chosen, kind="central")
+    >>> about_chosen(S)[0]
     '1 of 3 questions were chosen by earlier answers (depths by counting use the other 2; \
 agreement and ceilings leave them out too)'
     """
@@ -213,14 +215,17 @@ def design(answers: Any, *, in_time: bool = True) -> Design:
     >>> found = design(asked)
     >>> found.counts_hold, found.blocks, found.landmarks
     (True, 1, ())
-    >>> listed = design(Statements(np.tile(asked[:50], (8, 1)), raters=np.arange(400) // 50))
+    >>> listed = design(
+    ...     Statements(np.tile(asked[:50], (8, 1)), raters=np.arange(400) // 50, kind="central")
+    ... )
     >>> listed.one_list, listed.counts_hold
     (True, False)
     """
     own = getattr(answers, "design", None)
     if isinstance(own, Design):
         return own
-    given = as_statements(Answers(answers) if is_path(answers) else answers)
+    # of an array only the questions matter, which are the same for every kind
+    given = as_statements(Answers(answers) if is_path(answers) else answers, "central")
     m, n = len(given), given.n_objects
     if m == 0:
         return Design(0, 0, 0, 0.0, False, False, 0.0, 0.0, 1, (), False, 0, None, 0.0)

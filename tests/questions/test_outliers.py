@@ -29,7 +29,7 @@ def test_outliers_are_the_least_central_in_order(S, data):
 
 
 def test_contamination_rounds_and_excludes_n():
-    S = Statements([[0, 1, 2], [3, 4, 5]], n_objects=10)
+    S = Statements([[0, 1, 2], [3, 4, 5]], n_objects=10, kind="central")
     assert len(outliers(S, contamination=0.25)) == 2
     with pytest.raises(ParameterError, match="not both"):
         outliers(S, n=1, contamination=0.1)

@@ -212,7 +212,7 @@ def test_the_report_claims_what_that_of_a_small_file_does(study, tmp_path: Path,
 def test_guesses_in_large_files_support_no_claim(tmp_path: Path, large) -> None:
     rng = np.random.default_rng(0)
     triples = rng.permuted(np.tile(np.arange(60), (6000, 1)), axis=1)[:, :3]
-    tl.write_statements(tl.Statements(triples, 60), tmp_path / "a.parquet")
+    tl.write_statements(tl.Statements(triples, 60, kind="central"), tmp_path / "a.parquet")
     answers = tl.Answers(tmp_path / "a.parquet")
     found = tl.cluster(answers)
     assert found.n_clusters == 1

@@ -124,7 +124,7 @@ def _count_classes_small(
 
 
 def _named_by(statements: StatementsLike, y: IntArray) -> Statements:
-    S = as_statements(statements)
+    S = as_statements(statements, "central")
     more = S._names is None and y.ndim == 1 and len(y) > S.n_objects
     return Statements(S.triples, n_objects=len(y), kind=S.kind) if more else S
 
@@ -219,7 +219,7 @@ def count_labelled_pairs(
     >>> counts.third.tolist(), counts.appears.tolist()
     ([[0, 1], [0, 0], [0, 0]], [[2, 2], [0, 0], [0, 0]])
     """
-    S = as_statements(statements)
+    S = as_statements(statements, "central")
     require_kind(
         S.kind,
         ["central"],

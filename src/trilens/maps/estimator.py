@@ -6,7 +6,7 @@ import sys
 import warnings
 from abc import ABC
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from sklearn import get_config
@@ -36,7 +36,7 @@ from trilens.maps.comparisons import (
 from trilens.maps.pairs import squared
 from trilens.statements import Objects, Statements, as_statements
 from trilens.statements.names import ids_among, is_integer
-from trilens.statements.value import refuse_answers, statements_to_fit, warn_of_kind
+from trilens.statements.value import refuse_answers, statements_to_fit
 
 #: Statements whose sides are measured at a time.
 _CHUNK = 1 << 17
@@ -94,8 +94,6 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     names_: Names
     #: What was asked; None for comparisons d(A,B) < d(C,D).
     kind_: Kind | None
-    #: Whether an array that does not tell its kind is taken for central statements.
-    _assumes_central: ClassVar[bool] = False
     #: The objects of which nothing is known; None where there are none.
     _unknown: BoolArray | None = None
 
@@ -179,21 +177,10 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         Where the rows of an array are questions, ``y`` holds the position of each answer.
         """
         told = tells_kind(S)
-        if kind is None and self._assumes_central and not told:
-            warn_of_kind()
-            kind = "central"
         data = as_data(S, kind)
-        if isinstance(data, Statements) and len(data) and not told:
-            if kind is None:
-                raise KindError(
-                    f"{type(self).__name__} cannot tell what an array of three columns means; give "
-                    f"{type(self).__name__}(..., kind='closer') for triplets (anchor, near, far), "
-                    f"kind='central' or kind='odd' where the chosen object stands first, or "
-                    f"Statements(array, kind=...)",
-                    parameter="kind",
-                )
-            if self.kind is not None and are_positions(y, data):
-                return Statements.from_responses(S, y, kind)
+        bare = self.kind is not None and not told and len(data) > 0
+        if bare and isinstance(data, Statements) and are_positions(y, data):
+            return Statements.from_responses(S, y, kind)
         refuse_answers(y, S, data)
         return data
 

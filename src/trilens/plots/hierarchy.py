@@ -39,7 +39,9 @@ def tree(
     Examples
     --------
     >>> from trilens.questions.hierarchy import hierarchy
-    >>> ax = tree(hierarchy([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]))
+    >>> from trilens.statements import Statements
+    >>> S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]], kind="central")
+    >>> ax = tree(hierarchy(S))
     >>> len(ax.get_yticklabels())
     4
     """

@@ -86,7 +86,9 @@ def ceiling_bar(found: Reliability, *, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> from trilens.questions.reliability import reliability
-    >>> ax = ceiling_bar(reliability([[0, 1, 2]] * 30 + [[3, 4, 5], [1, 2, 5]] * 20))
+    >>> from trilens.statements import Statements
+    >>> S = Statements([[0, 1, 2]] * 30 + [[3, 4, 5], [1, 2, 5]] * 20, kind="central")
+    >>> ax = ceiling_bar(reliability(S))
     >>> ax.get_xlabel()
     'share of the answers'
     """

@@ -164,7 +164,9 @@ class Hierarchy(Tabular):
 
         Examples
         --------
-        >>> hierarchy([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]).newick().count(",")
+        >>> from trilens.statements import Statements
+        >>> S = Statements([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]], kind="central")
+        >>> hierarchy(S).newick().count(",")
         3
         """
         n = len(self.names)

@@ -147,7 +147,8 @@ def medoid(
 
     Examples
     --------
-    >>> medoid([[0, 1, 2], [0, 1, 3], [2, 1, 3]]).name
+    >>> from trilens.statements import Statements
+    >>> medoid(Statements([[0, 1, 2], [0, 1, 3], [2, 1, 3]], kind="central")).name
     '0'
     """
     given = opened(answers)

@@ -313,7 +313,7 @@ def _questions(
     listed: StatementsLike, parameter: str, inner: Statements, given: Statements
 ) -> Statements:
     """Questions that the caller lists, by the ids of the ordered statements."""
-    told = as_statements(listed)
+    told = as_statements(listed, given.kind)
     if isinstance(listed, Statements) and told.kind != given.kind:
         raise ParameterError(
             f"{option(parameter)} holds questions of kind {told.kind}, not {given.kind}",

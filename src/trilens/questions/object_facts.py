@@ -85,7 +85,11 @@ def object_facts(
 
     Examples
     --------
-    >>> S = Statements([[0, 1, 2], [0, 1, 2], [1, 0, 2], [3, 0, 1]], raters=["a", "b", "c", "a"])
+    >>> S = Statements(
+    ...     [[0, 1, 2], [0, 1, 2], [1, 0, 2], [3, 0, 1]],
+    ...     raters=["a", "b", "c", "a"],
+    ...     kind="central",
+    ... )
     >>> facts = object_facts(S, np.array([[0.0], [1.0], [2.0], [9.0]]))
     >>> facts[3].nearest, facts[3].questions, facts[3].asked[0].objects
     ((2, 1, 0), 1, (3, 0, 1))

@@ -79,7 +79,7 @@ class MapClassifier(TransductiveClassifier):
     random_state : int, Generator or None
         For the folds of the cross-validation, and the start of the other maps.
     kind : {"central", "odd", "closer"}, optional
-        What was asked, for arrays, which do not tell; by default ``"central"``.
+        What was asked: required for arrays, which do not tell.
 
     Attributes
     ----------

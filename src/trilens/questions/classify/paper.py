@@ -56,6 +56,8 @@ _MOST_LEFT_OUT = 2000
 class CountedClassifier(TransductiveClassifier):
     """A classifier that learns from counts, which can grow."""
 
+    _only: ClassVar[Kind | None] = "central"
+
     def partial_fit(
         self,
         X: StatementsLike | ClassCounts | LabelledPairCounts,
@@ -76,7 +78,10 @@ class CountedClassifier(TransductiveClassifier):
         """
         self._refuse_unknown()
         counted = hasattr(X, "appears")
-        given = objects_of(X) if counted else statements_to_fit(X, self.kind, self)  # type: ignore[arg-type]
+        given: Any = X
+        given = (
+            objects_of(given) if counted else statements_to_fit(given, self.kind, self, self._only)
+        )
         self._check_kind(given.kind)
         objects, before = given, None
         if hasattr(self, "transduction_"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Self, TypeAlias, cast
+from typing import Any, ClassVar, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,6 +49,8 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
     Labels can so be hidden and learnt again without a new map.
     """
 
+    #: The only kind that is taken; None where every kind is.
+    _only: ClassVar[Kind | None] = None
     kind: Kind | None
     kind_: Kind
     statements_: Statements
@@ -76,7 +78,7 @@ class TransductiveClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: igno
         if hasattr(X, "appears"):
             self.counts_ = X
             X = objects_of(X)
-        statements = statements_to_fit(X, self.kind, self)
+        statements = statements_to_fit(X, self.kind, self, self._only)
         self._check_kind(statements.kind)
         return self._fit(statements, encode_labels(labels_of_all(X, y), statements.names))
 

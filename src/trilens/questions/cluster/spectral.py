@@ -216,7 +216,7 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         from scipy.sparse.csgraph import connected_components
 
         if not isinstance(X, PairCounts):
-            given, X = X, statements_to_fit(X, self.kind, self)
+            given, X = X, statements_to_fit(X, self.kind, self, only="central")
             refuse_answers(y, given, X)
         self.counts_ = pairs_of(X)
         self.kind_ = self.counts_.kind
@@ -251,7 +251,7 @@ class KRNGClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def partial_fit(self, X: StatementsLike | PairCounts, y: Any = None) -> KRNGClustering:
         """As `fit` to all statements so far: those of `fit`, of earlier calls, and these."""
-        more = pairs_of(as_statements(X, self.kind) if isinstance(X, np.ndarray | list) else X)
+        more = pairs_of(X)
         return self.fit(self.counts_ + more if hasattr(self, "counts_") else more)
 
 

@@ -293,7 +293,7 @@ def reliability(
 
     Examples
     --------
-    >>> found = reliability([[0, 1, 2], [3, 4, 5]])
+    >>> found = reliability(Statements([[0, 1, 2], [3, 4, 5]], kind="central"))
     >>> [caution.code for caution in found.cautions]
     ['rare', 'apart']
     >>> found.ceiling, found.no_ceiling
