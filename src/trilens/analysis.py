@@ -200,6 +200,15 @@ class Analysis:
         frame = pd.DataFrame(self._objects()).rename(columns={"cluster": "group"})
         return frame.assign(group=frame["group"] + 1)
 
+    def __repr__(self) -> str:
+        found = self.describe
+        return (
+            f"Analysis: {found.statements:,} answers about {found.objects:,} objects; most central "
+            f"{self.medoid.name}, {len(self.outliers.names):,} outliers, "
+            f"{self.clusters.n_clusters:,} groups\n"
+            f"  (.medoid, .outliers, .clusters, ...; .to_dict(), .write('report.html'))"
+        )
+
     def _repr_html_(self) -> str:
         from trilens._tabular import table
 

@@ -246,7 +246,7 @@ def _noise(predicted: float, chance: float) -> Said:
     return (
         f"A map of some answers predicts {predicted:.0%} of the others; guessing would reach "
         f"{chance:.0%}.",
-        "As a whole, the answers cannot be told from guesses, or there are too few of them.",
+        "As a whole, the answers cannot be distinguished from guessing, or there are too few.",
         "Collect more answers, and check that the question was understood.",
     )
 
@@ -396,8 +396,8 @@ def no_group_test(test: GroupTest) -> str | None:
             number = "only one question was"
         return (
             f"the groups have lists of their own, and {number} asked in all of them, so that a "
-            f"difference of groups cannot be told from one of questions; ask all groups some of "
-            f"the same questions"
+            f"difference between groups cannot be distinguished from one between questions; ask "
+            f"all groups some of the same questions"
         )
     return _NO_GROUP_TEST[test.why_not]
 
@@ -528,8 +528,8 @@ GROUP_NOTES = {
         "two groups may look like one long one"
     ),
     "lens map": (
-        "whether there are groups cannot be told: the lens map of these answers shows groups even "
-        "where there are none; soe does not"
+        "whether there are groups cannot be determined: the lens map of these answers shows groups "
+        "even where there are none; soe does not"
     ),
     "few edges": (
         "too few objects have a neighbor in the k-RNG for so many clusters; take a larger k, or "
@@ -540,23 +540,23 @@ GROUP_NOTES = {
 
 def about_outliers(why: Reason | None) -> str | None:
     """Why nothing can be said about outliers; None where something can."""
-    return None if why is None else f"what stands apart cannot be told: {REASONS[why]}"
+    return None if why is None else f"outliers cannot be determined: {REASONS[why]}"
 
 
 def about_groups(why: Reason | None, notes: Sequence[str]) -> str | None:
-    """What cannot be told about groups; None where nothing needs to be said.
+    """What cannot be determined about groups; None where nothing needs to be said.
 
     >>> about_groups("no answers", ())
-    'whether there are groups cannot be told: there are no answers'
+    'whether there are groups cannot be determined: there are no answers'
     """
-    said = [] if why is None else [f"whether there are groups cannot be told: {REASONS[why]}"]
+    said = [] if why is None else [f"whether there are groups cannot be determined: {REASONS[why]}"]
     said += [GROUP_NOTES[note] for note in notes]
     return "; ".join(said) or None
 
 
 def about_shape(why: Reason) -> str:
-    """Why the shape of the objects cannot be told."""
-    return f"what shape the objects form cannot be told: {REASONS[why]}"
+    """Why the shape of the objects cannot be determined."""
+    return f"the shape that the objects form cannot be determined: {REASONS[why]}"
 
 
 def about_tree(

@@ -185,7 +185,7 @@ def test_one_dimension_is_a_line_where_a_second_would_have_been_seen(error, stra
 def test_few_objects_have_no_shape(n):
     found = structure_of_map(np.random.default_rng(0).normal(size=(n, 2)))
     assert found.shape == "cloud"
-    assert found.caution == "what shape the objects form cannot be told: there are too few objects"
+    assert found.caution.startswith("the shape that the objects form cannot be determined: there ")
     same = structure_of_map(np.zeros((20, 2)))
     assert "too few objects differ" in same.sentence
 

@@ -58,7 +58,7 @@ def command(
     random_state: int,
     out: Output,
 ) -> None:
-    """Predict the class of unlabelled objects.
+    """Predict the class of unlabeled objects.
 
     These are the objects that the label file leaves out. Also reports how many hidden labels are
     recovered, and which labels the answers contradict.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output, counted, note, status
+from trilens.cli.output import Output, bar, counted, note
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -110,12 +110,13 @@ def command(
         given[name] = {"distances": D}
     for file in answer_files:
         given[_name(file, given)] = {"answers": read_statements(file, kind=answers.kind)}
-    with status("comparing"):
+    with bar("comparing models") as progress:
         found = compare_all(
             statements,
             given,
             aligned=bool(models) if align is None else align,
             random_state=random_state,
+            progress=progress,
         )
     for model in found.models:
         matched = BY_NAME if named.get(model.name) else model.matched

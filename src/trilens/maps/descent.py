@@ -620,7 +620,7 @@ def _lens_map(statements: Statements, d: int, rng: np.random.Generator) -> Float
         # as a start all answers serve, also those that must not be counted
         every = Statements(statements.triples, statements.n_objects, kind=statements.kind)
         X = np.array(LensMap(n_components=d).fit(every).embedding_)
-    except StatementError:  # its eigenvalues cannot be told apart
+    except StatementError:  # its eigenvalues cannot be separated
         X = np.zeros((statements.n_objects, d))
     return fill_flat_columns(X, rng)
 

@@ -704,7 +704,7 @@ def place_errors(
     """How far the place of each object on a fitted map may be off: (n, d, d) covariances.
 
     By the inverse of the Fisher information plus the penalty, without shifts and turns of the
-    whole map. Where that is too dear, as if the other objects' places were known.
+    whole map. Where that is too expensive, as if the other objects' places were known.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ def rater_map(found: Individuals, *, ax: Axes | None = None) -> Axes:
     >>> from trilens.questions.individuals import individuals
     >>> ax = rater_map(individuals(study(n_statements=2000).statements))
     >>> ax.get_title()
-    'that raters see different things could not be shown'
+    'no evidence that raters differ'
     """
     result_of("individuals", found, "coordinates")
     few = len(found.raters) <= _MOST_NAMED
@@ -51,9 +51,7 @@ def rater_map(found: Individuals, *, ax: Axes | None = None) -> Axes:
         ax=ax,
     )
     ax.set_title(
-        "raters: the nearer, the more alike"
-        if found.differ
-        else "that raters see different things could not be shown",
+        "raters: the nearer, the more alike" if found.differ else "no evidence that raters differ",
         fontsize="medium",
     )
     return ax

@@ -91,7 +91,7 @@ class ComparedGroups(Tabular):
     groups : tuple of GroupView
     p_value : float or None
         How often groups of the same sizes, drawn at random from the same raters, differ as
-        much; None where that cannot be told.
+        much; None where that cannot be determined.
     differ : bool
         Whether that is at most 0.05.
     why_not : str or None
@@ -148,6 +148,9 @@ class ComparedGroups(Tabular):
         if self.without_answers:
             found.append(f"In the groups, but not in the answers: {_some(self.without_answers)}.")
         return found
+
+    def _headline(self) -> str:
+        return self.sentences()[0]
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """A row for each object."""
@@ -486,13 +489,13 @@ def _sentences(found: ComparedGroups) -> Iterator[str]:
     ]
     yield f"Compared were {and_list(sizes)}."
     if found.p_value is None:
-        yield f"Whether they answer differently cannot be told: {found.why_not}."
+        yield f"Whether they answer differently cannot be determined: {found.why_not}."
     else:
         p = f"{p_text(found.p_value)}, by exchanging {_exchanged(found)}"
         if found.differ:
             yield f"They answer differently, beyond chance ({p})."
         else:
-            yield f"That they answer differently could not be shown ({p})."
+            yield f"There is no evidence that they answer differently ({p})."
     if found.differ and found.object_p_value is not None:
         if found.differing:
             verb = "lies" if len(found.differing) == 1 else "lie"

@@ -128,6 +128,9 @@ class Hierarchy(Tabular):
 
         return tuple(self.names[i] for i in leaves_list(self.linkage).tolist())
 
+    def _headline(self) -> str:
+        return self.sentence
+
     def columns(self) -> dict[str, Sequence[Any]]:
         """A row for each branch; parts are the name of an object, or a branch."""
         n, branches = len(self.names), self.branches

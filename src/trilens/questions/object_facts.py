@@ -57,7 +57,7 @@ class ObjectFacts(AsDict):
     nearest : tuple of int
         The nearest objects on the map, the nearest first.
     questions : int
-        How many different questions it stood in.
+        How many different questions it appeared in.
     asked : tuple of AskedQuestion
         Some of them: those that people disagree about, then those whose answer the map expects
         least.

@@ -109,6 +109,9 @@ class Outliers(Tabular):
         """Why nothing can be claimed; None where something can."""
         return about_outliers(self.reason)
 
+    def _headline(self) -> str:
+        return ", ".join(self.names) or "no outliers"
+
     def columns(self) -> dict[str, Sequence[Any]]:
         """The outliers and their scores."""
         return {"object": self.names, "score": self.scores.tolist()}

@@ -71,7 +71,7 @@ class Stopping:
     next_look : int or None
         The number of answers at the next look.
     level : float or None
-        Of what is claimed at this look; higher than the one asked for, as there are several.
+        The confidence level at this look; higher than the one asked for, as there are several.
     asked_level : float or None
         The level asked for, of all looks together.
     value : float or None
@@ -108,6 +108,10 @@ class Stopping:
     before: int | None = None
     price: float | None = None
     left: int | None = None
+
+    def __repr__(self) -> str:
+        what = "stop" if self.stop else "go on"
+        return f"Stopping: {what} after {self.answers:,} answers\n  ({self.why} {self.next})"
 
     @property
     def why(self) -> str:

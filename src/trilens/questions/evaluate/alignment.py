@@ -19,7 +19,7 @@ from trilens.maps.likelihood import collect_choices, likelihood, object_order
 from trilens.questions.evaluate.predictions import Metric, Predictions, unit_vectors, vectors_for
 from trilens.statements import Statements
 
-#: Groups of objects: more of them leave more to learn from, and are dearer.
+#: Groups of objects: more of them leave more to learn from, and are more expensive.
 _GROUPS = 7
 #: Principal axes of the vectors that the map takes in, and dimensions that it gives.
 _TAKEN, _GIVEN = 200, 30

@@ -195,6 +195,9 @@ class Plan(Tabular):
         m = real_number("answers", answers, 1)
         return _spread(m, self._curve.predicted(m / self._curve.scale))
 
+    def _headline(self) -> str:
+        return self.sentences()[0]
+
     def columns(self) -> dict[str, Sequence[Any]]:
         """The curve: a row for each number of answers."""
         return {
@@ -266,10 +269,10 @@ def plan(
     kind : {"central", "odd", "closer"}, optional
         The question; by default that of the pilot, or the one that takes least of people's time.
     error_rate : float, optional
-        The share of answers that are wrong because nobody looked. By default as in the pilot; or
+        The share of careless answers. By default as in the pilot; or
         unknown, from 0.03 to 0.15.
     n_components : int, optional
-        In how many respects the objects differ. By default as in the pilot, or some more; or
+        Along how many dimensions the objects vary. By default as in the pilot, or some more; or
         unknown, 2, 3 or 5.
     pilot : Fit, path, Answers, Statements, a table or (m, 3) array, optional
         Answers about the same objects, or about some of them.
@@ -622,15 +625,15 @@ def _assumed(goal: Goal, n: int, people: People) -> Iterator[str]:
             f"{SHARPNESS[0]:g} to {SHARPNESS[1]:g} on the choice map)"
         )
     if people.error_rate is not None:
-        yield f"{people.error_rate:.0%} of the answers are wrong because nobody looked"
+        yield f"{people.error_rate:.0%} of the answers are careless"
     elif people.pilot is None:
         low, high = ERROR_RATES
-        yield f"{low:.0%} to {high:.0%} of the answers are wrong because nobody looked"
+        yield f"{low:.0%} to {high:.0%} of the answers are careless"
     if people.dimension is not None:
-        noun = "respect" if people.dimension == 1 else "respects"
-        yield f"objects differ in {people.dimension} {noun}"
+        noun = "dimension" if people.dimension == 1 else "dimensions"
+        yield f"objects vary along {people.dimension} {noun}"
     elif people.pilot is None:
-        yield "objects differ in 2, 3 or 5 respects"
+        yield "objects vary along 2, 3 or 5 dimensions"
     if goal == "groups":
         yield f"there are {GROUPS[0]} groups, {GROUPS[1]:g} standard deviations apart"
     if goal == "classes":

@@ -520,7 +520,7 @@ def as_each_sees(
     """The probabilities of attentive answers on a map whose dimensions each rater weighs.
 
     Careless raters see nothing, and have those of the others. None where the weights hardly
-    vary, or cannot be told.
+    vary, or cannot be determined.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ from trilens.statements.selection import Selection
 from trilens.study_design import design
 from trilens.words import counted
 
-#: Raters whose errors cannot be told by the others' answers.
+#: Raters whose errors cannot be determined by the others' answers.
 _OF_ANOTHER_VIEW = ("differs", "inverted", "unclear")
 #: Of files too large to hold, answers about more objects are not predicted: that takes minutes.
 _MOST_PREDICTED = 20_000
@@ -702,7 +702,7 @@ def _sentences(found: Reliability) -> Iterator[str]:
     yield from _said_of_raters(found)
     if found.groups is not None and found.groups.p_value is not None:
         sizes = ", ".join(f"{group.name}: {group.raters:,}" for group in found.groups.groups)
-        verb = "differed" if found.groups.differ else "could not be told apart"
+        verb = "differed" if found.groups.differ else "could not be distinguished"
         yield (
             f"Groups of {found.unit}s ({sizes}) {verb} (permutation test, "
             f"{found.groups.permutations:,} permutations of {found.unit}s, "
