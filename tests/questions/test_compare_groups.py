@@ -170,7 +170,7 @@ def test_no_answers_and_no_raters():
     assert found.p_value is None
     assert not found.differ
     assert "add a column called rater" in found.why_not
-    assert "cannot be told" in found.sentences()[1]
+    assert "cannot be determined" in found.sentences()[1]
 
 
 def test_an_unknown_group_is_no_group(moved):

@@ -205,7 +205,7 @@ def test_the_report_claims_what_that_of_a_small_file_does(study, tmp_path: Path,
     done = _run("analyze", study[0], "-o", page)
     assert done.exit_code == 0, done.output
     text = re.sub(r"<[^>]*>", "", page.read_text())
-    assert "cannot be told" not in text
+    assert "cannot be determined" not in text
     assert "The objects form three groups" in text
 
 

@@ -100,7 +100,7 @@ def differing_groups(
     Raters who were asked other questions cannot be exchanged. Where groups have lists of their
     own, the test rests on the questions that all groups were asked (at least half of the raters
     of each), and on what each group answers beyond the mean of all answers to the question;
-    where there are none, there is no test: a difference of groups cannot be told from one of
+    where there are none, there is no test: a difference of groups is not distinguished from one of
     questions. If raters answered under several conditions with lists of their own, conditions
     are exchanged between the answers to each question.
 

@@ -178,7 +178,7 @@ def about_raters(
     share
         Of careless raters, including those who cannot be named.
     noise
-        Whether the answers as a whole cannot be told from guesses.
+        Whether the answers as a whole cannot be distinguished from guessing.
     """
     careless = tuple(check.rater for check in checks if check.guessing)
     one_place = tuple(check.rater for check in checks if check.one_place)
