@@ -453,8 +453,8 @@ def _solve(A: Any, k: int, start: FloatArray, which: Which) -> tuple[FloatArray,
             )
         except ArpackNoConvergence:
             raise StatementError(
-                f"the {k} leading dimensions of the lens map of {n:,} objects cannot be distinguished "
-                f"from noise; give more statements, or ask for fewer n_components"
+                f"the {k} leading dimensions of the lens map of {n:,} objects cannot be "
+                f"distinguished from noise; give more statements, or ask for fewer n_components"
             ) from None
     order = np.argsort(-np.abs(values) if which == "LM" else -values, kind="stable")[:k]
     return values[order].astype(np.float64), vectors[:, order].astype(np.float64)
