@@ -121,7 +121,7 @@ def test_parts_are_numbered_as_they_appear():
 def test_only_some_methods_correct_for_wrong_answers():
     rows = [[0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 0]]
     with pytest.raises(ParameterError, match="krng and lensmap"):
-        cluster(rows, 2, "soe", error_rate=0.1)
+        cluster(Statements(rows, kind="central"), 2, "soe", error_rate=0.1)
 
 
 @pytest.mark.parametrize("sigma", [1e-200, 1e200])

@@ -151,7 +151,7 @@ def test_what_cannot_be_written_leaves_nothing_behind(found, tmp_path):
 @pytest.mark.parametrize(
     ("given", "options", "words"),
     [
-        ([[0, 1, 2]], {"method": "pca"}, "method is 'pca'"),
+        (Statements([[0, 1, 2]], kind="central"), {"method": "pca"}, "method is 'pca'"),
         (Statements(np.zeros((0, 3), dtype=int), n_objects=4), {}, "there are none"),
         (Statements([[0, 1, 2]], n_objects=5001, kind="central"), {}, "at most 5,000 objects"),
         (ChoiceMap(), {}, "this ChoiceMap is not fitted"),
@@ -164,7 +164,7 @@ def test_bad_input_is_one_line(given, options, words):
 
 
 def test_three_objects_have_three_distances():
-    found = distances([[0, 1, 2], [0, 1, 2]])
+    found = distances(Statements([[0, 1, 2], [0, 1, 2]], kind="central"))
     assert found.matrix.shape == (3, 3)
     assert found.errors is None
 

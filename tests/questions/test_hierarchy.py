@@ -141,10 +141,12 @@ def test_facts_and_files(tree, tmp_path):
 
 
 def test_too_few_answers_claim_nothing_and_have_no_support():
-    found = hierarchy([[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]])
+    rows = [[1, 0, 2], [1, 0, 3], [2, 0, 3], [2, 1, 3]]
+    found = hierarchy(Statements(rows, kind="central"))
     assert found.support is None
     assert found.claimed == ()
-    assert hierarchy([[0, 1, 2]]).linkage.shape == (2, 4)  # three objects are a tree
+    three = Statements([[0, 1, 2]], kind="central")
+    assert hierarchy(three).linkage.shape == (2, 4)  # three objects are a tree
 
 
 @pytest.mark.parametrize(

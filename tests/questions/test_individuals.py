@@ -120,7 +120,7 @@ def test_too_few_raters_or_answers(views, each, message):
 def test_no_raters():
     S = survey(["a"] * 5, n=10, each=30)
     with pytest.raises(ParameterError, match="add a column called rater"):
-        tl.individuals(S.triples)
+        tl.individuals(Statements(S.triples, kind=S.kind))
     with pytest.raises(ParameterError):
         tl.individuals(Statements(np.zeros((0, 3), dtype=int), 3))
 

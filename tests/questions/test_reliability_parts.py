@@ -63,7 +63,7 @@ def test_bad_test_questions(people, catch, words):
 
 def test_the_right_answer_must_be_one_of_the_three():
     with pytest.raises(ParameterError, match="it shows"):
-        reliability([[0, 1, 2], [3, 4, 5]], catch=["4", None])
+        reliability(Statements([[0, 1, 2], [3, 4, 5]], kind="central"), catch=["4", None])
 
 
 @pytest.mark.slow
