@@ -32,7 +32,7 @@ class Tabular(ABC):
     def __repr__(self) -> str:
         columns = self.columns()
         n = len(next(iter(columns.values()), ()))
-        rows = f"{n:,} {'row' if n == 1 else 'rows'} of {', '.join(columns)}"
+        rows = f"{counted(n, 'row')} of {', '.join(columns)}"
         more = f"({shorten(rows, 60)}; .to_frame(), .to_dict())"
         return f"{type(self).__name__}: {shorten(self._headline(), 180)}\n  {more}"
 
@@ -91,6 +91,15 @@ def _text(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return str(value)
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "answer"), counted(1200, "class", "classes")
+    ('1 answer', '1,200 classes')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def and_list(texts: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trilens._parameters import check_progress, seed_of
+from trilens._tabular import counted
 from trilens._typing import AnyArray, FloatArray, IntArray, Progress, RandomState
 from trilens.answers import Answers
 from trilens.ask import Data, is_enough, opened, statements_of
@@ -203,9 +204,10 @@ class Analysis:
     def __repr__(self) -> str:
         found = self.describe
         return (
-            f"Analysis: {found.statements:,} answers about {found.objects:,} objects; most central "
-            f"{self.medoid.name}, {len(self.outliers.names):,} outliers, "
-            f"{self.clusters.n_clusters:,} groups\n"
+            f"Analysis: {counted(found.statements, 'answer')} about "
+            f"{counted(found.objects, 'object')}; most central {self.medoid.name}, "
+            f"{counted(len(self.outliers.names), 'outlier')}, "
+            f"{counted(self.clusters.n_clusters, 'group')}\n"
             f"  (.medoid, .outliers, .clusters, ...; .to_dict(), .write('report.html'))"
         )
 

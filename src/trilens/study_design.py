@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trilens._tabular import natural
+from trilens._tabular import counted, natural
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray
 from trilens.answers import Answers, read_or_count
 from trilens.counts.central import is_path
@@ -142,8 +142,8 @@ class Design:
     def sentences(self) -> tuple[str, ...]:
         """What was asked, and what the counts may say, in plain English."""
         said = [
-            f"{self.answers:,} answers to {self.questions:,} different questions about "
-            f"{self.objects:,} objects."
+            f"{counted(self.answers, 'answer')} to {counted(self.questions, 'different question')} "
+            f"about {counted(self.objects, 'object')}."
         ]
         if self.counts_hold:
             said.append(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from trilens._tabular import counted
 from trilens.kinds import KINDS
 
 if TYPE_CHECKING:
@@ -135,15 +136,6 @@ def feature_gain_in_words(
     if high < 0:
         return f"{text} With the features fewer answers are predicted."
     return f"{text} What the features add is within chance ({points}, 95 %)."
-
-
-def counted(n: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "object"), counted(1200, "answer")
-    ('1 object', '1,200 answers')
-    """
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 # ---- reliability: what the answers cannot support ---------------------------------------------

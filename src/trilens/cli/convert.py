@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trilens.cli import options
-from trilens.cli.output import Output
+from trilens.cli.output import Output, counted
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -65,7 +65,7 @@ def command(
         count, kind = len(statements), statements.kind
     out.report(
         {"statements": count, "kind": kind, "output": out.path},
-        f"{count:,} statements of kind {kind}: {out.path}",
+        f"{counted(count, 'statement')} of kind {kind}: {out.path}",
     )
 
 

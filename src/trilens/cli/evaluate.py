@@ -176,7 +176,8 @@ def _cautions(found: Comparison) -> Iterator[str]:
 
 def _notes(found: Comparison) -> Iterator[str]:
     first = found.models[0]
-    yield f"{first.answers:,} answers; guessing: {first.chance:.3f}; intervals by {first.unit}"
+    answers = counted(first.answers, "answer")
+    yield f"{answers}; guessing: {first.chance:.3f}; intervals by {first.unit}"
     if first.ceiling is None:
         yield f"no ceiling: {first.no_ceiling}"
     else:

@@ -523,8 +523,8 @@ def _report_reading(answers: Answers, quiet: bool, reported: bool, by: str | Non
             return
         which = f" where {' and '.join(answers.where)}" if answers.where else ""
         note(
-            f"counted {known.statements:,} statements of kind {known.kind} about "
-            f"{known.n_objects:,} objects{which} without loading them; raters were ignored"
+            f"counted {counted(known.statements, 'statement')} of kind {known.kind} about "
+            f"{counted(known.n_objects, 'object')}{which} without loading them; raters were ignored"
         )
         if known.n_skipped:
             note(f"skipped {known.n_skipped:,}, such as {known.skipped[0]}")

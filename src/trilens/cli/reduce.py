@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trilens.cli import options
-from trilens.cli.output import Output
+from trilens.cli.output import Output, counted
 
 if TYPE_CHECKING:
     from trilens.answers import Answers
@@ -31,5 +31,5 @@ def command(answers: Answers, random_state: int, out: Output) -> None:
     write_statements(reduced, out.path)
     out.report(
         {"statements": len(reduced), "from": len(statements), "output": out.path},
-        f"{len(reduced):,} of {len(statements):,} statements: {out.path}",
+        f"{len(reduced):,} of {counted(len(statements), 'statement')}: {out.path}",
     )

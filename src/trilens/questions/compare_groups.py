@@ -11,7 +11,7 @@ import numpy as np
 
 from trilens import words
 from trilens._parameters import seed_of, wrong
-from trilens._tabular import Tabular, and_list, natural
+from trilens._tabular import Tabular, and_list, counted, natural
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomState
 from trilens.agreement import AsDict, agreement_between, plain
 from trilens.answers import Answers
@@ -31,7 +31,6 @@ from trilens.questions.medoid import medoid
 from trilens.statements import Kind, Statements
 from trilens.statements.columns import as_list, counts_up, is_missing, is_table
 from trilens.statements.combine import questions
-from trilens.words import counted
 
 GroupsLike: TypeAlias = Mapping[Any, Any] | Iterable[Any]
 By: TypeAlias = str | GroupsLike
@@ -485,7 +484,9 @@ def _shift(planes: list[FloatArray | None]) -> FloatArray | None:
 
 def _sentences(found: ComparedGroups) -> Iterator[str]:
     sizes = [
-        f"{g.name} ({g.answers:,} answers{'' if g.raters is None else f' of {g.raters:,} raters'})"
+        f"{g.name} ({counted(g.answers, 'answer')}"
+        + ("" if g.raters is None else f" of {counted(g.raters, 'rater')}")
+        + ")"
         for g in found.groups
     ]
     yield f"Compared were {and_list(sizes)}."

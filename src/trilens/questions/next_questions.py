@@ -11,7 +11,7 @@ import numpy as np
 
 from trilens import words
 from trilens._parameters import one_of, real_number, seed_of, whole_number, wrong
-from trilens._tabular import Tabular, and_list
+from trilens._tabular import Tabular, and_list, counted
 from trilens._typing import FloatArray, IntArray, RandomState
 from trilens.ask import Data, opened, statements_of
 from trilens.calibration import (
@@ -37,7 +37,6 @@ from trilens.simulate.triples import unrank
 from trilens.statements import Statements, StatementsLike, as_statements
 from trilens.statements.combine import question_keys
 from trilens.statements.value import checked_field
-from trilens.words import counted
 
 Goal: TypeAlias = Literal["medoid", "rank", "map", "outliers", "groups"]
 GOALS: tuple[Goal, ...] = get_args(Goal)

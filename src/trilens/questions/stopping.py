@@ -19,6 +19,7 @@ import numpy as np
 
 from trilens import words
 from trilens._parameters import one_of, real_number, seed_of, whole_number, wrong
+from trilens._tabular import counted
 from trilens._typing import BoolArray, FloatArray, IntArray, RandomState
 from trilens.answers import Answers
 from trilens.ask import Data, statements_of, with_fit
@@ -110,7 +111,8 @@ class Stopping:
 
     def __repr__(self) -> str:
         what = "stop" if self.stop else "go on"
-        return f"Stopping: {what} after {self.answers:,} answers\n  ({self.why} {self.next})"
+        answers = counted(self.answers, "answer")
+        return f"Stopping: {what} after {answers}\n  ({self.why}; {self.next})"
 
     @property
     def why(self) -> str:

@@ -136,7 +136,7 @@ def _by_votes(table: NamedTable, at: Mapping[str, int]) -> Unfolding | None:
         unfold,
         gone=frozenset({*needs, *(at[role] for role in ("near", "far") if role in at)}),
         note=f"as many answers as {told} say",
-        counted="{n:,} questions without votes skipped",
+        counted="questions without votes skipped: {n:,}",
     )
 
 
@@ -217,7 +217,7 @@ def _grid(table: NamedTable, options: ReadOptions, at: Mapping[str, int]) -> Unf
         unfold,
         gone=frozenset(needs),
         note=f"{several}, each question turned into the statements that it implies",
-        counted="{n:,} questions without a choice skipped",
+        counted="questions without a choice skipped: {n:,}",
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from trilens._parameters import check_progress, one_of, real_number, seed_of, whole_number, wrong
-from trilens._tabular import Tabular
+from trilens._tabular import Tabular, counted
 from trilens._typing import FloatArray, Progress, RandomState
 from trilens.agreement import plain
 from trilens.ask import LEAST_PER_OBJECT, Data, statements_of
@@ -34,7 +34,6 @@ from trilens.questions.plan.goals import AIMS, GOALS, Goal
 from trilens.questions.plan.worlds import CLASSES, ELSEWHERE, ERROR_RATES, GROUPS, SHARPNESS, People
 from trilens.questions.stopping import MOST_MONEY
 from trilens.statements import Statements
-from trilens.words import counted
 
 #: Median seconds of an answer: `closer`, 20,240 answers about faces (the R package tripletTools);
 #: `central`, 7,097 answers about cars (Kleindessner and von Luxburg, 2017). We know of none for

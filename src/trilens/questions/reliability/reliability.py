@@ -10,7 +10,7 @@ import numpy as np
 
 from trilens import words
 from trilens._parameters import seed_of, wrong
-from trilens._tabular import Tabular
+from trilens._tabular import Tabular, counted
 from trilens._typing import AnyArray, BoolArray, FloatArray, IntArray, RandomState
 from trilens.agreement import (
     SAYS_NOTHING,
@@ -80,7 +80,6 @@ from trilens.statements.combine import question_keys
 from trilens.statements.reading import Reading
 from trilens.statements.selection import Selection
 from trilens.study_design import design
-from trilens.words import counted
 
 #: Raters whose errors cannot be determined by the others' answers.
 _OF_ANOTHER_VIEW = ("differs", "inverted", "unclear")
