@@ -113,7 +113,7 @@ def test_labels_that_say_nothing_are_said_to_say_nothing():
     assert not found.classes.check.learnable
     assert found.classes.contradictions == ()
     html = render(found.to_dict())
-    assert "the labels cannot be learnt from the answers" in html
+    assert "the labels cannot be learned from the answers" in html
 
 
 @pytest.mark.slow

@@ -25,6 +25,6 @@ ax = tl.plots.rater_map(found)
 
 # %%
 # Where the two groups see each object. A line joins the two places of an
-# object, and is coloured where they differ beyond chance.
+# object, and is colored where they differ beyond chance.
 compared = tl.compare_groups(S, [str(rater)[0] for rater in S.raters])
 ax = tl.plots.group_maps(compared)

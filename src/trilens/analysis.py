@@ -74,7 +74,7 @@ class Analysis:
     plane : (n, 2) array
         A map to look at.
     graph : Graph
-        Which objects are neighbours.
+        Which objects are neighbors.
     clusters : Clusters
         The groups, and how many there are.
     structure : Structure or None
@@ -269,7 +269,7 @@ def analyze(
     answers : Fit, path, Answers, Statements, a table or (m, 3) array
         Of any kind. Of a fit with features it is also told what these add.
     labels : dict by name, or (n_objects,) iterable, optional
-        The class of each object; None where it is unlabelled.
+        The class of each object; None where it is unlabeled.
     by : str, dict or list, optional
         Groups of raters, or conditions, to compare: see `compare_groups`.
     n_clusters : int, optional

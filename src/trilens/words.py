@@ -64,14 +64,14 @@ def listed(names: Sequence[str], most: int = 5) -> str:
 
 _REMARKS = {
     "alone": (
-        "one labelled object only, so its label cannot be checked and few objects will join its "
+        "one labeled object only, so its label cannot be checked and few objects will join its "
         "class"
     ),
     "nearest": "no neighbor in the graph, so the class of the nearest object",
-    "unknown": "never compared with two labelled objects, so the most frequent class",
+    "unknown": "never compared with two labeled objects, so the most frequent class",
     "random": "no neighbor in the graph, so a class at random",
     "unreached": (
-        "never compared with labelled objects, not even indirectly, so their classes are guesses"
+        "never compared with labeled objects, not even indirectly, so their classes are guesses"
     ),
 }
 

@@ -40,7 +40,7 @@ class Findings:
     Attributes
     ----------
     answers, erased
-        How many answers were analysed, and how many participants had been erased by then.
+        How many answers were analyzed, and how many participants had been erased by then.
     made
         When, in seconds since 1970.
     problem
@@ -117,7 +117,7 @@ class ChildProcess:
 
 
 class BackgroundAnalysis:
-    """Has the answers analysed: one analysis at a time, and only of what is new.
+    """Has the answers analyzed: one analysis at a time, and only of what is new.
 
     Parameters
     ----------

@@ -181,7 +181,7 @@ def test_counts_that_do_not_belong_together():
         count_classes(three, [0, 0, 0], 1) + count_classes(three, [0, 0, -1], 1)
     with pytest.raises(ParameterError, match="counts of shapes"):
         count_labelled_pairs(three, [0]) + count_labelled_pairs(three, [0, 1])
-    with pytest.raises(LabelError, match="different labelled objects"):
+    with pytest.raises(LabelError, match="different labeled objects"):
         count_labelled_pairs(three, [0]) + count_labelled_pairs(three, [1])
 
 

@@ -92,7 +92,7 @@ def test_a_share_on_the_threshold_of_eq_16_is_no_neighbour(n_labelled, k, error_
     assert on_it.transduction_[x] == 1
     votes = [0, 1]
     assert reference.krng_votes(rows, y, 2, k, x, error_rate)[0] == votes
-    # one answer less at the centre, and 0 votes too: a tie of the two classes
+    # one answer less at the center, and 0 votes too: a tie of the two classes
     assert reference.krng_votes([*rows, [x, 0, 1]], y, 2, k, x, error_rate)[0] == [1, 1]
     picks = {
         KRNGClassifier(k, error_rate=error_rate, random_state=s)
@@ -248,7 +248,7 @@ def two_groups(n=30, m=3000, error_rate=0.0):
 
 
 def test_an_empty_vote_is_a_tie_of_all_classes_by_the_papers_rule():
-    # 4 is compared with labelled pairs, but always with a labelled object between
+    # 4 is compared with labeled pairs, but always with a labeled object between
     S = Statements([[0, 4, 1], [1, 4, 0], [2, 4, 3], [3, 4, 2]], kind="central")
     y = ["a", "a", "b", "b", None]
     fitted = [KRNGClassifier(1, alone="random", random_state=s).fit(S, y) for s in range(30)]
@@ -290,7 +290,7 @@ def test_one_labelled_object_of_each_class(classifier):
     method = "krng" if classifier == "krng" else "depth"
     options = {} if classifier == "krng" else {"classifier": classifier}
     remarks = classify(S, y, method, **options).remarks
-    assert any("one labelled object" in remark and "0, 1" in remark for remark in remarks)
+    assert any("one labeled object" in remark and "0, 1" in remark for remark in remarks)
 
 
 def test_max_depth_is_the_class_of_highest_depth():
@@ -330,7 +330,7 @@ def test_a_classifier_may_learn_from_unlabelled_rows_too():
     assert seen == [(30, 24), (6, 0)]
     spread = LensDepthClassifier(LabelSpreading(), semi_supervised=True).fit(S, y)
     assert (spread.transduction_ == truth).mean() > 0.9
-    with pytest.raises(ParameterError, match="knn learns from labelled objects alone"):
+    with pytest.raises(ParameterError, match="knn learns from labeled objects alone"):
         LensDepthClassifier(semi_supervised=True).fit(S, y)
 
 
@@ -354,7 +354,7 @@ def test_counts_suffice_for_algorithms_3_and_4():
     with pytest.raises(LabelError, match="under other labels"):
         LensDepthClassifier().fit(by_class, other)
     other[1] = -1
-    with pytest.raises(LabelError, match="other labelled objects"):
+    with pytest.raises(LabelError, match="other labeled objects"):
         KRNGClassifier().fit(by_pair, other)
     with pytest.raises(ParameterError, match="needs LabelledPairCounts, not ClassCounts"):
         KRNGClassifier().fit(by_class, codes)

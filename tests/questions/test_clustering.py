@@ -24,7 +24,7 @@ import reference
 
 
 @given(drawn.statements(kinds=["central"]), st.integers(1, 3), st.sampled_from([None, 1, 4]))
-@pytest.mark.filterwarnings("ignore:.* a neighbour in the k-RNG")
+@pytest.mark.filterwarnings("ignore:.* a neighbor in the k-RNG")
 def test_every_object_gets_a_cluster(S, n_clusters, k):
     model = KRNGClustering(n_clusters, k=k, random_state=0).fit(S)
     assert model.labels_.shape == (S.n_objects,)
@@ -85,7 +85,7 @@ def test_hardly_an_edge_is_said_and_the_rest_joins_by_the_answers():
     near = [[x, a, b] for x, a, b in rows if {a, b} != {5, 6}]
     S = Statements([*near, [3, 5, 6], [2, 5, 4], [1, 6, 4], [6, 5, 4]], n_objects=8, kind="central")
     model = KRNGClustering(2, k=1)
-    with pytest.warns(UserWarning, match="have a neighbour in the k-RNG, too few for 2 clusters"):
+    with pytest.warns(UserWarning, match="have a neighbor in the k-RNG, too few for 2 clusters"):
         model.fit(count_pairs(S))
     assert len(model.isolated_) > 4
     told = cluster(S, n_clusters=2, method="krng", k=1)

@@ -413,7 +413,7 @@ def test_one_table_as_they_are_and_aligned(several):
     bent = {model.name: model for model in found.aligned.models}
     raw = {model.name: model for model in found.models}
     assert bent["bent"].accuracy > raw["bent"].accuracy + 0.05
-    assert bent["noise"].interval[0] < raw["noise"].chance + 0.1  # nothing is learnt from noise
+    assert bent["noise"].interval[0] < raw["noise"].chance + 0.1  # nothing is learned from noise
     facts = json.loads(json.dumps(found.to_dict()))
     assert {each["name"] for each in facts["aligned"]["models"]} == set(models)
     assert facts["aligned"]["models"][0]["rank"][0] == 1

@@ -93,7 +93,7 @@ def test_a_class_with_one_labelled_object(drawn, method):
     y = [None if i % 3 else f"c{c}" for i, c in enumerate(points.labels)]
     y[1] = "other"
     found = classify(S, y, method)
-    assert any("one labelled object" in r and "other" in r for r in found.remarks)
+    assert any("one labeled object" in r and "other" in r for r in found.remarks)
     assert "1" not in [c.object for c in found.contradictions]
 
 

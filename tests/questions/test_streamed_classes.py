@@ -71,7 +71,7 @@ def test_classes_of_all_objects(study, method: str, large) -> None:
     assert (by_svm.labels == expected).mean() > 0.9
     with pytest.raises(LabelError, match="none of the 1 objects is in the statements"):
         tl.classify(answers, {"elsewhere": "a"}, method)
-    with pytest.raises(LabelError, match="all labelled objects are 'a'"):
+    with pytest.raises(LabelError, match="all labeled objects are 'a'"):
         tl.classify(answers, {"1": "a", "2": "a"}, method)
 
 

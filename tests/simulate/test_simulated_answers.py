@@ -150,7 +150,7 @@ def test_errors_are_independent_of_the_question():
     wrong = (true[:, 0] != noisy[:, 0])[: 80 * 79 * 78 // 6 // 20 * 20].reshape(20, -1)
     table = np.stack([wrong.sum(axis=1), (~wrong).sum(axis=1)])
     assert stats.chi2_contingency(table).pvalue > ALPHA
-    # and neighbouring questions err independently
+    # and neighboring questions err independently
     both = np.corrcoef(wrong.ravel()[1:], wrong.ravel()[:-1])[0, 1] * np.sqrt(wrong.size)
     assert abs(both) < stats.norm.isf(ALPHA / 2)
 

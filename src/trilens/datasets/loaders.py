@@ -44,7 +44,7 @@ class PublicStudy:
 
 
 def _credit(name: str) -> tuple[str, str]:
-    """Whom to cite, and the licence."""
+    """Whom to cite, and the license."""
     return about(name).citation, about(name).license
 
 
@@ -258,8 +258,8 @@ class Musicians(PublicStudy):
     ----------
     citation, license : str
     statements : Statements
-        Of kind ``closer``, with ``raters`` (the users) and ``questions``: the judgement that a row
-        comes from. A judgement chose one of several artists and gave a row for each of the
+        Of kind ``closer``, with ``raters`` (the users) and ``questions``: the judgment that a row
+        comes from. A judgment chose one of several artists and gave a row for each of the
         others; those rows depend on each other.
     is_game : (m,) array of bool
         Whether the answer was given in the game rather than in the survey.
@@ -274,7 +274,7 @@ class Musicians(PublicStudy):
 def load_musicians() -> Musicians:
     """Which musicians are alike (MusicSeer; Ellis et al., 2002).
 
-    A row of the file holds the number of the judgement, survey or game, the user, and the
+    A row of the file holds the number of the judgment, survey or game, the user, and the
     numbers of three artists: the one asked about, the one chosen, another one.
 
     Returns
@@ -467,7 +467,7 @@ class USPS:
     ----------
     citation, license : str
     images : (9298, 256) array of float
-        Grey values from 0 to 1, the rows of an image one after another; the 7291 training
+        Gray values from 0 to 1, the rows of an image one after another; the 7291 training
         images stand before the 2007 test images.
     labels : (9298,) array of int
         The digit, 0 to 9.

@@ -116,7 +116,7 @@ def read_labels(path: PathLike, encoding: str | None = None) -> Labels:
     The file is text (with a comma, tab, semicolon or space between the cells), JSON, JSON lines,
     Parquet or Arrow. It has the columns ``object`` and ``label`` (or ``class``, ``group``, ...),
     as ``cluster -o`` and ``classify -o`` write them; other columns are ignored. Objects that it
-    leaves out are unlabelled.
+    leaves out are unlabeled.
 
     Raises
     ------
@@ -153,13 +153,13 @@ def read_labels(path: PathLike, encoding: str | None = None) -> Labels:
         lines.setdefault(name, line)
     if not labels:
         raise LabelError(
-            f"{source.label} has no labels, only a header; add a row for each labelled object"
+            f"{source.label} has no labels, only a header; add a row for each labeled object"
         )
     return Labels(labels, source.label, lines)
 
 
 def labels_for(S: Statements, labels: Mapping[str, str]) -> list[str | None]:
-    """The label of each object of ``S``, in order; None for the unlabelled.
+    """The label of each object of ``S``, in order; None for the unlabeled.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def labels_for(S: Statements, labels: Mapping[str, str]) -> list[str | None]:
 
 
 def labels_by_name(names: Sequence[str], labels: Mapping[str, str]) -> list[str | None]:
-    """The label of each of these objects; None for the unlabelled. Errors as in `labels_for`."""
+    """The label of each of these objects; None for the unlabeled. Errors as in `labels_for`."""
     if not isinstance(labels, Mapping):
         raise LabelError(
             f"labels must be a mapping from names to labels, got {one_line(repr(labels))}"
@@ -206,7 +206,7 @@ def labels_by_name(names: Sequence[str], labels: Mapping[str, str]) -> list[str 
             )
         raise LabelError(
             f"{place}: object {quoted(first)} is not in the statements ({len(unknown):,} of "
-            f"{len(labels):,} labelled objects are unknown); leave the row out, or list the "
+            f"{len(labels):,} labeled objects are unknown); leave the row out, or list the "
             f"object with {option('objects')}"
         )
     return [labels.get(name) for name in names]

@@ -1,4 +1,4 @@
-"""Fitting coordinates: L-BFGS, where it starts, and the choice model's penalised likelihood."""
+"""Fitting coordinates: L-BFGS, where it starts, and the choice model's penalized likelihood."""
 
 from __future__ import annotations
 
@@ -328,7 +328,7 @@ def penalised(
     l2: float,
     shares: FloatArray | None,
 ) -> Loss:
-    """The penalised loss of coordinates; without shares, of these and the logit of the lapse."""
+    """The penalized loss of coordinates; without shares, of these and the logit of the lapse."""
 
     def of_coordinates(x: FloatArray) -> tuple[float, FloatArray]:
         assert shares is not None

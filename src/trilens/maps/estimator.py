@@ -137,7 +137,7 @@ class MapEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def score(self, S: ComparisonsLike, y: Any = None, sample_weight: Any = None) -> float:
         """The share of the answers that the map predicts; of k equally good ones each counts 1/k.
 
-        Of comparisons d(A,B) < d(C,D) the share that the coordinates fulfil.
+        Of comparisons d(A,B) < d(C,D) the share that the coordinates fulfill.
 
         Parameters
         ----------

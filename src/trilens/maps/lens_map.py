@@ -80,7 +80,7 @@ class Scaling:
     Attributes
     ----------
     coordinates : (n, d) float64
-        Centred; column c has the squared length ``max(eigenvalues[c], 0)``.
+        Centered; column c has the squared length ``max(eigenvalues[c], 0)``.
     eigenvalues : (d,) float64
         Of B, the largest first; may be negative, B need not be that of real points.
     trace : float
@@ -263,7 +263,7 @@ class LensMap(MapEstimator):
     Attributes
     ----------
     embedding_ : (n_objects, n_components_) float64
-        Centred; a coordinate whose eigenvalue is not positive is 0 for every object.
+        Centered; a coordinate whose eigenvalue is not positive is 0 for every object.
     eigenvalues_ : (n_components_,) float64
         The largest first, as they are: also negative ones.
     explained_variance_ratio_ : (n_components_,) float64

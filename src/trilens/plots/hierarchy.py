@@ -28,7 +28,7 @@ def tree(
 ) -> Axes:
     """The objects as a tree: the farther to the left they are joined, the less alike.
 
-    Branches that the answers support are drawn in colour, with their support in per cent.
+    Branches that the answers support are drawn in color, with their support in per cent.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ _MOST_NAMED = 60
 
 
 def rater_map(found: Individuals, *, ax: Axes | None = None) -> Axes:
-    """Raters in the plane: the nearer, the more alike; coloured by group where there are any.
+    """Raters in the plane: the nearer, the more alike; colored by group where there are any.
 
     A map of the objects as a group sees them is ``object_map(found.groups[0].plane)``.
 
@@ -60,7 +60,7 @@ def rater_map(found: Individuals, *, ax: Axes | None = None) -> Axes:
 def group_maps(found: ComparedGroups, *, ax: Axes | None = None) -> Axes:
     """Where each group sees the objects: the places of one object are joined by a line.
 
-    Lines are coloured where the place differs beyond chance.
+    Lines are colored where the place differs beyond chance.
 
     Examples
     --------

@@ -28,7 +28,7 @@ from trilens.words import about_tree
 #: How branches are joined: of average, complete, single and Ward's linkage the one that finds
 #: the most true branches (measured on fifteen kinds of studies).
 _LINKAGE: Literal["average"] = "average"
-#: Of more objects the support is not worked out, and neighbours in the drawing are not sought.
+#: Of more objects the support is not worked out, and neighbors in the drawing are not sought.
 _MOST_SUPPORTED, _MOST_ORDERED = 1000, 500
 #: What a tree can be written as, beside pictures.
 TABLE_ENDINGS = (".csv", ".tsv", ".json", ".parquet")

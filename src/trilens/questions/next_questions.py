@@ -534,7 +534,7 @@ def _borders(belief: _Belief, rng: np.random.Generator) -> _Target:
     unit = step / length[:, :, None]
     nearest = np.argsort(length, axis=1)[:, :2]
     rows = np.arange(n)
-    # |x - own centre| - |x - next centre|; the centres move with their members
+    # |x - own center| - |x - next center|; the centers move with their members
     slopes = np.zeros((n, n, d))
     for side, factor in ((0, 1.0), (1, -1.0)):
         group = nearest[:, side]

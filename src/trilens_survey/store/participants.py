@@ -61,7 +61,7 @@ class Joined:
 
     @property
     def cookie(self) -> str:
-        """What the browser keeps, by which they are recognised."""
+        """What the browser keeps, by which they are recognized."""
         return _cookie(self.participant, self.receipt)
 
 

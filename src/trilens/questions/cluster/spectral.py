@@ -280,6 +280,6 @@ def _few_edges(connected: int, n_objects: int, n_clusters: int) -> str:
     """That clusters of a graph with hardly an edge mean nothing."""
     have = "no object has" if connected == 0 else f"only {connected} of {n_objects} objects have"
     return (
-        f"{have} a neighbour in the k-RNG, too few for {n_clusters} clusters; take a larger k, "
+        f"{have} a neighbor in the k-RNG, too few for {n_clusters} clusters; take a larger k, "
         f"or give more statements"
     )

@@ -1,4 +1,4 @@
-"""A model's vectors after a linear map, learnt from answers about other objects.
+"""A model's vectors after a linear map, learned from answers about other objects.
 
 The objects fall into groups. For every three groups a map is fitted to the answers that name none
 of their objects, and predicts those that name no others. So every answer is predicted by a map
@@ -84,7 +84,7 @@ def by_aligned_embedding(
 
 
 def _principal(X: FloatArray, used: AnyArray) -> FloatArray:
-    """The vectors on their widest axes, centred, of mean squared length 1."""
+    """The vectors on their widest axes, centered, of mean squared length 1."""
     centred = X - X[used].mean(axis=0)
     few = centred[used]
     if len(few) <= few.shape[1]:

@@ -246,7 +246,7 @@ def plan(
 ) -> Plan:
     """How many answers, of how many people, a study needs.
 
-    Studies are simulated with the choice model, analysed as they would be, and what comes out is
+    Studies are simulated with the choice model, analyzed as they would be, and what comes out is
     followed over the number of answers.
 
     Parameters
@@ -262,7 +262,7 @@ def plan(
           the map (`ChoiceMap`) predicts; 0.95.
         - ``groups``: the adjusted Rand index of `cluster` with three groups, 6 standard
           deviations apart; 0.9.
-        - ``classes``: the share of unlabelled objects, half of all, that `classify` puts into the
+        - ``classes``: the share of unlabeled objects, half of all, that `classify` puts into the
           right one of two classes 4 standard deviations apart; 0.9.
         - ``difference``: the power of `compare_groups` where a tenth of the objects lies elsewhere
           for half of the people; 0.8.
@@ -713,7 +713,7 @@ def _sentences(made: Plan) -> Iterator[str]:
         "rank": f"the rank correlation of centrality with the truth is {made.target:g}",
         "map": f"the map predicts {made.target:.0%} of what a perfect one would beyond chance",
         "groups": f"the groups are found (adjusted Rand index {made.target:g})",
-        "classes": f"{made.target:.0%} of the unlabelled objects get their class",
+        "classes": f"{made.target:.0%} of the unlabeled objects get their class",
         "difference": "the difference is found",
     }[made.goal]
     yield (
