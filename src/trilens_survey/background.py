@@ -18,12 +18,11 @@ from typing import Any
 
 import pyarrow as pa
 from markupsafe import Markup
-from sqlalchemy.engine import make_url
 
 import trilens as tl
 from trilens.errors import TrilensError
 from trilens_survey.charts import response_times, times_by_number
-from trilens_survey.database import Database
+from trilens_survey.database import open_database
 from trilens_survey.export import AnswerTable, collect
 from trilens_survey.questions import n_questions
 from trilens_survey.status import erased_participants, status
@@ -41,7 +40,7 @@ def work(task: dict[str, Any]) -> dict[str, Any]:
 
 def prepare(task: dict[str, Any]) -> dict[str, Any]:
     """The next questions, and whether to stop, for a task of `trilens_survey.preparation`."""
-    with _database(task).reading() as connection:
+    with open_database(Path(task["folder"]), task["url"]).reading() as connection:
         stored = count_answers(connection)
         erased = erased_participants(connection)
         collected = collect(connection, task["kind"], 0, only=task["kind"])
@@ -55,7 +54,9 @@ def prepare(task: dict[str, Any]) -> dict[str, Any]:
     try:
         if rule is not None:
             if known is None or not _holds(known, len(statements), len(objects), erased):
-                known = tl.stopping(statements, rule, **task["limits"]).to_dict()
+                seen = tl.stopping(statements, rule, **task["limits"])
+                # what was seen then; how many answers there are is said when somebody asks
+                known = replace(seen, answers=seen.looked_at).to_dict()
             known |= {"answers": len(statements), "objects": len(objects), "erased": erased}
             found["stopping"] = known
         if goal is not None and len(statements):
@@ -88,17 +89,10 @@ def _holds(known: dict[str, Any], statements: int, objects: int, erased: int) ->
     return same and known["looked_at"] <= statements < known["next_look"]
 
 
-def _database(task: dict[str, Any]) -> Database:
-    file, url = task["file"], task["url"]
-    return Database(
-        url=None if url is None else make_url(url), file=None if file is None else Path(file)
-    )
-
-
 def find(task: dict[str, Any]) -> dict[str, Any]:
     """The facts of `trilens_survey.dashboard.Findings`, for a task that it wrote."""
     made = time.time()
-    with _database(task).reading() as connection:
+    with open_database(Path(task["folder"]), task["url"]).reading() as connection:
         collected = collect(connection, task["kind"], task["minimum"]).without_practice()
         now = status(connection, task["minimum"])
     stored, erased, warned = now.answers, now.erased, bool(now.warnings)
