@@ -151,7 +151,7 @@ def test_what_is_wrong_is_said(many: tl.Statements, change: dict[str, object], s
 
 def test_three_objects() -> None:
     with pytest.raises(TrilensError, match="needs four"):
-        tl.stopping([[0, 1, 2]])
+        tl.stopping(tl.Statements([[0, 1, 2]], kind="central"))
 
 
 def test_commands(many: tl.Statements, tmp_path) -> None:  # type: ignore[no-untyped-def]
