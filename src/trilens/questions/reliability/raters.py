@@ -611,9 +611,10 @@ class RaterCheck(AsDict):
         answers of all raters together can be predicted at all.
     verdict : str
         ``consistent``: fits the others; ``careless``: no better than guesses, by the others'
-        answers and by their own; ``inverted``: the opposite of the others' answers; ``differs``: does not fit
-        the others, but is no guess, since the answers go together with each other or with
-        those of other such raters; ``unclear``: careless, or of another view; ``not judged``.
+        answers and by their own; ``inverted``: the opposite of the others' answers; ``differs``:
+        does not fit the others, but is no guess, since the answers go together with each other or
+        with those of other such raters; ``unclear``: careless, or of another view;
+        ``not judged``.
     guessing, one_place : bool
         Whether the rater is careless, or answered mostly in the same place.
     """
