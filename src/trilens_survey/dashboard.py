@@ -141,7 +141,7 @@ class BackgroundAnalysis:
         return self._thread is not None
 
     def update(self, answers: int, erased: int, *, at_once: bool = False) -> None:
-        """Analyse the answers, unless that was done already or the last time was just now.
+        """Analyze the answers, unless that was done already or the last time was just now.
 
         Parameters
         ----------

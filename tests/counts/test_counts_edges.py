@@ -150,8 +150,8 @@ def test_wrong_number_of_classes():
 @pytest.mark.parametrize(
     ("labelled", "text"),
     [
-        ([0, 3], "labelled object 3 does not exist; ids go from 0 to 2"),
-        ([-1], "labelled object -1"),
+        ([0, 3], "labeled object 3 does not exist; ids go from 0 to 2"),
+        ([-1], "labeled object -1"),
         ([0, 0], "listed twice"),
         ([[0, 1]], "list of object ids"),
         (["a"], "list of object ids"),

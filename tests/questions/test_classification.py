@@ -148,7 +148,7 @@ def test_every_classifier_on_top_separates_two_groups(classifier):
     ("y", "text"),
     [
         ([0, 0, 0, -1], "at least two classes"),
-        ([-1, None, float("nan"), ""], "no object is labelled"),
+        ([-1, None, float("nan"), ""], "no object is labeled"),
         ([0, 0, 1], "3 labels for 4 objects"),
         ([0, "a", 0, "a"], "different types"),
     ],

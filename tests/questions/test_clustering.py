@@ -92,7 +92,7 @@ def test_hardly_an_edge_is_said_and_the_rest_joins_by_the_answers():
     assert told.suggestion.notes == ("few edges",)
     assert told.labels.tolist() == model.labels_.tolist()
     nothing = KRNGClustering(2, k=1)
-    with pytest.warns(UserWarning, match="no object has a neighbour"):
+    with pytest.warns(UserWarning, match="no object has a neighbor"):
         nothing.fit(Statements(rows, kind="central"))
     assert not nothing.labels_.any()
 

@@ -138,14 +138,14 @@ def _check_labels(y: IntArray, n: int, n_classes: int) -> Int32Array:
         return np.empty(0, dtype=np.int32)
     if y.dtype.kind not in "iu":
         raise LabelError(
-            f"y has dtype {y.dtype}; class labels must be whole numbers, -1 for unlabelled",
+            f"y has dtype {y.dtype}; class labels must be whole numbers, -1 for unlabeled",
             parameter="y",
         )
     if y.min() < -1 or y.max() >= n_classes:
         wrong = int(np.flatnonzero((y < -1) | (y >= n_classes))[0])
         raise LabelError(
             f"object {wrong} has label {y[wrong]}; labels go from 0 to {n_classes - 1}, "
-            f"-1 for unlabelled",
+            f"-1 for unlabeled",
             parameter="y",
         )
     return y.astype(np.int32)
@@ -284,7 +284,7 @@ def _check_ids(labelled: AnyArray, n: int) -> Int32Array:
         )
     if labelled.min() < 0 or labelled.max() >= n:
         wrong = int(labelled[(labelled < 0) | (labelled >= n)][0])
-        raise LabelError(f"labelled object {wrong} does not exist; ids go from 0 to {n - 1}")
+        raise LabelError(f"labeled object {wrong} does not exist; ids go from 0 to {n - 1}")
     if len(np.unique(labelled)) < len(labelled):
         raise LabelError("a labeled object is listed twice; list each id once")
     return labelled.astype(np.int32)

@@ -109,7 +109,7 @@ def load_things_odd_one_out(answers: Literal["sample", "test", "all"] = "sample"
     if answers == "test":
         caution = (
             "objects are named in the order of unique_id.txt; the authors' scripts sort the "
-            "numbers of this file first (sortind.mat), so some names may be those of a neighbour"
+            "numbers of this file first (sortind.mat), so some names may be those of a neighbor"
         )
     return Things(
         *_credit(name), Statements(numbers, names=names, kind="odd", **rest), caution=caution
@@ -388,7 +388,7 @@ def load_nights(min_votes: int = 6) -> Nights:
 
 @dataclass(frozen=True, eq=False)
 class ImageNetSimilarity(PublicStudy):
-    """Which pictures look alike; they are called as the catalogue's files, or by its numbers.
+    """Which pictures look alike; they are called as the catalog's files, or by its numbers.
 
     Attributes
     ----------
@@ -398,7 +398,7 @@ class ImageNetSimilarity(PublicStudy):
         screen that a row comes from. On a screen people chose the two of eight pictures that
         look most like a ninth, the best first: 13 rows, which depend on each other.
     classes : (n,) array of int
-        The class of each picture of ``statements``, by the catalogue's number.
+        The class of each picture of ``statements``, by the catalog's number.
     """
 
     classes: IntArray

@@ -75,7 +75,7 @@ class About:
             [
                 f"{self.name}: {self.title} (trilens.datasets.{self.loader})",
                 f"cite: {self.citation}",
-                f"licence: {self.license}",
+                f"license: {self.license}",
                 *(f"page: {page}" for page in self.homepages),
                 *(f"downloaded from: {address}" for address in self.addresses),
                 f"sha256: {self.checksum}",

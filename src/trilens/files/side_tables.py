@@ -143,7 +143,7 @@ def read_labels(path: PathLike, encoding: str | None = None) -> Labels:
         if not given.strip():
             raise LabelError(
                 f"{place}: the label of object {quoted(name)} is empty; "
-                f"leave the row out if the object is unlabelled"
+                f"leave the row out if the object is unlabeled"
             )
         if labels.setdefault(name, given) != given:
             raise LabelError(

@@ -101,7 +101,7 @@ def minimise(
     window: int = _WINDOW,
     done: Callable[[], bool] | None = None,
 ) -> Minimum:
-    """Minimise a loss by L-BFGS.
+    """Minimize a loss by L-BFGS.
 
     Parameters
     ----------
@@ -480,7 +480,7 @@ class PreconditionedLoss:
 def descend(
     loss: Loss, start: FloatArray, bend: Preconditioner, nearly: float, max_iter: int = 60
 ) -> Minimum:
-    """Minimise by L-BFGS whose first step is Newton's, from where the curvature is about known.
+    """Minimize by L-BFGS whose first step is Newton's, from where the curvature is about known.
 
     Parameters
     ----------
@@ -628,7 +628,7 @@ def _lens_map(statements: Statements, d: int, rng: np.random.Generator) -> Float
 
 
 def without_unseen(X: FloatArray, triples: AnyArray) -> FloatArray:
-    """Centred coordinates, with the objects that no statement names in the middle."""
+    """Centered coordinates, with the objects that no statement names in the middle."""
     seen = np.zeros(len(X), dtype=np.bool_)
     seen[triples] = True
     X = X - X[seen].mean(axis=0)
@@ -637,7 +637,7 @@ def without_unseen(X: FloatArray, triples: AnyArray) -> FloatArray:
 
 
 def principal_axes(X: FloatArray) -> FloatArray:
-    """Centred coordinates turned so that the first axis is the widest, and so on.
+    """Centered coordinates turned so that the first axis is the widest, and so on.
 
     Each axis points to where its largest coordinate is positive.
     """

@@ -71,7 +71,7 @@ class Block:
 
     @classmethod
     def of(cls, rows: Any, known: BoolArray) -> Block:
-        """Centre, and scale to a mean squared length of 1."""
+        """Center, and scale to a mean squared length of 1."""
         count = max(int(known.sum()), 1)
         centre = np.asarray(rows.sum(axis=0), dtype=np.float64).ravel() / count
         squares = (

@@ -312,7 +312,7 @@ def fit_raters(
 
 
 def _arranged(at: WeighedMap, groups: RaterGroups) -> tuple[ChoiceFit, RaterWeights]:
-    """Centred coordinates, the widest axis first; each points to where it is largest."""
+    """Centered coordinates, the widest axis first; each points to where it is largest."""
     shared, sharper = at.weights.mean(axis=0), at.sharpness.mean()
     X = (at.X - at.X.mean(axis=0)) * np.exp(shared + sharper)
     axes = np.argsort(-X.var(axis=0), kind="stable")

@@ -65,7 +65,7 @@ class Scaling:
     Attributes
     ----------
     coordinates : (n, d) float64
-        Centred; column c has the squared length ``max(eigenvalues[c], 0)``.
+        Centered; column c has the squared length ``max(eigenvalues[c], 0)``.
     eigenvalues : (d,) float64
         Of B, the largest first; may be negative, B need not be that of real points.
     trace : float

@@ -145,7 +145,7 @@ def encode_labels(y: LabelsLike, names: Sequence[str]) -> ClassCodes:
     given = label_of_each(y, names)
     classes = sorted_classes(given)
     if len(classes) < 2:
-        seen = f"all labeled objects are {classes[0]!r}" if classes else "no object is labelled"
+        seen = f"all labeled objects are {classes[0]!r}" if classes else "no object is labeled"
         raise LabelError(f"{seen}; classification needs at least two classes")
     number = {label: i for i, label in enumerate(classes)}
     codes = np.array([-1 if label is None else number[label] for label in given], dtype=np.int64)
