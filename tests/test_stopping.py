@@ -14,7 +14,7 @@ from test_next_questions import answers
 from trilens.cli import trilens
 from trilens.errors import ParameterError, TrilensError
 from trilens.maps.fitted import Fit, fit
-from trilens.questions.stopping import expected_gain, looks, spent
+from trilens.questions.stopping import Stopping, expected_gain, looks, spent
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +147,14 @@ def test_what_is_wrong_is_said(many: tl.Statements, change: dict[str, object], s
     with pytest.raises(TrilensError, match=said) as caught:
         tl.stopping(many, **change)  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)
+
+
+def test_a_result_shows_itself_in_two_lines() -> None:
+    found = Stopping("medoid", False, 10, next_look=100)
+    first, second = repr(found).splitlines()
+    assert first == "Stopping: go on after 10 answers"
+    assert "100 answers" in second
+    assert found._repr_html_().startswith("<table><caption>Stopping")
 
 
 def test_three_objects() -> None:
