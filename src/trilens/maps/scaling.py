@@ -102,6 +102,7 @@ def pair_dissimilarity(
 
     Examples
     --------
+    >>> from trilens.counts import count_pairs
     >>> pairs = count_pairs([[0, 1, 2], [0, 1, 2]])
     >>> pair_dissimilarity(pairs).to_dense().round(2).tolist()
     [[0.0, 0.11, 0.11], [0.11, 0.0, 0.78], [0.11, 0.78, 0.0]]
