@@ -28,9 +28,8 @@ from trilens_survey.questions import n_questions
 from trilens_survey.status import erased_participants, status
 from trilens_survey.store.administration import count_answers
 
-#: Rows of a table on the dashboard, and names in a sentence.
+#: Rows of a table on the dashboard.
 MOST_ROWS = 200
-_MOST_CANDIDATES = 20
 
 
 def work(task: dict[str, Any]) -> dict[str, Any]:
@@ -131,13 +130,12 @@ def _report(analysis: tl.Analysis, images: str | None, warned: bool) -> dict[str
     from trilens.report import words
 
     facts = analysis.to_dict()
-    sentences = [
-        ("Most central", _with_candidates(words.medoid(facts), analysis)),
-        ("Outliers", words.outliers(facts)),
-        ("Groups", words.clusters(facts)),
-    ]
-    if facts["reliability"]["cautions"] or words.rater_groups(facts) or not warned:
-        sentences.insert(0, ("Collected", words.cautions(facts)))
+    sentences = [("Headline", words.headline(facts))]
+    for found in words.findings(facts):
+        # where the dashboard has warned of the answers, nothing says that they have no fault
+        faultless = found.section == "answers" and not facts["reliability"]["cautions"]
+        sure = "" if warned and faultless else found.sure
+        sentences.append((found.title, Markup("{} {}").format(found.sentence, sure)))
     with tempfile.TemporaryDirectory() as place:
         page = Path(place) / "report.html"
         analysis.write(page, images)
@@ -145,16 +143,6 @@ def _report(analysis: tl.Analysis, images: str | None, warned: bool) -> dict[str
             "sentences": [(title, str(text)) for title, text in sentences],
             "report": page.read_text(encoding="utf-8"),
         }
-
-
-def _with_candidates(sentence: Markup, analysis: tl.Analysis) -> Markup:
-    """The sentence, and the objects that it speaks of where it does not name them."""
-    from trilens.report import words
-
-    listed = analysis.medoid.candidates
-    if len(listed) > _MOST_CANDIDATES or all(words.name(one) in sentence for one in listed):
-        return sentence
-    return sentence + Markup(" Candidates: {}.").format(words.names(listed, _MOST_CANDIDATES))
 
 
 def round_rows(collected: AnswerTable) -> list[dict[str, Any]]:

@@ -161,12 +161,11 @@ def test_the_dashboard_grows_and_says_what_the_library_says(secured: Running) ->
     assert len(collected.statements()) == 17  # no test question, and none that was repeated
     expected = tl.analyze(collected.statements()).to_dict()
     assert "3 answers to test questions and repeated questions" in page
-    assert all(name in page for name in expected["medoid"]["candidates"])
-    for said in (words.cautions, words.medoid, words.outliers, words.clusters):
-        assert str(said(expected)) in page
+    for said in words.findings(expected):
+        assert str(said.sentence) in page
     report = browser.get("/researcher/report")
     assert report.headers["content-security-policy"].count("sandbox allow-scripts") == 1
-    assert str(words.medoid(expected)) in report.text
+    assert str(words.headline(expected)) in report.text
     # nobody could say more of so few answers than the report does
     assert "could also be" not in page
 
