@@ -163,14 +163,14 @@ def test_what_gives_no_groups_is_refused_in_a_line(moved, by, words):
 def test_no_answers_and_no_raters():
     with pytest.raises(ParameterError, match="no answers to compare"):
         compare_groups(Statements(np.zeros((0, 3), dtype=int), n_objects=4), [])
-    S = Statements([[0, 1, 2], [1, 2, 3]] * 8)
+    S = Statements([[0, 1, 2], [1, 2, 3]] * 8, kind="central")
     with pytest.raises(ParameterError, match="who gave each answer"):
         compare_groups(S, {"1": "a"})
     found = compare_groups(S, ["a", "b"] * 8)
     assert found.p_value is None
     assert not found.differ
     assert "add a column called rater" in found.why_not
-    assert "cannot be told" in found.sentences()[1]
+    assert "cannot be determined" in found.sentences()[1]
 
 
 def test_an_unknown_group_is_no_group(moved):

@@ -93,6 +93,9 @@ class Structure(Tabular):
             return None
         return tuple(self.names[i] for i in np.argsort(self.position, kind="stable"))
 
+    def _headline(self) -> str:
+        return self.sentence
+
     def columns(self) -> dict[str, Sequence[Any]]:
         """What is known of each object; arms and groups are counted from 1."""
         found: dict[str, Sequence[Any]] = {"object": self.names}
