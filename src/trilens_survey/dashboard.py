@@ -13,10 +13,8 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
-from markupsafe import Markup
 from sqlalchemy.engine import Connection
 
 from trilens_survey.charts import over_time
@@ -40,13 +38,14 @@ class Findings:
     Attributes
     ----------
     answers, erased
-        How many answers were analysed, and how many participants had been erased by then.
+        How many answers were analyzed, and how many participants had been erased by then.
     made
         When, in seconds since 1970.
     problem
         Why there are no findings, if there are none.
     sentences
-        What `trilens.analyze` says: a heading and a sentence of the report each.
+        What `trilens.analyze` says: a heading and a sentence of the report each, in which every
+        name is escaped.
     report
         The report itself, a page.
     figures
@@ -60,16 +59,6 @@ class Findings:
     sentences: list[tuple[str, str]]
     report: str | None
     figures: dict[str, Any]
-
-    @property
-    def since(self) -> str:
-        """When, for people."""
-        return time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(self.made))
-
-    @property
-    def marked_up(self) -> list[tuple[str, Markup]]:
-        """The sentences: markup in which every name is escaped."""
-        return [(title, Markup(text)) for title, text in self.sentences]
 
 
 class Worker(Protocol):
@@ -117,14 +106,12 @@ class ChildProcess:
 
 
 class BackgroundAnalysis:
-    """Has the answers analysed: one analysis at a time, and only of what is new.
+    """Has the answers analyzed: one analysis at a time, and only of what is new.
 
     Parameters
     ----------
     task
         What the worker is told: where the answers are, and what the study is called.
-    worker
-    clock
     """
 
     def __init__(
@@ -149,7 +136,7 @@ class BackgroundAnalysis:
         return self._thread is not None
 
     def update(self, answers: int, erased: int, *, at_once: bool = False) -> None:
-        """Analyse the answers, unless that was done already or the last time was just now.
+        """Analyze the answers, unless that was done already or the last time was just now.
 
         Parameters
         ----------
@@ -252,8 +239,7 @@ class Dashboard:
 def where(database: Database) -> dict[str, Any]:
     """Where `trilens_survey.background` finds the answers."""
     url = None if database.url is None else database.url.render_as_string(hide_password=False)
-    file = None if database.file is None else str(Path(database.file).absolute())
-    return {"file": file, "url": url}
+    return {"folder": str(database.folder.absolute()), "url": url}
 
 
 def _task(study: Study, database: Database) -> dict[str, Any]:

@@ -122,6 +122,7 @@ def test_a_tail_is_said_on_the_screen_and_in_the_report():
     said = next(_notes(found))
     assert said.startswith("the objects thin out into a long tail; none stands apart from it")
     assert said.endswith("farthest out: b, a")
-    facts = {"describe": {"statements": 40}, "outliers": found.to_dict()}
-    assert "into a long tail; none stands apart" in words.outliers(facts)
-    assert "<bdi>b</bdi> and <bdi>a</bdi>" in words.outliers(facts)
+    asked = {"statements": 40, "objects": 9}
+    card = words.outliers({"describe": asked, "support": None, "outliers": found.to_dict()})
+    assert "into a long tail; no outlier could be confirmed" in card.sentence
+    assert card.objects == ("b", "a")
