@@ -193,10 +193,12 @@ def sentence(text: str) -> str:
 
 
 def _bdi(text: str, most: int) -> Markup:
-    # a short name is not broken at its hyphens
-    return Markup("<bdi{}>{}</bdi>").format(
-        Markup(' class="nb"') if len(text) <= _SHORT else "", shorten(text, most)
-    )
+    """A short name is not broken at its hyphens; one that is cut stands whole in its title."""
+    if len(text) <= _SHORT:
+        return Markup('<bdi class="nb">{}</bdi>').format(text)
+    if len(text) <= most:
+        return Markup("<bdi>{}</bdi>").format(text)
+    return Markup('<bdi title="{}">{}</bdi>').format(text[:2000], shorten(text, most))
 
 
 def _join(shown: Sequence[Markup], last: str = "and") -> Markup:
@@ -230,11 +232,6 @@ def shape_of(facts: Facts) -> str | None:
 def is_ring(facts: Facts) -> bool:
     """Whether the objects lie on a ring, which has no middle."""
     return shape_of(facts) == "ring"
-
-
-def in_parts(facts: Facts) -> bool:
-    """Whether no answers connect some of the objects with others."""
-    return any(caution["code"] == "apart" for caution in facts["reliability"]["cautions"])
 
 
 # ---- the headline and the four findings -----------------------------------------------------
@@ -321,7 +318,7 @@ def medoid(facts: Facts) -> Finding:
     if code is not None:
         said, shown = Markup("no object can be called the most central"), ()
         sure = _UNDETERMINED
-    elif in_parts(facts):
+    elif any(caution["code"] == "apart" for caution in facts["reliability"]["cautions"]):
         said = Markup("none is the most central of all: no answer connects some of the objects")
         sure, shown = Markup("{} ranks first in its own part.").format(name(m["medoid"])), ()
     elif is_ring(facts):
@@ -467,20 +464,16 @@ def cautions(facts: Facts, pictures: int = 0) -> Markup:
     pictures
         How many pictures cannot be shown.
     """
-    told = caution_titles(facts) + (["pictures that cannot be shown"] if pictures else [])
+    unit = unit_of(facts)
+    told = [
+        _ABOUT[each["code"]].format(unit) if each["code"] in _ABOUT else each["what"].rstrip(".")
+        for each in facts["reliability"]["cautions"]
+    ]
+    told += ["pictures that cannot be shown"] if pictures else []
     if not told:
         return Markup("No fault was found in them.")
     start = fact("cautions", count(len(told), "caution").capitalize())
-    return Markup("{}: {}.").format(start, listed([text.rstrip(".") for text in told], 3))
-
-
-def caution_titles(facts: Facts) -> list[str]:
-    """What each caution is about."""
-    unit = unit_of(facts)
-    return [
-        _ABOUT[each["code"]].format(unit) if each["code"] in _ABOUT else each["what"]
-        for each in facts["reliability"]["cautions"]
-    ]
+    return Markup("{}: {}.").format(start, listed(told, 3))
 
 
 def unit_of(facts: Facts) -> str:
