@@ -294,3 +294,21 @@ def test_three_groups_are_compared_at_once():
     assert [group.name for group in found.groups] == ["a", "b", "c"]
     assert found.p_value is not None
     assert found.shift.shape == (N,)
+
+
+def test_the_effect_of_groups_is_how_much_more_they_agree_within():
+    from people_who_differ import survey
+    from trilens.questions.group_agreement import group_agreement
+
+    group = np.repeat(np.arange(16) % 2, 150)
+    differ = survey("ab" * 8, one_list=True)
+    found = group_agreement(differ, differ.raters, group)
+    assert 0 < found.low < found.difference < found.high
+    assert found.difference == pytest.approx(found.within - found.between)
+    assert 140 < found.questions <= 150
+    alike = survey("a" * 16, one_list=True)
+    found = group_agreement(alike, alike.raters, group)
+    assert found.low < 0 < found.high
+    assert group_agreement(alike.take(np.arange(150)), alike.raters[:150], group[:150]) is None
+    said = compare_groups(differ, group.tolist()).sentences()
+    assert any("more often within groups than between them" in each for each in said)
