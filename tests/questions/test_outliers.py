@@ -8,7 +8,7 @@ import drawn
 from trilens.errors import ParameterError
 from trilens.maps.fitted import fit
 from trilens.questions.clouds import simulated_answers
-from trilens.questions.outlier_test import outliers_by_depth, outliers_on_map
+from trilens.questions.outlier_test import outliers_by_depth
 from trilens.questions.outliers import LensDepthOutlierDetector, outliers
 from trilens.simulate import far_outliers, gaussian, simulate_statements
 from trilens.statements import Statements
@@ -132,16 +132,6 @@ def test_other_maps_rank_and_claim_nothing():
     found = outliers(_far(), method="soe")
     assert (len(found), found.p_value) == (0, None)
     assert len(outliers(_far(), 3, method="soe")) == 3
-
-
-def test_what_lies_beyond_counts_together():
-    rng = np.random.default_rng(0)
-    clouds = list(np.sort(1 + rng.random((39, 50)), axis=1))
-    middle = np.median([c.max() for c in clouds])
-    one = np.r_[np.ones(49), middle + 0.005]
-    many = np.r_[np.ones(40), np.full(10, middle + 0.015)]
-    assert not outliers_on_map(one, clouds).objects.any()
-    assert outliers_on_map(many, clouds).objects.nonzero()[0].tolist() == list(range(40, 50))
 
 
 def test_depths_with_a_gap_stand_apart_and_smooth_ones_do_not():

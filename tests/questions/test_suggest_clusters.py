@@ -23,7 +23,7 @@ def _groups(number, each=20, seed=0):
 def test_clear_groups_are_counted(number):
     found = suggest_clusters(_groups(number))
     assert found.n_clusters == found.best == number
-    assert found.p_value == pytest.approx(1 / 40)
+    assert found.p_value == pytest.approx(2.5 / 200)
     assert [c.n_clusters for c in found.candidates] == list(range(2, 9))
     assert found.candidates[number - 2].silhouette > found.candidates[number - 2].cloud
 

@@ -26,6 +26,7 @@ from trilens.maps.likelihood import object_order
 from trilens.maps.support import Reason, Support, support_of_answers
 from trilens.questions.depth import centrality_of
 from trilens.questions.outlier_test import (
+    LEAST_OBJECTS,
     OutlierShape,
     OutlierTest,
     outlier_factors,
@@ -38,8 +39,6 @@ from trilens.words import about_outliers
 
 #: Of more tied objects than these only the number is told.
 MOST_TIED = 20
-#: Of fewer objects none stands apart from the rest: there is no rest.
-_LEAST_OBJECTS = 8
 
 
 @dataclass(frozen=True)
@@ -55,18 +54,17 @@ class Outliers(Tabular):
     suggested : int
         How many objects stand apart by more than chance.
     shape : {"outliers", "long tail", "none"}
-        What the far objects are. They stand apart if neither a Gaussian cloud nor one with a
-        long tail explains them, and make a long tail if only the latter does.
+        What the far objects are. They stand apart if they are isolated by more than chance, and
+        are a long tail if only groups with long tails would have them.
     tail : tuple of str or None
         The objects of a long tail, the farthest out first; None where there is none.
     p_value, level : float or None
-        The larger one of the two that follow; up to ``level`` it is claimed that objects stand
-        apart. None where nothing can be claimed.
+        How often chance alone has as much that seems to stand apart; up to ``level`` it is
+        claimed. None where nothing can be claimed.
     p_gaussian : float or None
-        How often a Gaussian cloud has as much that seems to stand apart.
+        The same on the map, if no group has a long tail; None where depths alone are compared.
     p_heavy : float or None
-        How often a cloud with a tail like that of the map leaves such a gap. None where depths
-        are compared.
+        The same on the map, if groups may have long tails; None where nobody asked.
     reason : str or None
         The code of why nothing can be claimed; ``caution`` says it.
     tied : tuple of str
@@ -178,11 +176,11 @@ def outliers(
 def _of_fit(fitted: Fit, n: int | None, contamination: float | None) -> Outliers:
     support, depth = fitted.support, centrality_of(fitted)
     score = np.full(len(depth), -1.0)
-    if fitted.n_objects < _LEAST_OBJECTS:
+    if fitted.n_objects < LEAST_OBJECTS:
         support = Support(support.reason or "few objects")
     else:
         score = -outlier_factors(fitted.map.X)
-    apart = outliers_of_fit(fitted) if support else _nothing(len(depth))
+    apart = outliers_of_fit(fitted)
     count = _how_many(len(depth), n, contamination)
     return _described(fitted.names, "choice", score, depth, apart, support, count)
 

@@ -14,13 +14,23 @@ from trilens.ask import Data, Question, ask, register
 from trilens.maps.fitted import Fit
 from trilens.maps.geometry import procrustes
 from trilens.maps.support import Reason
-from trilens.questions.cluster.groups import groups_on_map, numbered
-from trilens.questions.cluster.suggest import Examined, MapAlongAxes, divide, examine, examined
+from trilens.questions.cluster.spectral import in_order_of_appearance
+from trilens.questions.cluster.suggest import (
+    Examined,
+    MapAlongAxes,
+    divide,
+    examine,
+    examined,
+    have_gaps,
+    numbered,
+)
 from trilens.questions.shapes import LEAST_OBJECTS, Fitted, fit_shapes
-from trilens.words import about_shape
+from trilens.words import about_aside, about_shape
 
 Name: TypeAlias = Literal["cloud", "line", "ring", "arms", "groups", "groups in groups"]
 
+#: Other maps that the answers allow, where there are any.
+_Drawn: TypeAlias = Callable[[], FloatArray] | None
 #: Two levels of groups: those of the upper one are so many times as far apart.
 _TWO_LEVELS = 1.8
 #: The share of objects that smaller groups have in one of the larger ones.
@@ -167,14 +177,30 @@ def structure_of(fitted: Fit) -> Structure:
     """The shape of a fit's map; of a fit in the order of its own."""
     if not fitted.support:
         return _untold(fitted.support.reason, fitted.names)
-    return structure_of_map(
-        fitted.map.X,
-        kind=fitted.map.kind,
-        names=fitted.names,
-        random_state=fitted.seed,
-        found=examined(fitted) if fitted.n_objects >= LEAST_OBJECTS else None,
-        drawn=lambda: fitted.draws,
+    if fitted.n_objects < LEAST_OBJECTS:
+        return _untold("few objects", fitted.names)
+    found = examined(fitted)
+    inside, names = found.inside, fitted.names
+    made = _named(
+        replace(found, labels=found.labels[inside]),
+        tuple(names[i] for i in inside.tolist()),
+        lambda: fitted.draws[:, inside],
     )
+    return made if len(inside) == len(names) else _with_aside(made, names, inside)
+
+
+def _with_aside(made: Structure, names: tuple[str, ...], inside: IntArray) -> Structure:
+    """With the objects that stand apart: they are in no part, and have no position."""
+    among: dict[str, Any] = {}
+    for name in _PER_OBJECT:
+        value = getattr(made, name)
+        if value is not None:
+            missing = -1 if name in ("part", "inner") else np.nan
+            among[name] = np.full(len(names), missing, dtype=value.dtype)
+            among[name][inside] = value
+    aside = tuple(name for i, name in enumerate(names) if i not in set(inside.tolist()))
+    sentence = f"{made.sentence} {about_aside(aside)}"
+    return replace(made, names=names, sentence=sentence, **among)
 
 
 def structure_of_map(
@@ -184,8 +210,6 @@ def structure_of_map(
     *,
     names: tuple[str, ...] | None = None,
     random_state: int = 0,
-    found: Examined | None = None,
-    drawn: Callable[[], FloatArray] | None = None,
 ) -> Structure:
     """The shape of a map.
 
@@ -196,10 +220,6 @@ def structure_of_map(
         How far each place may be off, as covariances.
     kind : str
         Of the statements, for the caution.
-    found : Examined, optional
-        What is known of the map already.
-    drawn : callable, optional
-        Returns other maps that the answers allow, (draws, n, d): how sure positions are.
 
     Examples
     --------
@@ -211,8 +231,11 @@ def structure_of_map(
     names = tuple(map(str, range(n))) if names is None else names
     if n < LEAST_OBJECTS:
         return _untold("few objects", names)
-    if found is None:
-        found = examine(coordinates, errors, kind, random_state=random_state)
+    found = examine(coordinates, errors, kind, random_state=random_state)
+    return _named(found, names, None)
+
+
+def _named(found: Examined, names: tuple[str, ...], drawn: _Drawn) -> Structure:
     if found.map is None:
         return _untold("same places", names)
     told, shape = found.suggestion, found.suggestion.shape
@@ -228,8 +251,7 @@ def structure_of_map(
         told.caution,
     )
     if shape == "groups":
-        labels = groups_on_map(coordinates, told.n_clusters, names, random_state)
-        return _of_groups(made, found, labels)
+        return _of_groups(made, found, numbered(found.labels, names))
     if shape == "line":
         return _of_line(made, found, drawn)
     if shape == "ring":
@@ -243,10 +265,6 @@ def _untold(why: Reason | None, names: tuple[str, ...]) -> Structure:
     said = about_shape(why or "few objects")
     sentence = f"{said[0].upper()}{said[1:]}."
     return Structure("cloud", sentence, names, None, None, None, None, {}, said)
-
-
-#: Other maps that the answers allow, where there are any.
-_Drawn: TypeAlias = Callable[[], FloatArray] | None
 
 
 def _of_line(made: Structure, found: Examined, drawn: _Drawn) -> Structure:
@@ -374,6 +392,8 @@ def _divided(map_: MapAlongAxes, labels: IntArray) -> IntArray | None:
         every = np.flatnonzero(labels == group)
         near = shapes.fits["groups"].near(map_.every[every] @ axes.T, map_.variances[every])
         inside = near.argmax(axis=1)
+        if not have_gaps(map_.every[every], in_order_of_appearance(inside)):
+            continue
         found[every[inside > 0]] = found.max() + inside[inside > 0]
     return None if (found == labels).all() else found
 
@@ -390,6 +410,8 @@ def _finer(found: Examined, labels: IntArray) -> IntArray | None:
     np.add.at(table, (near, labels), 1)
     outer = table.argmax(axis=1)
     if table.max(axis=1).sum() < _WITHIN * len(labels) or (np.bincount(outer) > 1).sum() < 2:
+        return None
+    if not have_gaps(found.map.every, in_order_of_appearance(near)):
         return None
     return np.asarray(near, dtype=np.int64)
 
